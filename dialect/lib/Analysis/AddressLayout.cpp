@@ -1,4 +1,4 @@
-// Index arithmetic on addresses (Placement.h).
+// Index arithmetic on addresses (AddressLayout.h).
 #include "AddressLayout.h"
 #include "Caches.h"
 

@@ -9,20 +9,20 @@ namespace mlir::array {
 
 /// A number, or a number times index values. Decisions take what is expected of it; that the code is right rests on
 /// its bounds alone.
-class Size {
+class BoundedSize {
 public:
-  Size(int64_t number = 1) : extent(number), facts{number, number, number, number} {}
-  Size(Value value, const SizeFacts &facts) : extent(1, value), facts(facts) {}
+  BoundedSize(int64_t number = 1) : extent(number), facts{number, number, number, number} {}
+  BoundedSize(Value value, const SizeFacts &facts) : extent(1, value), facts(facts) {}
   /// Takes products apart, so that sizes that are equal are equal here.
-  static Size of(OpFoldResult size);
+  static BoundedSize of(OpFoldResult size);
 
   bool isStatic() const { return extent.isStatic(); }
   bool isStatic(int64_t number) const { return extent.isStatic(number); }
-  bool operator==(const Size &other) const { return extent == other.extent; }
-  bool operator!=(const Size &other) const { return !(*this == other); }
-  Size operator*(const Size &other) const;
+  bool operator==(const BoundedSize &other) const { return extent == other.extent; }
+  bool operator!=(const BoundedSize &other) const { return !(*this == other); }
+  BoundedSize operator*(const BoundedSize &other) const;
   /// Whether this is the wider one of two strides.
-  bool exceeds(const Size &other) const { return extent.exceeds(other.extent); }
+  bool exceeds(const BoundedSize &other) const { return extent.exceeds(other.extent); }
 
   /// Of a number, itself.
   int64_t expected() const { return facts.expected; }
@@ -34,7 +34,7 @@ public:
     return facts.min <= number && number <= facts.max && (facts.multipleOf == 0 || number % facts.multipleOf == 0);
   }
   /// The same size where it is known to be at least `least` and at most `most`.
-  Size within(int64_t least, int64_t most) const;
+  BoundedSize within(int64_t least, int64_t most) const;
   /// As an entry of a type's shape or strides.
   int64_t inType() const { return isStatic() ? extent.factor : ShapedType::kDynamic; }
 
@@ -42,7 +42,7 @@ public:
   ArrayRef<Value> symbols() const { return extent.symbols; }
 
 private:
-  loops::Extent extent;
+  loops::SymbolicSize extent;
   SizeFacts facts;
 };
 

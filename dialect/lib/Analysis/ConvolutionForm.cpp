@@ -179,7 +179,7 @@ private:
     for (auto [loop, size] : llvm::enumerate(sizes)) {
       if (!ShapedType::isDynamic(size))
         continue;
-      std::optional<Size> known = sizeOfLoop(op, loop);
+      std::optional<BoundedSize> known = sizeOfLoop(op, loop);
       if (!known || result.batch)
         return failure();
       if (known->isStatic()) {

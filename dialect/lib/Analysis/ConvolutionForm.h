@@ -37,7 +37,7 @@ struct Convolution {
   SmallVector<WindowDim> dims; ///< by falling stride of the operand
   ConvolutionLoop channels;    ///< with unit stride in the operand, or one
   ConvolutionLoop columns;     ///< with unit stride in the result
-  std::optional<Size> batch;   ///< of the first dimension, where the call decides it; what it has is expected then
+  std::optional<BoundedSize> batch;   ///< of the first dimension, where the call decides it; what it has is expected then
   bool sumsChannels = true;    ///< Whether a channel is a term (or an output).
 
   int64_t positions() const;

@@ -1,4 +1,4 @@
-// Footprints of operands (LinalgToLoopsFootprint.h).
+// Footprints of operands (Footprint.h).
 #include "Footprint.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,7 +47,7 @@ static bool areRowsApart(const Access &access, const IterationSpace &space) {
     if (access.moves(d))
       dims.push_back(d);
   llvm::stable_sort(dims, [&](unsigned x, unsigned y) { return access.strides[y].exceeds(access.strides[x]); });
-  Extent inside(1);
+  SymbolicSize inside(1);
   for (unsigned d : dims) {
     if (!access.strides[d].covers(inside))
       return false;
@@ -65,8 +65,8 @@ Footprint footprintOf(const Access &access, const IterationSpace &space) {
   if (access.start.isStatic() || *origin.byte == 0) {
     footprint.isLinear = true;
     footprint.firstByte =
-        access.start.isStatic() ? Extent(*origin.byte + access.start.factor * bytes) : access.start * Extent(bytes);
-    footprint.bytesOfStep = space.dims.empty() ? Extent(0) : access.strides.front() * Extent(bytes);
+        access.start.isStatic() ? SymbolicSize(*origin.byte + access.start.factor * bytes) : access.start * SymbolicSize(bytes);
+    footprint.bytesOfStep = space.dims.empty() ? SymbolicSize(0) : access.strides.front() * SymbolicSize(bytes);
     footprint.isApart = !space.dims.empty() && areRowsApart(access, space);
   }
   if (!access.start.isStatic())

@@ -1,5 +1,5 @@
 // The bytes of memory that an operand of a linalg op touches, row by row: what decides whether ops may share the loop
-// over their rows (LinalgToLoopsCluster.cpp), or a kernel (lib/Gpu/RowCluster.cpp).
+// over their rows (RowFusion.cpp), or a kernel (lib/Gpu/RowFusionForm.cpp).
 #ifndef ARRAY_LIB_ANALYSIS_FOOTPRINT_H
 #define ARRAY_LIB_ANALYSIS_FOOTPRINT_H
 
@@ -19,8 +19,8 @@ struct Footprint {
   int64_t first = 0, span = 0, stride = 0, end = 0;
 
   bool isLinear = false;  // the next three are there
-  Extent firstByte = 0;   // where the first row starts
-  Extent bytesOfStep = 0; // how far it is from one row to the next one
+  SymbolicSize firstByte = 0;   // where the first row starts
+  SymbolicSize bytesOfStep = 0; // how far it is from one row to the next one
   bool isApart = false;   // no row reaches into the next one
 
   bool rowsAreApart() const { return known ? stride >= span && stride > 0 : isApart; }

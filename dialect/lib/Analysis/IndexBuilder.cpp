@@ -1,4 +1,4 @@
-// Sizes and strides as products, and arithmetic on indices (LinalgToLoopsSpace.h).
+// Sizes and strides as products, and arithmetic on indices (IterationSpace.h).
 #include "Caches.h"
 #include "IterationSpace.h"
 #include "ParallelLoops.h"
@@ -16,17 +16,17 @@ static int64_t multiplySaturated(int64_t x, int64_t y) {
   return __builtin_mul_overflow(x, y, &product) ? std::numeric_limits<int64_t>::max() : product;
 }
 
-Extent Extent::of(OpFoldResult size) {
+SymbolicSize SymbolicSize::of(OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return *constant;
   auto value = cast<Value>(size);
   if (auto mul = value.getDefiningOp<arith::MulIOp>())
     return of(mul.getLhs()) * of(mul.getRhs());
-  return Extent(1, value);
+  return SymbolicSize(1, value);
 }
 
-Extent Extent::operator*(const Extent &other) const {
-  Extent product(factor * other.factor);
+SymbolicSize SymbolicSize::operator*(const SymbolicSize &other) const {
+  SymbolicSize product(factor * other.factor);
   if (product.factor == 0)
     return product;
   product.symbols = symbols;
@@ -34,21 +34,21 @@ Extent Extent::operator*(const Extent &other) const {
   return product;
 }
 
-bool Extent::operator==(const Extent &other) const {
+bool SymbolicSize::operator==(const SymbolicSize &other) const {
   return factor == other.factor && symbols.size() == other.symbols.size() &&
          std::is_permutation(symbols.begin(), symbols.end(), other.symbols.begin());
 }
 
-bool Extent::exceeds(const Extent &other) const {
+bool SymbolicSize::exceeds(const SymbolicSize &other) const {
   if (symbols.size() != other.symbols.size())
     return symbols.size() > other.symbols.size();
   return std::abs(factor) > std::abs(other.factor);
 }
 
-std::optional<Extent> Extent::dividedBy(const Extent &other) const {
+std::optional<SymbolicSize> SymbolicSize::dividedBy(const SymbolicSize &other) const {
   if (other.isZero() || factor % other.factor != 0)
     return std::nullopt;
-  Extent quotient(factor / other.factor);
+  SymbolicSize quotient(factor / other.factor);
   quotient.symbols = symbols;
   for (Value symbol : other.symbols) {
     auto *found = llvm::find(quotient.symbols, symbol);
@@ -59,8 +59,8 @@ std::optional<Extent> Extent::dividedBy(const Extent &other) const {
   return quotient;
 }
 
-bool Extent::covers(const Extent &other) const {
-  Extent mine = *this, others = other;
+bool SymbolicSize::covers(const SymbolicSize &other) const {
+  SymbolicSize mine = *this, others = other;
   for (Value symbol : symbols) {
     auto *found = llvm::find(others.symbols, symbol);
     if (found == others.symbols.end())
@@ -76,7 +76,7 @@ bool Extent::covers(const Extent &other) const {
   return least >= others.facts().max;
 }
 
-SizeFacts Extent::facts() const {
+SizeFacts SymbolicSize::facts() const {
   SizeFacts facts{factor, factor, std::max<int64_t>(std::abs(factor), 1), factor};
   for (Value symbol : symbols) {
     SizeFacts next = factsOf(OpFoldResult(symbol));
@@ -136,7 +136,7 @@ std::pair<Value, Value> IndexBuilder::scratchApartFrom(OpBuilder &b, Location lo
   return {buffer, elementsToHalfPage(b, loc, address(buffer), address(other), bytes)};
 }
 
-Value IndexBuilder::get(OpBuilder &b, Location loc, const Extent &extent) {
+Value IndexBuilder::get(OpBuilder &b, Location loc, const SymbolicSize &extent) {
   if (extent.isStatic())
     return index(b, extent.factor);
   Value product = extent.symbols.front();
@@ -246,16 +246,16 @@ Value IndexBuilder::ifLess(OpBuilder &b, Location loc, Value lhs, Value rhs, Val
   });
 }
 
-Value IndexBuilder::advance(OpBuilder &b, Location loc, Value base, Value value, const Extent &extent) {
+Value IndexBuilder::advance(OpBuilder &b, Location loc, Value base, Value value, const SymbolicSize &extent) {
   return extent.isZero() ? base : add(b, loc, base, mul(b, loc, value, get(b, loc, extent)));
 }
 
-Extent IndexBuilder::sum(OpBuilder &b, Location loc, const Extent &lhs, const Extent &rhs) {
+SymbolicSize IndexBuilder::sum(OpBuilder &b, Location loc, const SymbolicSize &lhs, const SymbolicSize &rhs) {
   if (lhs.isZero())
     return rhs;
   if (rhs.isZero())
     return lhs;
-  Extent same = rhs;
+  SymbolicSize same = rhs;
   same.factor = lhs.factor;
   if (lhs == same) {
     same.factor += rhs.factor;
@@ -263,7 +263,7 @@ Extent IndexBuilder::sum(OpBuilder &b, Location loc, const Extent &lhs, const Ex
       same.symbols.clear();
     return same;
   }
-  return Extent(1, add(b, loc, get(b, loc, lhs), get(b, loc, rhs)));
+  return SymbolicSize(1, add(b, loc, get(b, loc, lhs), get(b, loc, rhs)));
 }
 
 } // namespace mlir::array::loops

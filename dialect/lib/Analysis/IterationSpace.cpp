@@ -1,4 +1,4 @@
-// Builds iteration spaces (LinalgToLoopsSpace.h): strides from indexing maps and layouts, ordering, coalescing.
+// Builds iteration spaces (IterationSpace.h): strides from indexing maps and layouts, ordering, coalescing.
 #include "IterationSpace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,41 +10,41 @@ namespace mlir::array::loops {
 
 //===--- Flat views -----------------------------------------------------------------------------------------------===//
 
-SmallVector<Extent, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref) {
-  SmallVector<Extent, 4> sizes;
+SmallVector<SymbolicSize, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref) {
+  SmallVector<SymbolicSize, 4> sizes;
   for (int64_t dim = 0; dim < cast<MemRefType>(memref.getType()).getRank(); ++dim)
     sizes.push_back(indices.sizeOf(b, loc, memref, dim));
   return sizes;
 }
 
-Extent IndexBuilder::sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim) {
+SymbolicSize IndexBuilder::sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim) {
   auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(dim))
     return type.getDimSize(dim);
   auto function = dyn_cast<func::FuncOp>(entry.getParentOp());
   if (!sizes && function)
-    sizes = std::make_shared<Sizes>(function);
+    sizes = std::make_shared<SymbolicSizes>(function);
   if (OpFoldResult known = sizes ? sizes->sizeOf(memref, dim) : OpFoldResult())
-    return Extent::of(known);
+    return SymbolicSize::of(known);
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
-    return Extent::of(view.getMixedSizes()[dim]);
-  return Extent(1, memref::DimOp::create(b, loc, memref, index(b, dim)));
+    return SymbolicSize::of(view.getMixedSizes()[dim]);
+  return SymbolicSize(1, memref::DimOp::create(b, loc, memref, index(b, dim)));
 }
 
 namespace {
 struct Layout {
-  Extent offset;
-  SmallVector<Extent, 4> strides;
+  SymbolicSize offset;
+  SmallVector<SymbolicSize, 4> strides;
 };
 } // namespace
 
 /// The layout of a part of a buffer, from that of the buffer: its strides then compare with those of others.
 static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref,
-                                  ArrayRef<Extent> sizes) {
+                                  ArrayRef<SymbolicSize> sizes) {
   auto type = cast<MemRefType>(memref.getType());
   Layout layout;
   if (type.getLayout().isIdentity()) {
-    layout.strides.assign(sizes.size(), Extent(1));
+    layout.strides.assign(sizes.size(), SymbolicSize(1));
     for (size_t i = sizes.size(); i-- > 1;)
       layout.strides[i - 1] = layout.strides[i] * sizes[i];
     return layout;
@@ -68,9 +68,9 @@ static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indi
     layout.offset = source->offset;
     llvm::SmallBitVector dropped = view.getDroppedDims();
     for (auto [d, at, step] : llvm::enumerate(view.getMixedOffsets(), view.getMixedStrides())) {
-      layout.offset = indices.sum(b, loc, layout.offset, Extent::of(at) * source->strides[d]);
+      layout.offset = indices.sum(b, loc, layout.offset, SymbolicSize::of(at) * source->strides[d]);
       if (!dropped[d])
-        layout.strides.push_back(Extent::of(step) * source->strides[d]);
+        layout.strides.push_back(SymbolicSize::of(step) * source->strides[d]);
     }
     return layout;
   }
@@ -81,7 +81,7 @@ static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indi
     layout.offset = source->offset;
     layout.strides.resize(sizes.size());
     for (auto [d, group] : llvm::enumerate(view.getReassociationIndices())) {
-      Extent stride = source->strides[d];
+      SymbolicSize stride = source->strides[d];
       for (int64_t dim : llvm::reverse(group)) {
         layout.strides[dim] = stride;
         stride = stride * sizes[dim];
@@ -90,20 +90,20 @@ static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indi
     return layout;
   }
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
-  layout.offset = ShapedType::isDynamic(offset) ? Extent(1, metadata.getOffset()) : Extent(offset);
+  layout.offset = ShapedType::isDynamic(offset) ? SymbolicSize(1, metadata.getOffset()) : SymbolicSize(offset);
   for (auto [i, stride] : llvm::enumerate(strides))
-    layout.strides.push_back(ShapedType::isDynamic(stride) ? Extent(1, metadata.getStrides()[i]) : Extent(stride));
+    layout.strides.push_back(ShapedType::isDynamic(stride) ? SymbolicSize(1, metadata.getStrides()[i]) : SymbolicSize(stride));
   return layout;
 }
 
-FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<Extent> sizes) {
+FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<SymbolicSize> sizes) {
   auto type = cast<MemRefType>(memref.getType());
   FailureOr<Layout> layout = layoutOf(b, loc, indices, memref, sizes);
   if (failed(layout))
     return failure();
   FlatView view{Value(), layout->offset, layout->strides};
   // The view starts at the buffer's first element whatever the memref's own offset is, and ends behind its last one.
-  Extent extent = indices.sum(b, loc, view.offset, Extent(1));
+  SymbolicSize extent = indices.sum(b, loc, view.offset, SymbolicSize(1));
   bool isDense = type.getLayout().isIdentity() && !type.hasStaticShape();
   if (isDense)
     extent = view.strides.front() * sizes.front();
@@ -111,7 +111,7 @@ FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, V
     if (isDense)
       break;
     if (size.isStatic() && stride.isStatic())
-      extent = indices.sum(b, loc, extent, Extent(std::max<int64_t>(size.factor - 1, 0) * stride.factor));
+      extent = indices.sum(b, loc, extent, SymbolicSize(std::max<int64_t>(size.factor - 1, 0) * stride.factor));
     else
       extent = indices.sum(b, loc, extent, size * stride);
   }
@@ -160,21 +160,21 @@ int64_t IterationSpace::bytesTouched(const Access &access) const {
   int64_t bytes = access.scalar ? 0 : bytesOf(access.element);
   for (auto [d, dim] : llvm::enumerate(dims))
     if (access.moves(d))
-      bytes = (dim.size * Extent(bytes)).expected();
+      bytes = (dim.size * SymbolicSize(bytes)).expected();
   return bytes;
 }
 
 void IterationSpace::cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim,
-                                   const Extent &block) {
-  Extent total = dims[dim].size, blocks = total.dividedBy(block).value_or(0);
+                                   const SymbolicSize &block) {
+  SymbolicSize total = dims[dim].size, blocks = total.dividedBy(block).value_or(0);
   if (blocks.isZero()) {
     cut = Cut{dim + 1, total};
-    blocks = Extent::of(indices.ceilDiv(b, loc, indices.get(b, loc, total), indices.get(b, loc, block)));
+    blocks = SymbolicSize::of(indices.ceilDiv(b, loc, indices.get(b, loc, total), indices.get(b, loc, block)));
   }
   dims[dim].size = block;
   dims.insert(dims.begin(), LoopDim{blocks, false, std::nullopt});
   for (Access &access : accesses) {
-    Extent stride = access.strides[dim] * block;
+    SymbolicSize stride = access.strides[dim] * block;
     access.strides.insert(access.strides.begin(), stride);
   }
 }
@@ -185,20 +185,20 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
   IterationSpace space;
   space.numInputs = op.getNumDpsInputs();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  SmallVector<SmallVector<Extent, 4>> operandSizes;
+  SmallVector<SmallVector<SymbolicSize, 4>> operandSizes;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
-    operandSizes.push_back(type ? sizesOf(b, loc, indices, operand.get()) : SmallVector<Extent, 4>());
+    operandSizes.push_back(type ? sizesOf(b, loc, indices, operand.get()) : SmallVector<SymbolicSize, 4>());
   }
 
   // Loop sizes: static ones are known to the op, dynamic ones are the operand dimension that a map names plainly.
   // Operand sizes are then replaced by the loop's, so that equal strides of several operands are seen as equal.
   for (int64_t range : ranges)
-    space.dims.emplace_back().size = ShapedType::isDynamic(range) ? Extent(0) : Extent(range);
+    space.dims.emplace_back().size = ShapedType::isDynamic(range) ? SymbolicSize(0) : SymbolicSize(range);
   SmallVector<bool> known = llvm::map_to_vector(ranges, [](int64_t range) { return !ShapedType::isDynamic(range); });
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    SmallVector<Extent, 4> &sizes = operandSizes[operand.getOperandNumber()];
+    SmallVector<SymbolicSize, 4> &sizes = operandSizes[operand.getOperandNumber()];
     for (auto [expr, size] : llvm::zip(map.getResults(), sizes)) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim)
@@ -217,7 +217,7 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
     access.argument = op.getMatchingBlockArgument(&operand);
     access.element = getElementTypeOrSelf(operand.get().getType());
     access.isOutput = op.isDpsInit(&operand);
-    access.strides.assign(space.dims.size(), Extent(0));
+    access.strides.assign(space.dims.size(), SymbolicSize(0));
     if (!isa<MemRefType>(operand.get().getType())) {
       access.scalar = operand.get();
       space.accesses.push_back(std::move(access));
@@ -234,9 +234,9 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
       int64_t constant = 0;
       if (failed(readLinear(expr, 1, coefficients, constant)))
         return failure();
-      access.start = indices.sum(b, loc, access.start, stride * Extent(constant));
+      access.start = indices.sum(b, loc, access.start, stride * SymbolicSize(constant));
       for (auto [d, coefficient] : llvm::enumerate(coefficients))
-        access.strides[d] = indices.sum(b, loc, access.strides[d], stride * Extent(coefficient));
+        access.strides[d] = indices.sum(b, loc, access.strides[d], stride * SymbolicSize(coefficient));
     }
     space.accesses.push_back(std::move(access));
   }

@@ -1,7 +1,7 @@
-// The iteration space of a linalg op on memrefs, as array-linalg-to-loops sees it: loop dimensions, and for each
+// The iteration space of a linalg op on memrefs, as array-vectorize-linalg sees it: loop dimensions, and for each
 // operand a flat buffer with one stride for each dimension (the view that NumPy's nditer has of its operands).
-// LinalgToLoops.cpp builds it, LinalgToLoopsNest.cpp emits loops from it; sizes and index arithmetic are in
-// LinalgToLoopsIndices.cpp.
+// VectorizeLinalg.cpp builds it, LoopNest.cpp emits loops from it; sizes and index arithmetic are in
+// IndexBuilder.cpp.
 #ifndef ARRAY_LIB_ANALYSIS_ITERATIONSPACE_H
 #define ARRAY_LIB_ANALYSIS_ITERATIONSPACE_H
 
@@ -16,26 +16,26 @@ namespace mlir::array::loops {
 
 /// A constant times index values: what sizes and strides of row-major buffers are, also when dimensions are dynamic.
 /// Two of them compare without looking at the IR.
-struct Extent {
+struct SymbolicSize {
   int64_t factor = 0;
   SmallVector<Value, 1> symbols; // empty when the factor is 0
 
-  Extent(int64_t factor = 0) : factor(factor) {}
-  Extent(int64_t factor, Value symbol) : factor(factor) { symbols.push_back(symbol); }
+  SymbolicSize(int64_t factor = 0) : factor(factor) {}
+  SymbolicSize(int64_t factor, Value symbol) : factor(factor) { symbols.push_back(symbol); }
   /// A size, as a product as far as one sees.
-  static Extent of(OpFoldResult size);
+  static SymbolicSize of(OpFoldResult size);
 
   bool isZero() const { return factor == 0; }
   bool isStatic() const { return symbols.empty(); }
   bool isStatic(int64_t value) const { return symbols.empty() && factor == value; }
-  Extent operator*(const Extent &other) const;
-  bool operator==(const Extent &other) const;
+  SymbolicSize operator*(const SymbolicSize &other) const;
+  bool operator==(const SymbolicSize &other) const;
   /// Whether this is the wider one when both are strides: a symbol counts as more than any constant.
-  bool exceeds(const Extent &other) const;
+  bool exceeds(const SymbolicSize &other) const;
   /// The extent that gives this one times `other`, if there is such a one whatever the symbols are.
-  std::optional<Extent> dividedBy(const Extent &other) const;
+  std::optional<SymbolicSize> dividedBy(const SymbolicSize &other) const;
   /// Whether it is at least `other` wherever no symbol is zero.
-  bool covers(const Extent &other) const;
+  bool covers(const SymbolicSize &other) const;
 
   SizeFacts facts() const;
   /// The number to decide by.
@@ -51,13 +51,13 @@ class IndexBuilder {
 public:
   explicit IndexBuilder(Block &entry) : entry(entry) {}
   /// The size of a dimension of a memref; at `b` where it does not follow from the sizes of the function's arguments.
-  Extent sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim);
+  SymbolicSize sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim);
   Value constant(OpBuilder &b, TypedAttr attr);
   Value index(OpBuilder &b, int64_t value) { return constant(b, b.getIndexAttr(value)); }
   /// The value of an extent; at `b`.
-  Value get(OpBuilder &b, Location loc, const Extent &extent);
+  Value get(OpBuilder &b, Location loc, const SymbolicSize &extent);
   /// base + value * extent
-  Value advance(OpBuilder &b, Location loc, Value base, Value value, const Extent &extent);
+  Value advance(OpBuilder &b, Location loc, Value base, Value value, const SymbolicSize &extent);
   Value add(OpBuilder &b, Location loc, Value lhs, Value rhs);
   Value mul(OpBuilder &b, Location loc, Value lhs, Value rhs);
   Value sub(OpBuilder &b, Location loc, Value lhs, Value rhs);
@@ -71,7 +71,7 @@ public:
   /// The same op on the same operands once, at the start of the function where these are there; else at `b`.
   Value once(OpBuilder &b, Location loc, StringRef name, ValueRange operands, function_ref<Value(OpBuilder &b)> make);
   /// The sum of two extents. Unlike ones become a value of their own.
-  Extent sum(OpBuilder &b, Location loc, const Extent &lhs, const Extent &rhs);
+  SymbolicSize sum(OpBuilder &b, Location loc, const SymbolicSize &lhs, const SymbolicSize &rhs);
   /// The vector 0, step, 2 * step, ...
   Value ramp(OpBuilder &b, Type element, int64_t lanes, int64_t step);
   /// A mask of the first `count` lanes.
@@ -81,13 +81,13 @@ public:
   /// nothing from one iteration of a parallel loop to another, unless it is `shared` by them.
   Value scratch(OpBuilder &b, MemRefType type, unsigned number, bool shared = false);
   /// Room in such a buffer for `elements`, from an index on that lies half a page from where `other` begins
-  /// (Placement.h).
+  /// (AddressLayout.h).
   std::pair<Value, Value> scratchApartFrom(OpBuilder &b, Location loc, Value other, int64_t elements, Type element,
                                            unsigned number, bool shared = false);
 
 private:
   Block &entry;
-  std::shared_ptr<Sizes> sizes; // made when they are asked for
+  std::shared_ptr<SymbolicSizes> sizes; // made when they are asked for
   DenseMap<Attribute, Value> constants;
   std::map<std::pair<std::string, std::vector<const void *>>, Value> values;
   std::map<std::tuple<const void *, unsigned, bool>, Value> buffers;
@@ -96,20 +96,20 @@ private:
 /// A memref as a flat 1-D view of its elements: `element(i...) = flat[offset + sum(i * stride)]`.
 struct FlatView {
   Value flat;
-  Extent offset;
-  SmallVector<Extent, 4> strides;
+  SymbolicSize offset;
+  SmallVector<SymbolicSize, 4> strides;
 };
 
 /// The flat view of `memref`, whose sizes are `sizes`. Fails for layouts without strides.
-FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<Extent> sizes);
+FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<SymbolicSize> sizes);
 /// The sizes of a memref: equal ones compare equal.
-SmallVector<Extent, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref);
+SmallVector<SymbolicSize, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref);
 
 /// The bytes of an element in memory.
 int64_t bytesOf(Type element);
 
 struct LoopDim {
-  Extent size;
+  SymbolicSize size;
   bool reduced = false;                // some output does not move along it
   std::optional<unsigned> indexSource; // the op's dimension whose linalg.index the body asks for
 };
@@ -119,13 +119,13 @@ struct Access {
   Value scalar;
   Value memref, flat;
   Type element;
-  Extent start;                   // the element at the origin of the space
-  SmallVector<Extent, 4> strides; // one for each dimension of the space
+  SymbolicSize start;                   // the element at the origin of the space
+  SmallVector<SymbolicSize, 4> strides; // one for each dimension of the space
   BlockArgument argument;
   bool isOutput = false;
   Value init;            // what an output holds before the op, when that is one value that was not stored
-  bool isOneRow = false; // the first dimension's elements share the memory of one (LinalgToLoopsTemporaries.h)
-  Extent strideOfBlocks; // then: how far it is to that of the next block of rows; 0: each thread has its own
+  bool isOneRow = false; // the first dimension's elements share the memory of one (RowTemporaries.h)
+  SymbolicSize strideOfBlocks; // then: how far it is to that of the next block of rows; 0: each thread has its own
 
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
 };
@@ -134,7 +134,7 @@ struct Access {
 /// one may be shorter.
 struct Cut {
   unsigned dim;
-  Extent total; // of all blocks
+  SymbolicSize total; // of all blocks
 };
 
 struct IterationSpace {
@@ -151,7 +151,7 @@ struct IterationSpace {
   /// The bytes of the elements that an access touches, as far as one expects.
   int64_t bytesTouched(const Access &access) const;
   /// Puts a dimension of blocks of `block` elements of `dim` in front, which becomes dimension `dim` + 1.
-  void cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim, const Extent &block);
+  void cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim, const SymbolicSize &block);
 
   /// Reads `op`; drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
   /// and merges neighbours that every operand walks as one. Reductions are ordered only where `reorderReductions`.

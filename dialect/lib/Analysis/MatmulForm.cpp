@@ -1,4 +1,4 @@
-// Reads contractions as products of matrices (ContractionProduct.h).
+// Reads contractions as products of matrices (MatmulForm.h).
 #include "MatmulForm.h"
 #include "ContractionForm.h"
 #include "Cpu/Matmul/MatmulKernels.h"
@@ -7,20 +7,20 @@
 
 namespace mlir::array {
 
-std::optional<Size> sizeOfBuffer(Value buffer, unsigned dim) {
+std::optional<BoundedSize> sizeOfBuffer(Value buffer, unsigned dim) {
   int64_t number = cast<MemRefType>(buffer.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(number))
     return number;
   Operation *parent = buffer.getParentBlock()->getParentOp();
   auto function = dyn_cast<func::FuncOp>(parent);
-  OpFoldResult size = Sizes(function ? function : parent->getParentOfType<func::FuncOp>()).sizeOf(buffer, dim);
-  return size ? std::optional(Size::of(size)) : std::nullopt;
+  OpFoldResult size = SymbolicSizes(function ? function : parent->getParentOfType<func::FuncOp>()).sizeOf(buffer, dim);
+  return size ? std::optional(BoundedSize::of(size)) : std::nullopt;
 }
 
-std::optional<Size> elementsOf(Value buffer) {
-  Size elements = 1;
+std::optional<BoundedSize> elementsOf(Value buffer) {
+  BoundedSize elements = 1;
   for (int64_t dim = 0, rank = cast<MemRefType>(buffer.getType()).getRank(); dim < rank; ++dim) {
-    std::optional<Size> size = sizeOfBuffer(buffer, dim);
+    std::optional<BoundedSize> size = sizeOfBuffer(buffer, dim);
     if (!size)
       return std::nullopt;
     elements = elements * *size;
@@ -36,7 +36,7 @@ memref::AllocOp allocateOrdered(OpBuilder &b, Value buffer, ArrayRef<int64_t> or
     shape.push_back(type.getDimSize(dim));
     ImplicitLocOpBuilder at(buffer.getLoc(), b);
     if (type.isDynamicDim(dim))
-      sizes.push_back(GemmBuilder(at).index(*sizeOfBuffer(buffer, dim)));
+      sizes.push_back(MatmulBuilder(at).index(*sizeOfBuffer(buffer, dim)));
   }
   return memref::AllocOp::create(b, buffer.getLoc(), MemRefType::get(shape, type.getElementType()), sizes,
                                  b.getI64IntegerAttr(64));
@@ -53,18 +53,18 @@ static memref::ExtractStridedMetadataOp metadataOf(linalg::LinalgOp op, Value bu
 }
 
 /// The strides of a buffer: numbers, products of sizes, or what its descriptor holds.
-static FailureOr<SmallVector<Size>> stridesOf(linalg::LinalgOp op, Value buffer) {
+static FailureOr<SmallVector<BoundedSize>> stridesOf(linalg::LinalgOp op, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> numbers;
   int64_t offset;
   if (failed(type.getStridesAndOffset(numbers, offset)))
     return failure();
-  SmallVector<Size> strides(numbers.begin(), numbers.end());
+  SmallVector<BoundedSize> strides(numbers.begin(), numbers.end());
   if (llvm::none_of(numbers, ShapedType::isDynamic))
     return strides;
   if (type.getLayout().isIdentity()) {
     for (int64_t i = type.getRank() - 1; i-- > 0;) {
-      std::optional<Size> size = sizeOfBuffer(buffer, i + 1);
+      std::optional<BoundedSize> size = sizeOfBuffer(buffer, i + 1);
       if (!size)
         return failure();
       strides[i] = strides[i + 1] * *size;
@@ -74,7 +74,7 @@ static FailureOr<SmallVector<Size>> stridesOf(linalg::LinalgOp op, Value buffer)
   // Slices step as what they are slices of, if they take each element.
   auto slice = buffer.getDefiningOp<memref::SubViewOp>();
   if (slice && llvm::all_of(slice.getStaticStrides(), [](int64_t stride) { return stride == 1; })) {
-    FailureOr<SmallVector<Size>> whole = stridesOf(op, slice.getSource());
+    FailureOr<SmallVector<BoundedSize>> whole = stridesOf(op, slice.getSource());
     if (failed(whole))
       return failure();
     llvm::SmallBitVector dropped = slice.getDroppedDims();
@@ -89,7 +89,7 @@ static FailureOr<SmallVector<Size>> stridesOf(linalg::LinalgOp op, Value buffer)
       SizeFacts unknown;
       unknown.min = std::numeric_limits<int64_t>::min();
       unknown.expected = 1024;
-      strides[i] = Size(metadataOf(op, buffer).getStrides()[i], unknown);
+      strides[i] = BoundedSize(metadataOf(op, buffer).getStrides()[i], unknown);
     }
   return strides;
 }
@@ -97,12 +97,12 @@ static FailureOr<SmallVector<Size>> stridesOf(linalg::LinalgOp op, Value buffer)
 FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  Operand result{operand.get(), SmallVector<Size>(op.getNumLoops(), 0)};
+  Operand result{operand.get(), SmallVector<BoundedSize>(op.getNumLoops(), 0)};
   SmallVector<int64_t> numbers;
   if (!type || !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
       failed(type.getStridesAndOffset(numbers, result.offset)))
     return failure();
-  FailureOr<SmallVector<Size>> strides = stridesOf(op, operand.get());
+  FailureOr<SmallVector<BoundedSize>> strides = stridesOf(op, operand.get());
   if (failed(strides))
     return failure();
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), *strides))
@@ -116,7 +116,7 @@ FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &o
   FailureOr<Operand> read = readOperand(elementwise, operand);
   if (failed(read))
     return failure();
-  SmallVector<Size> strides(product.getNumLoops(), 0);
+  SmallVector<BoundedSize> strides(product.getNumLoops(), 0);
   for (auto [expr, stride] : llvm::zip_equal(product.getMatchingIndexingMap(&joint).getResults(), read->strides))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       strides[dim.getPosition()] = stride;
@@ -124,7 +124,7 @@ FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &o
   return read;
 }
 
-std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop) {
+std::optional<BoundedSize> sizeOfLoop(linalg::LinalgOp op, unsigned loop) {
   std::optional<std::pair<Value, unsigned>> dynamic;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -145,7 +145,7 @@ std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop) {
 /// Folds the inner ones of `loops` into one dimension, as long as each operand steps through them with one stride, and
 /// leaves the outer ones in `rest`. `loops` are ordered from the outermost to the innermost.
 static Dimension coalesce(SmallVector<Dimension> loops, SmallVector<Dimension> &rest, size_t operands) {
-  Dimension result{1, SmallVector<Size>(operands, 0)};
+  Dimension result{1, SmallVector<BoundedSize>(operands, 0)};
   while (!loops.empty()) {
     Dimension &outer = loops.back();
     bool first = result.size.isStatic(1);
@@ -163,7 +163,7 @@ static Dimension coalesce(SmallVector<Dimension> loops, SmallVector<Dimension> &
   return result;
 }
 
-FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more) {
+FailureOr<MatmulForm> readMatmul(linalg::LinalgOp op, ArrayRef<Operand> more) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics())
     return failure();
   std::optional<std::pair<bool, bool>> bytes = matchBytes(op.getBlock());
@@ -175,14 +175,14 @@ FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more) {
   FailureOr<Operand> c = readOperand(op, *op.getDpsInitOperand(0));
   if (failed(a) || failed(b) || failed(c))
     return failure();
-  Product product{*a, *b, *c, SmallVector<Operand>(more), {}, {}, {}, {}, {}};
-  product.narrow = bytes ? Product::Bytes : isBFloat16 ? Product::BFloat16 : Product::None;
+  MatmulForm product{*a, *b, *c, SmallVector<Operand>(more), {}, {}, {}, {}, {}};
+  product.narrow = bytes ? MatmulForm::Bytes : isBFloat16 ? MatmulForm::BFloat16 : MatmulForm::None;
   if (bytes)
     std::tie(product.a.isSigned, product.b.isSigned) = *bytes;
   SmallVector<Dimension> rows, columns, reductions;
   size_t operands = 3 + more.size();
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    std::optional<Size> size = sizeOfLoop(op, loop);
+    std::optional<BoundedSize> size = sizeOfLoop(op, loop);
     if (!size)
       return failure();
     if (size->isStatic(1))
@@ -208,12 +208,12 @@ FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more) {
   return product;
 }
 
-bool Product::maySumNothing() const {
+bool MatmulForm::maySumNothing() const {
   return k.size.least() <= 0 ||
          llvm::any_of(outerReductions, [](const Dimension &dimension) { return dimension.size.least() <= 0; });
 }
 
-LogicalResult orient(Product &product) {
+LogicalResult orient(MatmulForm &product) {
   if (product.n.strides[2].isStatic(1))
     return success();
   if (!product.m.strides[2].isStatic(1))

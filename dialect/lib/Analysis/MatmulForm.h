@@ -14,7 +14,7 @@ namespace mlir::array {
 /// it).
 struct Operand {
   Value buffer;
-  SmallVector<Size> strides;
+  SmallVector<BoundedSize> strides;
   int64_t offset = 0; ///< dynamic for a slice at an index
   bool isSigned = true;
 };
@@ -22,12 +22,12 @@ struct Operand {
 /// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c and what else the
 /// product reads.
 struct Dimension {
-  Size size = 1;
-  SmallVector<Size> strides;
+  BoundedSize size = 1;
+  SmallVector<BoundedSize> strides;
 };
 
 /// c[outer, m, n] += a[outer, m, k] * b[outer, k, n]: what is left over after m, n and k are loops around the product.
-struct Product {
+struct MatmulForm {
   Operand a, b, c;
   SmallVector<Operand> more;
   Dimension m, n, k;
@@ -52,19 +52,19 @@ FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &o
 
 /// Takes the operation apart; fails where it is no contraction of two buffers of known layout. Each dimension is one
 /// for the operands of `more` as well.
-FailureOr<Product> readProduct(linalg::LinalgOp op, ArrayRef<Operand> more = {});
+FailureOr<MatmulForm> readMatmul(linalg::LinalgOp op, ArrayRef<Operand> more = {});
 
 /// Makes n the dimension in which c has unit stride, by computing c^T = b^T * a^T where it is m.
-LogicalResult orient(Product &product);
+LogicalResult orient(MatmulForm &product);
 
 /// The size of a dimension of a buffer; none where it depends on more than the sizes of a call.
-std::optional<Size> sizeOfBuffer(Value buffer, unsigned dim);
+std::optional<BoundedSize> sizeOfBuffer(Value buffer, unsigned dim);
 
 /// The size of a loop: a number, if one of the operands tells it; none where no operand tells it.
-std::optional<Size> sizeOfLoop(linalg::LinalgOp op, unsigned loop);
+std::optional<BoundedSize> sizeOfLoop(linalg::LinalgOp op, unsigned loop);
 
 /// The elements of a buffer.
-std::optional<Size> elementsOf(Value buffer);
+std::optional<BoundedSize> elementsOf(Value buffer);
 
 /// A buffer like `buffer`, of known sizes, whose dimension i is its dimension order[i].
 memref::AllocOp allocateOrdered(OpBuilder &b, Value buffer, ArrayRef<int64_t> order);

@@ -1,4 +1,4 @@
-// Sizes as expressions in the symbols of a call, and as values at the start of a function (Sizes.h).
+// Sizes as expressions in the symbols of a call, and as values at the start of a function (SymbolicSizes.h).
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/IR/Array.h"
 
@@ -94,7 +94,7 @@ SizeFacts factsOf(OpFoldResult size) {
   return unknown();
 }
 
-SizeFacts Sizes::factsOf(AffineExpr expression) {
+SizeFacts SymbolicSizes::factsOf(AffineExpr expression) {
   if (auto number = dyn_cast<AffineConstantExpr>(expression))
     return exactly(number.getValue());
   if (auto symbolExpr = dyn_cast<AffineSymbolExpr>(expression))
@@ -142,7 +142,7 @@ unsigned countSymbols(func::FuncOp function) {
   return count;
 }
 
-Sizes::Sizes(func::FuncOp function) : function(function), context(function.getContext()) {
+SymbolicSizes::SymbolicSizes(func::FuncOp function) : function(function), context(function.getContext()) {
   // What an earlier one has put there comes first in the block, but for what passes put before everything.
   for (Operation &op : function.front()) {
     bool isIndex = op.getNumResults() == 1 && op.getResult(0).getType().isIndex();
@@ -158,7 +158,7 @@ Sizes::Sizes(func::FuncOp function) : function(function), context(function.getCo
   }
 }
 
-Value Sizes::symbol(unsigned number) {
+Value SymbolicSizes::symbol(unsigned number) {
   Operation *&op = symbols[number];
   if (!op) {
     OpBuilder b = OpBuilder::atBlockBegin(&function.front());
@@ -180,7 +180,7 @@ static AffineExpr simplified(AffineExpr expression) {
   return simplifyAffineExpr(expression, /*numDims=*/0, symbols);
 }
 
-AffineExpr Sizes::find(Value index) {
+AffineExpr SymbolicSizes::find(Value index) {
   if (auto known = expressions.find(index); known != expressions.end())
     return known->second;
   auto findOperand = [&](unsigned i) { return find(index.getDefiningOp()->getOperand(i)); };
@@ -229,7 +229,7 @@ AffineExpr Sizes::find(Value index) {
   return expressions[index] = found ? simplified(found) : found;
 }
 
-AffineExpr Sizes::expressionOf(OpFoldResult size) {
+AffineExpr SymbolicSizes::expressionOf(OpFoldResult size) {
   if (!size)
     return {};
   if (std::optional<int64_t> number = getConstantIntValue(size))
@@ -237,7 +237,7 @@ AffineExpr Sizes::expressionOf(OpFoldResult size) {
   return find(cast<Value>(size));
 }
 
-OpFoldResult Sizes::valueOf(AffineExpr expression) {
+OpFoldResult SymbolicSizes::valueOf(AffineExpr expression) {
   if (auto number = dyn_cast<AffineConstantExpr>(expression))
     return Builder(context).getIndexAttr(number.getValue());
   if (Value known = values.lookup(expression))
@@ -291,12 +291,12 @@ OpFoldResult Sizes::valueOf(AffineExpr expression) {
 //===--- Tensors and buffers --------------------------------------------------------------------------------------===//
 
 /// An argument of the function itself: by what is said of its dimensions.
-AffineExpr Sizes::findInEntry(BlockArgument argument, unsigned dim) {
+AffineExpr SymbolicSizes::findInEntry(BlockArgument argument, unsigned dim) {
   auto dims = function.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), kDimsAttr);
   return dims && dim < dims.getValue().getNumResults() ? dims.getValue().getResult(dim) : AffineExpr();
 }
 
-OpFoldResult Sizes::sizeOf(Value shaped, unsigned dim) {
+OpFoldResult SymbolicSizes::sizeOf(Value shaped, unsigned dim) {
   auto type = cast<ShapedType>(shaped.getType());
   if (!type.isDynamicDim(dim))
     return Builder(context).getIndexAttr(type.getDimSize(dim));
@@ -396,7 +396,7 @@ OpFoldResult Sizes::sizeOf(Value shaped, unsigned dim) {
   return {};
 }
 
-std::optional<SmallVector<OpFoldResult>> Sizes::sizesOf(Value shaped) {
+std::optional<SmallVector<OpFoldResult>> SymbolicSizes::sizesOf(Value shaped) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < cast<ShapedType>(shaped.getType()).getRank(); ++dim) {
     sizes.push_back(sizeOf(shaped, dim));
@@ -406,7 +406,7 @@ std::optional<SmallVector<OpFoldResult>> Sizes::sizesOf(Value shaped) {
   return sizes;
 }
 
-void Sizes::hoist() {
+void SymbolicSizes::hoist() {
   SmallVector<Operation *> found;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isIndex = op->getNumResults() == 1 && op->getResult(0).getType().isIndex();

@@ -1,5 +1,5 @@
 // array-eliminate-empty-tensors and array-bufferize: upstream's passes with the analysis of InPlaceAnalysis.cpp. After
-// array-prepare-loops; array-forward-copies follows. The option short-program is for tests: programs of so many
+// array-in-place-carries; array-forward-copies follows. The option short-program is for tests: programs of so many
 // operations on tensors are left to upstream's analysis, whose time matters in longer ones alone.
 #include "array/Bufferize/Bufferize.h"
 #include "InPlaceAnalysis.h"

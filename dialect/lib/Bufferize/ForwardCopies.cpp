@@ -1,6 +1,6 @@
 // array-forward-copies: what was put together in a temporary by copies is read where it came from, part by part.
 // Concatenations, rotations and padding are such temporaries. Comes right after bufferization, where every copy is
-// visible; array-lower-contractions follows.
+// visible; array-lower-matmuls follows.
 #include "Analysis/BufferUses.h"
 #include "array/Bufferize/Passes.h"
 

@@ -1,4 +1,4 @@
-// array-prepare-loops: gives loops over tensors the form in which bufferization updates the carry in place, and
+// array-in-place-carries: gives loops over tensors the form in which bufferization updates the carry in place, and
 // conditionals the form in which their branches write one buffer. It runs after fusion, since what it inserts stands
 // between producers and consumers, and before empty tensors are eliminated.
 #include "InPlaceCarries.h"
@@ -15,7 +15,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_PREPARELOOPS
+#define GEN_PASS_DEF_INPLACECARRIES
 #include "array/Bufferize/Passes.h.inc"
 
 using prepare::Update;
@@ -475,8 +475,8 @@ void separate(RewriterBase &rewriter, func::FuncOp function) {
   });
 }
 
-struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
-  using PrepareLoopsBase::PrepareLoopsBase;
+struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
+  using InPlaceCarriesBase::InPlaceCarriesBase;
 
   void runOnOperation() override {
     SmallVector<Operation *> found; // inner ones first
@@ -487,7 +487,7 @@ struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
     if (found.empty())
       return;
     IRRewriter rewriter(&getContext());
-    if (!copyCarry) {
+    if (!copyCarries) {
       SmallVector<Operation *> loops;
       for (Operation *op : found)
         loops.append(prepare::unrollRotations(op));
@@ -504,7 +504,7 @@ struct PrepareLoops : impl::PrepareLoopsBase<PrepareLoops> {
     // Stopping before a fixed point is no failure: what is left computes the same in buffers.
     (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
 
-    if (copyCarry)
+    if (copyCarries)
       return separate(rewriter, getOperation());
     getOperation().walk([&](Operation *op) {
       if (!isa<scf::WhileOp, scf::ForOp>(op) || !isControlFlow(op))

@@ -1,4 +1,4 @@
-// What the files of array-prepare-loops share. Private to this directory.
+// What the files of array-in-place-carries share. Private to this directory.
 #ifndef ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 #define ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 

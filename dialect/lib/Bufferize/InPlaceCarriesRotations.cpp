@@ -1,4 +1,4 @@
-// The part of array-prepare-loops for carries that hand their values on: u, before = f(u, before), u. After as many
+// The part of array-in-place-carries for carries that hand their values on: u, before = f(u, before), u. After as many
 // steps as there are of them, each is computed in the memory of the one that it replaces; so that many steps become
 // one, and nothing is copied.
 #include "InPlaceCarries.h"

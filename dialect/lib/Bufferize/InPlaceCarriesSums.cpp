@@ -1,4 +1,4 @@
-// The carry of a loop, and the part of array-prepare-loops for sums that are added to it.
+// The carry of a loop, and the part of array-in-place-carries for sums that are added to it.
 #include "InPlaceCarries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -274,7 +274,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   /// The bytes of a temporary that a call sizes, as whole cache lines. What they are about, as a float that does not
   /// wrap, is added to `about`; it is huge where a size is negative. Modules from elsewhere check their sizes when they
   /// run, and say then which operation has a negative one.
-  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, Sizes &sizes, Value &about) {
+  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, SymbolicSizes &sizes, Value &about) {
     Location loc = alloc.getLoc();
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
     auto toFloat = [&](Value size) {
@@ -301,7 +301,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   /// The slots lie behind the temporaries of known sizes, one after the other. Returns the offset of each, and the
   /// bytes of all; -1 where they can't be counted, which ends the call before it begins.
   static std::pair<SmallVector<Value>, Value> emitOffsets(OpBuilder &builder, Location loc, ArrayRef<Slot> slots,
-                                                          int64_t bytes, Sizes &sizes) {
+                                                          int64_t bytes, SymbolicSizes &sizes) {
     SmallVector<Value> offsets;
     Value about;
     Value end = arith::ConstantIndexOp::create(builder, loc, llvm::alignTo(bytes, PCRT_ALIGNMENT));
@@ -336,7 +336,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
 
     DenseMap<Operation *, Value> offsets;
     if (!slots.empty()) {
-      Sizes sizes(function);
+      SymbolicSizes sizes(function);
       for (const Temporary &temporary : temporaries) { // the values of their sizes stand at the start
         memref::AllocOp alloc = temporary.alloc;
         if (isSized(temporary) && !sizes.sizesOf(alloc))

@@ -1,7 +1,7 @@
 // array-reuse-buffers: an elementwise op writes over an operand that nobody reads afterwards, a temporary that ends
 // where a result begins lies in the result's memory, and an op that finishes what a product computed comes right after
-// it. Comes after array-lower-contractions, which wants the operands of a product and of what follows it apart;
-// array-linalg-to-loops and array-plan-memory follow.
+// it. Comes after array-lower-matmuls, which wants the operands of a product and of what follows it apart;
+// array-vectorize-linalg and array-plan-memory follow.
 #include "Analysis/BufferUses.h"
 #include "array/IR/Array.h"
 #include "array/Bufferize/Passes.h"
@@ -108,8 +108,8 @@ bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
 }
 
 /// Whether two buffers have the same sizes, as far as one sees: those of allocations are values that are the same for
-/// equal sizes (Sizes.h).
-bool haveSameSizes(memref::AllocOp from, Value place, Sizes *sizes) {
+/// equal sizes (SymbolicSizes.h).
+bool haveSameSizes(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
   if (place.getType() != from.getType())
     return false;
   return from.getType().hasStaticShape() ||
@@ -120,7 +120,7 @@ bool haveSameSizes(memref::AllocOp from, Value place, Sizes *sizes) {
 }
 
 /// Has everything that uses `from` use `place`.
-void replace(memref::AllocOp from, Value place, Sizes *sizes) {
+void replace(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
   OpBuilder builder(from);
   if (!haveSameSizes(from, place, sizes)) {
     // Row-major, in the sizes of `from`.
@@ -149,7 +149,7 @@ bool moveUpTo(memref::AllocOp alloc, Operation *place) {
 }
 
 struct Reuse {
-  Sizes *sizes;
+  SymbolicSizes *sizes;
 
   void run(Block &block) {
     SmallVector<Operation *> copies;
@@ -269,7 +269,7 @@ struct ReuseBuffers : impl::ReuseBuffersBase<ReuseBuffers> {
       return;
     llvm::SetVector<Block *> blocks;
     function.walk([&](memref::AllocOp alloc) { blocks.insert(alloc->getBlock()); });
-    std::optional<Sizes> sizes;
+    std::optional<SymbolicSizes> sizes;
     if (!blocks.empty())
       sizes.emplace(function);
     for (Block *block : blocks)

@@ -6,15 +6,15 @@
 namespace mlir::array {
 
 /// The functions for factors of one kind, by pairs that are multiplied by whole registers.
-static void addPairs(ModuleOp module, Type sums, GemmNarrow factor, unsigned vectorBits) {
+static void addDot2Functions(ModuleOp module, Type sums, Dot2Factor factor, unsigned vectorBits) {
   int64_t lanes = vectorBits / sums.getIntOrFloatBitWidth();
   for (int64_t columns : {lanes, 2 * lanes}) {
-    GemmTile tile = chooseGemmTile(sums, vectorBits, columns);
-    getGemmTiles(module, sums, tile, /*hasPairs=*/true);
+    MatmulTile tile = chooseMatmulTile(sums, vectorBits, columns);
+    getMatmulTiles(module, sums, tile, /*isDot2=*/true);
     for (bool unitStride : {true, false}) {
       factor.unitStride = unitStride;
-      getPairLeft(module, factor, tile);
-      getPairRight(module, factor, tile);
+      getDot2Left(module, factor, tile);
+      getDot2Right(module, factor, tile);
     }
   }
 }
@@ -26,33 +26,33 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
     getTranspose(module, element);
   for (Type element : {Type(b.getF32Type()), Type(b.getF64Type())}) {
     // The tiles for results of 1, 2, 4, ... columns.
-    SmallVector<GemmTile> tiles;
+    SmallVector<MatmulTile> tiles;
     for (int64_t columns = 1; columns <= 64; columns *= 2)
-      tiles.push_back(chooseGemmTile(element, vectorBits, columns));
+      tiles.push_back(chooseMatmulTile(element, vectorBits, columns));
     llvm::append_range(tiles, wideTiles(tiles.back(), vectorBits));
-    for (const GemmTile &tile : tiles) {
+    for (const MatmulTile &tile : tiles) {
       for (int64_t rows = leastTileRows(tile); rows <= tile.rows; ++rows) {
-        GemmTile fitted{rows, tile.vectors, tile.lanes};
-        getGemmTiles(module, element, fitted);
-        getGemmTilesOnce(module, element, fitted);
+        MatmulTile fitted{rows, tile.vectors, tile.lanes};
+        getMatmulTiles(module, element, fitted);
+        getMatmulTilesOnce(module, element, fitted);
         if (tile.vectors > 1) {
-          getGemmTilesAhead(module, element, fitted);
-          getGemmTilesPacked(module, element, fitted);
-          getGemmPack(module, element, fitted.ofLeftPanels(), GemmPacking::Rows);
+          getMatmulTilesAhead(module, element, fitted);
+          getMatmulTilesPacked(module, element, fitted);
+          getMatmulPack(module, element, fitted.ofLeftPanels(), MatmulPacking::Rows);
         }
       }
-      for (GemmPacking packing : {GemmPacking::Rows, GemmPacking::Columns, GemmPacking::Strided})
-        getGemmPack(module, element, tile, packing);
+      for (MatmulPacking packing : {MatmulPacking::Rows, MatmulPacking::Columns, MatmulPacking::Strided})
+        getMatmulPack(module, element, tile, packing);
     }
     for (int64_t rows = 1; rows <= kMostStreamedRows; ++rows)
-      getGemmStream(module, element, streamingTile(element, vectorBits, rows));
+      getMatmulStream(module, element, streamingTile(element, vectorBits, rows));
   }
   if (vectorBits >= 256)
     for (bool isSigned : {true, false})
-      addPairs(module, b.getI32Type(), {b.getI8Type(), isSigned, /*unitStride=*/true}, vectorBits);
+      addDot2Functions(module, b.getI32Type(), {b.getI8Type(), isSigned, /*unitStride=*/true}, vectorBits);
   // Machines of this level have the instruction or not; who has not does not call them.
   if (vectorBits == 512)
-    addPairs(module, b.getF32Type(), {b.getBF16Type(), /*isSigned=*/false, /*unitStride=*/true}, vectorBits);
+    addDot2Functions(module, b.getF32Type(), {b.getBF16Type(), /*isSigned=*/false, /*unitStride=*/true}, vectorBits);
 }
 
 } // namespace mlir::array

@@ -1,4 +1,4 @@
-// array-limit-loops: a loop of unknown length may take a microsecond or have no end. So that the runtime can try, each
+// array-add-loop-budget: a loop of unknown length may take a microsecond or have no end. So that the runtime can try, each
 // trip counts what it does against a budget, and a run that has used it up ends.
 #include "array/IR/Array.h"
 #include "array/Entry/Entry.h"
@@ -10,7 +10,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_LIMITLOOPS
+#define GEN_PASS_DEF_ADDLOOPBUDGET
 #include "array/Entry/Passes.h.inc"
 
 namespace {
@@ -84,7 +84,7 @@ bool writesArgument(func::FuncOp main) {
   });
 }
 
-struct LimitLoops : impl::LimitLoopsBase<LimitLoops> {
+struct AddLoopBudget : impl::AddLoopBudgetBase<AddLoopBudget> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
@@ -108,7 +108,7 @@ struct LimitLoops : impl::LimitLoopsBase<LimitLoops> {
       OpBuilder builder = OpBuilder::atBlockBegin(loop.getBeforeBody());
       SpendOp::create(builder, loop.getLoc(), each);
     }
-    module->setAttr(kGivesUpAttr, UnitAttr::get(&getContext()));
+    module->setAttr(kLoopBudgetAttr, UnitAttr::get(&getContext()));
   }
 };
 

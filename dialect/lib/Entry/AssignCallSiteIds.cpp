@@ -1,4 +1,4 @@
-// array-number-sites: gives every operation that can fail while the compiled code runs a number, under which the module
+// array-assign-call-site-ids: gives every operation that can fail while the compiled code runs a number, under which the module
 // says what it is and where the program asked for it. array-lower-runtime-calls returns the number; lib/Target takes
 // the table along with the object, and the runtime puts both into the error.
 #include "Guards.h"
@@ -9,7 +9,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_NUMBERSITES
+#define GEN_PASS_DEF_ASSIGNCALLSITEIDS
 #include "array/Entry/Passes.h.inc"
 
 /// The first place in a file that a location names: of inlined code its own place, not that of the call.
@@ -50,38 +50,38 @@ static StringRef primitiveOf(RuntimeCallOp call) {
   return call.getName() == "host_call" ? "callback" : call.getName();
 }
 
-std::vector<std::pair<std::string, std::string>> getSites(ModuleOp module) {
+std::vector<std::pair<std::string, std::string>> getCallSites(ModuleOp module) {
   std::vector<std::pair<std::string, std::string>> sites;
-  if (auto table = module->getAttrOfType<ArrayAttr>(kSitesAttr))
+  if (auto table = module->getAttrOfType<ArrayAttr>(kCallSitesAttr))
     for (auto row : table.getAsRange<ArrayAttr>())
       sites.emplace_back(cast<StringAttr>(row[0]).str(), cast<StringAttr>(row[1]).str());
   return sites;
 }
 
-SiteTable::SiteTable(ModuleOp module) : module(module) {
-  if (auto table = module->getAttrOfType<ArrayAttr>(kSitesAttr))
+CallSiteTable::CallSiteTable(ModuleOp module) : module(module) {
+  if (auto table = module->getAttrOfType<ArrayAttr>(kCallSitesAttr))
     for (Attribute row : table)
       numbers.insert({row, static_cast<int64_t>(numbers.size()) + 1});
 }
 
-void SiteTable::add(Operation *op, StringRef primitive) {
+void CallSiteTable::add(Operation *op, StringRef primitive) {
   Builder builder(op->getContext());
   Attribute site = builder.getStrArrayAttr({primitive, placeText(op->getLoc())});
   int64_t number = numbers.insert({site, static_cast<int64_t>(numbers.size()) + 1}).first->second;
-  op->setAttr(kSiteAttr, builder.getI64IntegerAttr(number));
+  op->setAttr(kCallSiteAttr, builder.getI64IntegerAttr(number));
 }
 
-void SiteTable::write() {
+void CallSiteTable::write() {
   if (!numbers.empty())
-    module->setAttr(kSitesAttr,
+    module->setAttr(kCallSitesAttr,
                     Builder(module.getContext()).getArrayAttr(llvm::to_vector(llvm::make_first_range(numbers))));
 }
 
 namespace {
 
-struct NumberSites : impl::NumberSitesBase<NumberSites> {
+struct AssignCallSiteIds : impl::AssignCallSiteIdsBase<AssignCallSiteIds> {
   void runOnOperation() override {
-    SiteTable sites(getOperation());
+    CallSiteTable sites(getOperation());
     getOperation().walk([&](RuntimeCallOp call) { sites.add(call, primitiveOf(call)); });
     sites.write();
   }

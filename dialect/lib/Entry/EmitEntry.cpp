@@ -53,7 +53,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
         passPointers(call);
     });
     emitPlan(main);
-    Sizes sizes(main);
+    SymbolicSizes sizes(main);
     SmallVector<SmallVector<OpFoldResult>> argumentSizes = sizesOfArguments(main, arguments, sizes);
     Operation *sizesEnd = sizes.end();
     takePointers(main, arguments, argumentSizes, sizesEnd);
@@ -64,7 +64,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
 
   /// Of those that a call sizes; none of the others.
   static SmallVector<SmallVector<OpFoldResult>> sizesOfArguments(func::FuncOp main, ArrayRef<EntryArgument> arguments,
-                                                                 Sizes &sizes) {
+                                                                 SymbolicSizes &sizes) {
     SmallVector<SmallVector<OpFoldResult>> found(arguments.size());
     for (auto [index, argument] : llvm::enumerate(arguments)) {
       if (argument.role == EntryRole::Frame || argument.role == EntryRole::Arena || argument.type.hasStaticShape())

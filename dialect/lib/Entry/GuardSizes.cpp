@@ -368,7 +368,7 @@ private:
     return success();
   }
 
-  Sizes sizes;
+  SymbolicSizes sizes;
   unsigned symbols;
   OpBuilder b;
   DenseMap<Block *, SmallVector<SmallVector<OpFoldResult>>> shapes;

@@ -34,7 +34,7 @@ std::optional<int64_t> slotOffset(StringRef name) {
 
 /// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
 FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange operands, size_t firstOperand,
-                          Sizes &sizes) {
+                          SymbolicSizes &sizes) {
   ImplicitLocOpBuilder &builder = calls.before(call);
   int64_t dims = operands.size() * sizeof(PcrtTensor), bytes = dims;
   for (Value operand : operands)
@@ -68,7 +68,7 @@ FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange oper
   return tensors;
 }
 
-LogicalResult lower(TableCalls &calls, RuntimeCallOp call, Sizes &sizes) {
+LogicalResult lower(TableCalls &calls, RuntimeCallOp call, SymbolicSizes &sizes) {
   std::optional<int64_t> slot = slotOffset(call.getName());
   if (!slot)
     return call.emitError("the runtime has no library routine named '") << call.getName() << "'";
@@ -127,7 +127,7 @@ struct LowerRuntimeCalls : impl::LowerRuntimeCallsBase<LowerRuntimeCalls> {
     if (routines.empty() && spends.empty())
       return;
     TableCalls calls(function);
-    Sizes sizes(function);
+    SymbolicSizes sizes(function);
     for (RuntimeCallOp call : routines)
       if (failed(lower(calls, call, sizes)))
         return signalPassFailure();

@@ -1,6 +1,6 @@
 // array-outline-kernels: parts of @main that differ in their buffers alone (the layers of a network) become calls of
 // one private function, so that everything after this, code generation above all, sees them once. Comes after
-// array-linalg-to-loops, which marks what belongs together; array-expand-math and array-parallelize-loops follow.
+// array-vectorize-linalg, which marks what belongs together; array-expand-math and array-parallelize-loops follow.
 //
 // Parts are compared by a signature: their operations in order, with attributes, types and the numbers of their
 // operands, where what comes from outside is numbered when it is first met. Locations don't count: nothing in a part

@@ -40,7 +40,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     if (failed(checkTypes(main, main.getArgumentTypes(), "argument")) ||
         failed(checkTypes(main, main.getResultTypes(), "result")))
       return signalPassFailure();
-    Sizes sizes(main);
+    SymbolicSizes sizes(main);
     FailureOr<SmallVector<AffineMap>> resultDims = findDims(main, sizes);
     if (failed(resultDims))
       return signalPassFailure();
@@ -50,7 +50,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
   }
 
   /// The dimensions of the results, in the symbols; null maps for static ones.
-  static FailureOr<SmallVector<AffineMap>> findDims(func::FuncOp main, Sizes &sizes) {
+  static FailureOr<SmallVector<AffineMap>> findDims(func::FuncOp main, SymbolicSizes &sizes) {
     auto isUnresolved = [&](Value value) {
       return !cast<RankedTensorType>(value.getType()).hasStaticShape() && !sizes.sizesOf(value);
     };
@@ -75,7 +75,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
   }
 
   /// An empty tensor of the shape of another one.
-  static Value emptyLike(OpBuilder &builder, Location loc, Value tensor, Sizes &sizes) {
+  static Value emptyLike(OpBuilder &builder, Location loc, Value tensor, SymbolicSizes &sizes) {
     auto type = cast<RankedTensorType>(tensor.getType());
     if (type.hasStaticShape())
       return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
@@ -133,10 +133,10 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
 
   /// An argument that loops or insertions start from is copied into an empty tensor before them: the result's buffer
   /// can take its place, while the copy that bufferization makes has a buffer of its own.
-  static void copyWhereChanged(bufferization::ToTensorOp argument, Sizes &sizes) {
+  static void copyWhereChanged(bufferization::ToTensorOp argument, SymbolicSizes &sizes) {
     for (OpOperand &use : llvm::make_early_inc_range(argument->getUses())) {
       Operation *user = use.getOwner();
-      if (!isChanged(use) || isa<scf::WhileOp>(user)) // array-prepare-loops copies what a while starts from
+      if (!isChanged(use) || isa<scf::WhileOp>(user)) // array-in-place-carries copies what a while starts from
         continue;
       OpBuilder builder(user);
       Location loc = user->getLoc();
@@ -173,7 +173,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
   /// own. Left to bufferization, the empty tensor of the one value could become the buffer of a result that is computed
   /// in the copy, and be overwritten by it while another result is still in there: bufferization does not know that
   /// what it writes to a result's buffer may be read as another value.
-  static void copyWhereReadLater(Block &body, Sizes &sizes) {
+  static void copyWhereReadLater(Block &body, SymbolicSizes &sizes) {
     SmallVector<OpOperand *> changed;
     body.walk([&](Operation *op) {
       for (OpOperand &operand : op->getOpOperands())
@@ -216,7 +216,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     return changer;
   }
 
-  static void takeBuffers(func::FuncOp main, Sizes &sizes, ArrayRef<AffineMap> resultDims) {
+  static void takeBuffers(func::FuncOp main, SymbolicSizes &sizes, ArrayRef<AffineMap> resultDims) {
     Block &body = main.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
     if (sizes.end())

@@ -1,5 +1,5 @@
 // array-resolve-sizes: what a dimension's size is becomes arithmetic on the symbols of the call, at the start of the
-// function (Sizes.h). On tensors it comes right after convert-array-to-linalg, on buffers right after bufferization.
+// function (SymbolicSizes.h). On tensors it comes right after convert-array-to-linalg, on buffers right after bufferization.
 #include "array/IR/Array.h"
 #include "array/Entry/Passes.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -44,7 +44,7 @@ struct ResolveSizes : impl::ResolveSizesBase<ResolveSizes> {
         return signalPassFailure();
       nameDimensions(function);
     }
-    Sizes sizes(function);
+    SymbolicSizes sizes(function);
     sizes.hoist();
     function.walk([&](Operation *op) {
       if (!isa<tensor::DimOp, memref::DimOp>(op))

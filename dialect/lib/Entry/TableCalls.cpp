@@ -76,7 +76,7 @@ void TableCalls::call(Operation *op, int64_t slot, ArrayRef<Value> operands) {
       LLVM::CallOp::create(builder, LLVM::LLVMFunctionType::get(builder.getI32Type(), types), all).getResult();
   Value failed = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, status, constant(PCRT_OK, 32));
   leaveIf(failed, op, [&] {
-    auto site = op->getAttrOfType<IntegerAttr>(kSiteAttr);
+    auto site = op->getAttrOfType<IntegerAttr>(kCallSiteAttr);
     return site ? LLVM::OrOp::create(builder, status, constant(site.getInt() << PCRT_STATUS_BITS, 32)).getResult()
                 : status;
   });

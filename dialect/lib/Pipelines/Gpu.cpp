@@ -72,12 +72,12 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   // Products first, while what follows them is still apart. They ask for memory.
   MapProductsToGpuOptions products;
   products.chip = chipName(chip).str();
-  pm.addNestedPass<func::FuncOp>(createMapProductsToGpu(products));
+  pm.addNestedPass<func::FuncOp>(createMapMatmulsToGpu(products));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addPass(createMapScattersToGpu());
   pm.addPass(createMapRoutinesToGpu());
   pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
-  pm.addNestedPass<func::FuncOp>(createMapClustersToGpu());
+  pm.addNestedPass<func::FuncOp>(createMapRowFusionsToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
   pm.addPass(createLinkDeviceLibrary());
   pm.addNestedPass<func::FuncOp>(createLaunchStores());
@@ -133,7 +133,7 @@ void buildKernelsToEmulationPipeline(OpPassManager &pm) {
 }
 
 void buildLaunchesToLLVMPipeline(OpPassManager &pm) {
-  pm.addPass(createNumberSites());
+  pm.addPass(createAssignCallSiteIds());
   // Of the host alone: kernels have their own way.
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
   pm.addPass(createLowerLaunches());

@@ -52,8 +52,8 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   noteSizes(*lowered, result);
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
     return failure();
-  result.sites = getSites(*lowered);
-  result.givesUp = !unbounded.forLoops && (*lowered)->hasAttr(kGivesUpAttr);
+  result.sites = getCallSites(*lowered);
+  result.hasLoopBudget = !unbounded.forLoops && (*lowered)->hasAttr(kLoopBudgetAttr);
 
   FailureOr<std::vector<char>> object = toObject(*lowered, **target, built, options, timings);
   if (failed(object))
@@ -96,16 +96,16 @@ FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileO
   return getMemoryPlan(*lowered->module);
 }
 
-FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options) {
+FailureOr<std::vector<MatmulPlan>> matmulPlans(ModuleOp module, const CompileOptions &options) {
   FailureOr<Buffered> lowered = lowerToBuffers(module, options);
   if (failed(lowered))
     return failure();
-  std::vector<ProductPlan> plans;
+  std::vector<MatmulPlan> plans;
   lowered->module->walk([&](linalg::LinalgOp op) {
     if (plans.empty())
       plans = convolutionPlans(op, lowered->features.vectorBits);
     if (plans.empty())
-      plans = productPlans(op, lowered->features.vectorBits, lowered->features.bfloat16Pairs);
+      plans = matmulPlans(op, lowered->features.vectorBits, lowered->features.bfloat16Dot2);
   });
   return plans;
 }

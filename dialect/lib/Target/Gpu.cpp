@@ -135,7 +135,7 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   }
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "launches", buildLaunchesToLLVMPipeline, passes); })))
     return failure();
-  result.sites = getSites(*lowered);
+  result.sites = getCallSites(*lowered);
   result.waits = (*lowered)->hasAttr(kWaitsAttr);
   FailureOr<std::vector<char>> object = toObject(*lowered, **host, /*built=*/nullptr, onHost, timings);
   if (failed(object))

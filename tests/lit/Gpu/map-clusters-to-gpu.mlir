@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-clusters-to-gpu))' --split-input-file | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-row-fusions-to-gpu))' --split-input-file | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -1,5 +1,5 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-products-to-gpu{chip=sm_90a least-blocks=1},canonicalize,cse))' | FileCheck %s
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-products-to-gpu{chip=sm_100a least-blocks=1},canonicalize,cse))' | FileCheck %s --check-prefix=OTHER
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-matmuls-to-gpu{chip=sm_90a least-blocks=1},canonicalize,cse))' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-matmuls-to-gpu{chip=sm_100a least-blocks=1},canonicalize,cse))' | FileCheck %s --check-prefix=OTHER
 
 // sm_90a has instructions of four warps, which read the factors from shared memory by descriptors; no other chip has.
 // Four stages of 384 rows of 128 bytes, and what aligns them, are more than a kernel has by itself.

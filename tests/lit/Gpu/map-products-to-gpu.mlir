@@ -1,6 +1,6 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-products-to-gpu{chip=sm_80},canonicalize,cse))' --split-input-file | FileCheck %s
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-products-to-gpu{chip=sm_75},canonicalize,cse))' --split-input-file | FileCheck %s --check-prefix=OLD
-// RUN: not array-opt %s --pass-pipeline='builtin.module(func.func(array-map-products-to-gpu{chip=sm_60}))' --split-input-file 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-matmuls-to-gpu{chip=sm_80},canonicalize,cse))' --split-input-file | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-matmuls-to-gpu{chip=sm_75},canonicalize,cse))' --split-input-file | FileCheck %s --check-prefix=OLD
+// RUN: not array-opt %s --pass-pipeline='builtin.module(func.func(array-map-matmuls-to-gpu{chip=sm_60}))' --split-input-file 2>&1 | FileCheck %s --check-prefix=WRONG
 
 #left = affine_map<(m, n, k) -> (m, k)>
 #right = affine_map<(m, n, k) -> (k, n)>
@@ -8,7 +8,7 @@
 #row = affine_map<(m, n) -> (n)>
 #id = affine_map<(m, n) -> (m, n)>
 
-// WRONG: error: array-map-products-to-gpu: expected the option 'chip' to name one from sm_75 on, got 'sm_60'
+// WRONG: error: array-map-matmuls-to-gpu: expected the option 'chip' to name one from sm_75 on, got 'sm_60'
 
 // Tensor cores; what follows is computed with the product, whose sums have no memory then. 32 x 32 is the smallest tile,
 // and there are 6 x 4 of them.

@@ -1,7 +1,7 @@
-// RUN: array-opt %s --array-limit-loops --split-input-file | FileCheck %s
+// RUN: array-opt %s --array-add-loop-budget --split-input-file | FileCheck %s
 
 // Each trip spends its operations: a comparison and a sum.
-// CHECK:       module attributes {array.gives_up}
+// CHECK:       module attributes {array.loop_budget}
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while
 // CHECK-NEXT:      array.spend 2
@@ -25,7 +25,7 @@ func.func @main(%x: memref<f32> {array.role = "argument"}, %r: memref<f32> {arra
 
 // A vector is one operation, a loop inside has its trips (8 of four and its own), a kernel what is in it, a library call
 // a hundred thousand; a loop of unknown length inside counts for itself.
-// CHECK:       module attributes {array.gives_up}
+// CHECK:       module attributes {array.loop_budget}
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while
 // CHECK-NEXT:      array.spend 100043

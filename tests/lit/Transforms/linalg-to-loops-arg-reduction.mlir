@@ -1,8 +1,8 @@
-// array-linalg-to-loops on argmax and argmin.
+// array-vectorize-linalg on argmax and argmin.
 // Invariants: the first of equal elements wins, and a nan wins over numbers; every lane keeps its own best value and index,
 // and the lanes are joined by the least index among those that hold the best value; or the value is found first, and then its
 // place.
-// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.
+// RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

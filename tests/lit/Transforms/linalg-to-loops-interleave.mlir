@@ -1,8 +1,8 @@
-// array-linalg-to-loops on elements that lie a few elements apart.
+// array-vectorize-linalg on elements that lie a few elements apart.
 // Invariants: they are loaded with whole registers, of which nothing outside of the first and the last element is read, and
 // shuffled into the vector; a store spreads the vector and masks what lies between, unless all of it is there. Short dimensions that lie between the
 // elements of a vector have no loop, so that their loads are of the same registers. Strides that are larger gather.
-// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=scf.if
+// RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=scf.if
 
 #id = affine_map<(d0) -> (d0)>
 

@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-linalg-to-loops))' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-vectorize-linalg))' | FileCheck %s
 
 // A loop whose count is a condition is a conditional.
 // CHECK-LABEL: func.func @once(

@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-linalg-to-loops))' --split-input-file | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-vectorize-linalg))' --split-input-file | FileCheck %s
 
 // The vectors' loop of a large elementwise op is marked; the rest is done after it.
 // CHECK-LABEL: func.func @large(

@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(array-to-linalg,func.func(array-fuse-elementwise),array-prepare-entry,array-eliminate-empty-tensors,array-bufferize,canonicalize,func.func(array-linalg-to-loops))' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(array-to-linalg,func.func(array-fuse-elementwise),array-prepare-entry,array-eliminate-empty-tensors,array-bufferize,canonicalize,func.func(array-vectorize-linalg))' | FileCheck %s
 
 // The squares of a base that does not vary along the vectors are reached by 2^62 ways: each is looked at once.
 // CHECK-LABEL: func.func @main

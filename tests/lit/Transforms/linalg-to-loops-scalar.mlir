@@ -1,6 +1,6 @@
-// array-linalg-to-loops on what has no form on vectors.
+// array-vectorize-linalg on what has no form on vectors.
 // Invariants: the result is still loops, of scalars; no affine operation is left either.
-// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=vector --implicit-check-not=affine
+// RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=vector --implicit-check-not=affine
 
 // A reduction without a known combination of lanes.
 // CHECK-LABEL: func @sequential

@@ -1,8 +1,8 @@
-// array-linalg-to-loops on sizes that a call decides (array.symbol).
+// array-vectorize-linalg on sizes that a call decides (array.symbol).
 // Invariants: what compares as a product of the same symbols is one size, so that clusters, blocks and shared rows are
 // as for constants; facts about the symbols (bounds, divisors) leave out steps that are never taken, expected sizes
 // don't; whether a loop is shared by threads is decided at run time, by the cost of its iterations.
-// RUN: array-opt %s --array-linalg-to-loops --split-input-file | FileCheck %s --implicit-check-not=linalg.
+// RUN: array-opt %s --array-vectorize-linalg --split-input-file | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>

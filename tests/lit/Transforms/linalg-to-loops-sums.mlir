@@ -1,11 +1,11 @@
-// array-linalg-to-loops on long sums, and on reductions that read more than the second cache holds.
+// array-vectorize-linalg on long sums, and on reductions that read more than the second cache holds.
 // Invariants: a long sum of floats is one of blocks of blocks, each from the negative zero, to which the first addition
 // folds away; blocks depend on sizes alone. What is fetched ahead may lie behind the buffer, so its address says nothing
 // about bounds.
-// RUN: array-opt %s --array-linalg-to-loops=vector-bits=512 --split-input-file | FileCheck %s
-// RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-linalg-to-loops{vector-bits=512}),convert-to-llvm)' \
+// RUN: array-opt %s --array-vectorize-linalg=vector-bits=512 --split-input-file | FileCheck %s
+// RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-vectorize-linalg{vector-bits=512}),convert-to-llvm)' \
 // RUN:   | FileCheck %s --check-prefix=LLVM
-// RUN: array-opt %s '--array-linalg-to-loops=vector-bits=512 fetch-ahead=0' --split-input-file | FileCheck %s --check-prefix=ALONE
+// RUN: array-opt %s '--array-vectorize-linalg=vector-bits=512 prefetch-distance=0' --split-input-file | FileCheck %s --check-prefix=ALONE
 // ALONE-NOT: memref.prefetch
 
 // A row in registers: blocks of 4 rows, 16, 64 and 256.

@@ -1,8 +1,8 @@
-// array-linalg-to-loops: where the one row of a temporary is that only a loop over rows uses.
+// array-vectorize-linalg: where the one row of a temporary is that only a loop over rows uses.
 // Invariants: what two threads store lies in cache lines of their own. A short row is on the stack of each, so that the
 // loop over the rows is the one that a single thread runs; of longer ones there is one for each block of rows, 128 bytes
 // apart or more.
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-linalg-to-loops))' --split-input-file | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-vectorize-linalg))' --split-input-file | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -1,9 +1,9 @@
-// array-linalg-to-loops on operands that lie across the vectors.
+// array-vectorize-linalg on operands that lie across the vectors.
 // Invariants: an input that is contiguous along another dimension is transposed block by block to a tile on the stack (whole
 // blocks by shuffles, others by a linalg.transpose that is left), and the body reads the tile; of a block at the end
 // only the rows and columns that are there are transposed, so nothing is read outside; short dimensions are gathered.
-// RUN: array-opt %s --array-linalg-to-loops | FileCheck %s --implicit-check-not=linalg.generic
-// RUN: array-opt %s --array-linalg-to-loops=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+// RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.generic
+// RUN: array-opt %s --array-vectorize-linalg=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #turned = affine_map<(d0, d1) -> (d1, d0)>

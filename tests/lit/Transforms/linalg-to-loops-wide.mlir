@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(one-shot-bufferize{bufferize-function-boundaries=true},func.func(array-linalg-to-loops))' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(one-shot-bufferize{bufferize-function-boundaries=true},func.func(array-vectorize-linalg))' | FileCheck %s
 
 // An element that is wider than all registers has no vectors, and no cost is asked of them.
 // CHECK-LABEL: func.func @main

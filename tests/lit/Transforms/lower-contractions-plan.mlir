@@ -1,13 +1,13 @@
 // What array.plan asks for is what is emitted, as far as the layout of the operands allows it.
-// RUN: array-opt %s --split-input-file --array-lower-contractions | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
 
 // The tile, and the blocks of depth, rows and columns.
 // CHECK-LABEL: func.func @tiled
 // CHECK: memref.alloc() {{.*}} : memref<16384xf32>
 // CHECK-DAG: arith.constant 128 : index
 // CHECK-DAG: arith.constant 64 : index
-// CHECK: func.call @gemm_pack_rows_f32_4x64
-// CHECK: func.call @gemm_tiles_f32_4x64
+// CHECK: func.call @matmul_pack_rows_f32_4x64
+// CHECK: func.call @matmul_tiles_f32_4x64
 func.func @tiled(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c: memref<256x256xf32>) {
   linalg.matmul {array.plan = {columns = 128, depth = 128, packing = "copied", rows = 64, tile_rows = 4, tile_vectors = 4}}
       ins(%a, %b : memref<256x256xf32>, memref<256x256xf32>) outs(%c : memref<256x256xf32>)
@@ -17,7 +17,7 @@ func.func @tiled(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c: memref<25
 // -----
 
 // CHECK-LABEL: func.func @streamed
-// CHECK: call @gemm_stream_f32_12x16
+// CHECK: call @matmul_stream_f32_12x16
 func.func @streamed(%a: memref<12x256xf32>, %b: memref<256x256xf32>, %c: memref<12x256xf32>) {
   linalg.matmul {array.plan = {strategy = "stream"}} ins(%a, %b : memref<12x256xf32>, memref<256x256xf32>) outs(%c : memref<12x256xf32>)
   return
@@ -27,7 +27,7 @@ func.func @streamed(%a: memref<12x256xf32>, %b: memref<256x256xf32>, %c: memref<
 
 // CHECK-LABEL: func.func @once
 // CHECK-NOT: memref.alloc()
-// CHECK: call @gemm_{{.*}}once{{.*}}_f32_8x32
+// CHECK: call @matmul_{{.*}}once{{.*}}_f32_8x32
 func.func @once(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   linalg.matmul {array.plan = {packing = "once"}} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
   return
@@ -47,7 +47,7 @@ func.func @looped(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64
 
 // Rows of the right operand that are no multiple of the tile's can't be read in place, nor are so many rows streamed.
 // CHECK-LABEL: func.func @impossible
-// CHECK: call @gemm_tiles_once_f32_8x32
+// CHECK: call @matmul_tiles_once_f32_8x32
 func.func @impossible(%a: memref<64x64xf32>, %b: memref<64x70xf32>, %c: memref<64x70xf32>) {
   linalg.matmul {array.plan = {packing = "in-place", strategy = "stream"}} ins(%a, %b : memref<64x64xf32>, memref<64x70xf32>) outs(%c : memref<64x70xf32>)
   return

@@ -1,4 +1,4 @@
-// RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=512 | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=512 | FileCheck %s
 
 // The right operand is computed panel by panel into the packing buffer: whole panels, and the columns that are left,
 // between zeros. It has no memory of its own. The left one is packed, since its rows lie side by side.
@@ -17,8 +17,8 @@
 // CHECK: linalg.fill {{.*}} memref<300x32xf32
 // CHECK: linalg.generic {{.*}} memref<300x8xf32
 // CHECK: arith.subf
-// CHECK: call @gemm_tiles_packed_f32_8x32
-// CHECK-NOT: func.func private @gemm_pack_{{.*}}x32
+// CHECK: call @matmul_tiles_packed_f32_8x32
+// CHECK-NOT: func.func private @matmul_pack_{{.*}}x32
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d1)>
 func.func @right(%x: memref<300x200xf32>, %mean: memref<200xf32>, %c: memref<200x200xf32>) {
@@ -50,7 +50,7 @@ func.func @right(%x: memref<300x200xf32>, %mean: memref<200xf32>, %c: memref<200
 // CHECK: linalg.generic {{.*}} memref<64x300xbf16, {{.*}} memref<64x300xf32
 // CHECK: arith.extf
 // CHECK: memref.reinterpret_cast %[[BLOCK]]
-// CHECK: call @gemm_tiles_f32_8x32
+// CHECK: call @matmul_tiles_f32_8x32
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @left(%x: memref<64x300xbf16>, %w: memref<300x64xf32>, %c: memref<64x64xf32>) {
   %t = memref.alloc() : memref<64x300xf32>

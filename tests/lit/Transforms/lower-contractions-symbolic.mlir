@@ -1,4 +1,4 @@
-// RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=512 | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=512 | FileCheck %s
 
 // Products whose sizes a call decides. Few rows are streamed, by the function for their number; more are multiplied by
 // tiles that leave little of the last one empty, which the call chooses. Nothing is allocated.
@@ -16,19 +16,19 @@
 // CHECK:   memref.reinterpret_cast %[[A]] to offset: [{{.*}}], sizes: [%[[M]],
 // CHECK:   scf.index_switch %[[NUMBER]]
 // CHECK:   case 0 {
-// CHECK:     func.call @gemm_stream_f32_1x16(
+// CHECK:     func.call @matmul_stream_f32_1x16(
 // CHECK:   case 6 {
-// CHECK:     func.call @gemm_stream_f32_7x16(
+// CHECK:     func.call @matmul_stream_f32_7x16(
 // CHECK:   default {
-// CHECK:     func.call @gemm_stream_f32_8x16(
+// CHECK:     func.call @matmul_stream_f32_8x16(
 // CHECK: } else {
 // CHECK-COUNT-2: arith.select
 // CHECK:   %[[TILES:.*]] = arith.select
 // CHECK:   scf.for
 // CHECK:     scf.index_switch %[[TILES]]
-// CHECK-DAG: func.call @gemm_tiles_f32_6x64(
-// CHECK-DAG: func.call @gemm_tiles_f32_5x64(
-// CHECK-DAG: func.call @gemm_tiles_f32_4x64(
+// CHECK-DAG: func.call @matmul_tiles_f32_6x64(
+// CHECK-DAG: func.call @matmul_tiles_f32_5x64(
+// CHECK-DAG: func.call @matmul_tiles_f32_4x64(
 // CHECK: return
 func.func @rows(%a: memref<?x784xf32> {array.dims = affine_map<()[m] -> (m, 784)>}, %b: memref<784x512xf32>,
                 %c: memref<?x512xf32> {array.dims = affine_map<()[m] -> (m, 512)>})
@@ -67,8 +67,8 @@ func.func @rows(%a: memref<?x784xf32> {array.dims = affine_map<()[m] -> (m, 784)
 // CHECK: } else {
 // CHECK-NOT: linalg
 // CHECK:   memref.reinterpret_cast %[[B]] to offset: [{{.*}}], sizes: [%[[K]], {{.*}}]
-// CHECK:   func.call @gemm_pack_rows_f32_6x64(
-// CHECK:   func.call @gemm_tiles_f32_6x64(
+// CHECK:   func.call @matmul_pack_rows_f32_6x64(
+// CHECK:   func.call @matmul_tiles_f32_6x64(
 func.func @terms(%a: memref<?x784xf32> {array.dims = affine_map<()[k] -> (k, 784)>},
                  %b: memref<?x512xf32> {array.dims = affine_map<()[k] -> (k, 512)>}, %c: memref<784x512xf32>)
     attributes {array.symbols = [{min = 1, max = 50, expected = 25}]} {
@@ -101,11 +101,11 @@ func.func @terms(%a: memref<?x784xf32> {array.dims = affine_map<()[k] -> (k, 784
 // CHECK: scf.for
 // CHECK: %[[STEP:.*]] = arith.muli %[[T]], %{{.*}} : index
 // CHECK: arith.muli %{{.*}}, %[[STEP]] : index
-// CHECK: func.call @gemm_pack_columns_f32_6x64(
+// CHECK: func.call @matmul_pack_columns_f32_6x64(
 // CHECK: %[[COLUMNS:.*]] = arith.constant 64 : index
 // CHECK: %[[REST:.*]] = arith.subi %[[T]],
 // CHECK: arith.minsi %[[REST]],
-// CHECK: func.call @gemm_tiles_f32_6x64(
+// CHECK: func.call @matmul_tiles_f32_6x64(
 // CHECK: {array.parallel = 1 : i64}
 // CHECK-NEXT: return
 func.func @batch(%a: memref<?x?x32xf32> {array.dims = affine_map<()[b, t] -> (b, t, 32)>},

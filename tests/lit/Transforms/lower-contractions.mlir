@@ -1,6 +1,6 @@
-// RUN: array-opt %s --split-input-file --array-lower-contractions | FileCheck %s
-// RUN: array-opt %s --split-input-file --array-lower-contractions=vector-bits=256 | FileCheck %s --check-prefix=AVX2
-// RUN: array-opt %s --split-input-file --array-lower-contractions=bfloat16-pairs=true | FileCheck %s --check-prefix=PAIRS
+// RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=256 | FileCheck %s --check-prefix=AVX2
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-pairs=true | FileCheck %s --check-prefix=PAIRS
 
 // A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is, and k is cut into
 // two even blocks, of which the second adds to the first.
@@ -17,14 +17,14 @@
 // CHECK-DAG: %[[RESULT:.*]] = memref.reinterpret_cast %[[C]]
 // CHECK-DAG: memref.reinterpret_cast %[[B]]
 // CHECK: %[[ACCUMULATE:.*]] = arith.ori %[[INITIAL]], %[[LATER]]
-// CHECK: func.call @gemm_tiles_f32_6x64({{.*}}, %[[RESULT]], %[[RESULT]], %[[ACCUMULATE]], %{{[a-z_0-9]*}})
+// CHECK: func.call @matmul_tiles_f32_6x64({{.*}}, %[[RESULT]], %[[RESULT]], %[[ACCUMULATE]], %{{[a-z_0-9]*}})
 // CHECK-NOT: linalg
 // CHECK: return
 
 // The tile: accumulators stay in registers over k, the left operand is broadcast, columns are masked. The sums wait for
 // nothing: d is fetched at the start, and added at the end if that is asked for, but for one row that all rows share:
 // they start with it. A last tile of fewer rows clamps them.
-// CHECK: func.func private @gemm_tiles_f32_6x64(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
+// CHECK: func.func private @matmul_tiles_f32_6x64(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
 // CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1, %[[RECTIFIES:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
 // CHECK: arith.cmpi eq
 // CHECK: %[[ROW:.*]] = arith.andi %[[SUM]]
@@ -60,7 +60,7 @@
 // CHECK-COUNT-24: vector.fma
 // CHECK-NOT: func.func
 
-// AVX2: func.func private @gemm_tiles_f32_6x16
+// AVX2: func.func private @matmul_tiles_f32_6x16
 // AVX2-COUNT-24: vector.fma
 // AVX2-NOT: vector.fma
 // AVX2: return
@@ -76,12 +76,12 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 // Two products share the functions. c is not known to be zero, so it is added to.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[TRUE:.*]] = arith.constant true
-// CHECK: call @gemm_pack_rows_f32_8x32(
-// CHECK: call @gemm_tiles_f32_8x32({{.*}}, %[[TRUE]], %{{[a-z_0-9]*}})
-// CHECK: call @gemm_pack_rows_f32_8x32(
-// CHECK: call @gemm_tiles_f32_8x32(
-// CHECK: func.func private @gemm_tiles_f32_8x32
-// CHECK: func.func private @gemm_pack_rows_f32_8x32
+// CHECK: call @matmul_pack_rows_f32_8x32(
+// CHECK: call @matmul_tiles_f32_8x32({{.*}}, %[[TRUE]], %{{[a-z_0-9]*}})
+// CHECK: call @matmul_pack_rows_f32_8x32(
+// CHECK: call @matmul_tiles_f32_8x32(
+// CHECK: func.func private @matmul_tiles_f32_8x32
+// CHECK: func.func private @matmul_pack_rows_f32_8x32
 // CHECK-NOT: func.func
 func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<400x70xf32>, %d: memref<400x70xf32>) {
   linalg.matmul ins(%a, %b : memref<400x100xf32>, memref<100x70xf32>) outs(%c : memref<400x70xf32>)
@@ -99,9 +99,9 @@ func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<40
 // CHECK-LABEL: func.func @batch
 // CHECK: memref.alloc() {alignment = 64 : i64} : memref<2048xf32>
 // CHECK: scf.for
-// CHECK: func.call @gemm_pack_columns_f32_8x32
-// CHECK: func.call @gemm_tiles_f32_8x32
-// CHECK: func.func private @gemm_pack_columns_f32_8x32
+// CHECK: func.call @matmul_pack_columns_f32_8x32
+// CHECK: func.call @matmul_tiles_f32_8x32
+// CHECK: func.func private @matmul_pack_columns_f32_8x32
 // CHECK-COUNT-24: vector.shuffle
 func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
@@ -131,8 +131,8 @@ func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x
 // CHECK: %[[A:.*]] = memref.reinterpret_cast %arg0 {{.*}} strides: [%c0{{.*}}] {{.*}} to memref<?xf32, strided<[?], offset: ?>>
 // CHECK: %[[NEXT_B:.*]] = memref.reinterpret_cast %arg1 {{.*}} strides: [%c4{{.*}}] {{.*}} to memref<?xf32, strided<[?], offset: ?>>
 // CHECK: %[[NEXT_C:.*]] = memref.reinterpret_cast %arg2 {{.*}} strides: [%c4{{.*}}] {{.*}} to memref<?xf32, strided<[?], offset: ?>>
-// CHECK: call @gemm_tiles_ahead_f32_8x32({{.*}}, %[[A]], %[[NEXT_B]], %[[NEXT_C]])
-// CHECK: func.func private @gemm_tiles_ahead_f32_8x32
+// CHECK: call @matmul_tiles_ahead_f32_8x32({{.*}}, %[[A]], %[[NEXT_B]], %[[NEXT_C]])
+// CHECK: func.func private @matmul_tiles_ahead_f32_8x32
 // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
 // CHECK: %[[AT:.*]] = arith.addi %{{.*}}, %[[K]]
 // CHECK: memref.prefetch %arg6[%[[AT]]], read
@@ -159,9 +159,9 @@ func.func @ahead(%a: memref<64x64xf32>, %b: memref<9x64x64xf32>, %c: memref<9x64
 // CHECK-LABEL: func.func @transposed_result
 // CHECK-SAME: %[[A:.*]]: memref<64x96xf64>, %[[B:.*]]: memref<96x32xf64>
 // CHECK: %[[BLOCK:.*]] = memref.reinterpret_cast %[[A]]
-// CHECK: call @gemm_pack_columns_f64_8x16(%[[BLOCK]],
+// CHECK: call @matmul_pack_columns_f64_8x16(%[[BLOCK]],
 // CHECK: %[[LEFT:.*]] = memref.reinterpret_cast %[[B]]
-// CHECK: call @gemm_tiles_f64_8x16(%[[LEFT]],
+// CHECK: call @matmul_tiles_f64_8x16(%[[LEFT]],
 func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: memref<32x64xf64>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : memref<64x96xf64>, memref<96x32xf64>) outs(%c : memref<32x64xf64>) {
@@ -189,15 +189,15 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 // CHECK: %[[LEFT:.*]] = memref.reinterpret_cast %[[A]] to offset: {{.*}} sizes: [%{{.*}}, %[[TERMS]]]
 // CHECK: %[[RIGHT:.*]] = memref.reinterpret_cast %[[B]] to offset: {{.*}} sizes: [%[[TERMS]], %{{.*}}]
 // CHECK: %[[SUM:.*]] = memref.reinterpret_cast %[[PARTS]]
-// CHECK: func.call @gemm_stream_f32_1x16(%[[LEFT]], %[[RIGHT]], %[[SUM]],
+// CHECK: func.call @matmul_stream_f32_1x16(%[[LEFT]], %[[RIGHT]], %[[SUM]],
 // CHECK: {array.parallel
 // CHECK: %[[ONE:.*]] = arith.constant 1.0{{.*}} : f32
 // CHECK: memref.store %[[ONE]], %[[PARTS]]
 // CHECK: %[[ONES:.*]] = memref.reinterpret_cast %[[PARTS]] to offset: {{.*}}, strides: [%c0{{.*}}, %c0{{.*}}]
 // CHECK: %[[ALL:.*]] = memref.reinterpret_cast %[[PARTS]]
 // CHECK: %[[RESULT:.*]] = memref.reinterpret_cast %[[C]]
-// CHECK: func.call @gemm_stream_f32_1x16(%[[ONES]], %[[ALL]], %[[RESULT]],
-// CHECK: func.func private @gemm_stream_f32_1x16({{.*}}, %[[ISFAR:[a-z0-9]+]]: i1)
+// CHECK: func.call @matmul_stream_f32_1x16(%[[ONES]], %[[ALL]], %[[RESULT]],
+// CHECK: func.func private @matmul_stream_f32_1x16({{.*}}, %[[ISFAR:[a-z0-9]+]]: i1)
 // The sums are kept half a page from the rows of the matrix. They start at zero, unless they are added to.
 // CHECK: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1x7696xf32>
 // CHECK: %[[OWN:.*]] = memref.extract_aligned_pointer_as_index %[[SUMS]]
@@ -271,7 +271,7 @@ func.func @streamed(%a: memref<2001xf32>, %b: memref<2001x2500xf32>, %c: memref<
 // CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BEGIN]] : index
 // CHECK: %[[LAST:.*]] = arith.select
 // CHECK: arith.subi %[[LAST]], %[[FIRST]]
-// CHECK: func.call @gemm_stream_f32_1x16(
+// CHECK: func.call @matmul_stream_f32_1x16(
 // CHECK-NOT: call
 // CHECK: return
 #v = affine_map<(n, k) -> (k)>
@@ -294,8 +294,8 @@ func.func @streamed_columns(%a: memref<20xf32>, %b: memref<20x9001xf32>, %c: mem
 
 // Six rows: streamed where the matrix is larger than the cache, else in a tile of as many.
 // CHECK-LABEL: func.func @few_rows
-// CHECK: call @gemm_tiles_f32_6x64(
-// CHECK: call @gemm_stream_f32_6x16(
+// CHECK: call @matmul_tiles_f32_6x64(
+// CHECK: call @matmul_stream_f32_6x16(
 func.func @few_rows(%a: memref<6x64xf32>, %b: memref<64x64xf32>, %c: memref<6x64xf32>,
                     %d: memref<6x1024xf32>, %e: memref<1024x512xf32>, %f: memref<6x512xf32>) {
   linalg.matmul ins(%a, %b : memref<6x64xf32>, memref<64x64xf32>) outs(%c : memref<6x64xf32>)
@@ -331,7 +331,7 @@ func.func @narrow(%a: memref<100x900xf32>, %b: memref<900x3xf32>, %c: memref<100
 // A matrix whose rows are contiguous times a vector, a tiny product, a product of integers: left to the loops.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-COUNT-3: linalg.
-// CHECK-NOT: gemm
+// CHECK-NOT: matmul_
 func.func @left_alone(%a: memref<128x128xf32>, %x: memref<128xf32>, %y: memref<128xf32>, %s: memref<8x8xf32>,
                       %t: memref<8x8xf32>, %i: memref<64x64xi32>, %j: memref<64x64xi32>) {
   linalg.matvec ins(%a, %x : memref<128x128xf32>, memref<128xf32>) outs(%y : memref<128xf32>)
@@ -383,7 +383,7 @@ func.func @fills_first(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<
 // CHECK-NOT: linalg.fill
 // CHECK: scf.for %[[DEPTH:.*]] =
 // CHECK: scf.for %[[ROW:.*]] =
-// CHECK: func.call @gemm_tiles
+// CHECK: func.call @matmul_tiles
 // CHECK: arith.cmpi eq
 // CHECK: scf.if
 // CHECK-DAG: memref.subview %[[BIAS]][0] [200] [1]
@@ -419,10 +419,10 @@ func.func @epilogue(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias: mem
 // CHECK: %[[LAST:.*]] = arith.cmpi eq
 // CHECK: %[[SUMS:.*]] = memref.reinterpret_cast %[[RESULT]]
 // CHECK: scf.if %[[LATER]]
-// CHECK: func.call @gemm_tiles{{.*}}, %[[SUMS]], %[[SUMS]], %{{[a-z_0-9]*}}, %[[LAST]])
+// CHECK: func.call @matmul_tiles{{.*}}, %[[SUMS]], %[[SUMS]], %{{[a-z_0-9]*}}, %[[LAST]])
 // CHECK: else
 // CHECK: %[[ROW:.*]] = memref.reinterpret_cast %[[BIAS]]
-// CHECK: func.call @gemm_tiles{{.*}}, %[[SUMS]], %[[ROW]], %{{[a-z_0-9]*}}, %[[LAST]])
+// CHECK: func.call @matmul_tiles{{.*}}, %[[SUMS]], %[[ROW]], %{{[a-z_0-9]*}}, %[[LAST]])
 // CHECK-NOT: linalg
 // CHECK: return
 func.func @bias_and_relu(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias: memref<200xf32>, %r: memref<300x200xf32>) {
@@ -450,8 +450,8 @@ func.func @bias_and_relu(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias
 // CHECK-LABEL: func.func @residuals
 // CHECK-NOT: linalg
 // CHECK: %[[PART:.*]] = memref.reinterpret_cast %arg2 to {{.*}} memref<?x?xf32, strided<[?, 1], offset: ?>>
-// CHECK: call @gemm_tiles_ahead_f32_8x32({{.*}}, %[[PART]], %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}})
-// CHECK: call @gemm_tiles
+// CHECK: call @matmul_tiles_ahead_f32_8x32({{.*}}, %[[PART]], %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}}, %{{[a-z_0-9]*}})
+// CHECK: call @matmul_tiles
 // CHECK: linalg.generic
 // CHECK: return
 func.func @residuals(%a: memref<7x64x64xf32>, %b: memref<7x64x64xf32>, %residual: memref<7x64x64xf32>,
@@ -524,14 +524,14 @@ func.func @residual_in_place(%a: memref<300x90xf32>, %b: memref<90x200xf32>, %r:
 // CHECK-LABEL: func.func @bytes
 // CHECK-DAG: memref.alloc() {alignment = 64 : i64} : memref<3312xi32>
 // CHECK-NOT: linalg.fill
-// CHECK: call @gemm_pair_left_s8_rows_32(
-// CHECK: call @gemm_pair_right_u8_rows_32(
-// CHECK: call @gemm_tiles_pairs_8x32(
-// CHECK: func.func private @gemm_tiles_pairs_8x32
+// CHECK: call @matmul_dot2_left_s8_rows_32(
+// CHECK: call @matmul_dot2_right_u8_rows_32(
+// CHECK: call @matmul_tiles_dot2_8x32(
+// CHECK: func.func private @matmul_tiles_dot2_8x32
 // CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
-// CHECK: func.func private @gemm_pair_right_u8_rows_32
+// CHECK: func.func private @matmul_dot2_right_u8_rows_32
 // CHECK-COUNT-4: arith.extui
-// CHECK: func.func private @gemm_pair_left_s8_rows_32
+// CHECK: func.func private @matmul_dot2_left_s8_rows_32
 // CHECK: arith.extsi {{.*}} : vector<32xi8> to vector<32xi16>
 // CHECK: vector.bitcast {{.*}} : vector<32xi16> to vector<16xi32>
 // AVX2-LABEL: func.func @bytes
@@ -557,7 +557,7 @@ func.func @bytes(%a: memref<66x99xi8>, %b: memref<99x64xi8>, %c: memref<66x64xi3
 // CHECK-LABEL: func.func @slice_at_index
 // CHECK: scf.for
 // CHECK: memref.extract_strided_metadata
-// CHECK: call @gemm_tiles
+// CHECK: call @matmul_tiles
 // CHECK-NOT: linalg.matmul
 func.func @slice_at_index(%xs: memref<10x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   %c0 = arith.constant 0 : index
@@ -579,7 +579,7 @@ func.func @slice_at_index(%xs: memref<10x64x64xf32>, %b: memref<64x64xf32>, %c: 
 // CHECK-NOT: memref.alloc
 // CHECK: %[[STEP:.*]] = arith.constant 128 : index
 // CHECK: memref.reinterpret_cast %[[D]] {{.*}} strides: [%{{.*}}, 1]
-// CHECK: call @gemm_tiles_ahead_f32_8x32
+// CHECK: call @matmul_tiles_ahead_f32_8x32
 // CHECK-NOT: linalg.generic
 func.func @permuted_result(%a: memref<2x4x64x64xf32>, %b: memref<2x4x64x32xf32>, %d: memref<2x64x4x32xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -608,7 +608,7 @@ func.func @permuted_result(%a: memref<2x4x64x64xf32>, %b: memref<2x4x64x32xf32>,
 // Not so where it would leave small products: rows would be those of one image.
 // CHECK-LABEL: func.func @kept_in_order
 // CHECK: memref.alloc
-// CHECK: call @gemm_tiles_f32_8x32
+// CHECK: call @matmul_tiles_f32_8x32
 // CHECK: linalg.generic
 func.func @kept_in_order(%a: memref<64x4x64xf32>, %b: memref<64x32xf32>, %d: memref<4x64x32xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -639,7 +639,7 @@ func.func @kept_in_order(%a: memref<64x4x64xf32>, %b: memref<64x32xf32>, %d: mem
 // CHECK: %[[ROWS:.*]] = arith.constant 6 : index
 // CHECK: scf.for {{.*}} step %[[ROWS]]
 // CHECK: scf.for
-// CHECK: call @gemm_tiles_f32_6x64
+// CHECK: call @matmul_tiles_f32_6x64
 func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<1024x1024xf32>) {
   linalg.matmul ins(%a, %b : memref<1024x8xf32>, memref<8x1024xf32>) outs(%c : memref<1024x1024xf32>)
   return
@@ -652,8 +652,8 @@ func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<10
 // CHECK-LABEL: func.func @once
 // CHECK-NOT: memref.alloc
 // CHECK: memref.reinterpret_cast %{{.*}} strides: [%{{.*}}, 1] : memref<900x2048xf32>
-// CHECK: call @gemm_tiles_once_f32_6x64
-// CHECK: func.func private @gemm_tiles_once_f32_6x64(%{{[a-z0-9]+}}: memref<?x?xf32, strided<[?, ?], offset: ?>>, %[[PANEL:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]
+// CHECK: call @matmul_tiles_once_f32_6x64
+// CHECK: func.func private @matmul_tiles_once_f32_6x64(%{{[a-z0-9]+}}: memref<?x?xf32, strided<[?, ?], offset: ?>>, %[[PANEL:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]
 // CHECK: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<512x64xf32>
 // CHECK: scf.for
 // CHECK: memref.prefetch %[[PANEL]]
@@ -679,10 +679,10 @@ func.func @once(%a: memref<17x900xf32>, %b: memref<900x2048xf32>, %c: memref<17x
 // PAIRS-LABEL: func.func @bfloat16
 // PAIRS-DAG: memref.alloc() {alignment = 64 : i64} : memref<52992xf32>
 // PAIRS-DAG: memref.alloc() {alignment = 64 : i64} : memref<51200xf32>
-// PAIRS: call @gemm_pair_left_bf16_rows_32(
-// PAIRS: call @gemm_pair_right_bf16_rows_32(
-// PAIRS: call @gemm_tiles_bf16_8x32(
-// PAIRS: func.func private @gemm_tiles_bf16_8x32
+// PAIRS: call @matmul_dot2_left_bf16_rows_32(
+// PAIRS: call @matmul_dot2_right_bf16_rows_32(
+// PAIRS: call @matmul_tiles_bf16_8x32(
+// PAIRS: func.func private @matmul_tiles_bf16_8x32
 // PAIRS-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"({{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
 func.func @bfloat16(%a: memref<16x66x99xbf16>, %b: memref<16x99x64xbf16>, %c: memref<16x66x64xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -711,14 +711,14 @@ func.func @bfloat16(%a: memref<16x66x99xbf16>, %b: memref<16x99x64xbf16>, %c: me
 // CHECK: %[[BUFFER:.*]] = memref.alloc() {alignment = 64 : i64} : memref<13200xf32>
 // CHECK: %[[PANELS:.*]] = memref.reinterpret_cast %[[BUFFER]] {{.*}} : memref<13200xf32> to memref<?x?x6xf32, strided<[?, 6, 1], offset: ?>>
 // CHECK: %[[BLOCK:.*]] = memref.reinterpret_cast %[[A]]
-// CHECK: call @gemm_pack_rows_f32_6x6(%[[BLOCK]], %[[PANELS]])
-// CHECK: call @gemm_tiles_packed_f32_6x64(%[[PANELS]],
-// CHECK: func.func private @gemm_tiles_packed_f32_6x64(%[[LEFT:[a-z0-9]+]]: memref<?x?x6xf32
+// CHECK: call @matmul_pack_rows_f32_6x6(%[[BLOCK]], %[[PANELS]])
+// CHECK: call @matmul_tiles_packed_f32_6x64(%[[PANELS]],
+// CHECK: func.func private @matmul_tiles_packed_f32_6x64(%[[LEFT:[a-z0-9]+]]: memref<?x?x6xf32
 // CHECK: scf.for
 // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args
 // CHECK: memref.load %[[LEFT]][%{{.*}}, %[[K]], %{{.*}}]
 // A few terms of all panels, then the next ones.
-// CHECK: func.func private @gemm_pack_rows_f32_6x6
+// CHECK: func.func private @matmul_pack_rows_f32_6x6
 // CHECK: %[[DEPTHS:.*]] = arith.constant 32 : index
 // CHECK: scf.for {{.*}} step %[[DEPTHS]]
 // CHECK: scf.for

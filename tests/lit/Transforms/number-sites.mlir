@@ -1,14 +1,14 @@
-// RUN: array-opt %s --array-number-sites --split-input-file | FileCheck %s
+// RUN: array-opt %s --array-assign-call-site-ids --split-input-file | FileCheck %s
 
 // Each op at each place has one number, from 1; a special function has its own name; of inlined code the place is its
 // own. What can't fail gets no number.
 // CHECK-LABEL: module
-// CHECK-SAME:    array.sites = {{\[\[}}"sort", "model.py:3"], ["lgamma", "model.py:7"], ["sort", ""], ["sort", "inner.py:1"]]
-// CHECK:         array.runtime_call "sort" {{.*}} {array.site = 1 : i64}
-// CHECK:         array.runtime_call "special" {{.*}} {array.site = 2 : i64}
-// CHECK:         array.runtime_call "sort" {{.*}} {array.site = 1 : i64}
-// CHECK:         array.runtime_call "sort" {{.*}} {array.site = 3 : i64}
-// CHECK:         array.runtime_call "sort" {{.*}} {array.site = 4 : i64}
+// CHECK-SAME:    array.call_sites = {{\[\[}}"sort", "model.py:3"], ["lgamma", "model.py:7"], ["sort", ""], ["sort", "inner.py:1"]]
+// CHECK:         array.runtime_call "sort" {{.*}} {array.call_site = 1 : i64}
+// CHECK:         array.runtime_call "special" {{.*}} {array.call_site = 2 : i64}
+// CHECK:         array.runtime_call "sort" {{.*}} {array.call_site = 1 : i64}
+// CHECK:         array.runtime_call "sort" {{.*}} {array.call_site = 3 : i64}
+// CHECK:         array.runtime_call "sort" {{.*}} {array.call_site = 4 : i64}
 // CHECK:         memref.copy
 // CHECK-NOT:     array.site
 func.func @main(%x: memref<4xf32>, %r: memref<4xf32>) {
@@ -29,7 +29,7 @@ func.func @main(%x: memref<4xf32>, %r: memref<4xf32>) {
 // -----
 
 // CHECK-LABEL: module
-// CHECK-NOT:     array.sites
+// CHECK-NOT:     array.call_sites
 // CHECK:         func.func @main
 func.func @main(%x: memref<4xf32>) {
   return

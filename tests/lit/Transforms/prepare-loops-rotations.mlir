@@ -1,4 +1,4 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-in-place-carries),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s
 
 #id = affine_map<(d0) -> (d0)>
 

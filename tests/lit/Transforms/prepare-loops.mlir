@@ -1,6 +1,6 @@
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops))' | FileCheck %s
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=BUFFERS
-// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-prepare-loops{copy-carry=true}),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=COPIES
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-in-place-carries))' | FileCheck %s
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-in-place-carries),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=BUFFERS
+// RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-in-place-carries{copy-carries=true}),eliminate-empty-tensors,one-shot-bufferize,canonicalize)' | FileCheck %s --check-prefix=COPIES
 
 #id = affine_map<(d0) -> (d0)>
 #scalar = affine_map<() -> ()>

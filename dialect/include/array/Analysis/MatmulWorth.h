@@ -1,4 +1,4 @@
-// Which products are worth the blocked one of array-lower-contractions: for all that prepare their operands for it.
+// Which products are worth the blocked one of array-lower-matmuls: for all that prepare their operands for it.
 #ifndef ARRAY_ANALYSIS_MATMULWORTH_H
 #define ARRAY_ANALYSIS_MATMULWORTH_H
 

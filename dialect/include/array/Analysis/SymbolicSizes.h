@@ -32,9 +32,9 @@ SizeFacts factsOf(OpFoldResult size);
 std::optional<int64_t> expectedSize(OpFoldResult size);
 
 /// Finds and makes the sizes of one function. Expressions are affine in the symbols, but for their products.
-class Sizes {
+class SymbolicSizes {
 public:
-  explicit Sizes(func::FuncOp function);
+  explicit SymbolicSizes(func::FuncOp function);
 
   /// The size of a dimension of a tensor or a buffer: a constant or a value at the start of the function. Null where it
   /// is no function of the symbols that can be seen.

@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def PrepareLoops : Pass<"array-prepare-loops", "::mlir::func::FuncOp"> {
+def InPlaceCarries : Pass<"array-in-place-carries", "::mlir::func::FuncOp"> {
   let summary = "Give loops and conditionals the form in which bufferization computes them in place";
   let description = [{
     For every `scf.while`, and every `scf.for` and `scf.if` that is marked with `array.control_flow`: what it carries without
@@ -18,7 +18,7 @@ def PrepareLoops : Pass<"array-prepare-loops", "::mlir::func::FuncOp"> {
     Invariants: runs after array-prepare-entry and before empty tensors are eliminated; the carry has static shapes.
   }];
   let options = [
-    Option<"copyCarry", "copy-carry", "bool", /*default=*/"false",
+    Option<"copyCarries", "copy-carries", "bool", /*default=*/"false",
            "Copy what loops and branches carry instead: slower, but bufferization never finds a conflict">
   ];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect",

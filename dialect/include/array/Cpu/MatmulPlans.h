@@ -11,14 +11,14 @@
 namespace mlir::array {
 
 /// The entries of one array.plan.
-using ProductPlan = std::vector<std::pair<std::string, std::variant<int64_t, std::string>>>;
+using MatmulPlan = std::vector<std::pair<std::string, std::variant<int64_t, std::string>>>;
 
 /// The plans worth measuring for an operation on buffers, the likeliest first, each of which differs in little from the
-/// cost model's choice; none where that is no contraction that array-lower-contractions takes.
-std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Pairs);
+/// cost model's choice; none where that is no contraction that array-lower-matmuls takes.
+std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Dot2);
 
 /// The same for array-lower-convolutions.
-std::vector<ProductPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits);
+std::vector<MatmulPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits);
 
 } // namespace mlir::array
 

@@ -5,18 +5,18 @@
 
 include "mlir/Pass/PassBase.td"
 
-def WidenProducts : Pass<"array-widen-products", "::mlir::func::FuncOp"> {
+def WidenMatmuls : Pass<"array-widen-matmuls", "::mlir::func::FuncOp"> {
   let summary = "Copy the narrow floats that a large product multiplies to the type of its sums";
   let description = [{
     A `linalg.generic` that widens two floats, multiplies them and adds the product gets operands of the wider type, each
     made by a `linalg.generic` of its own, into which array-fuse-elementwise takes what comes before: then the blocked
-    products of array-lower-contractions multiply what is in memory. Where the target multiplies pairs of bf16, products of
+    products of array-lower-matmuls multiply what is in memory. Where the target multiplies pairs of bf16, products of
     bf16 that are worth making pairs stay as they are.
 
     Invariants: comes before array-fuse-elementwise. Small products and those of dynamic sizes stay as they are.
   }];
   let options = [
-    Option<"bfloat16Pairs", "bfloat16-pairs", "bool", /*default=*/"false",
+    Option<"bfloat16Dot2", "bfloat16-pairs", "bool", /*default=*/"false",
            "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -27,7 +27,7 @@ def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
   let description = [{
     A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64), and whose first operand is read through windows
     (`position * stride + tap * dilation`), becomes loops over slabs of this operand: @convolution_pack_* copies a part of it
-    between zeros, @gemm_pack_* the kernel to panels, and @convolution_tiles_* multiplies rows, which are windows in the slab,
+    between zeros, @matmul_pack_* the kernel to panels, and @convolution_tiles_* multiplies rows, which are windows in the slab,
     with one panel. Offsets of windows and of their elements are constant tables, so that the functions are built once a
     module for each element type and tile. Padding that was written before, as zeros around a view, is read through the view;
     interior zeros (the gradient of a strided convolution) are left out by computing positions of one remainder at a
@@ -45,14 +45,14 @@ def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
+def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
   let summary = "Replace contractions on buffers by calls of a blocked matrix product";
   let description = [{
     A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64, bytes with sums of i32, or bf16 with sums of
     f32 where the target multiplies pairs of them) and whose loops fall into batch, rows, columns and reduction becomes calls of private functions inside loops over blocks and over
-    the batch: @gemm_pack_* copies a block of the right operand to panels, @gemm_tiles_* multiplies rows with one panel;
-    @gemm_stream_* multiplies up to three rows, or eight where the right operand is larger than the cache, with a matrix
-    that is read once; @gemm_pair_* makes pairs of bytes or bf16, of which a tile multiplies two with one instruction. The
+    the batch: @matmul_pack_* copies a block of the right operand to panels, @matmul_tiles_* multiplies rows with one panel;
+    @matmul_stream_* multiplies up to three rows, or eight where the right operand is larger than the cache, with a matrix
+    that is read once; @matmul_dot2_* makes pairs of bytes or bf16, of which a tile multiplies two with one instruction. The
     functions are built once a module for each element type, tile and layout; sizes and strides are run-time values. Any
     strides of the operands are taken; the result needs unit stride along the rows or the columns. A zero fill of the
     result that comes before is folded away. The packed block is a `memref.alloc` in the function's entry block.
@@ -68,14 +68,14 @@ def LowerContractions : Pass<"array-lower-contractions", "::mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
            "Width of the target's vector registers: 128, 256 or 512">,
-    Option<"bfloat16Pairs", "bfloat16-pairs", "bool", /*default=*/"false",
+    Option<"bfloat16Dot2", "bfloat16-pairs", "bool", /*default=*/"false",
            "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
+def VectorizeLinalg : Pass<"array-vectorize-linalg", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg ops and copies on memrefs to loops over 1-D vectors";
   let description = [{
     Every `linalg` op on memrefs and every `memref.copy` becomes an `scf.for` nest whose innermost work is 1-D `vector`
@@ -100,7 +100,7 @@ def LinalgToLoops : Pass<"array-linalg-to-loops", "::mlir::func::FuncOp"> {
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">,
     Option<"marksKernels", "mark-kernels", "bool", "false",
            "Leave what is emitted for ops that share loops in a region of its own, for array-outline-kernels">,
-    Option<"fetchAhead", "fetch-ahead", "int64_t", "2048",
+    Option<"prefetchDistance", "prefetch-distance", "int64_t", "2048",
            "How far ahead, in bytes, a reduction of more than the second cache holds asks for what it reads; 0: not at all">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -173,7 +173,7 @@ def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
 def LowerTransposes : Pass<"array-lower-transposes", "::mlir::ModuleOp"> {
   let summary = "Replace transposes of blocks by calls of a shared function";
   let description = [{
-    The `linalg.transpose` that `array-linalg-to-loops` leaves, of two memrefs with dynamic sizes, offset and row stride,
+    The `linalg.transpose` that `array-vectorize-linalg` leaves, of two memrefs with dynamic sizes, offset and row stride,
     becomes a call of the private function @transpose_<element type>, which is built once a module and transposes
     squares in vector registers. The target has room for whole squares.
   }];

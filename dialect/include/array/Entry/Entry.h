@@ -27,12 +27,12 @@ inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";
 
 /// The attribute of a module whose loops of unknown length count what they do: @main returns PCRT_OUT_OF_BUDGET when
 /// its frame's budget is used up, and can then be run again.
-inline constexpr llvm::StringLiteral kGivesUpAttr = "array.gives_up";
+inline constexpr llvm::StringLiteral kLoopBudgetAttr = "array.loop_budget";
 
 /// The argument attribute of one that is written.
 inline constexpr llvm::StringLiteral kWrittenAttr = "array.written";
 
-/// Kernels: what array-linalg-to-loops emits for ops that share loops stands in an `scf.execute_region` with this mark,
+/// Kernels: what array-vectorize-linalg emits for ops that share loops stands in an `scf.execute_region` with this mark,
 /// until array-outline-kernels makes a function of it or puts the operations in its place. The functions have the mark
 /// too: they take buffers as @main does, and array-emit-entry makes pointers of them.
 inline constexpr llvm::StringLiteral kKernelAttr = "array.kernel";

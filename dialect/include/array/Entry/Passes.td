@@ -9,7 +9,7 @@ def ResolveSizes : Pass<"array-resolve-sizes", "::mlir::func::FuncOp"> {
   let summary = "Compute the sizes that a call decides at the start of the function, from its symbols";
   let description = [{
     Every `tensor.dim` and `memref.dim`, and the index arithmetic on them, becomes arithmetic on `array.symbol` at the
-    start of the function, each expression once: equal sizes are the same value from here on (Sizes.h). An argument of
+    start of the function, each expression once: equal sizes are the same value from here on (SymbolicSizes.h). An argument of
     @main without `array.dims` gets a symbol for each `?`.
 
     Invariants: afterwards no `dim` operation is left; one whose size does not follow from the arguments' sizes is an
@@ -39,7 +39,7 @@ def PrepareEntry : Pass<"array-prepare-entry", "::mlir::ModuleOp"> {
 def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Make one function of the parts of @main that differ in their buffers alone";
   let description = [{
-    The parts are the regions that array-linalg-to-loops marked with `array.kernel`, and loops outside of them, from the outermost ones on. Those
+    The parts are the regions that array-vectorize-linalg marked with `array.kernel`, and loops outside of them, from the outermost ones on. Those
     that have the same operations, attributes and types (locations aside) become calls of one private function @kernel*, which
     takes their buffers and the values that they use, and the call frame if a loop in it is for threads. Every other marked
     region is replaced by its operations.
@@ -53,10 +53,10 @@ def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-def NumberSites : Pass<"array-number-sites", "::mlir::ModuleOp"> {
+def AssignCallSiteIds : Pass<"array-assign-call-site-ids", "::mlir::ModuleOp"> {
   let summary = "Number the operations that can fail while the compiled code runs";
   let description = [{
-    Every `array.runtime_call` gets the attribute `array.site`, its number, and the module the table `array.sites`: for
+    Every `array.runtime_call` gets the attribute `array.call_site`, its number, and the module the table `array.call_sites`: for
     each number the primitive and the place in the program, `["cholesky", "model.py:12"]`. Operations of one name at one
     place share a number. Of inlined code the place is its own, not that of the call; it is empty where no file is known.
 
@@ -64,13 +64,13 @@ def NumberSites : Pass<"array-number-sites", "::mlir::ModuleOp"> {
   }];
 }
 
-def LimitLoops : Pass<"array-limit-loops", "::mlir::ModuleOp"> {
+def AddLoopBudget : Pass<"array-add-loop-budget", "::mlir::ModuleOp"> {
   let summary = "Have loops of unknown length count what they do, so that a run can give up";
   let description = [{
     Each trip of an `scf.while` begins with an `array.spend` of about the operations of one: vectors count as one
     operation, loops inside by their trips, a call of a function of another module as a thousand, one of a library, or a
     loop that threads share, as a hundred thousand.
-    The module gets the attribute `array.gives_up`.
+    The module gets the attribute `array.loop_budget`.
 
     A run that gives up is run again, so this is done only where a run can be: not when an argument's memory is
     written, when something acts on the world outside of the program (a callback, a collective), or when such a loop is
@@ -87,7 +87,7 @@ def LowerRuntimeCalls : Pass<"array-lower-runtime-calls", "::mlir::func::FuncOp"
   let description = [{
     `array.runtime_call` on memrefs becomes an indirect call of the routine's slot in PcrtTable
     (runtime/include/runtime/Abi.h): operands are described by PcrtTensor structures on the stack. A status
-    other than PCRT_OK leaves the function at once, with the number that array-number-sites gave the call above its low
+    other than PCRT_OK leaves the function at once, with the number that array-assign-call-site-ids gave the call above its low
     PCRT_STATUS_BITS bits. The function gets the call frame as its last argument, with the
     role "frame", and returns an i32 status; so @main is the one function that may hold such calls. `array.spend` takes
     from a counter on the stack, which begins at the frame's budget, and returns PCRT_OUT_OF_BUDGET when it is negative.

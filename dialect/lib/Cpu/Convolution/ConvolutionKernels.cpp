@@ -16,7 +16,7 @@ namespace {
 
 class Kernel {
 public:
-  Kernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile)
+  Kernel(ModuleOp module, StringRef kind, Type element, const MatmulTile &tile)
       : element(element), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
         vector(VectorType::get({tile.lanes}, element)) {
     name = (kind + (element.isF64() ? "_f64_" : "_f32_") + Twine(tile.rows) + "x" + Twine(tile.columns())).str();
@@ -58,9 +58,9 @@ private:
   }
 
   Type element;
-  GemmTile tile;
+  MatmulTile tile;
   ImplicitLocOpBuilder b;
-  GemmBuilder g;
+  MatmulBuilder g;
   VectorType vector;
   std::string name;
   func::FuncOp function;
@@ -74,7 +74,7 @@ func::FuncOp Kernel::getTiles() {
   if (function)
     return function;
   Type flat = convolutionFlatType(element), table = convolutionTableType(b.getContext()), index = b.getIndexType();
-  begin({flat, table, table, index, table, index, gemmPanelType(element, tile), flat, index, b.getI1Type()});
+  begin({flat, table, table, index, table, index, matmulPanelType(element, tile), flat, index, b.getI1Type()});
   SmallVector<Value> masks;
   for (int64_t v = 0; v < tile.vectors; ++v)
     masks.push_back(mask(g.sub(argument(Columns), v * tile.lanes)));
@@ -176,11 +176,11 @@ MemRefType convolutionTableType(MLIRContext *context) {
                          StridedLayoutAttr::get(context, ShapedType::kDynamic, {1}));
 }
 
-func::FuncOp getConvolutionTiles(ModuleOp module, Type element, const GemmTile &tile) {
+func::FuncOp getConvolutionTiles(ModuleOp module, Type element, const MatmulTile &tile) {
   return Kernel(module, "convolution_tiles", element, tile).getTiles();
 }
 
-func::FuncOp getConvolutionPack(ModuleOp module, Type element, const GemmTile &tile) {
+func::FuncOp getConvolutionPack(ModuleOp module, Type element, const MatmulTile &tile) {
   return Kernel(module, "convolution_pack", element, tile).getPack();
 }
 

@@ -1,6 +1,6 @@
 // array-lower-convolutions: contractions on buffers one of whose operands is read through windows become the tiles that
 // ConvolutionKernels.h multiplies. It comes after bufferization and before array-plan-memory, which gives the buffers
-// of slabs and panels their place; what it leaves alone is for array-linalg-to-loops.
+// of slabs and panels their place; what it leaves alone is for array-vectorize-linalg.
 //
 // A slab is a part of the operand with its padding, small enough for the second cache. Windows overlap in it as they do
 // in the operand, so nothing is copied once for each tap. Where positions are many, a slab holds the windows of some of
@@ -77,14 +77,14 @@ private:
 };
 
 /// By the cost model, but for what the plan of the operation says.
-GemmTile chooseTile(linalg::LinalgOp op, Type element, unsigned vectorBits, const Convolution &convolution) {
-  GemmTile tile = chooseGemmTile(element, vectorBits, convolution.columns.size);
+MatmulTile chooseTile(linalg::LinalgOp op, Type element, unsigned vectorBits, const Convolution &convolution) {
+  MatmulTile tile = chooseMatmulTile(element, vectorBits, convolution.columns.size);
   tile.rows = planned(op, "tile_rows", vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4);
   tile.vectors = planned(op, "tile_vectors", tile.vectors);
   return tile;
 }
 
-ConvolutionLimits limitsOf(linalg::LinalgOp op, const GemmTile &tile) {
+ConvolutionLimits limitsOf(linalg::LinalgOp op, const MatmulTile &tile) {
   ConvolutionLimits limits;
   limits.slabBytes = planned(op, "slab", limits.slabBytes);
   limits.terms = planned(op, "depth", limits.terms);
@@ -158,12 +158,12 @@ private:
     bool isTiled = !convolution.sumsChannels && matrixLoops.empty();
     int64_t leastHeight = isTiled ? plan.depth / plan.taken[plan.tiled] : matrixRows;
     if (convolution.columns.rhs == 1)
-      packing = GemmPacking::Rows;
+      packing = MatmulPacking::Rows;
     else if (matrixStride == 1 && leastHeight >= tile.squareSide())
-      packing = GemmPacking::Columns;
+      packing = MatmulPacking::Columns;
     else
-      packing = GemmPacking::Strided;
-    pack = getGemmPack(module, element, tile, packing);
+      packing = MatmulPacking::Strided;
+    pack = getMatmulPack(module, element, tile, packing);
   }
 
   /// Whether threads share the slabs, of which there are some blocks then, each with a buffer of its own.
@@ -171,7 +171,7 @@ private:
     if (!convolution.sumsChannels)
       return;
     int64_t slabs = plan.tiles();
-    slabNs = estimateGemmNs(tile, plan.items(), plan.columns, plan.depth);
+    slabNs = estimateMatmulNs(tile, plan.items(), plan.columns, plan.depth);
     if (slabs < 2 || slabNs * double(slabs) < kSharedNs)
       return;
     blockStep = llvm::divideCeil(slabs, mostBlocks);
@@ -338,7 +338,7 @@ private:
       row = g.advance(row, loop.getInductionVar(), below);
     }
     int64_t width = tile.columns();
-    bool isTransposed = packing == GemmPacking::Columns, isUnit = packing != GemmPacking::Strided;
+    bool isTransposed = packing == MatmulPacking::Columns, isUnit = packing != MatmulPacking::Strided;
     Value count = arith::DivUIOp::create(b, g.add(columns, width - 1), g.index(width));
     SmallVector<OpFoldResult> sizes{height, columns};
     SmallVector<OpFoldResult> strides{g.index(matrixStride), g.index(convolution.columns.rhs)};
@@ -348,11 +348,11 @@ private:
     }
     if (isUnit)
       strides[1] = b.getIndexAttr(1);
-    Value source = memref::ReinterpretCastOp::create(b, gemmMatrixType(element, isUnit), convolution.rhs,
+    Value source = memref::ReinterpretCastOp::create(b, matmulMatrixType(element, isUnit), convolution.rhs,
                                                      OpFoldResult(rhsOffset), sizes, strides);
     SmallVector<OpFoldResult> packedSizes{count, height, b.getIndexAttr(width)};
     SmallVector<OpFoldResult> packedStrides{g.mul(depth, width), b.getIndexAttr(width), b.getIndexAttr(1)};
-    Value packed = memref::ReinterpretCastOp::create(b, gemmPackedType(element, tile), panels,
+    Value packed = memref::ReinterpretCastOp::create(b, matmulPackedType(element, tile), panels,
                                                      OpFoldResult(g.mul(row, width)), packedSizes, packedStrides);
     func::CallOp::create(b, pack, ValueRange{source, packed});
   }
@@ -365,7 +365,7 @@ private:
       Value offset = arith::MulIOp::create(b, column, depth);
       Value stride = g.index(width);
       strides[0] = stride;
-      Value panel = memref::ReinterpretCastOp::create(b, gemmPanelType(element, tile), panels, OpFoldResult(offset),
+      Value panel = memref::ReinterpretCastOp::create(b, matmulPanelType(element, tile), panels, OpFoldResult(offset),
                                                       sizes, strides);
       Value left = g.min(g.sub(columns, column), g.index(width));
       func::CallOp::create(b, multiply,
@@ -429,7 +429,7 @@ private:
       if (isZero)
         accumulate = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, number, g.index(0));
       Value depth = g.mul(size, plan.depth / plan.taken[plan.tiled]);
-      double rowNs = estimateGemmNs(tile, 1, plan.columns, plan.depth);
+      double rowNs = estimateMatmulNs(tile, 1, plan.columns, plan.depth);
       int64_t step = llvm::alignTo(std::max<int64_t>(llvm::divideCeil(rows, mostBlocks), 1), tile.rows);
       if (rowNs * double(rows) < kSharedNs || rows <= step)
         return multiplyPanels(g.index(0), {}, g.index(rows), depth, outBase, accumulate);
@@ -442,17 +442,17 @@ private:
   }
 
   ImplicitLocOpBuilder b;
-  GemmBuilder g;
+  MatmulBuilder g;
   linalg::LinalgOp op;
   Tables &tables;
   const Convolution &convolution;
   Type element;
-  GemmTile tile;
+  MatmulTile tile;
   ConvolutionPlan plan;
   ModuleOp module;
   bool isZero;
   func::FuncOp multiply, fill, pack;
-  GemmPacking packing = GemmPacking::Rows;
+  MatmulPacking packing = MatmulPacking::Rows;
   SmallVector<std::pair<int64_t, int64_t>> matrixLoops;
   int64_t matrixRows = 1, matrixStride = 1, blocks = 1, blockStep = 1;
   double slabNs = 0;
@@ -561,12 +561,12 @@ private:
 
 } // namespace
 
-std::vector<ProductPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits) {
+std::vector<MatmulPlan> convolutionPlans(linalg::LinalgOp op, unsigned vectorBits) {
   FailureOr<Convolution> convolution = analyzeConvolution(op);
   if (failed(convolution) || !isWorthwhile(*convolution))
     return {};
-  GemmTile tile = chooseTile(op, getElementTypeOrSelf(convolution->out.getType()), vectorBits, *convolution);
-  std::vector<ProductPlan> plans =
+  MatmulTile tile = chooseTile(op, getElementTypeOrSelf(convolution->out.getType()), vectorBits, *convolution);
+  std::vector<MatmulPlan> plans =
       tilePlans(tile, convolution->positions(), convolution->columns.size, vectorBits >= 512 ? 32 : 16);
   ConvolutionLimits limits;
   for (int64_t bytes : {limits.slabBytes / 4, limits.slabBytes / 2, limits.slabBytes * 2, limits.slabBytes * 4})

@@ -1,4 +1,4 @@
-// How the accumulators of a reduction start, and how their lanes are joined at its end (LinalgToLoopsEmitter.h).
+// How the accumulators of a reduction start, and how their lanes are joined at its end (NestEmitter.h).
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +17,7 @@ void NestEmitter::findAccumulators() {
     if (matchArgReduction(op))
       continue;
     accumulator.combiner = matchCombiner(op, numberOf(access) - space.numInputs);
-    if (!strategy.vectorDim)
+    if (!schedule.vectorDim)
       continue;
     accumulator.isJoined = isVectorReduced();
     accumulator.isExtremum = accumulator.combiner && (accumulator.combiner->kind == Kind::MAXIMUMF ||
@@ -30,7 +30,7 @@ NestEmitter::Values NestEmitter::startAccumulators() {
   for (Instance &instance : instances) {
     for (const Accumulator &accumulator : accumulators) {
       if (accumulator.isJoined || setsRows) {
-        VectorType type = VectorType::get({strategy.lanes}, accumulator.access->element);
+        VectorType type = VectorType::get({schedule.lanes}, accumulator.access->element);
         const Combiner &combiner = *accumulator.combiner;
         values.push_back(splat(b, indices, type, accumulator.isJoined ? combiner.neutral : startOf(combiner)));
         continue;
@@ -39,7 +39,7 @@ NestEmitter::Values NestEmitter::startAccumulators() {
       // The lanes of an arg reduction may all start at the initial value and index.
       BodyCloner body = instance.body;
       if (isVectorReduced())
-        body.setLanes(strategy.lanes, Value());
+        body.setLanes(schedule.lanes, Value());
       values.push_back(body.toVector(init));
     }
     for (const Accumulator &accumulator : accumulators)
@@ -81,9 +81,9 @@ Value NestEmitter::areNans(Value x) { return arith::CmpFOp::create(b, loc, arith
 
 /// Where lanes keep the nans that they have met: one lane for two, if two registers can be compared with each other.
 Value NestEmitter::noNans(Type element) {
-  int64_t lanes = strategy.lanes;
-  bool inPairs = lanes * element.getIntOrFloatBitWidth() >= 2 * strategy.registerBits;
-  return indices.constant(b, cast<TypedAttr>(b.getZeroAttr(VectorType::get({inPairs ? lanes / 2 : lanes}, element))));
+  int64_t lanes = schedule.lanes;
+  bool inDot2 = lanes * element.getIntOrFloatBitWidth() >= 2 * schedule.registerBits;
+  return indices.constant(b, cast<TypedAttr>(b.getZeroAttr(VectorType::get({inDot2 ? lanes / 2 : lanes}, element))));
 }
 
 /// `nans`, and a nan where `x` has one.

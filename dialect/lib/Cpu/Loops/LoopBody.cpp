@@ -1,4 +1,4 @@
-// Clones the bodies of linalg ops for scalars or vectors (LinalgToLoopsBody.h), and recognizes reductions in them.
+// Clones the bodies of linalg ops for scalars or vectors (LoopBody.h), and recognizes reductions in them.
 #include "LoopBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -170,7 +170,7 @@ Value BodyCloner::allLanes() { return indices.constant(b, DenseElementsAttr::get
 //===--- Memory ---------------------------------------------------------------------------------------------------===//
 
 /// Offsets of the lanes from the first one. 32 bits where they suffice: a gather then takes half as many steps.
-Value BodyCloner::laneOffsets(Location loc, const Extent &stride) {
+Value BodyCloner::laneOffsets(Location loc, const SymbolicSize &stride) {
   if (!stride.isStatic())
     return arith::MulIOp::create(b, loc, indices.ramp(b, b.getIndexType(), lanes, 1),
                                  toVector(indices.get(b, loc, stride)));
@@ -183,7 +183,7 @@ Value BodyCloner::gather(Location loc, Value flat, Value index, Value offsets) {
   return vector::GatherOp::create(b, loc, type, flat, index, offsets, mask ? mask : allLanes(), zero(type));
 }
 
-Value BodyCloner::load(Location loc, Value flat, Value index, const Extent &stride) {
+Value BodyCloner::load(Location loc, Value flat, Value index, const SymbolicSize &stride) {
   if (lanes == 0 || stride.isZero())
     return memref::LoadOp::create(b, loc, flat, index);
   VectorType type = vectorOf(cast<MemRefType>(flat.getType()).getElementType());
@@ -203,7 +203,7 @@ Value BodyCloner::load(Location loc, Value flat, Value index, const Extent &stri
   return gather(loc, flat, index, laneOffsets(loc, stride));
 }
 
-void BodyCloner::store(Location loc, Value value, Value flat, Value index, const Extent &stride) {
+void BodyCloner::store(Location loc, Value value, Value flat, Value index, const SymbolicSize &stride) {
   if (lanes == 0 || stride.isZero()) {
     memref::StoreOp::create(b, loc, value, flat, index);
     return;
@@ -276,14 +276,14 @@ void BodyCloner::cloneLoad(Operation *op) {
   const FlatView &view = views.find(load.getMemRef())->second;
   // Uniform and linear indices join one index with a stride from lane to lane; the others need a vector of offsets.
   Value index = indices.get(b, loc, view.offset), offsets;
-  Extent stride(0);
+  SymbolicSize stride(0);
   for (auto [position, memrefStride] : llvm::zip_equal(load.getIndices(), view.strides)) {
     auto it = linear.find(position);
     Value value = it != linear.end() ? it->second.base : mapping.lookupOrDefault(position);
     if (!isa<VectorType>(value.getType())) {
       index = indices.advance(b, loc, index, value, memrefStride);
       if (it != linear.end())
-        stride = indices.sum(b, loc, stride, memrefStride * Extent(it->second.step));
+        stride = indices.sum(b, loc, stride, memrefStride * SymbolicSize(it->second.step));
       continue;
     }
     if (!memrefStride.isStatic(1))

@@ -1,6 +1,6 @@
 // The body of a linalg op, cloned for one step of a loop: for one element, or for some lanes of a 1-D vector.
 // Values that are the same for all lanes stay scalars and are broadcast where a vector needs them.
-// LinalgToLoopsNest.cpp makes the loops around it.
+// LoopNest.cpp makes the loops around it.
 #ifndef ARRAY_LIB_CPU_LOOPS_LOOPBODY_H
 #define ARRAY_LIB_CPU_LOOPS_LOOPBODY_H
 
@@ -30,7 +30,7 @@ struct ArgReduction {
 std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op);
 
 /// Whether elements that lie so far apart are loaded and stored by registers with what lies between them.
-inline bool isInterleaved(const Extent &stride) {
+inline bool isInterleaved(const SymbolicSize &stride) {
   constexpr int64_t farthest = 8;
   return stride.isStatic() && stride.factor > 1 && stride.factor <= farthest;
 }
@@ -63,8 +63,8 @@ public:
   Value toVector(Value value);
 
   /// The elements flat[index + lane * stride].
-  Value load(Location loc, Value flat, Value index, const Extent &stride);
-  void store(Location loc, Value value, Value flat, Value index, const Extent &stride);
+  Value load(Location loc, Value flat, Value index, const SymbolicSize &stride);
+  void store(Location loc, Value value, Value flat, Value index, const SymbolicSize &stride);
   /// Stores the columns of a dense matrix with as many rows as there are lanes, from flat[index] on.
   void storeColumns(Location loc, ArrayRef<Value> columns, Value flat, Value index);
 
@@ -77,7 +77,7 @@ private:
   VectorType vectorOf(Type element) const { return VectorType::get({lanes}, element); }
   Value zero(VectorType type);
   Value allLanes();
-  Value laneOffsets(Location loc, const Extent &stride);
+  Value laneOffsets(Location loc, const SymbolicSize &stride);
   Value gather(Location loc, Value flat, Value index, Value offsets);
   std::optional<int64_t> liveLanes() const;
   Value loadInterleaved(Location loc, Value flat, Value index, int64_t stride, int64_t live);

@@ -1,4 +1,4 @@
-// What a nest costs, and which of its loops threads can share (Parallel.h).
+// What a nest costs, and which of its loops threads can share (ParallelLoops.h).
 #include "Analysis/Caches.h"
 #include "LoopNest.h"
 #include "Analysis/ParallelLoops.h"
@@ -43,7 +43,7 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
   double points = 1;
   for (const LoopDim &dim : space.dims)
     points *= double(dim.size.expected());
-  std::optional<unsigned> vector = nest.strategy.vectorDim;
+  std::optional<unsigned> vector = nest.schedule.vectorDim;
   double eachNs = 0, bytes = 0;
   for (const Access &access : space.accesses) {
     if (access.scalar)
@@ -57,7 +57,7 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
       eachNs += operationNs;
     else if (access.moves(*vector) && !access.strides[*vector].isStatic(1))
       eachNs += isInterleaved(access.strides[*vector]) ? interleavedNs
-                : nest.strategy.transposes(access)     ? transposedNs
+                : nest.schedule.transposes(access)     ? transposedNs
                                                        : elementNs;
   }
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
@@ -77,26 +77,26 @@ bool hasStaticSizes(const IterationSpace &space) {
   return llvm::all_of(space.dims, [](const LoopDim &dim) { return dim.size.isStatic(); });
 }
 
-Extent picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits) {
+SymbolicSize picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits) {
   double points = 1;
-  Extent others(1);
+  SymbolicSize others(1);
   for (auto [d, other] : llvm::enumerate(nest.space.dims)) {
     points *= double(std::max<int64_t>(other.size.expected(), 1));
     if (d != dim)
       others = others * other.size;
   }
-  return Extent(std::max<int64_t>(1, std::llround(estimateNs(nest, registerBits) / points * 1000))) * others;
+  return SymbolicSize(std::max<int64_t>(1, std::llround(estimateNs(nest, registerBits) / points * 1000))) * others;
 }
 
-Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const Extent &picoseconds) {
+Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const SymbolicSize &picoseconds) {
   Value each = indices.get(b, loc, picoseconds), all = indices.mul(b, loc, trips, each);
   Value piece = indices.ceilDiv(b, loc, indices.index(b, int64_t(kPieceNs * 1000)), each);
   piece = indices.ifLess(b, loc, all, indices.index(b, int64_t(kSharedNs * 1000)), trips, piece);
   return indices.maximum(b, loc, piece, indices.index(b, 1));
 }
 
-void markSized(scf::ForOp loop, const Extent &trips, int64_t picoseconds) {
-  if ((trips * Extent(picoseconds)).isAtMost(int64_t(kSharedNs * 1000)))
+void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds) {
+  if ((trips * SymbolicSize(picoseconds)).isAtMost(int64_t(kSharedNs * 1000)))
     return;
   int64_t grain = std::max<int64_t>(1, llvm::divideCeil(int64_t(kPieceNs * 1000), picoseconds));
   if (!trips.isAtMost(2 * grain - 1))
@@ -111,9 +111,9 @@ static constexpr int64_t leastUneven = 4;
 /// Whether the vectors lie along columns that may be cut: the only dimension that is not reduced.
 static bool hasColumnsOnly(const Nest &nest) {
   const IterationSpace &space = nest.space;
-  if (!nest.strategy.vectorDim || space.dims.empty())
+  if (!nest.schedule.vectorDim || space.dims.empty())
     return false;
-  unsigned vector = *nest.strategy.vectorDim;
+  unsigned vector = *nest.schedule.vectorDim;
   bool hasRows = llvm::any_of(llvm::enumerate(space.dims),
                               [&](auto dim) { return !dim.value().reduced && dim.index() != vector; });
   return !space.dims[vector].reduced && !hasRows && !space.dims[vector].indexSource;
@@ -124,38 +124,38 @@ static bool hasColumnsOnly(const Nest &nest) {
 static int64_t leastColumns(const Nest &nest) {
   int64_t width = 8;
   for (const Access &access : nest.space.accesses)
-    if (access.moves(*nest.strategy.vectorDim)) {
-      int64_t stride = access.isOutput ? 1 : access.strides[*nest.strategy.vectorDim].expected();
+    if (access.moves(*nest.schedule.vectorDim)) {
+      int64_t stride = access.isOutput ? 1 : access.strides[*nest.schedule.vectorDim].expected();
       width = std::max(width, bitsOf(access.element) * std::min(std::abs(stride), bytesOfBlock));
     }
-  return std::max<int64_t>(bytesOfBlock * 8 / width, nest.strategy.lanes);
+  return std::max<int64_t>(bytesOfBlock * 8 / width, nest.schedule.lanes);
 }
 
 void cutColumns(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
   if (!hasColumnsOnly(nest))
     return;
-  unsigned vector = *nest.strategy.vectorDim;
-  const Extent &columns = nest.space.dims[vector].size;
-  int64_t block = llvm::alignTo(leastColumns(nest), nest.strategy.lanes);
+  unsigned vector = *nest.schedule.vectorDim;
+  const SymbolicSize &columns = nest.space.dims[vector].size;
+  int64_t block = llvm::alignTo(leastColumns(nest), nest.schedule.lanes);
   if (columns.isAtMost(2 * block - 1))
     return;
   nest.space.cutIntoBlocks(b, nest.op->getLoc(), indices, vector, block);
-  nest.strategy.shiftDims();
+  nest.schedule.shiftDims();
 }
 
 std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
   IterationSpace &space = nest.space;
-  Strategy &strategy = nest.strategy;
+  LoopSchedule &schedule = nest.schedule;
   if (!hasColumnsOnly(nest))
     return std::nullopt;
-  unsigned vector = *strategy.vectorDim;
+  unsigned vector = *schedule.vectorDim;
   LoopDim &columns = space.dims[vector];
   int64_t size = columns.size.factor;
   int64_t least = std::max<int64_t>(leastColumns(nest), int64_t(double(size) * leastNs / costNs));
-  int64_t block = blockOf(size, least, strategy.lanes);
+  int64_t block = blockOf(size, least, schedule.lanes);
   std::optional<Nest> rest;
   if (block == 0) {
-    block = llvm::alignTo(least, strategy.lanes);
+    block = llvm::alignTo(least, schedule.lanes);
     if (size < leastUneven * block)
       return std::nullopt;
     int64_t whole = size / block * block;
@@ -163,19 +163,19 @@ std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
     rest->space.dims[vector].size = size - whole;
     for (Access &access : rest->space.accesses)
       if (access.moves(vector) && access.start.isStatic() && access.strides[vector].isStatic())
-        access.start = Extent(access.start.factor + whole * access.strides[vector].factor);
+        access.start = SymbolicSize(access.start.factor + whole * access.strides[vector].factor);
       else if (access.moves(vector))
         return std::nullopt;
     size = whole;
   }
   columns.size = block;
-  space.dims.insert(space.dims.begin(), LoopDim{Extent(size / block), false, std::nullopt});
+  space.dims.insert(space.dims.begin(), LoopDim{SymbolicSize(size / block), false, std::nullopt});
   for (Access &access : space.accesses)
     if (!access.scalar) {
-      Extent stride = access.strides[vector] * Extent(block);
+      SymbolicSize stride = access.strides[vector] * SymbolicSize(block);
       access.strides.insert(access.strides.begin(), stride);
     }
-  strategy.shiftDims();
+  schedule.shiftDims();
   return rest;
 }
 
@@ -185,12 +185,12 @@ static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBl
 
 std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
   IterationSpace &space = nest.space;
-  Strategy &strategy = nest.strategy;
-  if (!strategy.vectorDim || strategy.jamDim || matchArgReduction(nest.op))
+  LoopSchedule &schedule = nest.schedule;
+  if (!schedule.vectorDim || schedule.jamDim || matchArgReduction(nest.op))
     return std::nullopt;
   // Columns, if there are any, are those of the vectors, and the first dimension.
-  unsigned first = !space.dims.empty() && !space.dims[0].reduced && *strategy.vectorDim == 0 ? 1 : 0;
-  Extent points(1), perElement(1);
+  unsigned first = !space.dims.empty() && !space.dims[0].reduced && *schedule.vectorDim == 0 ? 1 : 0;
+  SymbolicSize points(1), perElement(1);
   for (auto [d, dim] : llvm::enumerate(space.dims)) {
     if (dim.reduced == (d < first) || (d < first && !dim.size.isStatic()))
       return std::nullopt;
@@ -199,7 +199,7 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
       perElement = perElement * dim.size;
   }
   if (points.isAtMost(cutElements - 1) || first == space.dims.size() || space.dims[first].indexSource ||
-      (strategy.tileDim && !space.dims[*strategy.tileDim].reduced))
+      (schedule.tileDim && !space.dims[*schedule.tileDim].reduced))
     return std::nullopt;
   int64_t bytes = 0;
   for (auto [number, access] : llvm::enumerate(space.outputs())) {
@@ -212,10 +212,10 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
   int64_t most = std::min(maxBlocks, bytesOfResults / bytes);
   if (most < 2)
     return std::nullopt;
-  const Extent size = space.dims[first].size;
-  int64_t unit = *strategy.vectorDim == first ? strategy.lanes : 1;
+  const SymbolicSize size = space.dims[first].size;
+  int64_t unit = *schedule.vectorDim == first ? schedule.lanes : 1;
   Location loc = nest.op->getLoc();
-  Extent block;
+  SymbolicSize block;
   if (points.isStatic()) {
     int64_t leastElements = std::max<int64_t>(elementsOfBlock, llvm::divideCeil(points.factor, most));
     block = blockOf(size.factor, llvm::divideCeil(leastElements, perElement.factor), unit);
@@ -229,10 +229,10 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
                                      indices.ceilDiv(b, loc, all, indices.index(b, most)));
     Value length = indices.ceilDiv(b, loc, elements, indices.get(b, loc, perElement));
     length = indices.mul(b, loc, indices.ceilDiv(b, loc, length, indices.index(b, unit)), indices.index(b, unit));
-    block = Extent(1, indices.ifLess(b, loc, all, indices.index(b, cutElements), whole, length));
+    block = SymbolicSize(1, indices.ifLess(b, loc, all, indices.index(b, cutElements), whole, length));
   }
   space.cutIntoBlocks(b, loc, indices, first, block);
-  strategy.shiftDims();
+  schedule.shiftDims();
   return Blocks{space.dims[0].size, most};
 }
 

@@ -1,4 +1,4 @@
-// Loads and stores of elements that lie a few elements apart (LinalgToLoopsBody.h): whole registers, and shuffles
+// Loads and stores of elements that lie a few elements apart (LoopBody.h): whole registers, and shuffles
 // between them and the vector. Nothing outside of the first and the last element is touched.
 #include "LoopBody.h"
 

@@ -1,4 +1,4 @@
-// The order of the loops, what is emitted at which level, and the plain and the vector loop (LinalgToLoopsEmitter.h).
+// The order of the loops, what is emitted at which level, and the plain and the vector loop (NestEmitter.h).
 #include "NestEmitter.h"
 #include "Analysis/ParallelLoops.h"
 
@@ -13,30 +13,30 @@ namespace mlir::array::loops {
 //===--- Order and levels -----------------------------------------------------------------------------------------===//
 
 void NestEmitter::orderLoops() {
-  auto isPlain = [&](unsigned d) { return strategy.vectorDim != d && strategy.tileDim != d && strategy.jamDim != d; };
+  auto isPlain = [&](unsigned d) { return schedule.vectorDim != d && schedule.tileDim != d && schedule.jamDim != d; };
   auto append = [&](bool reduced, bool inside = false) {
     for (unsigned d = 0; d < space.dims.size(); ++d)
-      if (space.dims[d].reduced == reduced && isPlain(d) && strategy.isUnrolled(d) == inside)
+      if (space.dims[d].reduced == reduced && isPlain(d) && schedule.isUnrolled(d) == inside)
         levels.push_back({d, inside ? Level::Unrolled : Level::Scalar});
   };
   append(/*reduced=*/false);
-  if (strategy.tileDim) {
+  if (schedule.tileDim) {
     append(/*reduced=*/true);
-    levels.push_back({*strategy.tileDim, Level::TileBlocks});
-    levels.push_back({*strategy.vectorDim, Level::Vector});
-    reductionLevel = levels.size() + (space.dims[*strategy.tileDim].reduced ? 0 : 1);
-    levels.push_back({*strategy.tileDim, Level::TileElements});
+    levels.push_back({*schedule.tileDim, Level::TileBlocks});
+    levels.push_back({*schedule.vectorDim, Level::Vector});
+    reductionLevel = levels.size() + (space.dims[*schedule.tileDim].reduced ? 0 : 1);
+    levels.push_back({*schedule.tileDim, Level::TileElements});
   } else {
-    if (strategy.jamDim)
-      levels.push_back({*strategy.jamDim, Level::Jam});
-    if (strategy.vectorDim && !isVectorReduced())
-      levels.push_back({*strategy.vectorDim, Level::Vector});
+    if (schedule.jamDim)
+      levels.push_back({*schedule.jamDim, Level::Jam});
+    if (schedule.vectorDim && !isVectorReduced())
+      levels.push_back({*schedule.vectorDim, Level::Vector});
     append(/*reduced=*/false, /*inside=*/true);
     reductionLevel = levels.size();
     append(/*reduced=*/true);
     append(/*reduced=*/true, /*inside=*/true);
     if (isVectorReduced())
-      levels.push_back({*strategy.vectorDim, Level::Vector});
+      levels.push_back({*schedule.vectorDim, Level::Vector});
   }
 }
 
@@ -73,14 +73,14 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
   SmallPtrSet<Value, 4> seen;
   for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {
     Value memref = load.getMemRef();
-    if (strategy.vectorDim && seen.insert(memref).second)
+    if (schedule.vectorDim && seen.insert(memref).second)
       body.mapMemref(memref, *flatten(b, loc, indices, memref, sizesOf(b, loc, indices, memref)));
   }
 }
 
-Extent NestEmitter::sizeOf(unsigned dim) const {
+SymbolicSize NestEmitter::sizeOf(unsigned dim) const {
   bool isBlock = space.cut && space.cut->dim == dim && lengthOfBlock;
-  return isBlock ? Extent(1, lengthOfBlock) : space.dims[dim].size;
+  return isBlock ? SymbolicSize(1, lengthOfBlock) : space.dims[dim].size;
 }
 
 SizeFacts NestEmitter::factsOfSize(unsigned dim) const {
@@ -100,7 +100,7 @@ void NestEmitter::prepare(double cost) {
   findBlocksOfRows();
   findSearch();
   assignLevels();
-  Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices, strategy.registerBits), {}});
+  Instance &instance = instances.emplace_back(Instance{BodyCloner(b, indices, schedule.registerBits), {}});
   mapCaptures(instance.body);
   for (const Access &access : accesses)
     instance.position.push_back(access.scalar ? Value() : indices.get(b, loc, access.start));
@@ -128,7 +128,7 @@ void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value
   for (const Access &access : inputs()) {
     if (accessLevels[numberOf(access)] != level || access.argument.use_empty())
       continue;
-    if (strategy.jamDim && &instance != &instances.front() && !access.moves(*strategy.jamDim))
+    if (schedule.jamDim && &instance != &instances.front() && !access.moves(*schedule.jamDim))
       instance.body.map(access.argument, instances.front().body.lookup(access.argument));
     else
       instance.body.map(access.argument, access.scalar ? access.scalar : load(instance, access));
@@ -196,7 +196,7 @@ NestEmitter::Values NestEmitter::emitLoop(unsigned level, ArrayRef<Value> carrie
   case Level::Unrolled:
     return emitUnrolled(level, carried);
   case Level::TileBlocks:
-    return loop(strategy.tileSize);
+    return loop(schedule.tileSize);
   case Level::Vector:
     return emitVectorLoop(level, carried);
   case Level::TileElements:
@@ -226,13 +226,13 @@ NestEmitter::Values NestEmitter::emitUnrolled(unsigned level, ArrayRef<Value> ca
 /// Whether the steps of an unrolled loop, the innermost one, make the columns of dense rows, a whole vector of them.
 bool NestEmitter::hasColumns(const Access &access, unsigned level) const {
   unsigned dim = levels[level].dim;
-  const Extent &size = space.dims[dim].size;
+  const SymbolicSize &size = space.dims[dim].size;
   // Bytes are not worth it: few machines shuffle them between registers.
   constexpr unsigned leastBits = 16;
-  return level + 1 == levels.size() && instances.size() == 1 && strategy.vectorDim && *strategy.vectorDim != dim &&
+  return level + 1 == levels.size() && instances.size() == 1 && schedule.vectorDim && *schedule.vectorDim != dim &&
          !isVectorReduced() && !isAccumulated(access) && access.strides[dim].isStatic(1) &&
-         isInterleaved(access.strides[*strategy.vectorDim]) &&
-         access.strides[*strategy.vectorDim].isStatic(size.factor) && instances.front().body.getLanes() > 1 &&
+         isInterleaved(access.strides[*schedule.vectorDim]) &&
+         access.strides[*schedule.vectorDim].isStatic(size.factor) && instances.front().body.getLanes() > 1 &&
          !instances.front().body.getMask() && access.element.isIntOrFloat() &&
          access.element.getIntOrFloatBitWidth() >= leastBits;
 }
@@ -261,7 +261,7 @@ NestEmitter::Values NestEmitter::emitLevelFor(unsigned level, Value begin, Value
       markParallel(last(), llvm::divideCeil(*to - *from, step), nestNs / double(dim.size.factor) * double(step));
     return results;
   }
-  Extent picoseconds = picosecondsOfStep(nest, levels[level].dim, strategy.registerBits) * Extent(step);
+  SymbolicSize picoseconds = picosecondsOfStep(nest, levels[level].dim, schedule.registerBits) * SymbolicSize(step);
   if (picoseconds.isStatic()) {
     Values results = emitFor(begin, end, step, carried, emitBody);
     markSized(last(), dim.size, picoseconds.factor);
@@ -327,8 +327,8 @@ void NestEmitter::setLanes(int64_t lanes, Value mask) {
 /// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
 NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> carried) {
   unsigned dim = levels[level].dim;
-  Extent size = sizeOf(dim);
-  int64_t lanes = strategy.lanes;
+  SymbolicSize size = sizeOf(dim);
+  int64_t lanes = schedule.lanes;
   Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
@@ -365,7 +365,7 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
     else if (main > 0)
       results = loop(indices.index(b, main));
     if (rest > 0) {
-      bool keepsLanes = isVectorReduced() || strategy.tileDim;
+      bool keepsLanes = isVectorReduced() || schedule.tileDim;
       int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
       Value mask;
       if (restLanes != rest)
@@ -383,7 +383,7 @@ NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Va
   auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), any, !carried.empty());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  setLanes(strategy.lanes, indices.firstLanes(b, loc, strategy.lanes, rest));
+  setLanes(schedule.lanes, indices.firstLanes(b, loc, schedule.lanes, rest));
   Values results = emitStep(level, first, carried);
   if (carried.empty())
     return {};
@@ -394,17 +394,17 @@ NestEmitter::Values NestEmitter::emitDynamicTail(unsigned level, Value first, Va
 }
 
 Value NestEmitter::load(Instance &instance, const Access &access) {
-  Extent stride = strategy.vectorDim ? access.strides[*strategy.vectorDim] : Extent(0);
+  SymbolicSize stride = schedule.vectorDim ? access.strides[*schedule.vectorDim] : SymbolicSize(0);
   return instance.body.load(loc, access.flat, instance.position[numberOf(access)], stride);
 }
 
 /// Fetches the cache lines that lie some way ahead of what is loaded here.
 void NestEmitter::prefetch(Instance &instance, const Access &access) {
   constexpr int64_t cacheLine = 64;
-  int64_t width = bytesOf(access.element), ahead = strategy.prefetchBytes;
-  if (strategy.fetchesNextRow) // whose distance is known
+  int64_t width = bytesOf(access.element), ahead = schedule.prefetchBytes;
+  if (schedule.fetchesNextRow) // whose distance is known
     ahead = access.isOneRow || !access.strides[0].isStatic() ? 0 : access.strides[0].factor * width;
-  if (ahead == 0 || !strategy.vectorDim || !access.strides[*strategy.vectorDim].isStatic(1) || instance.body.getMask())
+  if (ahead == 0 || !schedule.vectorDim || !access.strides[*schedule.vectorDim].isStatic(1) || instance.body.getMask())
     return;
   for (int64_t byte = 0, end = instance.body.getLanes() * width; byte < end; byte += cacheLine) {
     Value at = indices.add(b, loc, instance.position[numberOf(access)], indices.index(b, (ahead + byte) / width));
@@ -417,7 +417,7 @@ void NestEmitter::store(Instance &instance, const Access &access, Value value) {
     found->second.push_back(instance.body.toVector(value));
     return;
   }
-  Extent stride = strategy.vectorDim ? access.strides[*strategy.vectorDim] : Extent(0);
+  SymbolicSize stride = schedule.vectorDim ? access.strides[*schedule.vectorDim] : SymbolicSize(0);
   instance.body.store(loc, value, access.flat, instance.position[numberOf(access)], stride);
 }
 

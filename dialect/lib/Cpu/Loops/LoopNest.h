@@ -12,10 +12,10 @@ namespace mlir::array::loops {
 /// What a choice rests on, of the machine.
 struct Machine {
   int64_t registerBits = 512; ///< the width of a vector register
-  int64_t fetchAhead = 2048;  ///< bytes that a large reduction asks for ahead; 0: the machine finds them itself
+  int64_t prefetchDistance = 2048;  ///< bytes that a large reduction asks for ahead; 0: the machine finds them itself
 };
 
-struct Strategy {
+struct LoopSchedule {
   /// The dimension that vectors lie along, and their length. None: scalar loops.
   std::optional<unsigned> vectorDim;
   int64_t lanes = 0;
@@ -59,19 +59,19 @@ struct Strategy {
 };
 
 /// The cheapest way by a count of memory operations for an element.
-Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine);
+LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine);
 
 /// An op as it is going to be emitted.
 struct Nest {
   linalg::LinalgOp op;
   IterationSpace space;
-  Strategy strategy;
+  LoopSchedule schedule;
   bool startsFromNeutral = false; // each element of the first dimension sets its accumulators' memory first
 
   /// Whether the outermost loop is a plain one over the first dimension, and that is parallel.
   bool startsWithRows() const {
-    return !space.dims.empty() && !space.dims[0].reduced && strategy.vectorDim != 0u && strategy.tileDim != 0u &&
-           strategy.jamDim != 0u && !strategy.isUnrolled(0);
+    return !space.dims.empty() && !space.dims[0].reduced && schedule.vectorDim != 0u && schedule.tileDim != 0u &&
+           schedule.jamDim != 0u && !schedule.isUnrolled(0);
   }
 };
 
@@ -79,7 +79,7 @@ struct Nest {
 void chooseFetchOfRows(MutableArrayRef<Nest> nests);
 
 /// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
-/// over their rows. Large parallel ones are marked (Parallel.h). The ops stay. Returns the number of rows that
+/// over their rows. Large parallel ones are marked (ParallelLoops.h). The ops stay. Returns the number of rows that
 /// temporaries need at most whose rows share memory.
 int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits);
 
@@ -88,12 +88,12 @@ bool hasStaticSizes(const IterationSpace &space);
 /// What a nest takes in one thread, in nanoseconds, for the sizes that one expects.
 double estimateNs(const Nest &nest, int64_t registerBits);
 /// What one iteration over dimension `dim` takes, if it is the outermost loop, in picoseconds.
-Extent picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits);
+SymbolicSize picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits);
 /// How many of `trips` iterations, that take so long each, are a piece for a thread: all of them, if they are not worth
 /// sharing.
-Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const Extent &picoseconds);
+Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const SymbolicSize &picoseconds);
 /// Marks a loop whose iterations take `picoseconds` each, if it may be large enough.
-void markSized(scf::ForOp loop, const Extent &trips, int64_t picoseconds);
+void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds);
 /// Cuts the columns of a reduction across them, of which the whole takes `costNs`, into blocks that take `leastNs` or
 /// more each, and become the first dimension. Returns the columns that no block takes, if there are such. For sizes
 /// that are known.
@@ -103,7 +103,7 @@ void cutColumns(OpBuilder &b, IndexBuilder &indices, Nest &nest);
 
 /// The blocks of a reduction: that many, and never more than `most`.
 struct Blocks {
-  Extent count;
+  SymbolicSize count;
   int64_t most;
 };
 /// Cuts a large reduction to one element, or to a short row of them, into blocks, by its sizes alone, so that the
@@ -114,7 +114,7 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
 /// rowStride], both multiples of the side of a square.
 struct TransposedTile {
   Value flat, start;
-  Extent rowStride;
+  SymbolicSize rowStride;
   int64_t rows, columns;
   Value lastRow;     // rows behind this one are not read (null: all are there)
   Value columnCount; // columns that are there (null: all)

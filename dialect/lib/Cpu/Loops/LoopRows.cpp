@@ -1,4 +1,4 @@
-// Several nests that share the loop over their rows, and one nest that is cut into blocks (LinalgToLoopsNest.h).
+// Several nests that share the loop over their rows, and one nest that is cut into blocks (LoopNest.h).
 #include "NestEmitter.h"
 #include "Analysis/ParallelLoops.h"
 
@@ -15,7 +15,7 @@ static constexpr int64_t mostBlocks = 64;
 /// of rows takes that of one row. Returns the number of blocks, at most.
 static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
                         ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
-  const Extent &size = nests.front().space.dims.front().size;
+  const SymbolicSize &size = nests.front().space.dims.front().size;
   auto loop = [&](Value begin, Value end, Value step, function_ref<void(Value)> body) {
     auto loop = scf::ForOp::create(b, loc, begin, end, step);
     OpBuilder::InsertionGuard guard(b);
@@ -65,9 +65,9 @@ static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, Array
     return count;
   }
 
-  Extent picoseconds(0);
+  SymbolicSize picoseconds(0);
   for (const Nest &nest : nests)
-    picoseconds = indices.sum(b, loc, picoseconds, picosecondsOfStep(nest, 0, nest.strategy.registerBits));
+    picoseconds = indices.sum(b, loc, picoseconds, picosecondsOfStep(nest, 0, nest.schedule.registerBits));
   if ((picoseconds * size).isAtMost(int64_t(kSharedNs * 1000))) {
     loop(zero, rows, one, row);
     return 1;
@@ -91,14 +91,14 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
   struct Output {
     Access whole;
     Value buffer;
-    Extent start;
+    SymbolicSize start;
     Combiner combiner;
   };
   // The vectors lie along the columns of the results, if there are any.
-  unsigned vectorDim = *nest.strategy.vectorDim;
+  unsigned vectorDim = *nest.schedule.vectorDim;
   bool hasColumns = !nest.space.dims[vectorDim].reduced;
-  int64_t columns = hasColumns ? nest.space.dims[vectorDim].size.factor : 1, lanes = nest.strategy.lanes;
-  bool keepsRows = nest.strategy.tileDim.has_value(); // in memory
+  int64_t columns = hasColumns ? nest.space.dims[vectorDim].size.factor : 1, lanes = nest.schedule.lanes;
+  bool keepsRows = nest.schedule.tileDim.has_value(); // in memory
   SmallVector<Output, 2> outputs;
   for (auto [number, access] : llvm::enumerate(MutableArrayRef(nest.space.accesses).drop_front(nest.space.numInputs))) {
     Combiner combiner = *matchCombiner(op, number);
@@ -107,10 +107,10 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
     outputs.push_back({access, buffer, start, combiner});
     access.memref = access.flat = buffer;
     access.start = start;
-    access.strides.assign(access.strides.size(), Extent(0));
-    access.strides[0] = Extent(columns);
+    access.strides.assign(access.strides.size(), SymbolicSize(0));
+    access.strides[0] = SymbolicSize(columns);
     if (hasColumns)
-      access.strides[vectorDim] = Extent(1);
+      access.strides[vectorDim] = SymbolicSize(1);
     if (keepsRows)
       nest.startsFromNeutral = true;
     else
@@ -119,11 +119,11 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
   NestEmitter emitter(b, indices, nest);
   emitter.prepare(costNs);
   emitter.emitLoops();
-  BodyCloner memory(b, indices, nest.strategy.registerBits);
+  BodyCloner memory(b, indices, nest.schedule.registerBits);
   auto join = [&](Value column) {
     SmallVector<Value> start, places;
     for (Output &output : outputs) {
-      Extent stride = hasColumns ? output.whole.strides[vectorDim] : Extent(0);
+      SymbolicSize stride = hasColumns ? output.whole.strides[vectorDim] : SymbolicSize(0);
       places.push_back(indices.advance(b, loc, indices.get(b, loc, output.whole.start), column, stride));
       start.push_back(output.whole.init ? output.whole.init
                                         : memory.load(loc, output.whole.flat, places.back(), stride));
@@ -137,10 +137,10 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
       return next;
     };
     auto addBlock = [&](Value block, ValueRange before) {
-      Value at = indices.advance(b, loc, column, block, Extent(columns));
+      Value at = indices.advance(b, loc, column, block, SymbolicSize(columns));
       return combined(before, [&](Output &output) {
         Value place = indices.add(b, loc, indices.get(b, loc, output.start), at);
-        return memory.load(loc, output.buffer, place, Extent(hasColumns ? 1 : 0));
+        return memory.load(loc, output.buffer, place, SymbolicSize(hasColumns ? 1 : 0));
       });
     };
     // From `first` on, so many at once.
@@ -170,7 +170,7 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
     Value count = indices.get(b, loc, blocks.count);
     ValueRange results = addBlocks(addBlocks, indices.index(b, 0), count, each, start);
     for (auto [output, place, result] : llvm::zip_equal(outputs, places, results))
-      memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : Extent(0));
+      memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : SymbolicSize(0));
   };
   if (!hasColumns)
     return join(indices.index(b, 0));

@@ -1,4 +1,4 @@
-// Chooses the dimension that vectors lie along and their length (LinalgToLoopsNest.h).
+// Chooses the dimension that vectors lie along and their length (LoopNest.h).
 #include "Analysis/Caches.h"
 #include "LoopNest.h"
 
@@ -71,7 +71,7 @@ private:
 /// four where latencies have to be hidden (reductions, polynomials). Index arithmetic mostly ends in an address and
 /// does not count.
 static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t registerBits) {
-  const Extent &size = space.dims[dim].size;
+  const SymbolicSize &size = space.dims[dim].size;
   int64_t width = 8;
   bool isHeavy = space.hasReduction();
   for (const Access &access : space.accesses)
@@ -111,7 +111,7 @@ static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigne
   return true;
 }
 
-static bool isAtLeast(const Extent &size, int64_t least) { return size.expected() >= least; }
+static bool isAtLeast(const SymbolicSize &size, int64_t least) { return size.expected() >= least; }
 
 /// Whether the vectors of a reduction may get this input by transposing tiles of it: along some reduced dimension.
 static bool mayTransposeForReduction(const IterationSpace &space, const Access &access, unsigned dim) {
@@ -167,51 +167,51 @@ static bool hasPartialOutput(const IterationSpace &space) {
 }
 
 /// Whether of blocks of that size little is beyond the end.
-static bool fillsBlocks(const Extent &size, int64_t block) {
+static bool fillsBlocks(const SymbolicSize &size, int64_t block) {
   int64_t expected = size.expected();
   return expected * 8 >= (expected + block - 1) / block * block * 7;
 }
 
 /// Tiles the dimension along which most inputs that lie across the vectors are contiguous; else, for a reduction across
 /// several vectors, the reduced dimension, in order to stream.
-static void chooseTile(const IterationSpace &space, Strategy &strategy) {
-  const LoopDim &vector = space.dims[*strategy.vectorDim];
+static void chooseTile(const IterationSpace &space, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
   bool reduces = space.hasReduction();
   bool isFull = llvm::all_of(space.dims, [](const LoopDim &dim) { return dim.reduced; });
   if ((vector.reduced && !isFull) || !isAtLeast(vector.size, minTransposed) || hasPartialOutput(space))
     return;
   int64_t most = 0, side = 0;
   for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
-    if (dim == *strategy.vectorDim || space.dims[dim].reduced != reduces ||
+    if (dim == *schedule.vectorDim || space.dims[dim].reduced != reduces ||
         !isAtLeast(space.dims[dim].size, minTransposed))
       continue;
-    Strategy tiled = strategy;
+    LoopSchedule tiled = schedule;
     tiled.tileDim = dim;
     int64_t count = 0, dimSide = 0;
     for (const Access &access : space.inputs()) {
       // A short row that is reduced is unrolled instead.
-      if (!tiled.transposes(access) || (reduces && isInterleaved(access.strides[*strategy.vectorDim])))
+      if (!tiled.transposes(access) || (reduces && isInterleaved(access.strides[*schedule.vectorDim])))
         continue;
       count += 1;
       dimSide = std::max(dimSide, transposeSide(access.element));
     }
     if (count > most) {
-      strategy.tileDim = dim;
+      schedule.tileDim = dim;
       most = count;
       side = dimSide;
     }
   }
-  if (strategy.tileDim) {
+  if (schedule.tileDim) {
     // Squares side by side: the second one reads the next cache line of the rows before it is gone.
-    strategy.tileSize = isAtLeast(space.dims[*strategy.tileDim].size, side + 1) ? 2 * side : side;
-    strategy.lanes = std::max(strategy.lanes, side);
+    schedule.tileSize = isAtLeast(space.dims[*schedule.tileDim].size, side + 1) ? 2 * side : side;
+    schedule.lanes = std::max(schedule.lanes, side);
     int64_t large = mostSquares * side, width = 8;
     for (const Access &access : space.accesses)
       width = std::max(width, widthOf(access.element));
-    int64_t lanes = std::max(strategy.lanes, std::min(large, 4 * strategy.registerBits / width));
-    if (!reduces && fillsBlocks(space.dims[*strategy.tileDim].size, large) && fillsBlocks(vector.size, lanes)) {
-      strategy.tileSize = large;
-      strategy.lanes = lanes;
+    int64_t lanes = std::max(schedule.lanes, std::min(large, 4 * schedule.registerBits / width));
+    if (!reduces && fillsBlocks(space.dims[*schedule.tileDim].size, large) && fillsBlocks(vector.size, lanes)) {
+      schedule.tileSize = large;
+      schedule.lanes = lanes;
     }
   }
 }
@@ -236,17 +236,17 @@ static bool exceedsCache(const IterationSpace &space) {
   return bytes > secondCacheBytes();
 }
 
-static void chooseStreaming(const IterationSpace &space, Strategy &strategy) {
-  const LoopDim &vector = space.dims[*strategy.vectorDim];
+static void chooseStreaming(const IterationSpace &space, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
   unsigned last = space.dims.size() - 1; // reduced dimensions stand last, the narrowest stride at the end
-  if (strategy.tileDim || strategy.jamDim || !strategy.unrolledDims.empty() || vector.reduced ||
-      !space.hasReduction() || hasPartialOutput(space) || !isAtLeast(vector.size, strategy.lanes + 1) ||
+  if (schedule.tileDim || schedule.jamDim || !schedule.unrolledDims.empty() || vector.reduced ||
+      !space.hasReduction() || hasPartialOutput(space) || !isAtLeast(vector.size, schedule.lanes + 1) ||
       !isAtLeast(space.dims[last].size, leastStreamed))
     return;
-  strategy.tileDim = last;
+  schedule.tileDim = last;
   // Each output is loaded and stored for a tile. Blocks of a long sum are whole tiles.
-  strategy.readsInOrder = exceedsCache(space) && hasDenseRows(space, last, *strategy.vectorDim);
-  strategy.tileSize = llvm::PowerOf2Ceil((strategy.readsInOrder ? streamedRows : cachedRows) * space.outputs().size());
+  schedule.readsInOrder = exceedsCache(space) && hasDenseRows(space, last, *schedule.vectorDim);
+  schedule.tileSize = llvm::PowerOf2Ceil((schedule.readsInOrder ? streamedRows : cachedRows) * space.outputs().size());
 }
 
 static bool hasMath(linalg::LinalgOp op) {
@@ -254,36 +254,36 @@ static bool hasMath(linalg::LinalgOp op) {
 }
 
 /// A row that fits in the registers is one vector.
-static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, Strategy &strategy) {
-  const LoopDim &vector = space.dims[*strategy.vectorDim];
+static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
   if (vector.reduced || !space.hasReduction() || hasPartialOutput(space) || !vector.size.isStatic() ||
-      vector.size.factor <= strategy.lanes || !llvm::isPowerOf2_64(vector.size.factor) || hasMath(op) ||
+      vector.size.factor <= schedule.lanes || !llvm::isPowerOf2_64(vector.size.factor) || hasMath(op) ||
       llvm::range_size(op.getBlock()->without_terminator()) > rowOperations)
     return;
   int64_t bits = 0;
   for (const Access &access : space.accesses) {
-    if (!access.moves(*strategy.vectorDim))
+    if (!access.moves(*schedule.vectorDim))
       continue;
-    if (!access.strides[*strategy.vectorDim].isStatic(1))
+    if (!access.strides[*schedule.vectorDim].isStatic(1))
       return;
     bits += access.isOutput ? widthOf(access.element) : 0;
   }
   if (vector.size.factor * bits <= rowRegisters * registerBits)
-    strategy.lanes = vector.size.factor;
+    schedule.lanes = vector.size.factor;
 }
 
 /// Fetches ahead where nearly all that is done is to read memory in order.
-static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t fetchAhead, Strategy &strategy) {
-  const LoopDim &vector = space.dims[*strategy.vectorDim];
-  bool isOneVector = !strategy.tileDim && vector.size.isAtMost(strategy.lanes);
+static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t prefetchDistance, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
+  bool isOneVector = !schedule.tileDim && vector.size.isAtMost(schedule.lanes);
   if (!space.hasReduction() || !exceedsCache(space) || hasMath(op) ||
-      !(vector.reduced || isOneVector || strategy.readsInOrder))
+      !(vector.reduced || isOneVector || schedule.readsInOrder))
     return;
   int64_t read = 0, written = 0;
   for (const Access &access : space.accesses)
     (access.isOutput ? written : read) += space.bytesTouched(access);
   if (written * leastReduced <= read)
-    strategy.prefetchBytes = fetchAhead;
+    schedule.prefetchBytes = prefetchDistance;
 }
 
 /// A sum over a row that a nest before has read finds it in the first cache, so that memory has nothing to do
@@ -294,8 +294,8 @@ void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
   SmallPtrSet<Value, 8> read;
   Nest *last = nullptr;
   for (Nest &nest : nests) {
-    const Strategy &strategy = nest.strategy;
-    bool sumsRows = nest.startsWithRows() && strategy.vectorDim && nest.space.dims[*strategy.vectorDim].reduced &&
+    const LoopSchedule &schedule = nest.schedule;
+    bool sumsRows = nest.startsWithRows() && schedule.vectorDim && nest.space.dims[*schedule.vectorDim].reduced &&
                     nest.space.hasReduction() && exceedsCache(nest.space) && !hasMath(nest.op);
     for (const Access &access : nest.space.inputs()) {
       if (access.scalar || access.isOneRow || !access.strides[0].isStatic())
@@ -307,16 +307,16 @@ void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
     }
   }
   if (last)
-    last->strategy.fetchesNextRow = true;
+    last->schedule.fetchesNextRow = true;
 }
 
 /// Jams the parallel dimension along which most inputs of the reduction stand still.
-static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, Strategy &strategy) {
-  if (strategy.tileDim || !space.hasReduction() || hasPartialOutput(space))
+static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, LoopSchedule &schedule) {
+  if (schedule.tileDim || !space.hasReduction() || hasPartialOutput(space))
     return;
   int64_t most = 0;
   for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
-    if (dim == *strategy.vectorDim || space.dims[dim].reduced || !isAtLeast(space.dims[dim].size, 2))
+    if (dim == *schedule.vectorDim || space.dims[dim].reduced || !isAtLeast(space.dims[dim].size, 2))
       continue;
     int64_t shared = llvm::count_if(space.inputs(), [&](const Access &access) {
       return !access.scalar && !access.moves(dim) && llvm::any_of(llvm::enumerate(space.dims), [&](auto other) {
@@ -324,50 +324,50 @@ static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t 
       });
     });
     if (shared >= std::max<int64_t>(most, 1)) {
-      strategy.jamDim = dim;
+      schedule.jamDim = dim;
       most = shared;
     }
   }
-  if (!strategy.jamDim)
+  if (!schedule.jamDim)
     return;
   int64_t registers = 0;
   for (const Access &access : space.outputs())
-    registers += std::max<int64_t>(1, strategy.lanes * widthOf(access.element) / registerBits);
+    registers += std::max<int64_t>(1, schedule.lanes * widthOf(access.element) / registerBits);
   int64_t operations = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
   int64_t size = std::min({jammedRegisters / registers, jammedOperations / operations, maxJam});
   // Groups of equal sizes rather than a small last one.
-  const Extent &extent = space.dims[*strategy.jamDim].size;
+  const SymbolicSize &extent = space.dims[*schedule.jamDim].size;
   if (extent.isStatic() && size > 1)
     size = llvm::divideCeil(extent.factor, llvm::divideCeil(extent.factor, size));
-  strategy.jamSize = size;
+  schedule.jamSize = size;
   if (size <= 1)
-    strategy.jamDim.reset();
+    schedule.jamDim.reset();
 }
 
 /// Unrolls the short dimensions whose elements lie between those of a vector: what they load is in the same registers.
-static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, Strategy &strategy) {
-  if (strategy.tileDim || space.dims[*strategy.vectorDim].reduced)
+static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, LoopSchedule &schedule) {
+  if (schedule.tileDim || space.dims[*schedule.vectorDim].reduced)
     return;
-  int64_t operations = strategy.jamSize * (1 + llvm::range_size(op.getBlock()->without_terminator())), steps = 1;
+  int64_t operations = schedule.jamSize * (1 + llvm::range_size(op.getBlock()->without_terminator())), steps = 1;
   for (unsigned dim = space.dims.size(); dim-- > 0;) {
-    const Extent &size = space.dims[dim].size;
-    if (dim == *strategy.vectorDim || dim == strategy.jamDim || !size.isStatic() ||
+    const SymbolicSize &size = space.dims[dim].size;
+    if (dim == *schedule.vectorDim || dim == schedule.jamDim || !size.isStatic() ||
         steps * size.factor > std::min(unrolledSteps, unrolledOperations / operations))
       continue;
     bool liesBetween = llvm::any_of(space.accesses, [&](const Access &access) {
-      return access.moves(dim) && isInterleaved(access.strides[*strategy.vectorDim]) &&
-             access.strides[*strategy.vectorDim].exceeds(access.strides[dim]);
+      return access.moves(dim) && isInterleaved(access.strides[*schedule.vectorDim]) &&
+             access.strides[*schedule.vectorDim].exceeds(access.strides[dim]);
     });
     if (!liesBetween)
       continue;
-    strategy.unrolledDims.push_back(dim);
+    schedule.unrolledDims.push_back(dim);
     steps *= size.factor;
   }
 }
 
-Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine) {
+LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine) {
   int64_t registerBits = machine.registerBits;
-  Strategy best;
+  LoopSchedule best;
   best.registerBits = registerBits;
   bool hasBits = llvm::any_of(space.accesses, [](const Access &access) {
     return !access.scalar && access.element.isInteger(1); // vectors of i1 are packed in memory, scalars are not
@@ -401,7 +401,7 @@ Strategy chooseStrategy(linalg::LinalgOp op, const IterationSpace &space, const 
     if (!best.tileDim && !best.jamDim && best.unrolledDims.empty())
       widenToRow(op, space, registerBits, best);
     chooseStreaming(space, best);
-    choosePrefetch(op, space, machine.fetchAhead, best);
+    choosePrefetch(op, space, machine.prefetchDistance, best);
   }
   return best;
 }

@@ -1,4 +1,4 @@
-// Where the extreme value of a row stands (LinalgToLoopsEmitter.h), in two sweeps: the value alone takes one or three
+// Where the extreme value of a row stands (NestEmitter.h), in two sweeps: the value alone takes one or three
 // instructions for a vector, value and place six. The first sweep says in which part of the row the value is met first;
 // the second one looks for it there, while the row is in the cache.
 #include "NestEmitter.h"
@@ -28,12 +28,12 @@ static TypedAttr neutralOf(OpBuilder &b, vector::CombiningKind kind, Type elemen
 
 void NestEmitter::findSearch() {
   std::optional<ArgReduction> arg = matchArgReduction(op);
-  if (!arg || !isVectorReduced() || strategy.jamDim || reductionLevel + 1 != levels.size() ||
-      accumulators.size() != 2 || !llvm::is_contained({8, 16, 32, 64}, strategy.lanes))
+  if (!arg || !isVectorReduced() || schedule.jamDim || reductionLevel + 1 != levels.size() ||
+      accumulators.size() != 2 || !llvm::is_contained({8, 16, 32, 64}, schedule.lanes))
     return;
-  const Extent &size = space.dims[*strategy.vectorDim].size;
+  const SymbolicSize &size = space.dims[*schedule.vectorDim].size;
   const Access &value = outputs()[arg->value], &index = outputs()[arg->index];
-  if (!size.isStatic() || size.factor < strategy.lanes || size.factor > mostElements || !value.element.isIntOrFloat())
+  if (!size.isStatic() || size.factor < schedule.lanes || size.factor > mostElements || !value.element.isIntOrFloat())
     return;
   Search found{*arg, {}, {}, neutralOf(b, arg->kind, value.element)};
   // From the neutral value and index 0 on: then the first of all elements is found where none is better.
@@ -68,11 +68,11 @@ static int64_t vectorsOfPart(int64_t vectors) {
 /// What the lanes hold after the whole vectors in [begin, end) and `rest` elements behind them.
 NestEmitter::Values NestEmitter::emitPart(unsigned level, Value begin, Value end, int64_t rest, Values values) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
-  setLanes(strategy.lanes, Value());
+  setLanes(schedule.lanes, Value());
   if (begin != end)
-    values = emitFor(begin, end, strategy.lanes, values, step);
+    values = emitFor(begin, end, schedule.lanes, values, step);
   if (rest > 0) {
-    setLanes(strategy.lanes, indices.firstLanes(b, strategy.lanes, rest));
+    setLanes(schedule.lanes, indices.firstLanes(b, schedule.lanes, rest));
     values = step(end, values);
   }
   setLanes(0, Value());
@@ -103,9 +103,9 @@ Value NestEmitter::areEqual(Value x, Value y) {
 /// part with the number begins: every lane keeps in which part it has got ahead last.
 NestEmitter::Found NestEmitter::emitParts(unsigned level, int64_t size, int64_t part) {
   Type element = search->neutral.getType();
-  auto type = VectorType::get({strategy.lanes}, element), places = VectorType::get({strategy.lanes}, b.getI32Type());
+  auto type = VectorType::get({schedule.lanes}, element), places = VectorType::get({schedule.lanes}, b.getI32Type());
   bool isFloat = isa<FloatType>(element);
-  int64_t whole = size / part * part, vectors = size / strategy.lanes * strategy.lanes;
+  int64_t whole = size / part * part, vectors = size / schedule.lanes * schedule.lanes;
   auto next = [&](Value begin, Value end, int64_t rest, ArrayRef<Value> before) {
     Values values = emitPart(level, begin, end, rest, Values(before.drop_back()));
     Value here = arith::IndexCastOp::create(b, loc, b.getI32Type(), begin);
@@ -145,7 +145,7 @@ NestEmitter::Found NestEmitter::emitParts(unsigned level, int64_t size, int64_t 
 /// found: a branch that can't be foreseen would cost more.
 Value NestEmitter::emitPlace(unsigned level, Value begin, Value end, int64_t size, function_ref<Value(Value)> isHit) {
   Instance &instance = instances.front();
-  int64_t lanes = strategy.lanes;
+  int64_t lanes = schedule.lanes;
   Type bitsType = b.getIntegerType(lanes);
   Values first{indices.index(b, size)};
   return emitFor(begin, end, lanes, first, [&](Value at, ArrayRef<Value> before) {
@@ -171,11 +171,11 @@ Value NestEmitter::emitPlace(unsigned level, Value begin, Value end, int64_t siz
 
 void NestEmitter::emitSearch(unsigned level) {
   const Access &value = outputs()[search->arg.value], &index = outputs()[search->arg.index];
-  int64_t size = space.dims[*strategy.vectorDim].size.factor;
-  int64_t part = vectorsOfPart(llvm::divideCeil(size, strategy.lanes)) * strategy.lanes;
+  int64_t size = space.dims[*schedule.vectorDim].size.factor;
+  int64_t part = vectorsOfPart(llvm::divideCeil(size, schedule.lanes)) * schedule.lanes;
   Found found = emitParts(level, size, part);
   fetchesAhead = false; // the row is in the cache
-  auto type = VectorType::get({strategy.lanes}, found.number.getType());
+  auto type = VectorType::get({schedule.lanes}, found.number.getType());
   Value everywhere = vector::BroadcastOp::create(b, loc, type, found.number);
   Value end = indices.add(b, loc, found.begin, indices.index(b, part));
   Value best = found.number;

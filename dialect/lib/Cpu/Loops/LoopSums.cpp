@@ -1,4 +1,4 @@
-// Long reductions in blocks (LinalgToLoopsEmitter.h): each block is reduced from the neutral element on, and then
+// Long reductions in blocks (NestEmitter.h): each block is reduced from the neutral element on, and then
 // combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length,
 // that of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms,
 // section 4.2): short blocks within blocks lose as little as a sum in pairs, and cost hardly an addition for each of
@@ -26,9 +26,9 @@ static constexpr int64_t mostTrips = 8192, shortSizes = 2;
 int64_t NestEmitter::tripsOf(unsigned level, int64_t size) const {
   switch (levels[level].kind) {
   case Level::Vector:
-    return size / strategy.lanes;
+    return size / schedule.lanes;
   case Level::TileElements:
-    return strategy.tileSize;
+    return schedule.tileSize;
   default:
     return size;
   }
@@ -58,9 +58,9 @@ NestEmitter::Steps NestEmitter::stepsOfBody() {
   for (Operation &bodyOp : op.getBlock()->without_terminator())
     steps.operations +=
         isa<math::MathDialect>(bodyOp.getDialect()) && !isa<math::AbsFOp>(bodyOp) ? operationsOfMath : 1;
-  int64_t lanes = std::max<int64_t>(strategy.lanes, 1);
+  int64_t lanes = std::max<int64_t>(schedule.lanes, 1);
   for (const Accumulator &accumulator : accumulators) {
-    steps.registers += llvm::divideCeil(lanes * bytesOf(accumulator.access->element) * 8, strategy.registerBits);
+    steps.registers += llvm::divideCeil(lanes * bytesOf(accumulator.access->element) * 8, schedule.registerBits);
     steps.addsProducts |= llvm::any_of(accumulator.combiner->op->getOperands(), [](Value operand) {
       return isa_and_nonnull<arith::MulFOp>(operand.getDefiningOp());
     });
@@ -86,15 +86,15 @@ int64_t NestEmitter::stepsOfBlock() {
 SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
   // Tiles of more rows or of less add them in one order.
   if (levels[level].kind == Level::TileElements && !transposesTiles())
-    return strategy.tileSize < blockOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{blockOfRows};
-  const Extent &size = space.dims[levels[level].dim].size;
+    return schedule.tileSize < blockOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{blockOfRows};
+  const SymbolicSize &size = space.dims[levels[level].dim].size;
   bool isStatic = hasStaticTrips(level), isRows = hasRowsInMemory() && level < reductionLevel;
   int64_t trips = tripsOf(level, isStatic ? size.factor : factsOfSize(levels[level].dim).max);
   int64_t first = isRows ? blockOfRows : stepsOfBlock(), inside = stepsInside(level);
   while (!isRows && isStatic && first > shortestBlock && 2 * first > trips * inside)
     first /= 2;
   // A tile is a block already.
-  int64_t shortest = levels[level].kind == Level::TileBlocks ? strategy.tileSize + 1 : 1;
+  int64_t shortest = levels[level].kind == Level::TileBlocks ? schedule.tileSize + 1 : 1;
   SmallVector<int64_t> blocks;
   for (int64_t steps = first;; steps *= blocksOfBlock) {
     int64_t block = steps < inside ? 0 : int64_t(llvm::bit_floor(uint64_t(steps / inside)));
@@ -237,11 +237,11 @@ NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value e
 /// The rows of a tile that is whole, without a loop if they are light.
 std::optional<NestEmitter::Values> NestEmitter::emitWholeTile(unsigned level, ArrayRef<Value> carried) {
   if (!hasWholeTiles || transposesTiles() || carried.empty() || !hasFloatSums() ||
-      stepsOfBody().operations * strategy.tileSize > repeatedOperations)
+      stepsOfBody().operations * schedule.tileSize > repeatedOperations)
     return std::nullopt;
   bool isBlock = !blocksOf(level).empty();
   Values values = isBlock ? neutralValues(carried) : Values(carried);
-  for (int64_t row = 0; row < strategy.tileSize; ++row)
+  for (int64_t row = 0; row < schedule.tileSize; ++row)
     values = emitStep(level, indices.index(b, row), values);
   return isBlock ? combineValues(carried, values) : values;
 }

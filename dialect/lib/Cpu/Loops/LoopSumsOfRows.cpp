@@ -1,4 +1,4 @@
-// Long reductions in blocks where the accumulators are rows in memory (LinalgToLoopsEmitter.h): a row for each size of
+// Long reductions in blocks where the accumulators are rows in memory (NestEmitter.h): a row for each size of
 // block.
 #include "NestEmitter.h"
 
@@ -13,18 +13,18 @@ static constexpr int64_t leastRows = 64, joinedOperations = 4;
 /// The accumulators of rows that blocks may have of their own: they lie on the stack.
 static constexpr int64_t mostBytesOfRows = 128 << 10;
 
-std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
+std::pair<Value, SymbolicSize> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
                                    int64_t elements, Type element, unsigned number, bool shared) {
   const Access *rows = llvm::find_if(nest.space.inputs(), [&](const Access &access) {
-    return !access.scalar && access.moves(*nest.strategy.vectorDim);
+    return !access.scalar && access.moves(*nest.schedule.vectorDim);
   });
-  if (!nest.strategy.readsInOrder || rows == nest.space.inputs().end())
-    return {indices.scratch(b, MemRefType::get({elements}, element), number, shared), Extent(0)};
+  if (!nest.schedule.readsInOrder || rows == nest.space.inputs().end())
+    return {indices.scratch(b, MemRefType::get({elements}, element), number, shared), SymbolicSize(0)};
   auto [buffer, start] = indices.scratchApartFrom(b, loc, rows->flat, elements, element, number, shared);
-  return {buffer, Extent(1, start)};
+  return {buffer, SymbolicSize(1, start)};
 }
 
-void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
+void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const SymbolicSize &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body) {
   Value all = indices.get(b, loc, columns), rest = indices.remainder(b, loc, all, lanes);
   Value main = indices.sub(b, loc, all, rest);
@@ -47,7 +47,7 @@ void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Exten
 void NestEmitter::findBlocksOfRows() {
   if (!hasRowsInMemory() || accumulators.empty() || !hasFloatSums())
     return;
-  const Extent &columns = space.dims[*strategy.vectorDim].size;
+  const SymbolicSize &columns = space.dims[*schedule.vectorDim].size;
   int64_t bytes = 0;
   for (const Accumulator &accumulator : accumulators)
     bytes += columns.factor * bytesOf(accumulator.access->element);
@@ -70,8 +70,8 @@ SmallVector<int64_t> NestEmitter::blocksOfRows(unsigned level) {
 
 /// The accumulators of a row in memory, a vector of columns after the other.
 void NestEmitter::sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body) {
-  sweepColumns(b, indices, loc, sizeOf(*strategy.vectorDim), strategy.lanes, [&](Value column, Value mask) {
-    setLanes(strategy.lanes, mask);
+  sweepColumns(b, indices, loc, sizeOf(*schedule.vectorDim), schedule.lanes, [&](Value column, Value mask) {
+    setLanes(schedule.lanes, mask);
     for (const Accumulator &accumulator : accumulators)
       body(accumulator, column);
     setLanes(0, Value());
@@ -83,7 +83,7 @@ void NestEmitter::setToNeutral() {
   sweepRows([&](const Accumulator &accumulator, Value column) {
     unsigned number = numberOf(*accumulator.access);
     const Access &access = accesses[number];
-    const Extent &stride = access.strides[*strategy.vectorDim];
+    const SymbolicSize &stride = access.strides[*schedule.vectorDim];
     Value at = indices.advance(b, loc, instance.position[number], column, stride);
     instance.body.store(loc, indices.constant(b, accumulator.combiner->neutral), access.flat, at, stride);
   });
@@ -103,7 +103,7 @@ void NestEmitter::emitRowsInBlocks(unsigned level) {
   };
   // The code that transposes is large: one copy of it.
   if (levels[level].kind == Level::TileBlocks && !transposesTiles()) {
-    int64_t least = std::max(strategy.tileSize, blockOfRows);
+    int64_t least = std::max(schedule.tileSize, blockOfRows);
     ArrayRef<int64_t> shortest = ArrayRef(blocks).take_while([&](int64_t block) { return block <= least; });
     hasWholeTiles = true;
     if (blocks.size() > shortest.size())
@@ -119,15 +119,15 @@ void NestEmitter::emitRowsInBlocks(unsigned level) {
 NestEmitter::Rows NestEmitter::rowsHere() const { return {accesses, instances.front().position, Rows::Add}; }
 
 /// The same with accumulators of a block: a row for each.
-NestEmitter::Rows NestEmitter::rowsAt(ArrayRef<std::pair<Value, Extent>> places) {
+NestEmitter::Rows NestEmitter::rowsAt(ArrayRef<std::pair<Value, SymbolicSize>> places) {
   Rows rows = rowsHere();
   for (auto [accumulator, place] : llvm::zip_equal(accumulators, places)) {
     unsigned number = numberOf(*accumulator.access);
     Access &access = rows.accesses[number];
     access.flat = place.first;
     access.start = place.second;
-    access.strides.assign(access.strides.size(), Extent(0));
-    access.strides[*strategy.vectorDim] = Extent(1);
+    access.strides.assign(access.strides.size(), SymbolicSize(0));
+    access.strides[*schedule.vectorDim] = SymbolicSize(1);
     rows.position[number] = indices.get(b, loc, access.start);
   }
   return rows;
@@ -141,7 +141,7 @@ void NestEmitter::useRows(const Rows &rows) {
 /// Blocks of rows, whose accumulators are a row of their own for each size of block.
 void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks,
                                    std::optional<int64_t> total) {
-  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+  int64_t each = levels[level].kind == Level::TileBlocks ? schedule.tileSize : 1;
   if (blocks.empty()) {
     emitFor(begin, end, each, {}, [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); });
     return;
@@ -150,10 +150,10 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
   // Short blocks, and those of these if steps are light, have no sweeps of their own.
   size_t mostJoined = stepsOfBody().operations <= joinedOperations ? 2 : 1;
   size_t joined = hasWholeTiles && blocks.size() <= mostJoined ? blocks.size() : 1;
-  SmallVector<SmallVector<std::pair<Value, Extent>>, 2> places(joined);
+  SmallVector<SmallVector<std::pair<Value, SymbolicSize>>, 2> places(joined);
   for (auto &rows : places) {
     for (const Accumulator &accumulator : accumulators)
-      rows.push_back(placeRows(b, indices, loc, nest, space.dims[*strategy.vectorDim].size.factor,
+      rows.push_back(placeRows(b, indices, loc, nest, space.dims[*schedule.vectorDim].size.factor,
                                accumulator.access->element,
                                numberOf(*accumulator.access) + accesses.size() * depthOfRows));
     --depthOfRows;
@@ -174,8 +174,8 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
     useRows(totals);
     sweepRows([&](const Accumulator &accumulator, Value column) {
       const Access &row = rows.front().accesses[numberOf(*accumulator.access)];
-      Value at = indices.advance(b, loc, indices.get(b, loc, row.start), column, Extent(1));
-      Value value = instances.front().body.load(loc, row.flat, at, Extent(1));
+      Value at = indices.advance(b, loc, indices.get(b, loc, row.start), column, SymbolicSize(1));
+      Value value = instances.front().body.load(loc, row.flat, at, SymbolicSize(1));
       addToRows(accumulator, totals, column, value);
     });
     return Values();
@@ -187,7 +187,7 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
 /// `targets`.
 void NestEmitter::emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t> blocks, ArrayRef<Rows> rows,
                                   ArrayRef<Rows> targets) {
-  int64_t each = levels[level].kind == Level::TileBlocks ? strategy.tileSize : 1;
+  int64_t each = levels[level].kind == Level::TileBlocks ? schedule.tileSize : 1;
   int64_t part = blocks.size() > 1 ? blocks[blocks.size() - 2] : each, block = blocks.back();
   auto emit = [&](Value at, Rows::Kind kind) {
     if (blocks.size() > 1) {
@@ -220,7 +220,7 @@ Value NestEmitter::addToRows(const Accumulator &accumulator, const Rows &rows, V
   unsigned number = numberOf(*accumulator.access);
   BodyCloner &body = instances.front().body;
   const Access &access = rows.accesses[number];
-  const Extent &stride = access.strides[*strategy.vectorDim];
+  const SymbolicSize &stride = access.strides[*schedule.vectorDim];
   Value at = indices.advance(b, loc, rows.position[number], column, stride);
   if (rows.kind != Rows::Set) {
     Value before = body.load(loc, access.flat, at, stride);

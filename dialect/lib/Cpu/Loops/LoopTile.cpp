@@ -1,5 +1,5 @@
 // Jammed loops, which do several elements of a dimension at once, and the elements of a tiled one
-// (LinalgToLoopsEmitter.h).
+// (NestEmitter.h).
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,7 +9,7 @@ namespace mlir::array::loops {
 
 /// Groups of `jamSize` elements, then the rest as a smaller group (one by one when its size is not known).
 void NestEmitter::emitJammedLoop(unsigned level) {
-  Extent size = sizeOf(levels[level].dim);
+  SymbolicSize size = sizeOf(levels[level].dim);
   auto steps = [&](Value begin, Value end, int64_t count) {
     emitLevelFor(level, begin, end, count, {}, [&](Value iv, ArrayRef<Value>) {
       emitJammedStep(level, iv, count);
@@ -19,17 +19,17 @@ void NestEmitter::emitJammedLoop(unsigned level) {
   Value zero = indices.index(b, 0);
   if (!size.isStatic()) {
     Value end = indices.get(b, loc, size);
-    Value rest = indices.remainder(b, loc, end, strategy.jamSize), main = indices.sub(b, loc, end, rest);
-    steps(zero, main, strategy.jamSize);
-    if (!isWhole(levels[level].dim, strategy.jamSize))
+    Value rest = indices.remainder(b, loc, end, schedule.jamSize), main = indices.sub(b, loc, end, rest);
+    steps(zero, main, schedule.jamSize);
+    if (!isWhole(levels[level].dim, schedule.jamSize))
       steps(main, end, 1);
     return;
   }
-  int64_t rest = size.factor % strategy.jamSize, main = size.factor - rest;
-  if (main == strategy.jamSize)
+  int64_t rest = size.factor % schedule.jamSize, main = size.factor - rest;
+  if (main == schedule.jamSize)
     emitJammedStep(level, zero, main);
   else if (main > 0)
-    steps(zero, indices.index(b, main), strategy.jamSize);
+    steps(zero, indices.index(b, main), schedule.jamSize);
   if (rest > 0)
     emitJammedStep(level, indices.index(b, main), rest);
 }
@@ -60,18 +60,18 @@ void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
 /// The elements of a block, inside of the vector loop. Operands that lie across are read from a transposed copy of the
 /// block.
 NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> carried) {
-  Extent size = sizeOf(levels[level].dim);
-  if (strategy.tileSize == 1)
+  SymbolicSize size = sizeOf(levels[level].dim);
+  if (schedule.tileSize == 1)
     return emitStep(level, indices.index(b, 0), carried);
   if (std::optional<Values> results = emitWholeTile(level, carried))
     return *results;
-  Value count = indices.index(b, strategy.tileSize);
-  if (!hasWholeTiles && !isWhole(levels[level].dim, strategy.tileSize))
+  Value count = indices.index(b, schedule.tileSize);
+  if (!hasWholeTiles && !isWhole(levels[level].dim, schedule.tileSize))
     count = indices.minimum(b, loc, indices.sub(b, loc, indices.get(b, loc, size), tileStart), count);
   SmallVector<Access, 4> saved = accesses;
   SmallVector<Value> position = instances.front().position;
   for (Access &access : accesses)
-    if (strategy.transposes(access))
+    if (schedule.transposes(access))
       transposeTile(access);
   Values results = emitInBlocks(level, count, 1, carried);
   llvm::copy(saved, accesses.begin());
@@ -81,11 +81,11 @@ NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value
 
 void NestEmitter::transposeTile(Access &access) {
   Instance &instance = instances.front();
-  int64_t lanes = instance.body.getLanes(), width = strategy.tileSize;
+  int64_t lanes = instance.body.getLanes(), width = schedule.tileSize;
   TransposedTile tile{
-      access.flat, instance.position[numberOf(access)], access.strides[*strategy.vectorDim], lanes, width, {}, {}};
-  Extent columns = sizeOf(*strategy.tileDim), rows = sizeOf(*strategy.vectorDim);
-  if (!isWhole(*strategy.tileDim, width))
+      access.flat, instance.position[numberOf(access)], access.strides[*schedule.vectorDim], lanes, width, {}, {}};
+  SymbolicSize columns = sizeOf(*schedule.tileDim), rows = sizeOf(*schedule.vectorDim);
+  if (!isWhole(*schedule.tileDim, width))
     tile.columnCount = arith::SubIOp::create(b, loc, indices.get(b, loc, columns), tileStart);
   if (instance.body.getMask()) {
     Value rest = arith::SubIOp::create(b, loc, indices.get(b, loc, rows), vectorStart);
@@ -93,9 +93,9 @@ void NestEmitter::transposeTile(Access &access) {
   }
   access.flat = indices.scratch(b, MemRefType::get({lanes * width}, access.element), numberOf(access));
   emitTransposedTile(b, indices, loc, tile, access.flat);
-  access.strides.assign(access.strides.size(), Extent(0));
-  access.strides[*strategy.vectorDim] = Extent(1);
-  access.strides[*strategy.tileDim] = Extent(lanes);
+  access.strides.assign(access.strides.size(), SymbolicSize(0));
+  access.strides[*schedule.vectorDim] = SymbolicSize(1);
+  access.strides[*schedule.tileDim] = SymbolicSize(lanes);
   instance.position[numberOf(access)] = indices.index(b, 0);
 }
 

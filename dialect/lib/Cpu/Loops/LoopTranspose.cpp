@@ -1,4 +1,4 @@
-// Blocks of a buffer that are read across (LinalgToLoopsNest.h) go to a scratch buffer: whole ones by squares in
+// Blocks of a buffer that are read across (LoopNest.h) go to a scratch buffer: whole ones by squares in
 // registers, whose addresses are constants apart; others by a transpose, which array-lower-transposes turns into a call
 // of a function that all of them share.
 #include "LoopNest.h"
@@ -34,7 +34,7 @@ static void emitWholeTile(OpBuilder &b, IndexBuilder &indices, Location loc, con
     rows.push_back(vector::LoadOp::create(b, loc, type, tile.flat, at));
   }
   transposeSquare(b, loc, rows);
-  Value at = indices.advance(b, loc, firstRow, firstColumn, Extent(tile.rows));
+  Value at = indices.advance(b, loc, firstRow, firstColumn, SymbolicSize(tile.rows));
   for (int64_t i = 0; i < side; ++i)
     vector::StoreOp::create(b, loc, rows[i], scratch, indices.add(b, loc, at, indices.index(b, i * tile.rows)));
 }

@@ -1,4 +1,4 @@
-// array-lower-transposes: blocks that array-linalg-to-loops reads across become calls of @transpose_*, a shared
+// array-lower-transposes: blocks that array-vectorize-linalg reads across become calls of @transpose_*, a shared
 // function that transposes squares in vector registers: squares of side n are read as n rows, exchanged in log2(n)
 // rounds of two-operand shuffles, and written as n columns.
 #include "LoopNest.h"
@@ -55,7 +55,7 @@ struct LowerTransposes : impl::LowerTransposesBase<LowerTransposes> {
   void runOnOperation() override {
     getOperation().walk([&](linalg::TransposeOp op) {
       auto type = dyn_cast<MemRefType>(op.getInput().getType());
-      if (!type || type != gemmMatrixType(type.getElementType(), /*unitStride=*/true) || op.getInit().getType() != type)
+      if (!type || type != matmulMatrixType(type.getElementType(), /*unitStride=*/true) || op.getInit().getType() != type)
         return;
       OpBuilder b(op);
       func::FuncOp function = getTranspose(getOperation(), type.getElementType());
@@ -92,11 +92,11 @@ func::FuncOp getTranspose(ModuleOp module, Type element) {
   if (auto function = module.lookupSymbol<func::FuncOp>(name))
     return function;
   ImplicitLocOpBuilder b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody()));
-  MemRefType matrix = gemmMatrixType(element, /*unitStride=*/true);
+  MemRefType matrix = matmulMatrixType(element, /*unitStride=*/true);
   func::FuncOp function = addSharedFunction(b, name, {matrix, matrix});
   if (function.isExternal())
     return function;
-  GemmBuilder g(b);
+  MatmulBuilder g(b);
   Value source = function.getArgument(0), target = function.getArgument(1), zero = g.index(0);
   Value height = memref::DimOp::create(b, source, 0), width = memref::DimOp::create(b, source, 1);
   int64_t side = loops::transposeSide(element);

@@ -1,6 +1,6 @@
-// The loop nest of one linalg op while it is emitted: shared by LinalgToLoopsNest.cpp (order, levels, plain loops),
-// LinalgToLoopsTile.cpp (jammed and tiled loops), LinalgToLoopsAccumulators.cpp, LinalgToLoopsSums.cpp and
-// LinalgToLoopsSumsOfRows.cpp (long reductions) and LinalgToLoopsSearch.cpp.
+// The loop nest of one linalg op while it is emitted: shared by LoopNest.cpp (order, levels, plain loops),
+// LoopTile.cpp (jammed and tiled loops), LoopAccumulators.cpp, LoopSums.cpp and
+// LoopSumsOfRows.cpp (long reductions) and LoopSearch.cpp.
 //
 // Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
 // the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
@@ -58,10 +58,10 @@ TypedAttr startOf(const Combiner &combiner);
 Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value);
 /// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
 /// nest reads in order.
-std::pair<Value, Extent> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
+std::pair<Value, SymbolicSize> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
                                    int64_t elements, Type element, unsigned number, bool shared = false);
 /// A loop over whole vectors of columns, then a masked step for the rest.
-void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Extent &columns, int64_t lanes,
+void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const SymbolicSize &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);
 
 /// The rows of the shortest blocks whose accumulators are rows in memory: those of longer ones may be in the second
@@ -73,7 +73,7 @@ constexpr int64_t blocksOfBlock = 4;
 class NestEmitter {
 public:
   NestEmitter(OpBuilder &b, IndexBuilder &indices, const Nest &nest)
-      : b(b), indices(indices), nest(nest), op(nest.op), space(nest.space), strategy(nest.strategy),
+      : b(b), indices(indices), nest(nest), op(nest.op), space(nest.space), schedule(nest.schedule),
         startsFromNeutral(nest.startsFromNeutral), loc(op.getLoc()), accesses(space.accesses) {}
 
   /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
@@ -114,7 +114,7 @@ private:
                       EmitBody emitBody);
 
   // Sizes, where we are: the last block of a dimension that was cut may be shorter.
-  Extent sizeOf(unsigned dim) const;
+  SymbolicSize sizeOf(unsigned dim) const;
   SizeFacts factsOfSize(unsigned dim) const;
   bool isWhole(unsigned dim, int64_t unit) const { return factsOfSize(dim).multipleOf % unit == 0; }
 
@@ -170,7 +170,7 @@ private:
     enum Kind { Set, Add, Pass } kind;
   };
   Rows rowsHere() const;
-  Rows rowsAt(ArrayRef<std::pair<Value, Extent>> places);
+  Rows rowsAt(ArrayRef<std::pair<Value, SymbolicSize>> places);
   void useRows(const Rows &rows);
   void emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t> blocks, ArrayRef<Rows> rows,
                        ArrayRef<Rows> targets);
@@ -195,12 +195,12 @@ private:
 
   /// Whether the accumulators are rows in memory, to which tiles of rows are added.
   bool hasRowsInMemory() const {
-    return strategy.tileDim && space.dims[*strategy.tileDim].reduced && !isVectorReduced();
+    return schedule.tileDim && space.dims[*schedule.tileDim].reduced && !isVectorReduced();
   }
   bool transposesTiles() const {
-    return llvm::any_of(space.accesses, [&](const Access &access) { return strategy.transposes(access); });
+    return llvm::any_of(space.accesses, [&](const Access &access) { return schedule.transposes(access); });
   }
-  bool isVectorReduced() const { return strategy.vectorDim && space.dims[*strategy.vectorDim].reduced; }
+  bool isVectorReduced() const { return schedule.vectorDim && space.dims[*schedule.vectorDim].reduced; }
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(space.numInputs); }
   ArrayRef<Access> outputs() const { return ArrayRef(accesses).drop_front(space.numInputs); }
   unsigned valuesOfInstance() const {
@@ -216,7 +216,7 @@ private:
   const Nest &nest;
   linalg::LinalgOp op;
   const IterationSpace &space;
-  const Strategy &strategy;
+  const LoopSchedule &schedule;
   bool startsFromNeutral;
   Location loc;
   SmallVector<Access, 4> accesses; // the space's; a transposed tile stands for its operand while it is there

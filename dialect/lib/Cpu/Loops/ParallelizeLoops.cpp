@@ -1,6 +1,6 @@
 // array-parallelize-loops: a loop that its emitter marked as parallel becomes a function over a range of its
 // iterations, which the runtime's table calls piece by piece, in as many threads as are free. Comes after
-// array-linalg-to-loops and what expands operations; array-lower-runtime-calls and array-emit-entry follow.
+// array-vectorize-linalg and what expands operations; array-lower-runtime-calls and array-emit-entry follow.
 //
 // Two functions stand for a loop: @<main>_loop<n> takes what the loop uses as arguments, so that LLVM knows of its
 // pointers what it knows of @main's; @<main>_piece<n> has the signature of the ABI, and unpacks them.
@@ -74,7 +74,7 @@ private:
   bool addShape(Value buffer, MemRefType type) {
     if (type.hasStaticShape() || type.getRank() == 1)
       return true;
-    std::optional<SmallVector<OpFoldResult>> sizes = Sizes(main).sizesOf(buffer);
+    std::optional<SmallVector<OpFoldResult>> sizes = SymbolicSizes(main).sizesOf(buffer);
     if (!sizes)
       return false;
     for (OpFoldResult size : *sizes)

@@ -1,4 +1,4 @@
-// Decides which ops share the loop over their rows (LinalgToLoopsCluster.h). Sizes that are not known are compared as
+// Decides which ops share the loop over their rows (RowFusion.h). Sizes that are not known are compared as
 // products of the sizes of arguments.
 #include "RowFusion.h"
 #include "Analysis/Footprint.h"
@@ -53,13 +53,13 @@ static bool isFlat(const Nest &nest) {
 }
 
 /// A flat nest as `rows` rows.
-static bool cutIntoRows(Nest &nest, const Extent &rows, const Machine &machine) {
+static bool cutIntoRows(Nest &nest, const SymbolicSize &rows, const Machine &machine) {
   IterationSpace &space = nest.space;
-  std::optional<Extent> row = isFlat(nest) ? space.dims[0].size.dividedBy(rows) : std::nullopt;
+  std::optional<SymbolicSize> row = isFlat(nest) ? space.dims[0].size.dividedBy(rows) : std::nullopt;
   if (!row)
     return false;
   if (row->isStatic(1)) {
-    nest.strategy = Strategy();
+    nest.schedule = LoopSchedule();
     return true;
   }
   if (row->expected() < minRow)
@@ -67,11 +67,11 @@ static bool cutIntoRows(Nest &nest, const Extent &rows, const Machine &machine) 
   space.dims[0].size = rows;
   space.dims.emplace_back().size = *row;
   for (Access &access : space.accesses) {
-    Extent stride = access.strides[0];
+    SymbolicSize stride = access.strides[0];
     access.strides[0] = stride * *row;
     access.strides.push_back(stride);
   }
-  nest.strategy = chooseStrategy(nest.op, space, machine);
+  nest.schedule = chooseSchedule(nest.op, space, machine);
   return nest.startsWithRows();
 }
 
@@ -80,7 +80,7 @@ static bool cutIntoBlocks(OpBuilder &b, IndexBuilder &indices, Nest &nest, int64
   if (!isFlat(nest))
     return false;
   nest.space.cutIntoBlocks(b, nest.op->getLoc(), indices, 0, block);
-  nest.strategy = chooseStrategy(nest.op, nest.space, machine);
+  nest.schedule = chooseSchedule(nest.op, nest.space, machine);
   return nest.startsWithRows();
 }
 
@@ -95,12 +95,12 @@ static constexpr int64_t cachedBytes = 64 << 10, blockBytes = 2 << 10;
 
 /// The elements of a block if flat nests of that many elements share a loop: even parts, of whole cache lines if there
 /// are such, where the size is known; 0 where they are as well off one after the other.
-static int64_t elementsOfBlock(const Extent &size, const Nest &nest) {
+static int64_t elementsOfBlock(const SymbolicSize &size, const Nest &nest) {
   int64_t bytes = 1;
   for (const Access &access : nest.space.accesses)
     if (!access.scalar && access.element.isIntOrFloat())
       bytes = std::max<int64_t>(bytes, access.element.getIntOrFloatBitWidth() / 8);
-  if ((size * Extent(bytes)).isAtMost(cachedBytes))
+  if ((size * SymbolicSize(bytes)).isAtMost(cachedBytes))
     return 0;
   int64_t most = blockBytes / bytes;
   if (!size.isStatic())
@@ -119,10 +119,10 @@ static constexpr int64_t largeBytes = 2 << 20;
 static bool doRowByRow(Nest &nest) {
   bool isLarge = llvm::any_of(nest.space.outputs(),
                               [&](const Access &output) { return nest.space.bytesTouched(output) > largeBytes; });
-  if (nest.strategy.jamDim != 0u || !isLarge)
+  if (nest.schedule.jamDim != 0u || !isLarge)
     return false;
-  nest.strategy.jamDim.reset();
-  nest.strategy.jamSize = 1;
+  nest.schedule.jamDim.reset();
+  nest.schedule.jamSize = 1;
   return nest.startsWithRows();
 }
 
@@ -137,13 +137,13 @@ static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
          shares;
 }
 
-static bool cutIntoRows(MutableArrayRef<Nest> nests, const Extent &rows, const Machine &machine) {
+static bool cutIntoRows(MutableArrayRef<Nest> nests, const SymbolicSize &rows, const Machine &machine) {
   return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, machine); });
 }
 
 /// Flat nests stay as they are, so that rows that come later can say how they are cut.
-bool Cluster::joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
-  const Extent &size = nests.front().space.dims[0].size;
+bool RowFusion::joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
+  const SymbolicSize &size = nests.front().space.dims[0].size;
   int64_t length = nest.space.dims[0].size == size ? elementsOfBlock(size, nest) : 0;
   SmallVector<Nest, 4> members = nests;
   Nest cut = nest;
@@ -155,7 +155,7 @@ bool Cluster::joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
   return true;
 }
 
-bool Cluster::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
+bool RowFusion::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
   if (nests.empty()) {
     nests.push_back(std::move(nest));
     return true;
@@ -173,7 +173,7 @@ bool Cluster::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
   const Nest &first = members.front();
   if (!first.startsWithRows())
     return false;
-  const Extent rows = first.space.dims[0].size;
+  const SymbolicSize rows = first.space.dims[0].size;
   bool fits = nest.startsWithRows() && nest.space.dims[0].size == rows;
   if ((!fits && !cutIntoRows(nest, rows, machine)) || !fitsBehind(members, nest))
     return false;
@@ -184,7 +184,7 @@ bool Cluster::join(OpBuilder &b, IndexBuilder &indices, Nest nest) {
 
 //===--- Emission -------------------------------------------------------------------------------------------------===//
 
-void Cluster::emit(RewriterBase &rewriter, IndexBuilder &indices) {
+void RowFusion::emit(RewriterBase &rewriter, IndexBuilder &indices) {
   if (nests.empty())
     return;
   if (nests.size() > 1 && llvm::all_of(nests, isFlat))

@@ -1,6 +1,6 @@
-// Clusters: neighbouring ops that walk the same rows become one loop over the rows, so that a row stays in the cache
-// from one op to the next (softmax, normalization), and values that only the cluster uses take the memory of one row.
-// LinalgToLoops.cpp collects them; LinalgToLoopsNest.cpp emits them.
+// Row fusions: neighbouring ops that walk the same rows become one loop over the rows, so that a row stays in the cache
+// from one op to the next (softmax, normalization), and values that only the row fusion uses take the memory of one row.
+// VectorizeLinalg.cpp collects them; LoopNest.cpp emits them.
 #ifndef ARRAY_LIB_CPU_LOOPS_ROWFUSION_H
 #define ARRAY_LIB_CPU_LOOPS_ROWFUSION_H
 
@@ -8,9 +8,9 @@
 
 namespace mlir::array::loops {
 
-class Cluster {
+class RowFusion {
 public:
-  Cluster(const Machine &machine, bool marksKernels) : machine(machine), marksKernels(marksKernels) {}
+  RowFusion(const Machine &machine, bool marksKernels) : machine(machine), marksKernels(marksKernels) {}
 
   /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
   /// belongs to one row. A dense elementwise op is cut into rows for that; several of them, into blocks that stay in

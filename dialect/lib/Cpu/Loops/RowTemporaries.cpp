@@ -1,4 +1,4 @@
-// Where the rows of temporaries are that a cluster keeps one row of (LinalgToLoopsTemporaries.h).
+// Where the rows of temporaries are that a row fusion keeps one row of (RowTemporaries.h).
 #include "RowTemporaries.h"
 #include "Analysis/Footprint.h"
 #include "array/Entry/Entry.h"
@@ -40,17 +40,17 @@ static bool isTemporary(Value memref, ArrayRef<Use> uses, const SmallPtrSetImpl<
 }
 
 /// How far the rows of two blocks are from each other, for an allocation that can be made as large as that takes.
-static Extent strideOfBlocks(OpBuilder &b, IndexBuilder &indices, Location loc, const Access &access) {
-  const Extent &row = access.strides[0];
+static SymbolicSize strideOfBlocks(OpBuilder &b, IndexBuilder &indices, Location loc, const Access &access) {
+  const SymbolicSize &row = access.strides[0];
   int64_t unit = apartBytes / bytesOf(access.element);
   if (row.isMultipleOf(unit) || !access.memref.getDefiningOp<memref::AllocOp>())
     return row;
   if (row.isStatic())
-    return Extent(llvm::alignTo(row.factor, unit));
+    return SymbolicSize(llvm::alignTo(row.factor, unit));
   // At the start of the function, and so before the allocation, if the row's size is there.
   Value size = indices.get(b, loc, row);
   bool isEarly = size.getParentBlock()->isEntryBlock() && isa<func::FuncOp>(size.getParentBlock()->getParentOp());
-  return isEarly ? Extent(unit, indices.ceilDiv(b, loc, size, indices.index(b, unit))) : row;
+  return isEarly ? SymbolicSize(unit, indices.ceilDiv(b, loc, size, indices.index(b, unit))) : row;
 }
 
 /// The rows of a temporary may share the memory of its first row, unless a buffer that keeps its rows lies in the same
@@ -81,10 +81,10 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
   for (auto [number, temporary] : llvm::enumerate(temporaries)) {
     ArrayRef<Use> usesOfIt = uses.find(temporary)->second;
     const Access &first = *usesOfIt.front().access;
-    Extent row = first.strides[0];
+    SymbolicSize row = first.strides[0];
     Type element = first.element;
     bool isShort = row.isStatic() && row.factor * bytesOf(element) <= apartBytes;
-    Extent stride = isShort ? Extent(0) : strideOfBlocks(b, indices, usesOfIt.front().nest->op.getLoc(), first);
+    SymbolicSize stride = isShort ? SymbolicSize(0) : strideOfBlocks(b, indices, usesOfIt.front().nest->op.getLoc(), first);
     Value stack;
     if (isShort) {
       stack = indices.scratch(b, MemRefType::get({row.factor}, element), firstScratch + number);
@@ -110,7 +110,7 @@ SmallVector<RowsOfTemporary> findRows(ArrayRef<Nest> nests, int64_t blocks) {
       if (!alloc)
         continue;
       RowsOfTemporary &rows =
-          found.try_emplace(alloc, RowsOfTemporary{alloc, 0, Extent(blocks) * access.strideOfBlocks}).first->second;
+          found.try_emplace(alloc, RowsOfTemporary{alloc, 0, SymbolicSize(blocks) * access.strideOfBlocks}).first->second;
       Footprint footprint = footprintOf(access, nest.space);
       int64_t stride = access.strideOfBlocks.factor * bytesOf(access.element);
       int64_t end = footprint.first + (blocks - 1) * stride + footprint.span;
@@ -130,7 +130,7 @@ void shrink(RewriterBase &rewriter, IndexBuilder &indices, const RowsOfTemporary
   }
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(alloc);
-  const Extent &elements = rows.elements;
+  const SymbolicSize &elements = rows.elements;
   auto type =
       MemRefType::get({elements.isStatic() ? elements.factor : ShapedType::kDynamic}, alloc.getType().getElementType());
   SmallVector<Value> length;

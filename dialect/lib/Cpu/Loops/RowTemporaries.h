@@ -1,4 +1,4 @@
-// Values that only a cluster uses (LinalgToLoopsCluster.h) take the memory of one row, as each row is done before the
+// Values that only a row fusion uses (RowFusion.h) take the memory of one row, as each row is done before the
 // next one is begun. Threads that share the loop over the rows each need a row of their own, in cache lines of its own:
 // where two threads store to one line in turn, it moves from core to core with each row, and that takes longer than a
 // short row does.
@@ -20,7 +20,7 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
 struct RowsOfTemporary {
   memref::AllocOp alloc;
   std::optional<int64_t> bytes; // its first ones, which are all that is touched, where that is known
-  Extent elements;              // else it becomes one of so many
+  SymbolicSize elements;              // else it becomes one of so many
 };
 
 /// Those of nests that were emitted, for so many blocks of rows at most.

@@ -1,5 +1,5 @@
-// The pass array-linalg-to-loops: every linalg op on memrefs, and every memref.copy, becomes scf.for loops over 1-D
-// vectors. Comes after bufferization, array-lower-contractions and array-reuse-buffers; array-plan-memory,
+// The pass array-vectorize-linalg: every linalg op on memrefs, and every memref.copy, becomes scf.for loops over 1-D
+// vectors. Comes after bufferization, array-lower-matmuls and array-reuse-buffers; array-plan-memory,
 // array-expand-math and the conversions to LLVM follow. LinalgToLoopsSpace reads an op, LinalgToLoopsStrategy chooses,
 // LinalgToLoopsNest and LinalgToLoopsBody emit.
 #include "RowFusion.h"
@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 namespace mlir::array {
-#define GEN_PASS_DEF_LINALGTOLOOPS
+#define GEN_PASS_DEF_VECTORIZELINALG
 #include "array/Cpu/Passes.h.inc"
 
 namespace {
@@ -35,7 +35,7 @@ LogicalResult emitFallback(IRRewriter &rewriter, linalg::LinalgOp op) {
 class Lowering {
 public:
   Lowering(func::FuncOp func, const loops::Machine &machine, bool marksKernels)
-      : rewriter(func.getContext()), indices(func.front()), machine(machine), cluster(machine, marksKernels) {}
+      : rewriter(func.getContext()), indices(func.front()), machine(machine), fusion(machine, marksKernels) {}
 
   LogicalResult lowerBlock(Block &block);
 
@@ -49,7 +49,7 @@ private:
   IRRewriter rewriter;
   loops::IndexBuilder indices;
   loops::Machine machine;
-  loops::Cluster cluster;
+  loops::RowFusion fusion;
   DenseMap<Value, linalg::FillOp> fills; // whose consumer comes later in the block
 };
 
@@ -70,10 +70,10 @@ LogicalResult Lowering::lowerBlock(Block &block) {
       if (failed(lower(linalgOp)))
         return failure();
     } else if (!isMemoryEffectFree(&op) && !isa<memref::AllocOp>(op)) {
-      cluster.emit(rewriter, indices);
+      fusion.emit(rewriter, indices);
     }
   }
-  cluster.emit(rewriter, indices);
+  fusion.emit(rewriter, indices);
   return success();
 }
 
@@ -106,7 +106,7 @@ LogicalResult Lowering::lowerFill(linalg::FillOp fill, Operation *consumer) {
 
 /// An accumulator starts at the filled value instead of loading it; an output that is only written needs no fill.
 LogicalResult Lowering::takeFills(loops::Nest &nest) {
-  bool startsOnce = !nest.strategy.tileDim || !nest.space.dims[*nest.strategy.tileDim].reduced;
+  bool startsOnce = !nest.schedule.tileDim || !nest.space.dims[*nest.schedule.tileDim].reduced;
   for (loops::Access &access : nest.space.accesses) {
     linalg::FillOp fill = access.isOutput ? fills.lookup(access.memref) : nullptr;
     if (!fill)
@@ -135,26 +135,26 @@ FailureOr<loops::IterationSpace> Lowering::read(linalg::LinalgOp op) {
 
 LogicalResult Lowering::lower(linalg::LinalgOp op) {
   if (!op.hasPureBufferSemantics())
-    return op.emitOpError("works on tensors; array-linalg-to-loops runs after bufferization");
+    return op.emitOpError("works on tensors; array-vectorize-linalg runs after bufferization");
   bool isEmpty = llvm::is_contained(op.getStaticLoopRanges(), 0);
   FailureOr<loops::IterationSpace> space = failure();
   if (!isEmpty)
     space = read(op);
   if (succeeded(space)) {
     loops::Nest nest{op, std::move(*space), {}};
-    nest.strategy = loops::chooseStrategy(op, nest.space, machine);
+    nest.schedule = loops::chooseSchedule(op, nest.space, machine);
     if (failed(takeFills(nest)))
       return failure();
-    if (!cluster.join(rewriter, indices, nest)) {
-      cluster.emit(rewriter, indices);
-      cluster.join(rewriter, indices, std::move(nest));
+    if (!fusion.join(rewriter, indices, nest)) {
+      fusion.emit(rewriter, indices);
+      fusion.join(rewriter, indices, std::move(nest));
     }
     return success();
   }
   for (Value output : op.getDpsInits())
     if (linalg::FillOp fill = fills.lookup(output); fill && failed(lowerFill(fill, op)))
       return failure();
-  cluster.emit(rewriter, indices);
+  fusion.emit(rewriter, indices);
   if (!isEmpty && failed(emitFallback(rewriter, op)))
     return failure();
   rewriter.eraseOp(op);
@@ -181,8 +181,8 @@ void runOnceByCondition(func::FuncOp func) {
   }
 }
 
-struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
-  using LinalgToLoopsBase::LinalgToLoopsBase;
+struct VectorizeLinalg : impl::VectorizeLinalgBase<VectorizeLinalg> {
+  using VectorizeLinalgBase::VectorizeLinalgBase;
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
@@ -194,7 +194,7 @@ struct LinalgToLoops : impl::LinalgToLoopsBase<LinalgToLoops> {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))
         blocks.insert(op->getBlock());
     });
-    Lowering lowering(func, {vectorBits, fetchAhead}, marksKernels);
+    Lowering lowering(func, {vectorBits, prefetchDistance}, marksKernels);
     for (Block *block : blocks)
       if (failed(lowering.lowerBlock(*block)))
         return signalPassFailure();

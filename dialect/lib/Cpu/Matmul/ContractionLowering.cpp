@@ -1,4 +1,4 @@
-// Replaces one contraction by its product (ContractionCall.h): with what computes its operands and what follows it, in
+// Replaces one contraction by its product (ContractionLowering.h): with what computes its operands and what follows it, in
 // loops over what is left of its dimensions, with the buffers that it needs.
 #include "ContractionLowering.h"
 #include "Analysis/ContractionForm.h"
@@ -18,9 +18,9 @@ constexpr int64_t kLeastAhead = 2 << 10;
 
 class CallEmitter {
 public:
-  CallEmitter(linalg::LinalgOp op, Product &product, const Cut &cut, Type element)
-      : b(op->getLoc(), op), g(b), op(op), product(product), strategy(cut.strategy), element(element), tile(cut.tile),
-        packing(cut.packing), gemmBlocks(cut.blocks), fewRows(cut.fewRows), packsLeft(cut.packsLeft) {}
+  CallEmitter(linalg::LinalgOp op, MatmulForm &product, const MatmulCut &cut, Type element)
+      : b(op->getLoc(), op), g(b), op(op), product(product), method(cut.method), element(element), tile(cut.tile),
+        packing(cut.packing), matmulBlocks(cut.blocks), fewRows(cut.fewRows), packsLeft(cut.packsLeft) {}
 
   void emit() {
     linalg::GenericOp epilogue = takeEpilogue(op);
@@ -31,20 +31,20 @@ public:
       epilogue = {};
     }
     linalg::FillOp fill = findZeroFill(op, product.c.buffer);
-    if (strategy == Strategy::Tiles)
+    if (method == MatmulMethod::Tiles)
       takePrologues();
     bool isFilled = fill && !product.maySumNothing();
     if (epilogue && isFilled)
       giveToTiles(epilogue);
-    if (strategy == Strategy::Pairs)
-      makePairs();
+    if (method == MatmulMethod::Dot2)
+      makeDot2Operand();
     packsLeft &= !prologues[0].producer;
     if (packsLeft)
-      gemmBlocks.rows = llvm::alignTo(gemmBlocks.rows, tile.rows);
+      matmulBlocks.rows = llvm::alignTo(matmulBlocks.rows, tile.rows);
     planBatch();
     Value packed = packBuffer();
     bool hasLoops = !product.outer.empty() || !product.outerReductions.empty();
-    int64_t depthBlocks = strategy == Strategy::Stream && !hasLoops
+    int64_t depthBlocks = method == MatmulMethod::Stream && !hasLoops
                               ? streamDepthBlocks(element, product.m.size, product.n.size, product.k.size)
                               : 1;
     Value depthSums = depthBlocks > 1 ? depthSumsBuffer(depthBlocks) : Value();
@@ -68,10 +68,10 @@ public:
       accumulate = arith::OrIOp::create(b, accumulate, started);
     }
     const Dimension &m = product.m, &n = product.n, &k = product.k;
-    GemmMatrix left{product.a.buffer, offsets[0], m.strides[0], k.strides[0]};
-    GemmMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
-    GemmMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
-    GemmCall call{element, tile,  packing, gemmBlocks, m.size, n.size,    k.size,
+    MatmulMatrix left{product.a.buffer, offsets[0], m.strides[0], k.strides[0]};
+    MatmulMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
+    MatmulMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
+    MatmulCall call{element, tile,  packing, matmulBlocks, m.size, n.size,    k.size,
                   left,    right, result,  packed,     {},     accumulate};
     call.packOffset = g.mul(block, packElements());
     call.pairing = pairing;
@@ -82,7 +82,7 @@ public:
     call.depthSums = depthSums;
     bindPrologues(call, ArrayRef(offsets).drop_front(3));
     announceNext(call, offsets);
-    bool isBlocked = tileEpilogue || (strategy != Strategy::Stream && m.size.expected() > gemmBlocks.rows);
+    bool isBlocked = tileEpilogue || (method != MatmulMethod::Stream && m.size.expected() > matmulBlocks.rows);
     if (epilogue && isBlocked && canFinish(epilogue))
       call.finish = [&](Value row, Value rows, Value column, Value width) {
         emitEpilogueBlock(b, epilogue, row, rows, column, width);
@@ -100,18 +100,18 @@ public:
     if (call.finish || tileEpilogue)
       epilogue.erase();
     op->erase();
-    for (GemmPrologue &prologue : prologues)
+    for (MatmulPrologue &prologue : prologues)
       if (prologue.producer)
         erasePrologue(prologue.producer);
   }
 
 private:
   /// The ways to compute the product of which the call chooses one by its number of rows. Without any nothing is read.
-  void emitCall(GemmCall &call) {
+  void emitCall(MatmulCall &call) {
     OpBuilder::InsertionGuard guard(b);
     if (call.m.least() <= 0 || call.n.least() <= 0) {
       Value isThere;
-      for (const Size &size : {call.m, call.n}) {
+      for (const BoundedSize &size : {call.m, call.n}) {
         Value isSome = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, g.index(size), g.index(0));
         isThere = isThere ? arith::AndIOp::create(b, isThere, isSome) : isSome;
       }
@@ -119,14 +119,14 @@ private:
       call.m = call.m.within(1, call.m.most());
     }
     ModuleOp module = op->getParentOfType<ModuleOp>();
-    if (strategy == Strategy::Stream)
+    if (method == MatmulMethod::Stream)
       return emitStream(b, module, call);
     int64_t few = call.produceLeft || call.produceRight ? 0 : fewRows;
     if (call.m.isStatic() || call.m.least() > few)
       return emitTiles(module, call);
     Value isFew = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, g.index(call.m), g.index(few));
     auto branch = scf::IfOp::create(b, isFew, /*withElseRegion=*/true);
-    GemmCall streamed = call, tiled = call;
+    MatmulCall streamed = call, tiled = call;
     streamed.m = call.m.within(1, few);
     tiled.m = call.m.within(few + 1, call.m.most());
     b.setInsertionPointToStart(branch.thenBlock());
@@ -138,10 +138,10 @@ private:
   }
 
   /// What tiles compute is not computed after them.
-  void emitTiles(ModuleOp module, GemmCall call) {
+  void emitTiles(ModuleOp module, MatmulCall call) {
     if (tileEpilogue)
       call.finish = {};
-    emitGemm(b, module, call);
+    emitMatmul(b, module, call);
   }
 
   /// Whether `epilogue` may be computed on blocks of the result.
@@ -152,7 +152,7 @@ private:
 
   /// Has tiles compute `epilogue`, if they can: what does without tiles for some sizes has to be able to as well.
   void giveToTiles(linalg::GenericOp epilogue) {
-    bool isTiled = strategy == Strategy::Tiles || strategy == Strategy::Pairs;
+    bool isTiled = method == MatmulMethod::Tiles || method == MatmulMethod::Dot2;
     bool hasTilesOnly = product.m.size.isStatic() && product.n.size.isStatic() && product.k.size.isStatic();
     if (!isTiled || !product.outerReductions.empty() ||
         !(hasTilesOnly ? canMoveEpilogue(epilogue, op) : canFinish(epilogue)))
@@ -166,7 +166,7 @@ private:
         return;
       SmallVector<Operand> all = product.more;
       all.push_back(std::move(*read));
-      FailureOr<Product> extended = extendProduct(all);
+      FailureOr<MatmulForm> extended = extendProduct(all);
       if (failed(extended) || !extended->n.strides.back().isStatic(1))
         return;
       product = std::move(*extended);
@@ -175,31 +175,31 @@ private:
   }
 
   /// Tells the call what tiles add and whether they rectify.
-  void bindTileEpilogue(GemmCall &call, ArrayRef<Value> offsets) {
+  void bindTileEpilogue(MatmulCall &call, ArrayRef<Value> offsets) {
     call.rectifies = tileEpilogue->rectifies;
     if (tileEpilogue->addend)
       call.addend = {product.more.back().buffer, offsets.back(), product.m.strides.back(), 1};
   }
 
   /// The product with strides for all of these operands as well; fails where they take it apart.
-  FailureOr<Product> extendProduct(ArrayRef<Operand> all) {
-    FailureOr<Product> extended = readProduct(op, all);
+  FailureOr<MatmulForm> extendProduct(ArrayRef<Operand> all) {
+    FailureOr<MatmulForm> extended = readMatmul(op, all);
     bool isSame = succeeded(extended) && succeeded(orient(*extended)) && extended->isSwapped == product.isSwapped &&
                   extended->m.size == product.m.size && extended->n.size == product.n.size &&
                   extended->k.size == product.k.size && extended->outer.size() == product.outer.size() &&
                   extended->outerReductions.size() == product.outerReductions.size();
-    return isSame ? extended : FailureOr<Product>();
+    return isSame ? extended : FailureOr<MatmulForm>();
   }
 
   /// Calls of fewer rows, columns or terms than a tile is worth are for the loops, as products with static sizes are:
   /// row by row, column by column, or with a nest for each number of terms. What is emitted after this is for the
   /// others.
   void leaveFewToLoops(linalg::FillOp fill) {
-    if (strategy != Strategy::Tiles || prologues[0].producer || prologues[1].producer)
+    if (method != MatmulMethod::Tiles || prologues[0].producer || prologues[1].producer)
       return;
-    SmallVector<Size> done;
+    SmallVector<BoundedSize> done;
     for (auto [number, dimension] : llvm::enumerate(std::array{&product.m, &product.n, &product.k})) {
-      Size size = dimension->size;
+      BoundedSize size = dimension->size;
       bool isFewRows = number == 0 && fewRows > 0; // they are streamed
       std::optional<unsigned> loop = loopAlong(op, product, number);
       if (size.isStatic() || size.least() >= kLeastTiled || isFewRows || !loop || llvm::is_contained(done, size))
@@ -219,17 +219,17 @@ private:
   }
 
   /// From here on k counts pairs.
-  void makePairs() {
-    auto factor = [](const Operand &operand, const Size &stride) {
+  void makeDot2Operand() {
+    auto factor = [](const Operand &operand, const BoundedSize &stride) {
       Type element = getElementTypeOrSelf(operand.buffer.getType());
-      return GemmNarrow{element, operand.isSigned && element.isInteger(), stride.isStatic(1)};
+      return Dot2Factor{element, operand.isSigned && element.isInteger(), stride.isStatic(1)};
     };
-    Size terms = product.k.size;
+    BoundedSize terms = product.k.size;
     if (terms.isStatic()) {
-      product.k.size = pairsOf(terms.factor());
+      product.k.size = dot2Elements(terms.factor());
     } else {
-      int64_t most = terms.isAtMost(std::numeric_limits<int64_t>::max() - 1) ? pairsOf(terms.most()) : terms.most();
-      product.k.size = Size(g.ceilDiv(g.index(terms), 2), {pairsOf(terms.least()), most, 1, pairsOf(terms.expected())});
+      int64_t most = terms.isAtMost(std::numeric_limits<int64_t>::max() - 1) ? dot2Elements(terms.most()) : terms.most();
+      product.k.size = BoundedSize(g.ceilDiv(g.index(terms), 2), {dot2Elements(terms.least()), most, 1, dot2Elements(terms.expected())});
     }
     pairing = {factor(product.a, product.k.strides[0]), factor(product.b, product.n.strides[1]), terms};
   }
@@ -239,14 +239,14 @@ private:
   void planBatch() {
     if (product.outer.empty())
       return;
-    const Size &size = product.outer.front().size;
+    const BoundedSize &size = product.outer.front().size;
     int64_t products = 1;
     for (const Dimension &dimension : llvm::drop_begin(product.outer))
       products *= dimension.size.expected();
     for (const Dimension &dimension : product.outerReductions)
       products *= dimension.size.expected();
     itemNs = double(products) *
-             estimateGemmNs(tile, product.m.size.expected(), product.n.size.expected(), product.k.size.expected());
+             estimateMatmulNs(tile, product.m.size.expected(), product.n.size.expected(), product.k.size.expected());
     if (itemNs * double(size.most()) < kSharedNs || (products == 1 && itemNs > 8 * kSharedNs))
       return;
     constexpr int64_t mostBlocks = 16;
@@ -258,7 +258,7 @@ private:
       batchBlocks = llvm::divideCeil(size.factor(), batchStep.factor());
     } else {
       Value step = arith::MaxSIOp::create(b, g.ceilDiv(g.index(size), mostBlocks), g.index(1));
-      batchStep = Size(step, {1, size.most(), 1, int64_t(llvm::divideCeil(size.expected(), mostBlocks))});
+      batchStep = BoundedSize(step, {1, size.most(), 1, int64_t(llvm::divideCeil(size.expected(), mostBlocks))});
       batchBlocks = std::min(size.most(), mostBlocks);
     }
   }
@@ -284,20 +284,20 @@ private:
 
   /// Of one packing buffer; whole cache lines.
   int64_t packElements() const {
-    return llvm::alignTo(gemmPackElements(tile, packing, gemmBlocks, product.k.size, product.n.size), 16);
+    return llvm::alignTo(matmulPackElements(tile, packing, matmulBlocks, product.k.size, product.n.size), 16);
   }
 
   /// Whether the tiles do not read the left operand in place.
   bool needsLeft() const { return pairing || prologues[0].producer || packsLeft; }
 
   /// Of its buffer; whole cache lines.
-  Size countLeftElements() {
-    Size elements = pairing
+  BoundedSize countLeftElements() {
+    BoundedSize elements = pairing
                         ? product.m.size * product.k.size
-                        : gemmLeftElements(g, gemmBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
+                        : matmulLeftElements(g, matmulBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
     if (elements.isStatic())
       return int64_t(llvm::alignTo(elements.factor(), 16));
-    return Size(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
+    return BoundedSize(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
   }
 
   /// Looks for what computes the operands, as long as that is done once for each element, or is little work beside the
@@ -313,19 +313,19 @@ private:
         continue;
       SmallVector<Operand> all = product.more;
       all.append(inputs->begin(), inputs->end());
-      FailureOr<Product> extended = extendProduct(all);
+      FailureOr<MatmulForm> extended = extendProduct(all);
       if (failed(extended))
         continue;
       prologues[side].producer = producer;
       for (size_t i = product.more.size(); i < all.size(); ++i) {
-        const Size &row = (side == 0 ? extended->m : extended->k).strides[3 + i];
-        const Size &column = (side == 0 ? extended->k : extended->n).strides[3 + i];
+        const BoundedSize &row = (side == 0 ? extended->m : extended->k).strides[3 + i];
+        const BoundedSize &column = (side == 0 ? extended->k : extended->n).strides[3 + i];
         prologues[side].inputs.push_back({all[i].buffer, Value(), row, column});
       }
       firstInput[side] = product.more.size();
       product = std::move(*extended);
-      if (side == 1 && (packing == GemmPacking::InPlace || packing == GemmPacking::Once))
-        packing = GemmPacking::Rows;
+      if (side == 1 && (packing == MatmulPacking::InPlace || packing == MatmulPacking::Once))
+        packing = MatmulPacking::Rows;
     }
   }
 
@@ -333,7 +333,7 @@ private:
   bool paysToCompute(int side) const {
     constexpr int64_t leastElements = 4096, mostTimes = 2;
     int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected(),
-            times = side == 0 ? llvm::divideCeil(n, gemmBlocks.columns) : 1; // blocks compute it again
+            times = side == 0 ? llvm::divideCeil(n, matmulBlocks.columns) : 1; // blocks compute it again
     for (const auto *loops : {&product.outer, &product.outerReductions})
       for (const Dimension &dimension : *loops)
         times *= dimension.strides[side].isStatic(0) ? dimension.size.expected() : 1;
@@ -341,9 +341,9 @@ private:
   }
 
   /// Tells the call how to compute operands; `offsets` are those of all that they are computed from.
-  void bindPrologues(GemmCall &call, ArrayRef<Value> offsets) {
+  void bindPrologues(MatmulCall &call, ArrayRef<Value> offsets) {
     for (int side : {0, 1}) {
-      GemmPrologue &prologue = prologues[side];
+      MatmulPrologue &prologue = prologues[side];
       if (!prologue.producer)
         continue;
       for (auto [i, input] : llvm::enumerate(prologue.inputs))
@@ -358,11 +358,11 @@ private:
   /// Tells the call where the next product of the batch lies, so that it is fetched during this one: where matrices are
   /// that small, nothing else does it in time. 64 products of 64 x 64 took a quarter longer from memory than from the
   /// cache on Zen 4; then they do not.
-  void announceNext(GemmCall &call, ArrayRef<Value> offsets) {
+  void announceNext(MatmulCall &call, ArrayRef<Value> offsets) {
     const Dimension &m = product.m, &n = product.n, &k = product.k;
-    bool isOneBlock = m.size.isStatic() && n.size.isStatic() && k.size.isStatic() && m.size.isAtMost(gemmBlocks.rows) &&
-                      n.size.isAtMost(gemmBlocks.columns) && k.size.isAtMost(gemmBlocks.depth);
-    if (strategy != Strategy::Tiles || packing != GemmPacking::InPlace || needsLeft() || prologues[1].producer ||
+    bool isOneBlock = m.size.isStatic() && n.size.isStatic() && k.size.isStatic() && m.size.isAtMost(matmulBlocks.rows) &&
+                      n.size.isAtMost(matmulBlocks.columns) && k.size.isAtMost(matmulBlocks.depth);
+    if (method != MatmulMethod::Tiles || packing != MatmulPacking::InPlace || needsLeft() || prologues[1].producer ||
         !isOneBlock || product.outer.empty() || !product.outerReductions.empty() || tile.vectors == 1)
       return;
     int64_t terms = llvm::divideCeil(m.size.factor(), tile.rows) * llvm::divideCeil(n.size.factor(), tile.columns()) *
@@ -371,10 +371,10 @@ private:
       return;
     const Dimension *sides[][2] = {{&m, &k}, {&k, &n}, {&m, &n}};
     const Operand *operands[] = {&product.a, &product.b, &product.c};
-    SmallVector<GemmAhead, 3> ahead;
+    SmallVector<MatmulAhead, 3> ahead;
     bool fetches = false;
     for (auto [i, side] : llvm::enumerate(sides)) {
-      const Size &distance = product.outer.back().strides[i];
+      const BoundedSize &distance = product.outer.back().strides[i];
       int64_t elements = side[0]->size.factor() * side[1]->size.factor();
       bool isDense = llvm::any_of(llvm::seq(0, 2), [&](int inner) {
         return side[inner]->strides[i].isStatic(1) && side[1 - inner]->strides[i].isStatic(side[inner]->size.factor());
@@ -411,26 +411,26 @@ private:
     if (needsLeft())
       leftBuffer = allocate([&] { return leftElements = countLeftElements(); });
     int64_t elements = packElements();
-    return elements == 0 ? Value() : allocate([&] { return Size(elements); });
+    return elements == 0 ? Value() : allocate([&] { return BoundedSize(elements); });
   }
 
   /// For the sums of blocks of depth.
   Value depthSumsBuffer(int64_t blocks) {
     return allocate([&] {
-      Size sums = product.m.size * product.n.size * blocks;
+      BoundedSize sums = product.m.size * product.n.size * blocks;
       if (sums.isStatic())
-        return Size(sums.factor() + kStreamSumsOffset);
-      return Size(g.add(g.index(sums), kStreamSumsOffset), SizeFacts());
+        return BoundedSize(sums.factor() + kStreamSumsOffset);
+      return BoundedSize(g.add(g.index(sums), kStreamSumsOffset), SizeFacts());
     });
   }
 
   /// A buffer of `count()` elements for each block of the batch.
-  Value allocate(llvm::function_ref<Size()> count) {
+  Value allocate(llvm::function_ref<BoundedSize()> count) {
     OpBuilder::InsertionGuard guard(b);
     auto function = op->getParentOfType<func::FuncOp>();
     if (op->getParentOp() != function)
       setInsertionPointAfterSizes(function);
-    Size elements = count() * batchBlocks;
+    BoundedSize elements = count() * batchBlocks;
     SmallVector<Value> sizes;
     if (!elements.isStatic())
       sizes.push_back(g.index(elements));
@@ -441,7 +441,7 @@ private:
   void setInsertionPointAfterSizes(func::FuncOp function) {
     Block &entry = function.getBody().front();
     b.setInsertionPointToStart(&entry);
-    for (const Size &size : {product.m.size, product.n.size, product.k.size})
+    for (const BoundedSize &size : {product.m.size, product.n.size, product.k.size})
       for (Value symbol : size.symbols())
         if (Operation *source = symbol.getDefiningOp())
           if (b.getInsertionPoint() == entry.end() || !source->isBeforeInBlock(&*b.getInsertionPoint()))
@@ -449,31 +449,31 @@ private:
   }
 
   ImplicitLocOpBuilder b;
-  GemmBuilder g;
+  MatmulBuilder g;
   linalg::LinalgOp op;
-  Product &product;
-  Strategy strategy;
+  MatmulForm &product;
+  MatmulMethod method;
   Type element;
-  GemmTile tile;
-  GemmPacking packing;
-  GemmBlocks gemmBlocks;
+  MatmulTile tile;
+  MatmulPacking packing;
+  MatmulBlocks matmulBlocks;
   int64_t fewRows;
   bool packsLeft;
-  std::optional<GemmPairing> pairing;
+  std::optional<Dot2Operands> pairing;
   std::optional<TileEpilogue> tileEpilogue; ///< its addend, if any, is the last one of product.more
-  GemmPrologue prologues[2];                ///< of the left and the right operand
+  MatmulPrologue prologues[2];                ///< of the left and the right operand
   size_t firstInput[2] = {0, 0};            ///< of theirs in product.more
   SmallVector<Block *> fewBlocks;           ///< of what is left to loops
   Value leftBuffer;
-  Size leftElements = 0; ///< of its part for one block of the batch
-  Size batchStep = 1;
+  BoundedSize leftElements = 0; ///< of its part for one block of the batch
+  BoundedSize batchStep = 1;
   int64_t batchBlocks = 1;
   double itemNs = 0;
 };
 
 } // namespace
 
-void emitContraction(linalg::LinalgOp op, Product &product, const Cut &cut, Type element) {
+void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulCut &cut, Type element) {
   CallEmitter(op, product, cut, element).emit();
 }
 

@@ -1,6 +1,6 @@
-// array-lower-contractions: products of matrices on buffers become the blocked products that Gemm.cpp emits. It
+// array-lower-matmuls: products of matrices on buffers become the blocked products that Matmul.cpp emits. It
 // comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
-// alone is for array-linalg-to-loops.
+// alone is for array-vectorize-linalg.
 #include "ContractionLowering.h"
 #include "MatmulEpilogue.h"
 #include "MatmulPlanTable.h"
@@ -12,7 +12,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_LOWERCONTRACTIONS
+#define GEN_PASS_DEF_LOWERMATMULS
 #include "array/Cpu/Passes.h.inc"
 
 namespace {
@@ -22,8 +22,8 @@ namespace {
 void transposeNarrow(linalg::LinalgOp op) {
   constexpr int64_t mostColumns = 3, leastRows = 16, leastDepth = 64;
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  FailureOr<Product> product = readProduct(op);
-  if (!generic || failed(product) || product->narrow != Product::None || !product->outer.empty() ||
+  FailureOr<MatmulForm> product = readMatmul(op);
+  if (!generic || failed(product) || product->narrow != MatmulForm::None || !product->outer.empty() ||
       !product->outerReductions.empty())
     return;
   // The narrow factor is the right one, or the left one.
@@ -51,27 +51,27 @@ void transposeNarrow(linalg::LinalgOp op) {
 
 /// Stores the result in the order in which it is read, if the product stays as large as it is.
 void storeInOrder(linalg::GenericOp op, const Registers &registers) {
-  FailureOr<Product> product = readProduct(op);
+  FailureOr<MatmulForm> product = readMatmul(op);
   if (failed(product) || failed(orient(*product)))
     return;
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  if (chooseStrategy(*product, element, registers) != Strategy::Tiles || planned(op, "strategy", "tiles") != "tiles")
+  if (chooseMethod(*product, element, registers) != MatmulMethod::Tiles || planned(op, "strategy", "tiles") != "tiles")
     return;
   storeInOrderOfReader(op, [&] {
-    FailureOr<Product> other = readProduct(op);
+    FailureOr<MatmulForm> other = readMatmul(op);
     return succeeded(other) && succeeded(orient(*other)) &&
-           chooseStrategy(*other, element, registers) == Strategy::Tiles &&
+           chooseMethod(*other, element, registers) == MatmulMethod::Tiles &&
            other->m.size * other->n.size == product->m.size * product->n.size;
   });
 }
 
-struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
+struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
   using Base::Base;
 
   void runOnOperation() override {
     if (failed(verifyVectorBits(getOperation(), getArgument(), vectorBits)))
       return signalPassFailure();
-    Registers registers{vectorBits, bfloat16Pairs};
+    Registers registers{vectorBits, bfloat16Dot2};
     SmallVector<linalg::LinalgOp> contractions;
     getOperation().walk([&](linalg::LinalgOp op) {
       if (op.getNumReductionLoops() > 0)
@@ -82,12 +82,12 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
         return signalPassFailure();
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
         storeInOrder(generic, registers);
-      FailureOr<Product> product = readProduct(op);
+      FailureOr<MatmulForm> product = readMatmul(op);
       if (failed(product) || failed(orient(*product)))
         continue;
       Type element = getElementTypeOrSelf(product->c.buffer.getType());
-      Cut cut = chooseCut(op, *product, element, registers);
-      if (cut.strategy == Strategy::Loops)
+      MatmulCut cut = chooseCut(op, *product, element, registers);
+      if (cut.method == MatmulMethod::Loops)
         transposeNarrow(op);
       else
         emitContraction(op, *product, cut, element);
@@ -97,30 +97,30 @@ struct LowerContractions : impl::LowerContractionsBase<LowerContractions> {
 
 } // namespace
 
-std::vector<ProductPlan> productPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Pairs) {
-  FailureOr<Product> product = readProduct(op);
+std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Dot2) {
+  FailureOr<MatmulForm> product = readMatmul(op);
   if (failed(product) || failed(orient(*product)))
     return {};
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  Cut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Pairs});
-  if (cut.strategy == Strategy::Stream)
-    cut.tile = chooseGemmTile(element, vectorBits, product->n.size.expected());
-  GemmFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(), cut.tile,
+  MatmulCut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Dot2});
+  if (cut.method == MatmulMethod::Stream)
+    cut.tile = chooseMatmulTile(element, vectorBits, product->n.size.expected());
+  MatmulFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(), cut.tile,
                       cut.blocks};
-  freedom.isTiled = cut.strategy == Strategy::Tiles || cut.strategy == Strategy::Pairs;
-  freedom.isLooped = cut.strategy == Strategy::Loops;
-  freedom.isPairs = product->narrow != Product::None;
-  if (!freedom.isPairs && product->n.strides[1].isStatic(1)) {
-    if (cut.packing != GemmPacking::Rows)
+  freedom.isTiled = cut.method == MatmulMethod::Tiles || cut.method == MatmulMethod::Dot2;
+  freedom.isLooped = cut.method == MatmulMethod::Loops;
+  freedom.isDot2 = product->narrow != MatmulForm::None;
+  if (!freedom.isDot2 && product->n.strides[1].isStatic(1)) {
+    if (cut.packing != MatmulPacking::Rows)
       freedom.packings.push_back("copied");
-    if (cut.packing != GemmPacking::Once && canCopyOnce(*product, cut.blocks))
+    if (cut.packing != MatmulPacking::Once && canCopyOnce(*product, cut.blocks))
       freedom.packings.push_back("once");
-    if (cut.packing != GemmPacking::InPlace && product->n.size.isMultipleOf(cut.tile.columns()))
+    if (cut.packing != MatmulPacking::InPlace && product->n.size.isMultipleOf(cut.tile.columns()))
       freedom.packings.push_back("in-place");
   }
-  freedom.canStream = cut.strategy != Strategy::Stream && canStream(*product, element, vectorBits);
+  freedom.canStream = cut.method != MatmulMethod::Stream && canStream(*product, element, vectorBits);
   freedom.registers = vectorBits >= 512 ? 32 : 16;
-  return gemmPlans(freedom);
+  return matmulPlanTable(freedom);
 }
 
 } // namespace mlir::array

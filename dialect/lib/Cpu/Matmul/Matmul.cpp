@@ -13,22 +13,22 @@ namespace {
 /// A byte that is packed.
 constexpr double packNs = 0.04;
 
-class TileEmitter : GemmEmitter {
+class TileEmitter : MatmulEmitter {
 public:
-  TileEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call)
-      : GemmEmitter(b, module, call), leftMatrix(call.a) {}
+  TileEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call)
+      : MatmulEmitter(b, module, call), leftMatrix(call.a) {}
 
   void emit() {
-    isOnce = call.packing == GemmPacking::Once;
+    isOnce = call.packing == MatmulPacking::Once;
     getTiles();
     if (call.pairing)
-      pairLeft();
-    else if (call.packing != GemmPacking::InPlace && !isOnce && !call.produceRight)
+      dot2Left();
+    else if (call.packing != MatmulPacking::InPlace && !isOnce && !call.produceRight)
       getPack();
     depthBlock = chooseDepthBlock();
     int64_t n = std::min(call.n.expected(), call.blocks.columns);
     double m = double(std::max<int64_t>(call.m.expected(), 1));
-    double blockNs = estimateGemmNs(call.tile, call.m.expected(), n, depthBlock.expected());
+    double blockNs = estimateMatmulNs(call.tile, call.m.expected(), n, depthBlock.expected());
     int64_t rowStep = call.blocks.rows;
     bool areRowsShared = sharesRows(call.m, rowStep);
     double rowsNs = areRowsShared ? blockNs / m * double(rowStep) : 0;
@@ -61,12 +61,12 @@ private:
     if (!call.m.isStatic() && !call.pairing && !call.packsLeft)
       heights = goodTileRows(call.tile, call.m);
     for (int64_t height : heights) {
-      GemmTile tile = call.tile;
+      MatmulTile tile = call.tile;
       tile.rows = height;
-      tiles.push_back(call.packsLeft        ? getGemmTilesPacked(module, call.element, tile)
-                      : isOnce              ? getGemmTilesOnce(module, call.element, tile)
-                      : !call.ahead.empty() ? getGemmTilesAhead(module, call.element, tile)
-                                            : getGemmTiles(module, call.element, tile, call.pairing.has_value()));
+      tiles.push_back(call.packsLeft        ? getMatmulTilesPacked(module, call.element, tile)
+                      : isOnce              ? getMatmulTilesOnce(module, call.element, tile)
+                      : !call.ahead.empty() ? getMatmulTilesAhead(module, call.element, tile)
+                                            : getMatmulTiles(module, call.element, tile, call.pairing.has_value()));
     }
   }
 
@@ -86,14 +86,14 @@ private:
 
   /// The function that packs. Columns that may be too short to be transposed have another one.
   void getPack() {
-    pack = getGemmPack(module, call.element, call.tile, call.packing);
+    pack = getMatmulPack(module, call.element, call.tile, call.packing);
     int64_t side = call.tile.squareSide();
-    if (call.packing == GemmPacking::Columns && leastDepthBlock(call.k, call.blocks.depth) < side)
-      packShort = getGemmPack(module, call.element, call.tile, GemmPacking::Strided);
+    if (call.packing == MatmulPacking::Columns && leastDepthBlock(call.k, call.blocks.depth) < side)
+      packShort = getMatmulPack(module, call.element, call.tile, MatmulPacking::Strided);
   }
 
   /// The terms of a block.
-  Size chooseDepthBlock() {
+  BoundedSize chooseDepthBlock() {
     int64_t most = call.blocks.depth;
     if (call.k.isStatic())
       return evenDepthBlock(call.k.factor(), most);
@@ -102,7 +102,7 @@ private:
     Value k = g.index(call.k), count = arith::MaxSIOp::create(b, g.ceilDiv(k, most), g.index(1));
     Value block = arith::DivUIOp::create(b, g.sub(g.add(k, count), 1), count);
     block = arith::MaxSIOp::create(b, block, g.index(1)); // a step of a loop
-    return Size(block, {1, most, 1, evenDepthBlock(call.k.expected(), most)});
+    return BoundedSize(block, {1, most, 1, evenDepthBlock(call.k.expected(), most)});
   }
 
   /// Computes a block of the left operand, laid out along the dimension that it lies along. Blocks of rows that threads
@@ -119,22 +119,22 @@ private:
   /// Copies a block of the left operand to panels of the tile's rows. Blocks of rows that threads share have memory of
   /// their own.
   void packLeft(Value row, Value rows, Value depth, Value height, int64_t rowStep) {
-    GemmTile panels = call.tile.ofLeftPanels();
+    MatmulTile panels = call.tile.ofLeftPanels();
     Value offset = call.leftOffset;
     if (sharesRows(call.m, rowStep))
       offset = g.advance(offset, row, mostDepthBlock(call.k, call.blocks.depth));
     SmallVector<OpFoldResult> sizes{g.ceilDiv(rows, panels.lanes), height, b.getIndexAttr(panels.lanes)};
     SmallVector<OpFoldResult> strides{g.mul(height, panels.lanes), b.getIndexAttr(panels.lanes), b.getIndexAttr(1)};
-    leftPanels = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, panels), call.leftBuffer,
+    leftPanels = memref::ReinterpretCastOp::create(b, matmulPackedType(call.element, panels), call.leftBuffer,
                                                    OpFoldResult(offset), sizes, strides);
-    GemmMatrix transposed{call.a.buffer, call.a.offset, call.a.columnStride, call.a.rowStride};
+    MatmulMatrix transposed{call.a.buffer, call.a.offset, call.a.columnStride, call.a.rowStride};
     Value source = view(transposed, depth, row, height, rows, /*unitStride=*/true);
-    func::FuncOp function = getGemmPack(module, call.element, panels, GemmPacking::Rows);
+    func::FuncOp function = getMatmulPack(module, call.element, panels, MatmulPacking::Rows);
     func::CallOp::create(b, function, ValueRange{source, leftPanels});
   }
 
   /// A matrix of known strides.
-  Value block(const GemmMatrix &matrix, Value rows, Value columns) {
+  Value block(const MatmulMatrix &matrix, Value rows, Value columns) {
     SmallVector<OpFoldResult> sizes{getAsOpFoldResult(rows), getAsOpFoldResult(columns)};
     int64_t rowStride = matrix.rowStride.factor(), columnStride = matrix.columnStride.factor();
     SmallVector<OpFoldResult> strides{b.getIndexAttr(rowStride), b.getIndexAttr(columnStride)};
@@ -147,10 +147,10 @@ private:
 
   /// Makes pairs of the whole left factor, which the tiles then read instead; the right one becomes pairs as it is
   /// packed.
-  void pairLeft() {
-    const GemmPairing &pairing = *call.pairing;
-    pack = getPairRight(module, pairing.right, call.tile);
-    func::FuncOp function = getPairLeft(module, pairing.left, call.tile);
+  void dot2Left() {
+    const Dot2Operands &pairing = *call.pairing;
+    pack = getDot2Right(module, pairing.right, call.tile);
+    func::FuncOp function = getDot2Left(module, pairing.left, call.tile);
     leftMatrix = {call.leftBuffer, call.leftOffset, call.k, 1};
     double rowNs = double(pairing.k.expected()) * packNs;
     int64_t step = cachedRows(call.element);
@@ -164,7 +164,7 @@ private:
 
   /// Calls `body(first, size)` for blocks of `total`, in a loop where there is more than one. Threads may share it if
   /// a block's time is given.
-  void blocks(const Size &total, const Size &step, double blockNs, llvm::function_ref<void(Value, Value)> body) {
+  void blocks(const BoundedSize &total, const BoundedSize &step, double blockNs, llvm::function_ref<void(Value, Value)> body) {
     if (total == step || (step.isStatic() && total.isAtMost(step.factor())))
       return body(g.index(0), g.index(total));
     scf::ForOp loop = g.loop(g.index(0), g.index(total), step, [&](Value first) {
@@ -213,7 +213,7 @@ private:
       Value right =
           isOnce ? view(call.b, depth, at, height, size, /*unitStride=*/true) : panel(depth, height, column, first);
       SmallVector<Value> ahead;
-      for (const GemmAhead &next : call.ahead)
+      for (const MatmulAhead &next : call.ahead)
         ahead.push_back(aheadOf(next, first));
       auto callTiles = [&](Value addend, Value adds) {
         SmallVector<Value> operands{left, right, result, addend, adds, rectifies};
@@ -240,24 +240,24 @@ private:
   }
 
   /// The part of a matrix of the next product that the tiles of the panel at `first` fetch.
-  Value aheadOf(const GemmAhead &next, Value first) {
+  Value aheadOf(const MatmulAhead &next, Value first) {
     int64_t tiles = llvm::divideCeil(call.m.factor(), call.tile.rows), elements = tiles * call.k.factor();
     Value number = arith::DivUIOp::create(b, first, g.index(call.tile.columns()));
     Value offset = g.add(next.offset, g.mul(number, elements * next.step));
     SmallVector<OpFoldResult> sizes{g.index(elements)}, strides{g.index(next.step)};
-    return memref::ReinterpretCastOp::create(b, gemmAheadType(call.element), next.buffer, OpFoldResult(offset), sizes,
+    return memref::ReinterpretCastOp::create(b, matmulAheadType(call.element), next.buffer, OpFoldResult(offset), sizes,
                                              strides);
   }
 
   /// The panel from column `first` of the block at `column`: a view of b, or packed before.
   Value panel(Value depth, Value height, Value column, Value first) {
-    MemRefType type = gemmPanelType(call.element, call.tile);
+    MemRefType type = matmulPanelType(call.element, call.tile);
     SmallVector<OpFoldResult> sizes{height, b.getIndexAttr(call.tile.columns())};
     Value buffer = isPacked() ? call.packBuffer : call.b.buffer;
     // Packed panels of `height` rows follow each other.
     Value offset = isPacked() ? g.add(call.packOffset, arith::MulIOp::create(b, first, height))
                               : position(call.b, depth, g.add(column, first));
-    Value rowStride = g.index(isPacked() ? Size(call.tile.columns()) : call.b.rowStride);
+    Value rowStride = g.index(isPacked() ? BoundedSize(call.tile.columns()) : call.b.rowStride);
     SmallVector<OpFoldResult> strides{rowStride, b.getIndexAttr(1)};
     return memref::ReinterpretCastOp::create(b, type, buffer, OpFoldResult(offset), sizes, strides);
   }
@@ -286,7 +286,7 @@ private:
     Value count = g.ceilDiv(width, columns);
     SmallVector<OpFoldResult> sizes{count, height, b.getIndexAttr(columns)};
     SmallVector<OpFoldResult> strides{g.mul(height, columns), b.getIndexAttr(columns), b.getIndexAttr(1)};
-    Value packed = memref::ReinterpretCastOp::create(b, gemmPackedType(call.element, call.tile), call.packBuffer,
+    Value packed = memref::ReinterpretCastOp::create(b, matmulPackedType(call.element, call.tile), call.packBuffer,
                                                      OpFoldResult(offset), sizes, strides);
     OpBuilder::InsertionGuard guard(b);
     if (packShort) {
@@ -330,28 +330,28 @@ private:
 
   Value source(Value depth, Value column, Value height, Value width) {
     if (call.pairing) {
-      const GemmNarrow &factor = call.pairing->right;
+      const Dot2Factor &factor = call.pairing->right;
       Value first = g.mul(depth, 2), terms = g.min(g.mul(height, 2), g.sub(g.index(call.pairing->k), first));
       return view(call.b, first, column, terms, width, factor.unitStride, factor.element);
     }
-    if (call.packing != GemmPacking::Columns)
-      return view(call.b, depth, column, height, width, /*unitStride=*/call.packing == GemmPacking::Rows);
-    GemmMatrix transposed{call.b.buffer, call.b.offset, call.b.columnStride, call.b.rowStride};
+    if (call.packing != MatmulPacking::Columns)
+      return view(call.b, depth, column, height, width, /*unitStride=*/call.packing == MatmulPacking::Rows);
+    MatmulMatrix transposed{call.b.buffer, call.b.offset, call.b.columnStride, call.b.rowStride};
     return view(transposed, column, depth, width, height, /*unitStride=*/true);
   }
 
   SmallVector<func::FuncOp> tiles;
   SmallVector<int64_t> heights; ///< of the tiles
   func::FuncOp pack, packShort;
-  Size depthBlock;
+  BoundedSize depthBlock;
   bool isOnce = false;   ///< the first tile of a panel copies it
-  GemmMatrix leftMatrix; ///< as the tiles read it
+  MatmulMatrix leftMatrix; ///< as the tiles read it
   Value leftPanels;      ///< where it is packed
   double panelNs = 0;    ///< of a panel, where threads may share the panels
 };
 
 } // namespace
 
-void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) { TileEmitter(b, module, call).emit(); }
+void emitMatmul(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call) { TileEmitter(b, module, call).emit(); }
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
-// One matrix product at the place of its call: blocks over columns and depth around the functions of GemmKernels.h.
-// array-lower-contractions decides which products are worth it.
+// One matrix product at the place of its call: blocks over columns and depth around the functions of MatmulKernels.h.
+// array-lower-matmuls decides which products are worth it.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMUL_H
 #define ARRAY_LIB_CPU_MATMUL_MATMUL_H
 
@@ -11,52 +11,52 @@
 namespace mlir::array {
 
 /// A matrix in a buffer: element (i, j) is `offset + i * rowStride + j * columnStride` elements from its base.
-struct GemmMatrix {
+struct MatmulMatrix {
   Value buffer;
   Value offset;
-  Size rowStride;
-  Size columnStride;
+  BoundedSize rowStride;
+  BoundedSize columnStride;
 };
 
 /// Factors of which two share an element. The product's element is that of its sums and its depth counts pairs, k is
 /// the number of terms.
-struct GemmPairing {
-  GemmNarrow left, right;
-  Size k;
+struct Dot2Operands {
+  Dot2Factor left, right;
+  BoundedSize k;
 };
 
 /// A matrix that the next product reads or writes: `step` elements for each term of each tile are all of it.
-struct GemmAhead {
+struct MatmulAhead {
   Value buffer, offset;
   int64_t step;
 };
 
 /// Rows and columns of a block, and the terms that are summed in registers at most.
-struct GemmBlocks {
+struct MatmulBlocks {
   int64_t rows, columns, depth;
 };
 
 /// c (m x n, unit column stride) = (accumulate ? c : 0) + a (m x k) * b (k x n).
-struct GemmCall {
+struct MatmulCall {
   Type element;
-  GemmTile tile;
-  GemmPacking packing;
-  GemmBlocks blocks;
-  Size m, n, k;
-  GemmMatrix a, b, c;
-  Value packBuffer; ///< 1-D, of gemmPackElements(...) elements from `packOffset` on; null where nothing is packed.
+  MatmulTile tile;
+  MatmulPacking packing;
+  MatmulBlocks blocks;
+  BoundedSize m, n, k;
+  MatmulMatrix a, b, c;
+  Value packBuffer; ///< 1-D, of matmulPackElements(...) elements from `packOffset` on; null where nothing is packed.
   Value packOffset;
   Value accumulate;
   /// Called for each block of rows and columns (row, rows, column, columns) once its sums are complete.
   std::function<void(Value, Value, Value, Value)> finish = {};
   /// What tiles do to complete sums before they store them: add a matrix like c, and take the maximum with zero. Sums
   /// of an addend start at zero.
-  std::optional<GemmMatrix> addend = {};
+  std::optional<MatmulMatrix> addend = {};
   bool rectifies = false;
-  std::optional<GemmPairing> pairing = {};
+  std::optional<Dot2Operands> pairing = {};
   /// Where an operand is computed block by block: (row, column, rows, columns, target) stores the elements from (row,
   /// column) on in `target`. The right one goes to the packing buffer, the left one to `leftBuffer`, 1-D, of
-  /// gemmLeftElements(...) elements from `leftOffset` on; only the strides of `a` count then. All pairs of the left
+  /// matmulLeftElements(...) elements from `leftOffset` on; only the strides of `a` count then. All pairs of the left
   /// factor go to `leftBuffer` as well.
   std::function<void(Value, Value, Value, Value, Value)> produceLeft = {}, produceRight = {};
   Value leftBuffer = {}, leftOffset = {};
@@ -68,32 +68,32 @@ struct GemmCall {
   Value depthSums = {};
   /// The next a, b and c, which are fetched meanwhile; or none. For products that are one block of tiles, of known
   /// sizes, whose right operand is read in place.
-  SmallVector<GemmAhead, 3> ahead = {};
+  SmallVector<MatmulAhead, 3> ahead = {};
 };
 
 /// Fails, in the name of `pass`, unless there are tiles for registers of `vectorBits`.
 LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorBits);
 
 /// The tile for `vectorBits` wide registers and results with `columns` columns.
-GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns);
+MatmulTile chooseMatmulTile(Type element, unsigned vectorBits, int64_t columns);
 
 /// Tiles with more vectors than `tile`, which broadcast less for as many sums; most products are better off with them.
-SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits);
+SmallVector<MatmulTile> wideTiles(const MatmulTile &tile, unsigned vectorBits);
 
 /// The tile, or a wide one, that takes the least time for so many rows and columns, with as many rows as leave the
-/// least of the last tile of `rows` empty. Where that depends on the call it is the tallest one, and emitGemm lets the
+/// least of the last tile of `rows` empty. Where that depends on the call it is the tallest one, and emitMatmul lets the
 /// call choose. Rows of the right operand are `rowBytes` apart.
-GemmTile fitGemmTile(const GemmTile &tile, unsigned vectorBits, const Size &rows, int64_t columns, int64_t rowBytes);
+MatmulTile fitMatmulTile(const MatmulTile &tile, unsigned vectorBits, const BoundedSize &rows, int64_t columns, int64_t rowBytes);
 
 /// The least rows of a tile that keeps the registers as busy: additions to one accumulator wait for each other.
-int64_t leastTileRows(const GemmTile &tile);
+int64_t leastTileRows(const MatmulTile &tile);
 
-/// The rows that fitGemmTile may choose for a call, of which emitGemm does: for many rows it means little.
-SmallVector<int64_t> goodTileRows(const GemmTile &tile, const Size &rows);
+/// The rows that fitMatmulTile may choose for a call, of which emitMatmul does: for many rows it means little.
+SmallVector<int64_t> goodTileRows(const MatmulTile &tile, const BoundedSize &rows);
 
 /// The blocks for the caches of this machine. The depth is the same on all machines. Rows of the result are `rowStride`
 /// elements apart.
-GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride);
+MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride);
 
 /// Rows of the left operand that stay in the cache.
 int64_t cachedRows(Type element);
@@ -102,23 +102,23 @@ int64_t cachedRows(Type element);
 int64_t evenDepthBlock(int64_t k, int64_t most);
 
 /// The greatest one of all that `k` may be.
-int64_t mostDepthBlock(const Size &k, int64_t most);
+int64_t mostDepthBlock(const BoundedSize &k, int64_t most);
 
 /// No more than the least one, which is the last.
-int64_t leastDepthBlock(const Size &k, int64_t most);
+int64_t leastDepthBlock(const BoundedSize &k, int64_t most);
 
 /// Whether there are so many rows that threads share blocks of `rowStep`.
-bool sharesRows(const Size &m, int64_t rowStep);
+bool sharesRows(const BoundedSize &m, int64_t rowStep);
 
 /// Elements that the packed block of a k x n operand takes at most; 0 where it is read in place.
-int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, const Size &k,
-                         const Size &n);
+int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks, const BoundedSize &k,
+                         const BoundedSize &n);
 
 /// Elements of the left operand that are computed or packed at a time, at most, in tiles of `unit` rows.
-Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k, int64_t unit = 1);
+BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, const BoundedSize &m, const BoundedSize &k, int64_t unit = 1);
 
 /// What a product takes in one thread, roughly, in nanoseconds.
-double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k);
+double estimateMatmulNs(const MatmulTile &tile, int64_t m, int64_t n, int64_t k);
 
 /// With how many rows at most the rows of b are read in the order of memory, for all rows of a at the same time: where
 /// these are few and reading b is what takes the time. b has unit stride along n.
@@ -128,14 +128,14 @@ int64_t mostStreamedRows(Type element, unsigned vectorBits, int64_t n, int64_t k
 inline constexpr int64_t kMostStreamedRows = 8;
 
 /// The tile of a product that is streamed.
-GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows);
+MatmulTile streamingTile(Type element, unsigned vectorBits, int64_t rows);
 
 /// Blocks of about so many columns that n is cut into.
 int64_t streamBlocks(int64_t n, int64_t columns);
 
 /// Blocks of depth that a product which is streamed is cut into: threads share them, and each reads its own in the
 /// order of memory. The sums of each are added up in the end, in order.
-int64_t streamDepthBlocks(Type element, const Size &m, const Size &n, const Size &k);
+int64_t streamDepthBlocks(Type element, const BoundedSize &m, const BoundedSize &n, const BoundedSize &k);
 
 /// What such a product keeps beside its result, in elements: a line that begins with the number 1, and from there on
 /// the sums of each block of depth.
@@ -143,10 +143,10 @@ inline constexpr int64_t kStreamSumsOffset = 16;
 
 /// Emits a product that is streamed. Its packing is InPlace; there is a function for each number of rows that it may
 /// have.
-void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call);
+void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call);
 
 /// Emits the product where `b` stands, and the functions that it calls where `module` has none yet.
-void emitGemm(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call);
+void emitMatmul(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call);
 
 } // namespace mlir::array
 

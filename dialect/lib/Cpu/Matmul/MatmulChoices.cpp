@@ -1,4 +1,4 @@
-// Decides how a product is cut (Gemm.h): by what is expected of its sizes, and by the caches of this machine.
+// Decides how a product is cut (Matmul.h): by what is expected of its sizes, and by the caches of this machine.
 #include "Analysis/Caches.h"
 #include "Matmul.h"
 #include "Analysis/ParallelLoops.h"
@@ -9,7 +9,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Blocks of at most kGemmDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
+/// Blocks of at most kMatmulDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
 /// while the panels of `columns` of the right one pass, which take at most twice that cache, and 2 MiB: what is packed
 /// is memory that a program takes besides its arrays.
 struct CacheBlocks {
@@ -17,12 +17,12 @@ struct CacheBlocks {
 };
 
 CacheBlocks cacheBlocks(Type element) {
-  int64_t terms = secondCacheBytes() / (kGemmDepth * element.getIntOrFloatBitWidth() / 8);
+  int64_t terms = secondCacheBytes() / (kMatmulDepth * element.getIntOrFloatBitWidth() / 8);
   auto size = [](int64_t count, int64_t least, int64_t most) {
     return std::clamp<int64_t>(llvm::bit_floor(uint64_t(count)), least, most);
   };
   constexpr int64_t mostPacked = 2 << 20;
-  int64_t mostColumns = mostPacked / (kGemmDepth * element.getIntOrFloatBitWidth() / 8);
+  int64_t mostColumns = mostPacked / (kMatmulDepth * element.getIntOrFloatBitWidth() / 8);
   return {size(terms / 4, 32, 256), size(terms * 2, 512, mostColumns)};
 }
 
@@ -36,7 +36,7 @@ constexpr int64_t shallowDepth = 16;
 int64_t costOfTiles(int64_t height, int64_t rows) { return llvm::divideCeil(rows, height) * (height + 1); }
 
 /// The rows of the tile that costs least.
-int64_t bestTileRows(const GemmTile &tile, int64_t rows) {
+int64_t bestTileRows(const MatmulTile &tile, int64_t rows) {
   int64_t best = tile.rows;
   for (int64_t height = tile.rows - 1; height >= leastTileRows(tile); --height)
     if (costOfTiles(height, rows) < costOfTiles(best, rows))
@@ -45,7 +45,7 @@ int64_t bestTileRows(const GemmTile &tile, int64_t rows) {
 }
 
 /// Rows of a block, whole tiles: with tiles of 6 rows a block of 32 takes as long as one of 36.
-int64_t rowStepOf(const GemmTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+int64_t rowStepOf(const MatmulTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
   int64_t most = llvm::alignTo(cached.rows, tile.rows);
   // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
   // sets. They are next to each other, so the panels stay in the caches.
@@ -53,7 +53,7 @@ int64_t rowStepOf(const GemmTile &tile, const CacheBlocks &cached, int64_t m, in
     int64_t places = kPageBytes / std::gcd(rowBytes, kPageBytes);
     return std::min(tile.rows * places, most);
   }
-  double blockNs = estimateGemmNs(tile, m, std::min(n, cached.columns), evenDepthBlock(k, kGemmDepth));
+  double blockNs = estimateMatmulNs(tile, m, std::min(n, cached.columns), evenDepthBlock(k, kMatmulDepth));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
     return most;
   int64_t rows = std::max<int64_t>(llvm::divideCeil(m, rowBlocks), leastRowBlock);
@@ -66,11 +66,11 @@ int64_t evenDepthBlock(int64_t k, int64_t most) {
   return llvm::divideCeil(k, std::max<int64_t>(llvm::divideCeil(k, most), 1));
 }
 
-int64_t mostDepthBlock(const Size &k, int64_t most) {
+int64_t mostDepthBlock(const BoundedSize &k, int64_t most) {
   return k.isStatic() ? evenDepthBlock(k.factor(), most) : std::min(k.most(), most);
 }
 
-int64_t leastDepthBlock(const Size &k, int64_t most) {
+int64_t leastDepthBlock(const BoundedSize &k, int64_t most) {
   if (k.isAtMost(most))
     return k.least();
   if (!k.isStatic())
@@ -79,9 +79,9 @@ int64_t leastDepthBlock(const Size &k, int64_t most) {
   return last == 0 ? block : last;
 }
 
-bool sharesRows(const Size &m, int64_t rowStep) { return m.expected() >= 2 * rowStep; }
+bool sharesRows(const BoundedSize &m, int64_t rowStep) { return m.expected() >= 2 * rowStep; }
 
-SmallVector<int64_t> goodTileRows(const GemmTile &tile, const Size &rows) {
+SmallVector<int64_t> goodTileRows(const MatmulTile &tile, const BoundedSize &rows) {
   constexpr int64_t many = 128;
   SmallVector<int64_t> heights{tile.rows};
   for (int64_t m = 1; m <= many; ++m)
@@ -98,7 +98,7 @@ LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorB
   return module.emitError(pass) << ": vector-bits is " << vectorBits << ", not 128, 256 or 512";
 }
 
-GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
+MatmulTile chooseMatmulTile(Type element, unsigned vectorBits, int64_t columns) {
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
   // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach
   // the peak already), 16 narrower ones.
@@ -108,12 +108,12 @@ GemmTile chooseGemmTile(Type element, unsigned vectorBits, int64_t columns) {
   return {rows, columns <= lanes ? 1 : 2, lanes};
 }
 
-int64_t leastTileRows(const GemmTile &tile) {
+int64_t leastTileRows(const MatmulTile &tile) {
   constexpr int64_t leastSums = 8;
   return std::min(tile.rows, std::max<int64_t>(llvm::divideCeil(leastSums, tile.vectors), tile.rows / 2 + 1));
 }
 
-SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits) {
+SmallVector<MatmulTile> wideTiles(const MatmulTile &tile, unsigned vectorBits) {
   if (vectorBits < 512 || tile.vectors != 2)
     return {};
   return {{6, 4, tile.lanes}, {8, 3, tile.lanes}};
@@ -124,7 +124,7 @@ SmallVector<GemmTile> wideTiles(const GemmTile &tile, unsigned vectorBits) {
 /// thread has a share of the core the loads are what counts: 6x4 has taken a fifth less time there than 8x2, else as
 /// much. A tile whose rows or columns are not all there counts half more: 64 batches of 64x64 take 5% less time by
 /// 8x2, all of whose tiles are whole, on Zen 4.
-static double costOfProduct(const GemmTile &tile, int64_t rows, int64_t columns) {
+static double costOfProduct(const MatmulTile &tile, int64_t rows, int64_t columns) {
   double sums = double(tile.rows * tile.vectors), loads = double(tile.rows + tile.vectors);
   auto tiles = [](int64_t size, int64_t side) {
     return double(llvm::divideCeil(size, side)) + (size % side == 0 ? 0 : 0.5);
@@ -132,12 +132,12 @@ static double costOfProduct(const GemmTile &tile, int64_t rows, int64_t columns)
   return tiles(rows, tile.rows) * tiles(columns, tile.columns()) * (sums + loads / 2 + double(tile.vectors) / 2);
 }
 
-GemmTile fitGemmTile(const GemmTile &chosen, unsigned vectorBits, const Size &rows, int64_t columns, int64_t rowBytes) {
+MatmulTile fitMatmulTile(const MatmulTile &chosen, unsigned vectorBits, const BoundedSize &rows, int64_t columns, int64_t rowBytes) {
   // Rows of a wide panel compete for the same sets of the first cache where they are read in place.
   constexpr int64_t mostBytes = kPageBytes / 8;
-  GemmTile tile = chosen;
+  MatmulTile tile = chosen;
   if (rowBytes <= mostBytes || rowBytes >= kPageBytes / 2)
-    for (const GemmTile &wide : wideTiles(chosen, vectorBits))
+    for (const MatmulTile &wide : wideTiles(chosen, vectorBits))
       if (costOfProduct(wide, rows.expected(), columns) < costOfProduct(tile, rows.expected(), columns))
         tile = wide;
   if (rows.isStatic())
@@ -145,30 +145,30 @@ GemmTile fitGemmTile(const GemmTile &chosen, unsigned vectorBits, const Size &ro
   return tile;
 }
 
-GemmBlocks chooseGemmBlocks(Type element, const GemmTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {
+MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {
   CacheBlocks cached = cacheBlocks(element);
   int64_t rowBytes = rowStride * element.getIntOrFloatBitWidth() / 8;
-  return {rowStepOf(tile, cached, m, n, k, rowBytes), cached.columns, kGemmDepth};
+  return {rowStepOf(tile, cached, m, n, k, rowBytes), cached.columns, kMatmulDepth};
 }
 
-int64_t gemmPackElements(const GemmTile &tile, GemmPacking packing, const GemmBlocks &blocks, const Size &k,
-                         const Size &n) {
-  if (packing == GemmPacking::InPlace || packing == GemmPacking::Once)
+int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks, const BoundedSize &k,
+                         const BoundedSize &n) {
+  if (packing == MatmulPacking::InPlace || packing == MatmulPacking::Once)
     return 0;
   return mostDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n.most(), blocks.columns), tile.columns());
 }
 
-Size gemmLeftElements(GemmBuilder &g, const GemmBlocks &blocks, const Size &m, const Size &k, int64_t unit) {
+BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, const BoundedSize &m, const BoundedSize &k, int64_t unit) {
   int64_t rows = blocks.rows;
-  Size depth = mostDepthBlock(k, blocks.depth);
+  BoundedSize depth = mostDepthBlock(k, blocks.depth);
   if (!sharesRows(m, rows))
     return depth * int64_t(llvm::alignTo(std::min(m.most(), rows), unit));
   if (m.isStatic())
     return depth * int64_t(llvm::alignTo(m.factor(), rows));
-  return depth * Size(g.ceilDiv(g.index(m), rows), SizeFacts()) * rows;
+  return depth * BoundedSize(g.ceilDiv(g.index(m), rows), SizeFacts()) * rows;
 }
 
-double estimateGemmNs(const GemmTile &tile, int64_t m, int64_t n, int64_t k) {
+double estimateMatmulNs(const MatmulTile &tile, int64_t m, int64_t n, int64_t k) {
   // Four multiply-adds of a vector in a nanosecond, with what surrounds them.
   return double(m) * double(n) * double(k) / (4 * double(tile.lanes));
 }
@@ -195,7 +195,7 @@ int64_t mostStreamColumns(Type element, int64_t rows) {
 
 int64_t streamBlocks(int64_t n, int64_t columns) { return std::max<int64_t>((n + columns / 2) / columns, 1); }
 
-int64_t streamDepthBlocks(Type element, const Size &m, const Size &n, const Size &k) {
+int64_t streamDepthBlocks(Type element, const BoundedSize &m, const BoundedSize &n, const BoundedSize &k) {
   constexpr int64_t pieces = 16, leastDepth = 64, leastBytes = 512 << 10, mostBytes = 1 << 20;
   int64_t bytes = element.getIntOrFloatBitWidth() / 8, columns = n.expected(), depth = k.expected();
   int64_t wanted = llvm::divideCeil(pieces, streamBlocks(columns, streamColumns(element, m.most())));
@@ -204,7 +204,7 @@ int64_t streamDepthBlocks(Type element, const Size &m, const Size &n, const Size
       std::min({wanted, depth / leastDepth, columns * depth * bytes / leastBytes, mostBytes / sums}), 1);
 }
 
-GemmTile streamingTile(Type element, unsigned vectorBits, int64_t rows) {
+MatmulTile streamingTile(Type element, unsigned vectorBits, int64_t rows) {
   return {rows, 1, vectorBits / element.getIntOrFloatBitWidth()};
 }
 

@@ -1,4 +1,4 @@
-// Builds the functions that make pairs of bytes or bf16 (GemmPairs.h), as scf, vector and memref operations.
+// Builds the functions that make pairs of bytes or bf16 (MatmulDot2.h), as scf, vector and memref operations.
 #include "MatmulDot2.h"
 #include "Entry/SharedFunctions.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 class PairKernel {
 public:
-  PairKernel(ModuleOp module, StringRef kind, const GemmNarrow &factor, const GemmTile &tile)
+  PairKernel(ModuleOp module, StringRef kind, const Dot2Factor &factor, const MatmulTile &tile)
       : factor(factor), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
         pairs(VectorType::get({tile.lanes}, b.getI32Type())) {
     name = (kind +
@@ -35,7 +35,7 @@ private:
   /// Whether there is nothing left to emit: the module has the function, or the build has compiled it.
   bool isThere(Type packed) {
     if (!function)
-      function = addSharedFunction(b, name, {gemmMatrixType(factor.element, factor.unitStride), packed});
+      function = addSharedFunction(b, name, {matmulMatrixType(factor.element, factor.unitStride), packed});
     if (function.isExternal() || !function.getBody().front().empty())
       return true;
     source = function.getArgument(0);
@@ -95,10 +95,10 @@ private:
     return asStored(join(load(at), second));
   }
 
-  GemmNarrow factor;
-  GemmTile tile;
+  Dot2Factor factor;
+  MatmulTile tile;
   ImplicitLocOpBuilder b;
-  GemmBuilder g;
+  MatmulBuilder g;
   VectorType pairs;
   std::string name;
   func::FuncOp function;
@@ -107,7 +107,7 @@ private:
 
 /// With unit stride along k, pairs are what lies side by side after widening.
 func::FuncOp PairKernel::getLeft() {
-  if (isThere(gemmMatrixType(stored(), /*unitStride=*/true)))
+  if (isThere(matmulMatrixType(stored(), /*unitStride=*/true)))
     return function;
   Value zero = g.index(0), depths = dim(source, 1), count = dim(target, 1);
   g.loop(zero, dim(source, 0), 1, [&](Value row) {
@@ -133,7 +133,7 @@ func::FuncOp PairKernel::getLeft() {
 /// Two rows become one of pairs. Columns beyond n are zeros, or repeat the last one.
 func::FuncOp PairKernel::getRight() {
   constexpr int64_t ahead = 32;
-  if (isThere(gemmPackedType(stored(), tile)))
+  if (isThere(matmulPackedType(stored(), tile)))
     return function;
   Value zero = g.index(0), depths = dim(source, 0), columns = dim(source, 1);
   Value lastDepth = g.sub(depths, 1), lastColumn = g.sub(columns, 1);
@@ -168,16 +168,16 @@ func::FuncOp PairKernel::getRight() {
 
 } // namespace
 
-func::FuncOp getPairLeft(ModuleOp module, const GemmNarrow &factor, const GemmTile &tile) {
-  return PairKernel(module, "gemm_pair_left", factor, tile).getLeft();
+func::FuncOp getDot2Left(ModuleOp module, const Dot2Factor &factor, const MatmulTile &tile) {
+  return PairKernel(module, "matmul_dot2_left", factor, tile).getLeft();
 }
 
-func::FuncOp getPairRight(ModuleOp module, const GemmNarrow &factor, const GemmTile &tile) {
-  return PairKernel(module, "gemm_pair_right", factor, tile).getRight();
+func::FuncOp getDot2Right(ModuleOp module, const Dot2Factor &factor, const MatmulTile &tile) {
+  return PairKernel(module, "matmul_dot2_right", factor, tile).getRight();
 }
 
 // Making pairs of the right factor takes as long as a few rows of products.
-bool isWorthPairing(int64_t m, int64_t n, int64_t k) {
+bool isWorthDot2(int64_t m, int64_t n, int64_t k) {
   return m >= 8 && n >= 8 && k >= 8 && m * n * k >= 2 * 16 * 16 * 16;
 }
 
@@ -188,7 +188,7 @@ static Value emitBFloat16Product(ImplicitLocOpBuilder &b, Value x, Value y, Valu
   return LLVM::CallIntrinsicOp::create(b, sum.getType(), name, ValueRange{sum, left, right}).getResult(0);
 }
 
-Value emitPairProduct(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
+Value emitDot2(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   auto type = cast<VectorType>(sum.getType());
   if (isa<FloatType>(type.getElementType()))
     return emitBFloat16Product(b, x, y, sum);

@@ -1,5 +1,5 @@
 // What the emission of a product by tiles and of one that is streamed share: views of its matrices, and calls of the
-// functions of GemmKernels.h. Private to this directory.
+// functions of MatmulKernels.h. Private to this directory.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULEMITTER_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULEMITTER_H
 
@@ -9,9 +9,9 @@
 
 namespace mlir::array {
 
-class GemmEmitter {
+class MatmulEmitter {
 protected:
-  GemmEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call)
+  MatmulEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call)
       : g(b), b(b), call(call), module(module) {}
 
   /// Calls the function of this number, of one there is none.
@@ -39,22 +39,22 @@ protected:
 
   Value truth(bool value) { return arith::ConstantIntOp::create(b, value, 1); }
 
-  Value position(const GemmMatrix &matrix, Value row, Value column) {
+  Value position(const MatmulMatrix &matrix, Value row, Value column) {
     return g.advance(g.advance(matrix.offset, row, matrix.rowStride), column, matrix.columnStride);
   }
 
-  Value view(const GemmMatrix &matrix, Value row, Value column, Value height, Value width, bool unitStride,
+  Value view(const MatmulMatrix &matrix, Value row, Value column, Value height, Value width, bool unitStride,
              Type element = {}) {
     SmallVector<OpFoldResult> sizes{height, width}, strides{g.index(matrix.rowStride)};
     strides.push_back(unitStride ? OpFoldResult(b.getIndexAttr(1)) : OpFoldResult(g.index(matrix.columnStride)));
-    return memref::ReinterpretCastOp::create(b, gemmMatrixType(element ? element : call.element, unitStride),
+    return memref::ReinterpretCastOp::create(b, matmulMatrixType(element ? element : call.element, unitStride),
                                              matrix.buffer, OpFoldResult(position(matrix, row, column)), sizes,
                                              strides);
   }
 
-  GemmBuilder g;
+  MatmulBuilder g;
   ImplicitLocOpBuilder &b;
-  const GemmCall &call;
+  const MatmulCall &call;
   ModuleOp module;
 };
 

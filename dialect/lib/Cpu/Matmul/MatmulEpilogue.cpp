@@ -1,4 +1,4 @@
-// Finds the operation that follows a product, joins their memory, and emits it block by block (GemmEpilogue.h).
+// Finds the operation that follows a product, joins their memory, and emits it block by block (MatmulEpilogue.h).
 #include "MatmulEpilogue.h"
 #include "Analysis/ContractionForm.h"
 

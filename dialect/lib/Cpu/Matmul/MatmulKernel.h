@@ -1,4 +1,4 @@
-// What the emission of each function of a product shares (GemmKernels.h): the function of a module, masks of columns,
+// What the emission of each function of a product shares (MatmulKernels.h): the function of a module, masks of columns,
 // and short names.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULKERNEL_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULKERNEL_H
@@ -12,15 +12,15 @@
 namespace mlir::array {
 
 /// A function of the module, and the emission of its body.
-class GemmKernel {
+class MatmulKernel {
 protected:
-  GemmKernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile, bool hasPairs = false)
+  MatmulKernel(ModuleOp module, StringRef kind, Type element, const MatmulTile &tile, bool isDot2 = false)
       : element(element), tile(tile), b(module.getLoc(), OpBuilder::atBlockEnd(module.getBody())), g(b),
         vector(VectorType::get({tile.lanes}, element)) {
     name = (kind +
             (element.isF64()    ? "_f64_"
              : !element.isF32() ? "_pairs_"
-             : hasPairs         ? "_bf16_"
+             : isDot2         ? "_bf16_"
                                 : "_f32_") +
             Twine(tile.rows) + "x" + Twine(tile.columns()))
                .str();
@@ -52,9 +52,9 @@ protected:
   }
 
   Type element;
-  GemmTile tile;
+  MatmulTile tile;
   ImplicitLocOpBuilder b;
-  GemmBuilder g;
+  MatmulBuilder g;
   VectorType vector;
   std::string name;
   func::FuncOp function;

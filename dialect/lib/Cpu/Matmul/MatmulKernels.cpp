@@ -1,4 +1,4 @@
-// The types of what the functions of a matrix product take (GemmKernels.h).
+// The types of what the functions of a matrix product take (MatmulKernels.h).
 #include "MatmulKernels.h"
 
 namespace mlir::array {
@@ -9,18 +9,18 @@ static MemRefType stridedType(ArrayRef<int64_t> shape, Type element, ArrayRef<in
   return MemRefType::get(shape, element, StridedLayoutAttr::get(element.getContext(), dynamic, strides));
 }
 
-MemRefType gemmMatrixType(Type element, bool unitStride) {
+MemRefType matmulMatrixType(Type element, bool unitStride) {
   return stridedType({dynamic, dynamic}, element, {dynamic, unitStride ? 1 : dynamic});
 }
 
-MemRefType gemmPanelType(Type element, const GemmTile &tile) {
+MemRefType matmulPanelType(Type element, const MatmulTile &tile) {
   return stridedType({dynamic, tile.columns()}, element, {dynamic, 1});
 }
 
-MemRefType gemmPackedType(Type element, const GemmTile &tile) {
+MemRefType matmulPackedType(Type element, const MatmulTile &tile) {
   return stridedType({dynamic, dynamic, tile.columns()}, element, {dynamic, tile.columns(), 1});
 }
 
-MemRefType gemmAheadType(Type element) { return stridedType({dynamic}, element, {dynamic}); }
+MemRefType matmulAheadType(Type element) { return stridedType({dynamic}, element, {dynamic}); }
 
 } // namespace mlir::array

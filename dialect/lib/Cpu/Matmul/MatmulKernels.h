@@ -1,5 +1,5 @@
 // The functions that a matrix product calls: built once a module for each element type, tile and layout, with run-time
-// sizes, so that ten products of one module cost one kernel. Gemm.cpp calls them block by block.
+// sizes, so that ten products of one module cost one kernel. Matmul.cpp calls them block by block.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULKERNELS_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULKERNELS_H
 
@@ -15,25 +15,25 @@
 namespace mlir::array {
 
 /// The accumulators that one pass over k keeps in registers: `rows` times `vectors` vectors of `lanes` elements.
-struct GemmTile {
+struct MatmulTile {
   int64_t rows;
   int64_t vectors;
   int64_t lanes;
 
   int64_t columns() const { return vectors * lanes; }
-  /// The side of the squares that are transposed for GemmPacking::Columns. Squares of 8 take a third of the time of 16
+  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 take a third of the time of 16
   /// to compile, and are transposed as fast as the second cache delivers.
   int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
   /// The tile whose panels are a packed left operand's: [tile][k][row].
-  GemmTile ofLeftPanels() const { return {rows, 1, rows}; }
+  MatmulTile ofLeftPanels() const { return {rows, 1, rows}; }
 };
 
 /// Terms that are summed in registers. It decides on the order of a sum, so it is the same on every machine. A panel of
 /// as many rows streams from the second cache.
-inline constexpr int64_t kGemmDepth = 512;
+inline constexpr int64_t kMatmulDepth = 512;
 
 /// How the right operand reaches the tile, which reads rows of `columns()` elements.
-enum class GemmPacking {
+enum class MatmulPacking {
   InPlace, ///< Read where it is: unit stride along n, n a multiple of the tile's columns.
   Once,    ///< Copied to the stack by the first tile; unit stride along n.
   Rows,    ///< Copied to panels; unit stride along n.
@@ -42,34 +42,34 @@ enum class GemmPacking {
 };
 
 /// Matrices as the functions take them: dynamic sizes, offset and row stride.
-MemRefType gemmMatrixType(Type element, bool unitStride);
+MemRefType matmulMatrixType(Type element, bool unitStride);
 
 /// A panel as the tiles read it, packed or in place: [k][column].
-MemRefType gemmPanelType(Type element, const GemmTile &tile);
+MemRefType matmulPanelType(Type element, const MatmulTile &tile);
 
 /// Packed panels, [panel][k][column]: the rows of one panel follow each other.
-MemRefType gemmPackedType(Type element, const GemmTile &tile);
+MemRefType matmulPackedType(Type element, const MatmulTile &tile);
 
-/// @gemm_tiles_*(a: m x k, panel, c: m x n, d: m x n, adds: i1, rectifies: i1): c = (adds ? d : 0) + a * panel, and
-/// the maximum of that and 0 where it rectifies. d may be c, and n is at most the tile's columns. With `hasPairs` the
-/// elements of a and the panel are pairs (GemmPairs.h).
-func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs = false);
+/// @matmul_tiles_*(a: m x k, panel, c: m x n, d: m x n, adds: i1, rectifies: i1): c = (adds ? d : 0) + a * panel, and
+/// the maximum of that and 0 where it rectifies. d may be c, and n is at most the tile's columns. With `isDot2` the
+/// elements of a and the panel are pairs (MatmulDot2.h).
+func::FuncOp getMatmulTiles(ModuleOp module, Type element, const MatmulTile &tile, bool isDot2 = false);
 
 /// What the functions that fetch ahead take of the matrices that the next product reads and writes: elements at some
 /// distance, one for each term of a tile.
-MemRefType gemmAheadType(Type element);
+MemRefType matmulAheadType(Type element);
 
-/// @gemm_tiles_ahead_*(a, panel, c, d, adds, rectifies, next a, next b, next c): gemm_tiles, and term k of tile t
+/// @matmul_tiles_ahead_*(a, panel, c, d, adds, rectifies, next a, next b, next c): matmul_tiles, and term k of tile t
 /// fetches element (t * depth + k) of each of the last three.
-func::FuncOp getGemmTilesAhead(ModuleOp module, Type element, const GemmTile &tile);
+func::FuncOp getMatmulTilesAhead(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @gemm_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): gemm_tiles where a is packed as rows of the tile's
+/// @matmul_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): matmul_tiles where a is packed as rows of the tile's
 /// `ofLeftPanels()` are.
-func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile);
+func::FuncOp getMatmulTilesPacked(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @gemm_tiles_once_*(a, b: k x n, c, d, adds, rectifies): gemm_tiles for a panel of b in place, with k of at most
-/// kGemmDepth. For all rows that there are: they are few.
-func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile);
+/// @matmul_tiles_once_*(a, b: k x n, c, d, adds, rectifies): matmul_tiles for a panel of b in place, with k of at most
+/// kMatmulDepth. For all rows that there are: they are few.
+func::FuncOp getMatmulTilesOnce(ModuleOp module, Type element, const MatmulTile &tile);
 
 /// Columns of b that are streamed at once with so many rows of a: rows of 16 KiB, whose sums stay in the first cache,
 /// or as much of them as sums of all rows have room for, but long enough for the memory's prefetching.
@@ -78,20 +78,20 @@ int64_t streamColumns(Type element, int64_t rows);
 /// Those that a function has room for: the last block has what is left, and the blocks may be moved by half a page.
 int64_t mostStreamColumns(Type element, int64_t rows);
 
-/// @gemm_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0) +
+/// @matmul_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0) +
 /// a * b, for a b of unit stride along n that is read once, row by row, and n of at most mostStreamColumns. A b that is
 /// far, in no cache, is fetched ahead. The tile has one vector.
-func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile);
+func::FuncOp getMatmulStream(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @gemm_pack_*(b: k x n, panels), for GemmPacking::Columns (b: n x k, panels). `packing` is not InPlace.
-func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing);
+/// @matmul_pack_*(b: k x n, panels), for MatmulPacking::Columns (b: n x k, panels). `packing` is not InPlace.
+func::FuncOp getMatmulPack(ModuleOp module, Type element, const MatmulTile &tile, MatmulPacking packing);
 
 /// Short names for the index arithmetic and the loops that the functions and their callers emit.
-struct GemmBuilder {
-  explicit GemmBuilder(ImplicitLocOpBuilder &b) : b(b) {}
+struct MatmulBuilder {
+  explicit MatmulBuilder(ImplicitLocOpBuilder &b) : b(b) {}
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-  Value index(const Size &size) {
+  Value index(const BoundedSize &size) {
     if (size.isStatic())
       return index(size.factor());
     Value product = size.symbols().front();
@@ -104,7 +104,7 @@ struct GemmBuilder {
   Value sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
   Value sub(Value x, int64_t y) { return y == 0 ? x : sub(x, index(y)); }
   Value mul(Value x, int64_t y) { return arith::MulIOp::create(b, x, index(y)); }
-  Value mul(Value x, const Size &y) { return arith::MulIOp::create(b, x, index(y)); }
+  Value mul(Value x, const BoundedSize &y) { return arith::MulIOp::create(b, x, index(y)); }
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
   /// x / y, rounded up, of numbers that are not negative.
   Value ceilDiv(Value x, int64_t y) { return arith::DivUIOp::create(b, add(x, y - 1), index(y)); }
@@ -114,12 +114,12 @@ struct GemmBuilder {
     return arith::DivUIOp::create(b, rest, index(bytes));
   }
   /// x + position * stride.
-  Value advance(Value x, Value position, const Size &stride) {
+  Value advance(Value x, Value position, const BoundedSize &stride) {
     return stride.isStatic(0) ? x : add(x, mul(position, stride));
   }
 
   /// A loop over [begin, end) whose body is built by `body(induction variable)`.
-  scf::ForOp loop(Value begin, Value end, const Size &step, llvm::function_ref<void(Value)> body) {
+  scf::ForOp loop(Value begin, Value end, const BoundedSize &step, llvm::function_ref<void(Value)> body) {
     auto loop = scf::ForOp::create(b, begin, end, index(step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

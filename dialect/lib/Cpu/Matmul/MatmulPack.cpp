@@ -1,4 +1,4 @@
-// Builds @gemm_pack_* (GemmKernels.h), which copy a k x n block of the right operand to panels [n /
+// Builds @matmul_pack_* (MatmulKernels.h), which copy a k x n block of the right operand to panels [n /
 // columns][k][columns].
 #include "MatmulKernel.h"
 
@@ -6,10 +6,10 @@ namespace mlir::array {
 
 namespace {
 
-class PackKernel : GemmKernel {
+class PackKernel : MatmulKernel {
 public:
-  PackKernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile)
-      : GemmKernel(module, kind, element, tile) {}
+  PackKernel(ModuleOp module, StringRef kind, Type element, const MatmulTile &tile)
+      : MatmulKernel(module, kind, element, tile) {}
 
   func::FuncOp getPackRows();
   func::FuncOp getPackColumns();
@@ -25,7 +25,7 @@ constexpr int64_t kPackedDepth = 32;
 
 /// Copies rows; the columns beyond n become zeros.
 func::FuncOp PackKernel::getPackRows() {
-  if (isThere({gemmMatrixType(element, true), gemmPackedType(element, tile)}))
+  if (isThere({matmulMatrixType(element, true), matmulPackedType(element, tile)}))
     return function;
   Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0), depths = dim(source, 0);
   g.loop(zero, depths, kPackedDepth, [&](Value depth) {
@@ -47,7 +47,7 @@ func::FuncOp PackKernel::getPackRows() {
 
 /// Copies element by element; columns beyond n repeat the last one.
 func::FuncOp PackKernel::getPackStrided() {
-  if (isThere({gemmMatrixType(element, false), gemmPackedType(element, tile)}))
+  if (isThere({matmulMatrixType(element, false), matmulPackedType(element, tile)}))
     return function;
   Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
   Value last = g.sub(dim(source, 1), 1);
@@ -66,7 +66,7 @@ func::FuncOp PackKernel::getPackStrided() {
 /// Transposes squares in registers. The last square begins early enough to be whole. Columns beyond n repeat the last
 /// one.
 func::FuncOp PackKernel::getPackColumns() {
-  if (isThere({gemmMatrixType(element, true), gemmPackedType(element, tile)}))
+  if (isThere({matmulMatrixType(element, true), matmulPackedType(element, tile)}))
     return function;
   Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
   int64_t side = tile.squareSide();
@@ -113,17 +113,17 @@ void PackKernel::transpose(MutableArrayRef<Value> rows) {
 
 } // namespace
 
-func::FuncOp getGemmPack(ModuleOp module, Type element, const GemmTile &tile, GemmPacking packing) {
+func::FuncOp getMatmulPack(ModuleOp module, Type element, const MatmulTile &tile, MatmulPacking packing) {
   switch (packing) {
-  case GemmPacking::InPlace:
-  case GemmPacking::Once:
+  case MatmulPacking::InPlace:
+  case MatmulPacking::Once:
     break;
-  case GemmPacking::Rows:
-    return PackKernel(module, "gemm_pack_rows", element, tile).getPackRows();
-  case GemmPacking::Columns:
-    return PackKernel(module, "gemm_pack_columns", element, tile).getPackColumns();
-  case GemmPacking::Strided:
-    return PackKernel(module, "gemm_pack_strided", element, tile).getPackStrided();
+  case MatmulPacking::Rows:
+    return PackKernel(module, "matmul_pack_rows", element, tile).getPackRows();
+  case MatmulPacking::Columns:
+    return PackKernel(module, "matmul_pack_columns", element, tile).getPackColumns();
+  case MatmulPacking::Strided:
+    return PackKernel(module, "matmul_pack_strided", element, tile).getPackStrided();
   }
   llvm_unreachable("an operand that is read in place is not packed");
 }

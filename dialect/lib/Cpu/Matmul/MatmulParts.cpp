@@ -1,10 +1,10 @@
-// Emits parts of contractions (ContractionParts.h): the same operation on views of its operands.
+// Emits parts of contractions (MatmulParts.h): the same operation on views of its operands.
 #include "MatmulParts.h"
 #include "MatmulKernels.h"
 
 namespace mlir::array {
 
-std::optional<unsigned> loopAlong(linalg::LinalgOp op, const Product &product, unsigned number) {
+std::optional<unsigned> loopAlong(linalg::LinalgOp op, const MatmulForm &product, unsigned number) {
   const bool isIn[] = {number != 1, number != 0, number != 2}; // a, b and c
   OpOperand *operands[] = {op.getDpsInputOperand(product.isSwapped), op.getDpsInputOperand(!product.isSwapped),
                            op.getDpsInitOperand(0)};
@@ -30,9 +30,9 @@ static Value partOf(ImplicitLocOpBuilder &b, linalg::LinalgOp op, OpOperand &ope
   SmallVector<OpFoldResult> offsets, sizes, steps(map.getNumResults(), b.getIndexAttr(1));
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     bool isCut = expr == b.getAffineDimExpr(loop);
-    Size size = isCut ? Size(count) : *sizeOfBuffer(operand.get(), dim);
+    BoundedSize size = isCut ? BoundedSize(count) : *sizeOfBuffer(operand.get(), dim);
     offsets.push_back(isCut ? getAsOpFoldResult(first) : b.getIndexAttr(0));
-    sizes.push_back(getAsOpFoldResult(GemmBuilder(b).index(size)));
+    sizes.push_back(getAsOpFoldResult(MatmulBuilder(b).index(size)));
   }
   return memref::SubViewOp::create(b, operand.get(), offsets, sizes, steps);
 }
@@ -47,9 +47,9 @@ void emitPart(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill,
   b.clone(*op)->setOperands(parts);
 }
 
-void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, const Size &size,
+void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, const BoundedSize &size,
                int64_t end) {
-  GemmBuilder g(b);
+  MatmulBuilder g(b);
   SmallVector<int64_t> numbers;
   for (int64_t number = 1; number < end; ++number)
     if (size.mayBe(number))

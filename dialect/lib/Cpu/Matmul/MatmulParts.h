@@ -9,7 +9,7 @@
 namespace mlir::array {
 
 /// The one loop over a product's rows (0), columns (1) or terms (2); none if there are several.
-std::optional<unsigned> loopAlong(linalg::LinalgOp op, const Product &product, unsigned number);
+std::optional<unsigned> loopAlong(linalg::LinalgOp op, const MatmulForm &product, unsigned number);
 
 /// The operation on [first, first + count) of a loop, with a fill of its result before it if there is one.
 void emitPart(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, Value first,
@@ -17,7 +17,7 @@ void emitPart(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill,
 
 /// The operation, by the number of its terms: those of `loop`, of which there are fewer than `end`. No terms are
 /// nothing to add.
-void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, const Size &size,
+void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, const BoundedSize &size,
                int64_t end);
 
 } // namespace mlir::array

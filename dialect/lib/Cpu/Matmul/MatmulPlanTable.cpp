@@ -1,4 +1,4 @@
-// Writes down the plans that are worth measuring for a product (GemmPlan.h). Whoever measures may join the winners of
+// Writes down the plans that are worth measuring for a product (MatmulPlanTable.h). Whoever measures may join the winners of
 // several directions: keys do not repeat within one.
 #include "MatmulPlanTable.h"
 
@@ -14,10 +14,10 @@ constexpr int64_t leastRows = 16, leastDepth = 128, mostDepth = 4096, leastColum
 
 } // namespace
 
-std::vector<ProductPlan> tilePlans(const GemmTile &chosen, int64_t rows, int64_t columns, int64_t registers) {
+std::vector<MatmulPlan> tilePlans(const MatmulTile &chosen, int64_t rows, int64_t columns, int64_t registers) {
   constexpr std::pair<int64_t, int64_t> shapes[] = {{12, 2}, {8, 3}, {6, 4},  {4, 4}, {8, 2}, {6, 2}, {4, 3},
                                                     {4, 2},  {3, 4}, {14, 1}, {8, 1}, {6, 1}, {4, 1}};
-  std::vector<ProductPlan> plans;
+  std::vector<MatmulPlan> plans;
   for (auto [height, vectors] : shapes) {
     bool isChosen = height == chosen.rows && vectors == chosen.vectors;
     // The accumulators, the row of a panel, and one factor.
@@ -30,15 +30,15 @@ std::vector<ProductPlan> tilePlans(const GemmTile &chosen, int64_t rows, int64_t
   return plans;
 }
 
-std::vector<ProductPlan> gemmPlans(const GemmFreedom &freedom) {
-  std::vector<ProductPlan> plans;
+std::vector<MatmulPlan> matmulPlanTable(const MatmulFreedom &freedom) {
+  std::vector<MatmulPlan> plans;
   auto [m, n, k, tile, blocks] = std::tie(freedom.m, freedom.n, freedom.k, freedom.tile, freedom.blocks);
   double terms = double(m) * double(n) * double(k);
   bool hasBlocks = m >= 4 && n >= 4 && k >= 2;
   bool mayLoop = !freedom.isLooped && terms <= double(std::min({m, n, k}) <= thin ? mostTerms : cachedTerms);
-  if (!freedom.isTiled && !freedom.isPairs && hasBlocks) {
+  if (!freedom.isTiled && !freedom.isDot2 && hasBlocks) {
     plans.push_back({{"strategy", "tiles"}});
-    for (ProductPlan &plan : tilePlans(tile, m, n, freedom.registers)) {
+    for (MatmulPlan &plan : tilePlans(tile, m, n, freedom.registers)) {
       plan.push_back({"strategy", "tiles"});
       plans.push_back(std::move(plan));
     }
@@ -51,7 +51,7 @@ std::vector<ProductPlan> gemmPlans(const GemmFreedom &freedom) {
     return plans;
   for (StringRef packing : freedom.packings)
     plans.push_back({{"packing", packing.str()}});
-  if (!freedom.isPairs)
+  if (!freedom.isDot2)
     llvm::append_range(plans, tilePlans(tile, m, n, freedom.registers));
   for (int64_t rows : {blocks.rows / 4, blocks.rows / 2, blocks.rows * 2, blocks.rows * 4})
     if (rows >= leastRows && std::min(rows, m) != std::min(blocks.rows, m))

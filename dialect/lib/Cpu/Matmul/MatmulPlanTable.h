@@ -9,22 +9,22 @@
 namespace mlir::array {
 
 /// A product, what the cost model chose for it, and what its layout leaves free.
-struct GemmFreedom {
+struct MatmulFreedom {
   int64_t m, n, k;
-  GemmTile tile;
-  GemmBlocks blocks;
+  MatmulTile tile;
+  MatmulBlocks blocks;
   bool isTiled = true; ///< and neither streamed nor left to loops
   bool isLooped = false;
-  bool isPairs = false;                    ///< of bytes: the tile is fixed
+  bool isDot2 = false;                    ///< of bytes: the tile is fixed
   SmallVector<StringRef, 3> packings = {}; ///< others than the chosen one
   bool canStream = false;
   int64_t registers = 32;
 };
 
-std::vector<ProductPlan> gemmPlans(const GemmFreedom &freedom);
+std::vector<MatmulPlan> matmulPlanTable(const MatmulFreedom &freedom);
 
 /// Tiles of a product with `columns` columns other than `chosen`, for a machine with so many registers.
-std::vector<ProductPlan> tilePlans(const GemmTile &chosen, int64_t rows, int64_t columns, int64_t registers);
+std::vector<MatmulPlan> tilePlans(const MatmulTile &chosen, int64_t rows, int64_t columns, int64_t registers);
 
 } // namespace mlir::array
 

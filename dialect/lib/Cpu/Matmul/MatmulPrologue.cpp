@@ -1,4 +1,4 @@
-// Finds the operation that computes an operand of a product, and emits it block by block (GemmPrologue.h).
+// Finds the operation that computes an operand of a product, and emits it block by block (MatmulPrologue.h).
 #include "MatmulPrologue.h"
 #include "Analysis/ContractionForm.h"
 
@@ -47,7 +47,7 @@ bool isReadBy(Value buffer, linalg::GenericOp reader) {
 /// About as many as a call has.
 double bytesOf(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  std::optional<Size> elements = elementsOf(buffer);
+  std::optional<BoundedSize> elements = elementsOf(buffer);
   return elements ? double(elements->expected()) * double(llvm::divideCeil(type.getElementTypeBitWidth(), 8)) : 0;
 }
 
@@ -89,19 +89,19 @@ FailureOr<SmallVector<Operand>> readPrologue(linalg::GenericOp producer, linalg:
   return found;
 }
 
-void emitPrologueBlock(ImplicitLocOpBuilder &b, const GemmPrologue &prologue, Value row, Value column, Value rows,
+void emitPrologueBlock(ImplicitLocOpBuilder &b, const MatmulPrologue &prologue, Value row, Value column, Value rows,
                        Value columns, Value target) {
-  GemmBuilder g(b);
+  MatmulBuilder g(b);
   linalg::GenericOp producer = prologue.producer;
   AffineExpr dims[] = {b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
   OpFoldResult extents[] = {getAsOpFoldResult(rows), getAsOpFoldResult(columns)};
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
-  const GemmMatrix *matrix = prologue.inputs.begin();
+  const MatmulMatrix *matrix = prologue.inputs.begin();
   for (Value input : producer.getDpsInputs()) {
     SmallVector<AffineExpr> results;
     if (auto type = dyn_cast<MemRefType>(input.getType())) {
-      const Size steps[] = {matrix->rowStride, matrix->columnStride};
+      const BoundedSize steps[] = {matrix->rowStride, matrix->columnStride};
       SmallVector<OpFoldResult> sizes, strides;
       SmallVector<int64_t> shape, layout;
       for (int d = 0; d < 2; ++d) {

@@ -9,9 +9,9 @@
 namespace mlir::array {
 
 /// An elementwise operation, and what it reads from memory as matrices of the operand's rows and columns.
-struct GemmPrologue {
+struct MatmulPrologue {
   linalg::GenericOp producer;
-  SmallVector<GemmMatrix> inputs;
+  SmallVector<MatmulMatrix> inputs;
 };
 
 /// The elementwise operation that computes `operand` of `product` and nothing else, if it may as well be computed when
@@ -22,7 +22,7 @@ linalg::GenericOp findPrologue(linalg::LinalgOp product, OpOperand &operand);
 FailureOr<SmallVector<Operand>> readPrologue(linalg::GenericOp producer, linalg::LinalgOp product, OpOperand &operand);
 
 /// Computes `rows` x `columns` elements from (row, column) on, and stores them in `target`, of that shape.
-void emitPrologueBlock(ImplicitLocOpBuilder &b, const GemmPrologue &prologue, Value row, Value column, Value rows,
+void emitPrologueBlock(ImplicitLocOpBuilder &b, const MatmulPrologue &prologue, Value row, Value column, Value rows,
                        Value columns, Value target);
 
 /// Removes the operation and its result's memory, once the product that read them is gone.

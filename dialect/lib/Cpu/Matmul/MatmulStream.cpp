@@ -1,4 +1,4 @@
-// Builds @gemm_stream_* (GemmKernels.h), which multiplies a few rows with a matrix that is read once, in the order in
+// Builds @matmul_stream_* (MatmulKernels.h), which multiplies a few rows with a matrix that is read once, in the order in
 // which it lies in memory.
 #include "MatmulKernel.h"
 #include "Analysis/AddressLayout.h"
@@ -7,10 +7,10 @@ namespace mlir::array {
 
 namespace {
 
-class StreamKernel : GemmKernel {
+class StreamKernel : MatmulKernel {
 public:
-  StreamKernel(ModuleOp module, Type element, const GemmTile &tile)
-      : GemmKernel(module, "gemm_stream", element, tile) {}
+  StreamKernel(ModuleOp module, Type element, const MatmulTile &tile)
+      : MatmulKernel(module, "matmul_stream", element, tile) {}
 
   func::FuncOp getStream();
 
@@ -35,7 +35,7 @@ constexpr int64_t kAnnounced = 32, kAnnouncedLines = 2;
 static int64_t streamedDepths(int64_t rows) { return rows <= 2 ? 8 : 4; }
 
 func::FuncOp StreamKernel::getStream() {
-  if (isThere({gemmMatrixType(element, false), gemmMatrixType(element, true), gemmMatrixType(element, true),
+  if (isThere({matmulMatrixType(element, false), matmulMatrixType(element, true), matmulMatrixType(element, true),
                b.getI1Type(), b.getI1Type()}))
     return function;
   Value depths = dim(function.getArgument(1), 0);
@@ -167,7 +167,7 @@ void StreamKernel::streamVector(ArrayRef<Value> positions, ArrayRef<Value> facto
 
 } // namespace
 
-func::FuncOp getGemmStream(ModuleOp module, Type element, const GemmTile &tile) {
+func::FuncOp getMatmulStream(ModuleOp module, Type element, const MatmulTile &tile) {
   return StreamKernel(module, element, tile).getStream();
 }
 

@@ -1,5 +1,5 @@
 // Emits one matrix product that is streamed: pieces of the right operand, blocks of columns and of depth, that threads
-// share, each a call of @gemm_stream_*.
+// share, each a call of @matmul_stream_*.
 #include "MatmulEmitter.h"
 #include "Analysis/ParallelLoops.h"
 
@@ -17,20 +17,20 @@ struct StreamColumns {
   Value count, shift; ///< null where there is one block
 };
 
-class StreamEmitter : GemmEmitter {
+class StreamEmitter : MatmulEmitter {
 public:
-  StreamEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) : GemmEmitter(b, module, call) {}
+  StreamEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call) : MatmulEmitter(b, module, call) {}
 
   void emit() {
     SmallVector<func::FuncOp> streams;
     for (int64_t rows = call.m.least(); rows <= call.m.most(); ++rows)
-      streams.push_back(getGemmStream(module, call.element, {rows, 1, call.tile.lanes}));
+      streams.push_back(getMatmulStream(module, call.element, {rows, 1, call.tile.lanes}));
     Value number = streams.size() == 1 ? Value() : g.sub(g.index(call.m), call.m.least());
     Value step = streamDepthStep(), isFar = isRightFar();
     StreamColumns columns = streamColumnBlocks();
     auto onePiece = [&](Value part, Value column, Value width) {
       Value zero = g.index(0), rows = g.index(call.m), depth = zero, depths = g.index(call.k);
-      GemmMatrix sums = call.c;
+      MatmulMatrix sums = call.c;
       if (step) {
         depth = g.min(arith::MulIOp::create(b, part, step), depths);
         depths = g.min(g.sub(depths, depth), step);
@@ -103,7 +103,7 @@ private:
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, g.index(call.n * call.k), g.index(mostCached / bytes));
   }
 
-  GemmMatrix depthSums(Value part) {
+  MatmulMatrix depthSums(Value part) {
     Value elements = g.mul(g.index(call.m), call.n);
     Value offset = g.add(arith::MulIOp::create(b, part, elements), kStreamSumsOffset);
     return {call.depthSums, offset, call.n, 1};
@@ -111,13 +111,13 @@ private:
 
   /// Adds the sums of the blocks of depth up: streams them, times 1, row by row of c.
   void addDepthSums(const StreamColumns &columns) {
-    func::FuncOp stream = getGemmStream(module, call.element, {1, 1, call.tile.lanes});
+    func::FuncOp stream = getMatmulStream(module, call.element, {1, 1, call.tile.lanes});
     Value zero = g.index(0), one = g.index(1), parts = g.index(call.depthBlocks);
     memref::StoreOp::create(b, arith::ConstantOp::create(b, b.getOneAttr(call.element)), call.depthSums, zero);
     Value ones = view({call.depthSums, zero, 0, 0}, zero, zero, one, parts, /*unitStride=*/false);
     g.loop(zero, g.index(call.m), 1, [&](Value row) {
       auto addColumns = [&](Value first, Value width) {
-        GemmMatrix sums{call.depthSums, g.add(g.advance(zero, row, call.n), kStreamSumsOffset), call.m * call.n, 1};
+        MatmulMatrix sums{call.depthSums, g.add(g.advance(zero, row, call.n), kStreamSumsOffset), call.m * call.n, 1};
         Value right = view(sums, zero, first, parts, width, /*unitStride=*/true);
         Value result = view(call.c, row, first, one, width, /*unitStride=*/true);
         func::CallOp::create(b, stream, ValueRange{ones, right, result, call.accumulate, truth(false)});
@@ -134,7 +134,7 @@ private:
 
 } // namespace
 
-void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const GemmCall &call) {
+void emitStream(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call) {
   StreamEmitter(b, module, call).emit();
 }
 

@@ -1,8 +1,8 @@
-// Builds the functions that multiply rows with a panel (GemmKernels.h), as scf, vector and memref operations:
-//   @gemm_tiles_*        one tile of accumulators in registers at a time;
-//   @gemm_tiles_ahead_*  and fetch what the next product reads and writes;
-//   @gemm_tiles_packed_* with a left operand that is packed;
-//   @gemm_tiles_once_*   with a panel that is not packed, and no other rows need: the first tile copies it.
+// Builds the functions that multiply rows with a panel (MatmulKernels.h), as scf, vector and memref operations:
+//   @matmul_tiles_*        one tile of accumulators in registers at a time;
+//   @matmul_tiles_ahead_*  and fetch what the next product reads and writes;
+//   @matmul_tiles_packed_* with a left operand that is packed;
+//   @matmul_tiles_once_*   with a panel that is not packed, and no other rows need: the first tile copies it.
 // The left operand is read by scalar broadcasts: in place, with any strides, or packed. Rows beyond the last one are
 // clamped to it: they compute and store the same values again. Columns beyond the last one are masked.
 #include "MatmulKernel.h"
@@ -12,10 +12,10 @@ namespace mlir::array {
 
 namespace {
 
-class TileKernel : GemmKernel {
+class TileKernel : MatmulKernel {
 public:
-  TileKernel(ModuleOp module, StringRef kind, Type element, const GemmTile &tile, bool hasPairs = false)
-      : GemmKernel(module, kind, element, tile, hasPairs), hasPairs(hasPairs) {}
+  TileKernel(ModuleOp module, StringRef kind, Type element, const MatmulTile &tile, bool isDot2 = false)
+      : MatmulKernel(module, kind, element, tile, isDot2), isDot2(isDot2) {}
 
   func::FuncOp getTiles();
   func::FuncOp getTilesAhead();
@@ -27,12 +27,12 @@ private:
   enum Argument : unsigned { Left, Right, Result, Addend, Adds, Rectifies };
   Value argument(Argument which) { return function.getArgument(which); }
   SmallVector<Type> tileArguments(Type leftType, Type rightType) {
-    Type matrix = gemmMatrixType(element, true);
+    Type matrix = matmulMatrixType(element, true);
     return {leftType, rightType, matrix, matrix, b.getI1Type(), b.getI1Type()};
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {
-    return hasPairs ? emitPairProduct(b, x, y, sum) : vector::FMAOp::create(b, x, y, sum).getResult();
+    return isDot2 ? emitDot2(b, x, y, sum) : vector::FMAOp::create(b, x, y, sum).getResult();
   }
 
   func::FuncOp endWithPanel();
@@ -48,9 +48,9 @@ private:
   SmallVector<Value> multiply(ArrayRef<Value> rows, ArrayRef<Value> columns, Value panel, ArrayRef<Value> masks,
                               Value copy);
   Value loadOnce(Value panel, Value k, Value column, Value mask, Value copy);
-  void fetchAhead(Value k);
+  void prefetchDistance(Value k);
 
-  bool hasPairs;             ///< elements of the factors stand for pairs
+  bool isDot2;             ///< elements of the factors stand for pairs
   Value left, result;        ///< from the first row of a tile on
   Value addend;              ///< the same
   Value addsRow, addsRows;   ///< whether the addend has one row for all, or one for each
@@ -61,15 +61,15 @@ private:
 };
 
 func::FuncOp TileKernel::getTiles() {
-  if (isThere(tileArguments(gemmMatrixType(element, false), gemmPanelType(element, tile))))
+  if (isThere(tileArguments(matmulMatrixType(element, false), matmulPanelType(element, tile))))
     return function;
   return endWithPanel();
 }
 
 func::FuncOp TileKernel::getTilesAhead() {
-  SmallVector<Type> arguments = tileArguments(gemmMatrixType(element, false), gemmPanelType(element, tile));
+  SmallVector<Type> arguments = tileArguments(matmulMatrixType(element, false), matmulPanelType(element, tile));
   size_t own = arguments.size();
-  arguments.append(3, gemmAheadType(element));
+  arguments.append(3, matmulAheadType(element));
   if (isThere(arguments))
     return function;
   ahead = function.getArguments().drop_front(own);
@@ -78,7 +78,7 @@ func::FuncOp TileKernel::getTilesAhead() {
 
 func::FuncOp TileKernel::getTilesPacked() {
   isLeftPacked = true;
-  if (isThere(tileArguments(gemmPackedType(element, tile.ofLeftPanels()), gemmPanelType(element, tile))))
+  if (isThere(tileArguments(matmulPackedType(element, tile.ofLeftPanels()), matmulPanelType(element, tile))))
     return function;
   return endWithPanel();
 }
@@ -92,11 +92,11 @@ func::FuncOp TileKernel::endWithPanel() {
 }
 
 func::FuncOp TileKernel::getTilesOnce() {
-  if (isThere(tileArguments(gemmMatrixType(element, false), gemmMatrixType(element, true))))
+  if (isThere(tileArguments(matmulMatrixType(element, false), matmulMatrixType(element, true))))
     return function;
   readFlags();
   SmallVector<Value> masks = columnMasks(dim(argument(Result), 1));
-  auto type = MemRefType::get({kGemmDepth, tile.columns()}, element);
+  auto type = MemRefType::get({kMatmulDepth, tile.columns()}, element);
   Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
   emitTile(zero, /*isWhole=*/false, argument(Right), masks, copy);
   emitTiles(g.index(tile.rows), copy, masks);
@@ -246,7 +246,7 @@ Value TileKernel::loadOnce(Value panel, Value k, Value column, Value mask, Value
 
 /// An instruction or three beside each term's multiply-adds take no time; as many at once would take as long as a tenth
 /// of the product, and the first loads of the next one would wait all the same.
-void TileKernel::fetchAhead(Value k) {
+void TileKernel::prefetchDistance(Value k) {
   Value place = g.add(aheadOfTile, k);
   for (auto [number, matrix] : llvm::enumerate(ahead))
     memref::PrefetchOp::create(b, matrix, ValueRange(place), /*isWrite=*/number == 2, /*localityHint=*/3,
@@ -264,7 +264,7 @@ SmallVector<Value> TileKernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> co
   b.setInsertionPointToStart(loop.getBody());
   Value k = loop.getInductionVar();
   if (!ahead.empty())
-    fetchAhead(k);
+    prefetchDistance(k);
   SmallVector<Value> right;
   for (auto [column, mask] : llvm::zip_equal(columns, masks))
     right.push_back(copy ? loadOnce(panel, k, column, mask, copy)
@@ -283,20 +283,20 @@ SmallVector<Value> TileKernel::multiply(ArrayRef<Value> rows, ArrayRef<Value> co
 
 } // namespace
 
-func::FuncOp getGemmTiles(ModuleOp module, Type element, const GemmTile &tile, bool hasPairs) {
-  return TileKernel(module, "gemm_tiles", element, tile, hasPairs).getTiles();
+func::FuncOp getMatmulTiles(ModuleOp module, Type element, const MatmulTile &tile, bool isDot2) {
+  return TileKernel(module, "matmul_tiles", element, tile, isDot2).getTiles();
 }
 
-func::FuncOp getGemmTilesAhead(ModuleOp module, Type element, const GemmTile &tile) {
-  return TileKernel(module, "gemm_tiles_ahead", element, tile).getTilesAhead();
+func::FuncOp getMatmulTilesAhead(ModuleOp module, Type element, const MatmulTile &tile) {
+  return TileKernel(module, "matmul_tiles_ahead", element, tile).getTilesAhead();
 }
 
-func::FuncOp getGemmTilesPacked(ModuleOp module, Type element, const GemmTile &tile) {
-  return TileKernel(module, "gemm_tiles_packed", element, tile).getTilesPacked();
+func::FuncOp getMatmulTilesPacked(ModuleOp module, Type element, const MatmulTile &tile) {
+  return TileKernel(module, "matmul_tiles_packed", element, tile).getTilesPacked();
 }
 
-func::FuncOp getGemmTilesOnce(ModuleOp module, Type element, const GemmTile &tile) {
-  return TileKernel(module, "gemm_tiles_once", element, tile).getTilesOnce();
+func::FuncOp getMatmulTilesOnce(ModuleOp module, Type element, const MatmulTile &tile) {
+  return TileKernel(module, "matmul_tiles_once", element, tile).getTilesOnce();
 }
 
 } // namespace mlir::array

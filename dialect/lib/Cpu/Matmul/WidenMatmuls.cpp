@@ -1,4 +1,4 @@
-// array-widen-products: large products of narrow floats get operands in the type of their sums. After
+// array-widen-matmuls: large products of narrow floats get operands in the type of their sums. After
 // convert-array-to-linalg, before array-fuse-elementwise, which computes the operands where they are widened.
 #include "Analysis/ContractionForm.h"
 #include "MatmulDot2.h"
@@ -10,7 +10,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_WIDENPRODUCTS
+#define GEN_PASS_DEF_WIDENMATMULS
 #include "array/Cpu/Passes.h.inc"
 
 namespace {
@@ -21,7 +21,7 @@ struct ProductSizes {
 };
 
 /// What is expected of a loop's size.
-std::optional<int64_t> sizeOfLoop(Sizes &sizes, linalg::GenericOp op, unsigned loop) {
+std::optional<int64_t> sizeOfLoop(SymbolicSizes &sizes, linalg::GenericOp op, unsigned loop) {
   for (OpOperand &operand : op->getOpOperands())
     for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (expr == getAffineDimExpr(loop, op.getContext()))
@@ -30,7 +30,7 @@ std::optional<int64_t> sizeOfLoop(Sizes &sizes, linalg::GenericOp op, unsigned l
   return std::nullopt;
 }
 
-std::optional<ProductSizes> measure(Sizes &known, linalg::GenericOp op) {
+std::optional<ProductSizes> measure(SymbolicSizes &known, linalg::GenericOp op) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -50,7 +50,7 @@ std::optional<ProductSizes> measure(Sizes &known, linalg::GenericOp op) {
   return sizes;
 }
 
-Value widen(Sizes &known, OpBuilder &b, Location loc, Value narrow, Type element) {
+Value widen(SymbolicSizes &known, OpBuilder &b, Location loc, Value narrow, Type element) {
   auto type = cast<RankedTensorType>(narrow.getType());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -67,7 +67,7 @@ Value widen(Sizes &known, OpBuilder &b, Location loc, Value narrow, Type element
 }
 
 /// The operation on operands of the type of its sums.
-void widenOperands(Sizes &known, linalg::GenericOp op) {
+void widenOperands(SymbolicSizes &known, linalg::GenericOp op) {
   OpBuilder b(op);
   Block *body = op.getBody();
   Type element = body->getArgument(2).getType();
@@ -81,18 +81,18 @@ void widenOperands(Sizes &known, linalg::GenericOp op) {
   }
 }
 
-struct WidenProducts : impl::WidenProductsBase<WidenProducts> {
+struct WidenMatmuls : impl::WidenMatmulsBase<WidenMatmuls> {
   using Base::Base;
 
   void runOnOperation() override {
-    Sizes known(getOperation());
+    SymbolicSizes known(getOperation());
     SmallVector<linalg::GenericOp> products;
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<ProductSizes> sizes = measure(known, op);
       if (!sizes || !widensFloats(op.getBody()) || !isWorthBlocking(sizes->m, sizes->n, sizes->k))
         return;
-      bool hasPairs = bfloat16Pairs && isBFloat16MultiplyAdd(op.getBody());
-      if (!hasPairs || !isWorthPairing(sizes->m, sizes->n, sizes->k))
+      bool isDot2 = bfloat16Dot2 && isBFloat16MultiplyAdd(op.getBody());
+      if (!isDot2 || !isWorthDot2(sizes->m, sizes->n, sizes->k))
         products.push_back(op);
     });
     for (linalg::GenericOp op : products)

@@ -81,7 +81,7 @@ private:
   }
 
   void addSites(ArrayRef<Operation *> doors) {
-    SiteTable sites(getOperation());
+    CallSiteTable sites(getOperation());
     for (Operation *door : doors) {
       auto launch = dyn_cast<gpu::LaunchFuncOp>(door);
       sites.add(door, launch ? launch.getKernelName().getValue() : "read");
@@ -132,7 +132,7 @@ private:
     three(offsetof(PcrtLaunchShape, grid), launch.getGridSizeOperandValues());
     three(offsetof(PcrtLaunchShape, block), launch.getBlockSizeOperandValues());
     Value one = calls.constant(1, 32);
-    three(offsetof(PcrtLaunchShape, cluster),
+    three(offsetof(PcrtLaunchShape, fusion),
           launch.hasClusterSize() ? launch.getClusterSizeOperandValues() : gpu::KernelDim3{one, one, one});
     Value shared = launch.getDynamicSharedMemorySize();
     calls.store(shared ? as32(shared) : calls.constant(0, 32), shape, offsetof(PcrtLaunchShape, sharedBytes));

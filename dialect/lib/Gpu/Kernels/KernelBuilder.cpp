@@ -68,7 +68,7 @@ bool runsAlongMemory(const IterationSpace &space) {
     int64_t elements = 1;
     for (auto [number, dim] : llvm::enumerate(space.dims))
       elements *= input.moves(number) ? dim.size.factor : 1;
-    auto neighbour = llvm::find_if(input.strides, [](const loops::Extent &stride) { return stride.isStatic(1); });
+    auto neighbour = llvm::find_if(input.strides, [](const loops::SymbolicSize &stride) { return stride.isStatic(1); });
     if (!input.scalar && neighbour != input.strides.end())
       (space.dims[neighbour - input.strides.begin()].reduced ? along : across) += elements;
   }

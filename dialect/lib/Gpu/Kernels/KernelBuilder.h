@@ -1,7 +1,7 @@
 // A launch that is being written, with what every kernel needs: the threads' numbers, indices of points, elements of
 // operands alone and side by side, the body of an op. The strategies (Kernel*.cpp) are made of it.
 //
-// A kernel sees a linalg op as an iteration space (LinalgToLoopsSpace.h): dimensions, and for each operand a flat
+// A kernel sees a linalg op as an iteration space (IterationSpace.h): dimensions, and for each operand a flat
 // buffer with one stride for each dimension. The views are made in the kernel, so that it is passed whole buffers.
 #ifndef ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H
 #define ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H

@@ -74,7 +74,7 @@ private:
       return {};
     if (isDense(access)) { // all is one row
       Access row = access;
-      row.strides.assign(1, loops::Extent(1));
+      row.strides.assign(1, loops::SymbolicSize(1));
       return isWide(row, 0, lanes) ? k.offsetOf(row, {point}) : Value();
     }
     return isInRow && isWide(access, last(), lanes) ? k.offsetOf(access, at) : Value();

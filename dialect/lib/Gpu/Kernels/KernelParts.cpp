@@ -106,19 +106,19 @@ static Member memberOfParts(KernelBuilder &k, const Member &member, const Join &
     Access access;
     access.memref = access.flat = part;
     access.element = getElementTypeOrSelf(part.getType());
-    access.strides.assign(parallel, loops::Extent(1));
+    access.strides.assign(parallel, loops::SymbolicSize(1));
     for (unsigned dim = parallel; dim-- > 1;)
       access.strides[dim - 1] = access.strides[dim] * space.dims[dim].size;
-    access.strides.push_back(loops::Extent(points));
+    access.strides.push_back(loops::SymbolicSize(points));
     space.accesses.push_back(std::move(access));
   }
   space.numInputs = parts.size();
   loops::LoopDim &steps = space.dims.emplace_back();
-  steps.size = loops::Extent(cast<MemRefType>(parts.front().getType()).getNumElements() / points);
+  steps.size = loops::SymbolicSize(cast<MemRefType>(parts.front().getType()).getNumElements() / points);
   steps.reduced = true;
   for (Access output : member.space.outputs()) {
     output.strides.truncate(parallel);
-    output.strides.push_back(loops::Extent(0));
+    output.strides.push_back(loops::SymbolicSize(0));
     space.accesses.push_back(std::move(output));
   }
   second.yields = [&k, &join](const IterationSpace &, ArrayRef<Value> arguments, ArrayRef<Value>) {

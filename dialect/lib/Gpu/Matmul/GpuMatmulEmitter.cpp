@@ -1,4 +1,4 @@
-// Joins the parts of a product's kernel (ProductEmitter.h): a block has a tile of the result, whose terms pass through
+// Joins the parts of a product's kernel (GpuMatmulEmitter.h): a block has a tile of the result, whose terms pass through
 // shared memory in stages. While a stage is multiplied, those after it are on their way.
 #include "GpuMatmulEmitter.h"
 #include "GpuMatmulStore.h"
@@ -17,7 +17,7 @@ constexpr int64_t kRowsOfTiles = 8;
 
 class Emitter {
 public:
-  Emitter(ImplicitLocOpBuilder &b, const GpuProduct &product, const ProductTiling &plan)
+  Emitter(ImplicitLocOpBuilder &b, const GpuMatmul &product, const GpuMatmulTiling &plan)
       : b(b), product(product), plan(plan), stages(llvm::divideCeil(sizeOf(product.k), plan.tile.k)) {}
 
   void emit(bool accumulates) {
@@ -36,7 +36,7 @@ public:
     placeThread();
     loaders.emplace_back(*kernel, 0);
     loaders.emplace_back(*kernel, 1);
-    std::unique_ptr<ProductMultiplier> multiplier = makeProductMultiplier(*kernel, loaders[0], loaders[1]);
+    std::unique_ptr<GpuMatmulMultiplier> multiplier = makeProductMultiplier(*kernel, loaders[0], loaders[1]);
     SmallVector<Value> sums = multiplier->finish(emitLoop(*multiplier));
     Value start = kernel->mul(launch.getBlockIds().y, product.splitStep);
     storeProduct(*kernel, multiplier->fragments(sums), accumulates, start);
@@ -80,7 +80,7 @@ private:
 
   /// The sums of the block's terms. In the loop a step of the pipeline is a commit of what was copied last, a wait for
   /// the stage that is next, a barrier, loads for the stage that was multiplied last, and the multiplication.
-  SmallVector<Value> emitLoop(ProductMultiplier &multiplier) {
+  SmallVector<Value> emitLoop(GpuMatmulMultiplier &multiplier) {
     int64_t perSplit = llvm::divideCeil(stages, plan.splits), ahead = plan.tile.stages - multiplier.stagesHeld();
     Value begin = kernel->index(0), one = kernel->index(1);
     end = kernel->index(stages);
@@ -99,7 +99,7 @@ private:
     b.setInsertionPointToStart(loop.getBody());
     if (commit())
       NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(ahead - 1));
-    if (plan.unit == ProductUnit::Warpgroups) // these read shared memory in a way of their own
+    if (plan.unit == GpuMatmulUnit::Warpgroups) // these read shared memory in a way of their own
       NVVM::FenceProxyOp::create(b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
                                  NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
     gpu::BarrierOp::create(b);
@@ -116,13 +116,13 @@ private:
   /// Begins the loads of both factors, unless there are no more terms.
   SmallVector<Value> beginLoads(Value number, Value stage) {
     SmallVector<Type> types;
-    for (ProductLoader &loader : loaders)
+    for (GpuMatmulLoader &loader : loaders)
       llvm::append_range(types, loader.held());
     auto isThere = scf::IfOp::create(b, types, kernel->isBelow(number, end), /*withElseRegion=*/!types.empty());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(isThere.thenBlock());
     SmallVector<Value> held;
-    for (ProductLoader &loader : loaders)
+    for (GpuMatmulLoader &loader : loaders)
       llvm::append_range(held, loader.begin(kernel->mul(number, plan.tile.k), stage));
     if (types.empty())
       return {};
@@ -135,7 +135,7 @@ private:
   }
 
   void finishLoads(ValueRange held, Value stage) {
-    for (ProductLoader &loader : loaders) {
+    for (GpuMatmulLoader &loader : loaders) {
       size_t count = loader.held().size();
       if (count > 0)
         loader.finish(held.take_front(count), stage);
@@ -145,25 +145,25 @@ private:
 
   /// Makes a group of the copies since the last commit, which can be waited for. False where nothing is copied so.
   bool commit() {
-    if (llvm::none_of(loaders, [](ProductLoader &loader) { return loader.isAsync(); }))
+    if (llvm::none_of(loaders, [](GpuMatmulLoader &loader) { return loader.isAsync(); }))
       return false;
     NVVM::CpAsyncCommitGroupOp::create(b);
     return true;
   }
 
   ImplicitLocOpBuilder &b;
-  const GpuProduct &product;
-  const ProductTiling &plan;
+  const GpuMatmul &product;
+  const GpuMatmulTiling &plan;
   int64_t stages; ///< of all terms
   gpu::LaunchOp launch;
-  std::optional<ProductKernel> kernel;
-  SmallVector<ProductLoader, 2> loaders;
+  std::optional<GpuMatmulKernel> kernel;
+  SmallVector<GpuMatmulLoader, 2> loaders;
   Value end;
 };
 
 } // namespace
 
-void emitProduct(ImplicitLocOpBuilder &b, const GpuProduct &product, const ProductTiling &plan, bool accumulates) {
+void emitProduct(ImplicitLocOpBuilder &b, const GpuMatmul &product, const GpuMatmulTiling &plan, bool accumulates) {
   Emitter(b, product, plan).emit(accumulates);
 }
 

@@ -1,4 +1,4 @@
-// The kernel of one product. MapProductsToGpu.cpp decides which products have one.
+// The kernel of one product. MapMatmulsToGpu.cpp decides which products have one.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H
 
@@ -9,7 +9,7 @@
 namespace mlir::array {
 
 /// Emits the launch. With `accumulates`, the sums are added to what the result holds.
-void emitProduct(ImplicitLocOpBuilder &b, const GpuProduct &product, const ProductTiling &plan, bool accumulates);
+void emitProduct(ImplicitLocOpBuilder &b, const GpuMatmul &product, const GpuMatmulTiling &plan, bool accumulates);
 
 } // namespace mlir::array
 

@@ -1,4 +1,4 @@
-// What lies between a product and its epilogue decides (ProductEpilogue.h).
+// What lies between a product and its epilogue decides (GpuMatmulEpilogue.h).
 #include "GpuMatmulEpilogue.h"
 #include "Analysis/BufferUses.h"
 

@@ -1,5 +1,5 @@
 // The elementwise operation that alone reads a product (findEpilogue), for the passes that compute it with the product:
-// array-map-products-to-gpu, array-map-to-gpu-libraries.
+// array-map-matmuls-to-gpu, array-map-to-gpu-libraries.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULEPILOGUE_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULEPILOGUE_H
 

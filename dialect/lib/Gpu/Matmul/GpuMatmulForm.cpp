@@ -1,4 +1,4 @@
-// Reads operations as products (ProductForm.h).
+// Reads operations as products (GpuMatmulForm.h).
 #include "GpuMatmulForm.h"
 #include "Analysis/ContractionForm.h"
 
@@ -6,9 +6,9 @@
 
 namespace mlir::array {
 
-int64_t sizeOf(const ProductDims &dims) {
+int64_t sizeOf(const GpuMatmulDims &dims) {
   int64_t size = 1;
-  for (const ProductDim &dim : dims)
+  for (const GpuMatmulDim &dim : dims)
     size *= dim.size;
   return size;
 }
@@ -37,9 +37,9 @@ static LogicalResult readLinear(AffineExpr expr, int64_t factor, MutableArrayRef
   return readLinear(binary.getLHS(), factor * constant.getValue(), steps, start);
 }
 
-static FailureOr<ProductOperand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
+static FailureOr<GpuMatmulOperand> readOperand(linalg::LinalgOp op, OpOperand &operand) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
-  ProductOperand result{operand.get(), SmallVector<int64_t>(op.getNumLoops(), 0)};
+  GpuMatmulOperand result{operand.get(), SmallVector<int64_t>(op.getNumLoops(), 0)};
   SmallVector<int64_t> strides;
   if (!type || !type.hasStaticShape() || failed(type.getStridesAndOffset(strides, result.start)) ||
       llvm::any_of(strides, ShapedType::isDynamic))
@@ -58,10 +58,10 @@ static FailureOr<ProductOperand> readOperand(linalg::LinalgOp op, OpOperand &ope
 }
 
 /// The result's place taken by a dense buffer with a dimension for splits.
-static void readPartial(GpuProduct &product, Value partial) {
+static void readPartial(GpuMatmul &product, Value partial) {
   auto type = cast<MemRefType>(partial.getType());
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  ProductOperand &result = product.operands[GpuProduct::Result];
+  GpuMatmulOperand &result = product.operands[GpuMatmul::Result];
   result = {partial, SmallVector<int64_t>(product.op.getNumLoops(), 0), 0, type.getNumElements()};
   product.splitStep = strides.front();
   AffineMap stored = product.op.getMatchingIndexingMap(product.op.getDpsInitOperand(0));
@@ -71,15 +71,15 @@ static void readPartial(GpuProduct &product, Value partial) {
 }
 
 /// What the epilogue reads and writes, by the product's loops.
-static LogicalResult readEpilogue(GpuProduct &product) {
+static LogicalResult readEpilogue(GpuMatmul &product) {
   linalg::GenericOp epilogue = product.epilogue;
   OpOperand *sums = product.op.getDpsInitOperand(0);
   AffineMap stored = product.op.getMatchingIndexingMap(sums), read;
   for (OpOperand *input : epilogue.getDpsInputOperands())
     if (input->get() == sums->get())
       read = epilogue.getMatchingIndexingMap(input);
-  auto translate = [&](OpOperand &operand) -> FailureOr<ProductOperand> {
-    FailureOr<ProductOperand> own = readOperand(epilogue, operand);
+  auto translate = [&](OpOperand &operand) -> FailureOr<GpuMatmulOperand> {
+    FailureOr<GpuMatmulOperand> own = readOperand(epilogue, operand);
     if (failed(own))
       return failure();
     SmallVector<int64_t> steps(product.op.getNumLoops(), 0);
@@ -89,14 +89,14 @@ static LogicalResult readEpilogue(GpuProduct &product) {
     own->steps = std::move(steps);
     return own;
   };
-  FailureOr<ProductOperand> result = translate(*epilogue.getDpsInitOperand(0));
+  FailureOr<GpuMatmulOperand> result = translate(*epilogue.getDpsInitOperand(0));
   if (failed(result))
     return failure();
-  product.operands[GpuProduct::Result] = *result;
+  product.operands[GpuMatmul::Result] = *result;
   for (OpOperand *input : epilogue.getDpsInputOperands()) {
     if (input->get() == sums->get() || !isa<MemRefType>(input->get().getType()))
       continue;
-    FailureOr<ProductOperand> operand = translate(*input);
+    FailureOr<GpuMatmulOperand> operand = translate(*input);
     if (failed(operand))
       return failure();
     product.operands.push_back(*operand);
@@ -115,7 +115,7 @@ static BlockArgument readFactor(Value factor, SmallVectorImpl<Operation *> &cast
   return cast<BlockArgument>(factor);
 }
 
-static LogicalResult readBody(GpuProduct &product) {
+static LogicalResult readBody(GpuMatmul &product) {
   auto factors = multipliedFactors(product.op.getBlock());
   if (!factors)
     return failure();
@@ -134,11 +134,11 @@ static LogicalResult readBody(GpuProduct &product) {
 //===-- Dimensions ----------------------------------------------------------------------------------------------===//
 
 /// Orders loops by falling steps of an operand, and joins those through which every operand steps as through one.
-static void join(ProductDims &dims, unsigned operand) {
+static void join(GpuMatmulDims &dims, unsigned operand) {
   llvm::stable_sort(dims,
-                    [&](const ProductDim &x, const ProductDim &y) { return x.steps[operand] > y.steps[operand]; });
-  ProductDims joined;
-  for (ProductDim &dim : dims) {
+                    [&](const GpuMatmulDim &x, const GpuMatmulDim &y) { return x.steps[operand] > y.steps[operand]; });
+  GpuMatmulDims joined;
+  for (GpuMatmulDim &dim : dims) {
     bool continues =
         !joined.empty() && llvm::all_of_zip(joined.back().steps, dim.steps,
                                             [&](int64_t outer, int64_t step) { return outer == step * dim.size; });
@@ -151,55 +151,55 @@ static void join(ProductDims &dims, unsigned operand) {
   dims = std::move(joined);
 }
 
-static LogicalResult readDims(GpuProduct &product, const ProductOperand &sums) {
+static LogicalResult readDims(GpuMatmul &product, const GpuMatmulOperand &sums) {
   const auto &operands = product.operands;
   for (auto [loop, size] : llvm::enumerate(product.op.getStaticLoopRanges())) {
     if (size == 1)
       continue;
-    ProductDim dim{size, {}};
-    for (const ProductOperand &operand : operands)
+    GpuMatmulDim dim{size, {}};
+    for (const GpuMatmulOperand &operand : operands)
       dim.steps.push_back(operand.steps[loop]);
-    bool inLeft = dim.steps[GpuProduct::Left] != 0, inRight = dim.steps[GpuProduct::Right] != 0,
+    bool inLeft = dim.steps[GpuMatmul::Left] != 0, inRight = dim.steps[GpuMatmul::Right] != 0,
          inResult = sums.steps[loop] != 0;
     if (size == 0 || inLeft + inRight + inResult < 2)
       return failure();
     (!inResult ? product.k : inLeft && inRight ? product.batch : inLeft ? product.m : product.n).push_back(dim);
   }
-  join(product.batch, GpuProduct::Result);
-  join(product.m, GpuProduct::Result);
-  join(product.n, GpuProduct::Result);
-  join(product.k, GpuProduct::Left);
+  join(product.batch, GpuMatmul::Result);
+  join(product.m, GpuMatmul::Result);
+  join(product.n, GpuMatmul::Result);
+  join(product.k, GpuMatmul::Left);
   return success();
 }
 
 /// Computes the transposed product where that has columns along the result's memory.
-static void orient(GpuProduct &product) {
-  auto isAlong = [](const ProductDims &dims) { return !dims.empty() && dims.back().steps[GpuProduct::Result] == 1; };
+static void orient(GpuMatmul &product) {
+  auto isAlong = [](const GpuMatmulDims &dims) { return !dims.empty() && dims.back().steps[GpuMatmul::Result] == 1; };
   if (isAlong(product.n) || !isAlong(product.m))
     return;
   std::swap(product.m, product.n);
-  std::swap(product.operands[GpuProduct::Left], product.operands[GpuProduct::Right]);
+  std::swap(product.operands[GpuMatmul::Left], product.operands[GpuMatmul::Right]);
   std::swap(product.factor[0], product.factor[1]);
   std::swap(product.casts[0], product.casts[1]);
-  for (ProductDims *dims : {&product.batch, &product.m, &product.n, &product.k})
-    for (ProductDim &dim : *dims)
-      std::swap(dim.steps[GpuProduct::Left], dim.steps[GpuProduct::Right]);
+  for (GpuMatmulDims *dims : {&product.batch, &product.m, &product.n, &product.k})
+    for (GpuMatmulDim &dim : *dims)
+      std::swap(dim.steps[GpuMatmul::Left], dim.steps[GpuMatmul::Right]);
 }
 
-FailureOr<GpuProduct> readGpuProduct(linalg::LinalgOp op, linalg::GenericOp epilogue, Value partial) {
+FailureOr<GpuMatmul> readGpuProduct(linalg::LinalgOp op, linalg::GenericOp epilogue, Value partial) {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureBufferSemantics() || op.hasDynamicShape() ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isProjectedPermutation(/*allowZeroInResults=*/true))
     return failure();
-  GpuProduct product;
+  GpuMatmul product;
   product.op = op;
   product.epilogue = epilogue;
   for (OpOperand &operand : op->getOpOperands()) {
-    FailureOr<ProductOperand> read = readOperand(op, operand);
+    FailureOr<GpuMatmulOperand> read = readOperand(op, operand);
     if (failed(read))
       return failure();
     product.operands.push_back(*read);
   }
-  ProductOperand sums = product.operands[GpuProduct::Result];
+  GpuMatmulOperand sums = product.operands[GpuMatmul::Result];
   if (partial)
     readPartial(product, partial);
   if (failed(readBody(product)) || (epilogue && failed(readEpilogue(product))) || failed(readDims(product, sums)))
@@ -210,7 +210,7 @@ FailureOr<GpuProduct> readGpuProduct(linalg::LinalgOp op, linalg::GenericOp epil
 
 //===-- Vectors -------------------------------------------------------------------------------------------------===//
 
-int64_t GpuProduct::widthAlong(unsigned operand, const ProductDims &along) const {
+int64_t GpuMatmul::widthAlong(unsigned operand, const GpuMatmulDims &along) const {
   constexpr int64_t widestBytes = 16;
   Type element = operands[operand].element();
   if (along.empty() || along.back().steps[operand] != 1 || ShapedType::isDynamic(operands[operand].start) ||
@@ -222,11 +222,11 @@ int64_t GpuProduct::widthAlong(unsigned operand, const ProductDims &along) const
   return width;
 }
 
-bool GpuProduct::isAligned(unsigned operand, const ProductDims &along, int64_t width) const {
+bool GpuMatmul::isAligned(unsigned operand, const GpuMatmulDims &along, int64_t width) const {
   if (along.back().size % width != 0 || operands[operand].start % width != 0)
     return false;
-  for (const ProductDims *dims : {&batch, &m, &n, &k})
-    for (const ProductDim &dim : *dims)
+  for (const GpuMatmulDims *dims : {&batch, &m, &n, &k})
+    for (const GpuMatmulDim &dim : *dims)
       if (&dim != &along.back() && dim.steps[operand] % width != 0)
         return false;
   return true;

@@ -1,4 +1,4 @@
-// Offsets and views of a product's operands (ProductKernel.h).
+// Offsets and views of a product's operands (GpuMatmulKernel.h).
 #include "GpuMatmulKernel.h"
 #include "MatrixDescriptor.h"
 
@@ -6,7 +6,7 @@
 
 namespace mlir::array {
 
-Value ProductKernel::offset(unsigned operand, const ProductDims &dims, Value number) {
+Value GpuMatmulKernel::offset(unsigned operand, const GpuMatmulDims &dims, Value number) {
   // 32 bits where they suffice: a division by a constant is several times dearer with 64.
   bool isShort = sizeOf(dims) <= std::numeric_limits<int32_t>::max();
   Type type = isShort ? Type(b.getI32Type()) : b.getIndexType();
@@ -14,7 +14,7 @@ Value ProductKernel::offset(unsigned operand, const ProductDims &dims, Value num
     return arith::ConstantOp::create(b, type, b.getIntegerAttr(type, value)).getResult();
   };
   Value rest = number, sum;
-  for (const ProductDim &dim : llvm::reverse(dims)) {
+  for (const GpuMatmulDim &dim : llvm::reverse(dims)) {
     Value place = rest;
     if (&dim != &dims.front()) {
       Value narrow = isShort ? b.createOrFold<arith::IndexCastUIOp>(type, rest) : rest;
@@ -31,7 +31,7 @@ Value ProductKernel::offset(unsigned operand, const ProductDims &dims, Value num
   return sum ? sum : index(0);
 }
 
-Value ProductKernel::flat(const ProductOperand &operand) {
+Value GpuMatmulKernel::flat(const GpuMatmulOperand &operand) {
   Value buffer = operand.buffer;
   OpFoldResult start = b.getIndexAttr(operand.start);
   if (ShapedType::isDynamic(operand.start)) {
@@ -46,7 +46,7 @@ Value ProductKernel::flat(const ProductOperand &operand) {
                                            ArrayRef<OpFoldResult>{b.getIndexAttr(unit)});
 }
 
-std::pair<Value, Value> ProductKernel::shared(ArrayRef<int64_t> shape, Type element) {
+std::pair<Value, Value> GpuMatmulKernel::shared(ArrayRef<int64_t> shape, Type element) {
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
   if (plan.dynamicBytes == 0)

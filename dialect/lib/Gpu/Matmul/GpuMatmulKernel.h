@@ -1,5 +1,5 @@
 // What the parts of a product's kernel share: the product, its plan, the thread's place, and arithmetic on indices.
-// ProductEmitter.cpp joins the parts.
+// GpuMatmulEmitter.cpp joins the parts.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULKERNEL_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULKERNEL_H
 
@@ -11,14 +11,14 @@
 
 namespace mlir::array {
 
-struct ProductKernel {
-  ProductKernel(ImplicitLocOpBuilder &b, gpu::LaunchOp launch, const GpuProduct &product, const ProductTiling &plan)
+struct GpuMatmulKernel {
+  GpuMatmulKernel(ImplicitLocOpBuilder &b, gpu::LaunchOp launch, const GpuMatmul &product, const GpuMatmulTiling &plan)
       : b(b), launch(launch), product(product), plan(plan), thread(launch.getThreadIds().x) {}
 
   ImplicitLocOpBuilder &b;
   gpu::LaunchOp launch;
-  const GpuProduct &product;
-  const ProductTiling &plan;
+  const GpuMatmul &product;
+  const GpuMatmulTiling &plan;
   /// The thread's number in its block, its warp's, and its own in that.
   Value thread, warp, lane;
   /// The first row and column of the block's tile, and the batch's number.
@@ -35,10 +35,10 @@ struct ProductKernel {
   Value both(Value x, Value y) { return !x ? y : !y ? x : arith::AndIOp::create(b, x, y).getResult(); }
 
   /// Where an operand is at the number-th point of some loops, from where it is at their first.
-  Value offset(unsigned operand, const ProductDims &dims, Value number);
+  Value offset(unsigned operand, const GpuMatmulDims &dims, Value number);
 
   /// The elements of an operand from the first that is used on, one after the other.
-  Value flat(const ProductOperand &operand);
+  Value flat(const GpuMatmulOperand &operand);
 
   /// A buffer of shared memory. Where the launch asks for its memory, also the address of the first byte, which is a
   /// multiple of a descriptor's block.

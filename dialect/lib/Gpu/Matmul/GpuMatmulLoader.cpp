@@ -1,4 +1,4 @@
-// Loads tiles (ProductLoader.h): 16 bytes at a time where the operand's layout allows it, asynchronously where the chip
+// Loads tiles (GpuMatmulLoader.h): 16 bytes at a time where the operand's layout allows it, asynchronously where the chip
 // can and nothing is to be computed on the way.
 #include "GpuMatmulLoader.h"
 #include "MatrixDescriptor.h"
@@ -15,12 +15,12 @@ constexpr int64_t kBankBytes = 16, kBanks = 8;
 
 static int64_t bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
-ProductLoader::ProductLoader(ProductKernel &kernel, unsigned side)
+GpuMatmulLoader::GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side)
     : kernel(kernel), b(kernel.b), side(side), outerDims(side == 0 ? kernel.product.m : kernel.product.n),
       outerSize(side == 0 ? kernel.plan.tile.m : kernel.plan.tile.n), terms(kernel.plan.tile.k),
       element(kernel.product.operands[side].element()) {
-  const GpuProduct &product = kernel.product;
-  bool onCores = kernel.plan.unit != ProductUnit::Threads;
+  const GpuMatmul &product = kernel.product;
+  bool onCores = kernel.plan.unit != GpuMatmulUnit::Threads;
   stored = onCores ? element : product.factor[side];
   chooseWidth();
   // ldmatrix reads numbers of 16 bits along either dimension; threads read neighbouring rows and columns.
@@ -32,7 +32,7 @@ ProductLoader::ProductLoader(ProductKernel &kernel, unsigned side)
   columns = termsInner ? terms : outerSize;
   rows = termsInner ? outerSize : terms;
   int64_t unit = std::max<int64_t>(kBankBytes / bytesOf(stored), 1);
-  if (kernel.plan.unit == ProductUnit::Warpgroups)
+  if (kernel.plan.unit == GpuMatmulUnit::Warpgroups)
     columns = descriptor::kRowBytes / bytesOf(stored);
   if (onCores) {
     // Without padding: bank `c` of a row is at `c ^ f(row)`, so that eight rows are in eight banks.
@@ -52,8 +52,8 @@ ProductLoader::ProductLoader(ProductKernel &kernel, unsigned side)
 
 /// Along which dimension, and how many elements a thread moves at once: as many as lie side by side, but no more than
 /// leave each thread something.
-void ProductLoader::chooseWidth() {
-  const GpuProduct &product = kernel.product;
+void GpuMatmulLoader::chooseWidth() {
+  const GpuMatmul &product = kernel.product;
   int64_t inTerms = product.widthAlong(side, product.k), inOuter = product.widthAlong(side, outerDims);
   alongTerms = inTerms > inOuter || (inTerms == inOuter && !product.k.empty() && product.k.back().steps[side] == 1);
   width = std::min(std::max(inTerms, inOuter), alongTerms ? terms : outerSize);
@@ -61,7 +61,7 @@ void ProductLoader::chooseWidth() {
     width /= 2;
 }
 
-void ProductLoader::addUnits() {
+void GpuMatmulLoader::addUnits() {
   int64_t threads = kernel.plan.tile.threads(), count = outerSize * terms / width / threads;
   int64_t inner = (alongTerms ? terms : outerSize) / width;
   bool isWhole = sizeOf(outerDims) % outerSize == 0;
@@ -81,20 +81,20 @@ void ProductLoader::addUnits() {
   }
 }
 
-int64_t ProductLoader::stageBytes() const { return outerSize * terms * bytesOf(stored); }
+int64_t GpuMatmulLoader::stageBytes() const { return outerSize * terms * bytesOf(stored); }
 
-SmallVector<Type> ProductLoader::held() const {
+SmallVector<Type> GpuMatmulLoader::held() const {
   if (async)
     return {};
   return SmallVector<Type>(units.size(), VectorType::get({width}, stored));
 }
 
-Value ProductLoader::isThere(const Unit &unit, Value term) {
+Value GpuMatmulLoader::isThere(const Unit &unit, Value term) {
   int64_t all = sizeOf(kernel.product.k);
   return kernel.both(unit.isInside, all % terms == 0 ? Value() : kernel.isBelow(term, all));
 }
 
-SmallVector<Value> ProductLoader::begin(Value firstTerm, Value stage) {
+SmallVector<Value> GpuMatmulLoader::begin(Value firstTerm, Value stage) {
   SmallVector<Value> values;
   for (const Unit &unit : units) {
     if (async)
@@ -105,7 +105,7 @@ SmallVector<Value> ProductLoader::begin(Value firstTerm, Value stage) {
   return values;
 }
 
-void ProductLoader::copy(const Unit &unit, Value firstTerm, Value stage) {
+void GpuMatmulLoader::copy(const Unit &unit, Value firstTerm, Value stage) {
   Value term = kernel.add(firstTerm, unit.term), there = isThere(unit, term);
   Value offset = kernel.add(unit.offset, kernel.offset(side, kernel.product.k, term)), count;
   if (there) {
@@ -118,7 +118,7 @@ void ProductLoader::copy(const Unit &unit, Value firstTerm, Value stage) {
                                    b.getIndexAttr(width), count, isWhole ? b.getUnitAttr() : UnitAttr());
 }
 
-Value ProductLoader::load(const Unit &unit, Value firstTerm) {
+Value GpuMatmulLoader::load(const Unit &unit, Value firstTerm) {
   Value term = kernel.add(firstTerm, unit.term), there = isThere(unit, term);
   Value offset = kernel.add(unit.offset, kernel.offset(side, kernel.product.k, term));
   if (there) // the first element is there, whatever becomes of it
@@ -132,7 +132,7 @@ Value ProductLoader::load(const Unit &unit, Value firstTerm) {
   return arith::SelectOp::create(b, there, value, zero);
 }
 
-Value ProductLoader::castElements(Value vector) {
+Value GpuMatmulLoader::castElements(Value vector) {
   SmallVector<Value> elements;
   for (int64_t number = 0; number < width; ++number) {
     Value value = vector::ExtractOp::create(b, vector, number);
@@ -146,7 +146,7 @@ Value ProductLoader::castElements(Value vector) {
   return vector::FromElementsOp::create(b, VectorType::get({width}, stored), elements);
 }
 
-void ProductLoader::finish(ValueRange values, Value stage) {
+void GpuMatmulLoader::finish(ValueRange values, Value stage) {
   for (auto [unit, value] : llvm::zip(units, values)) {
     if (alongTerms == termsInner) {
       auto store = vector::StoreOp::create(b, value, buffer, place(stage, unit.outer, unit.term));
@@ -161,7 +161,7 @@ void ProductLoader::finish(ValueRange values, Value stage) {
   }
 }
 
-SmallVector<Value> ProductLoader::place(Value stage, Value outer, Value term) {
+SmallVector<Value> GpuMatmulLoader::place(Value stage, Value outer, Value term) {
   Value row = termsInner ? outer : term, column = termsInner ? term : outer, block = kernel.index(0);
   if ((termsInner ? terms : outerSize) > columns) {
     block = kernel.mul(kernel.div(column, columns), rows);

@@ -6,10 +6,10 @@
 
 namespace mlir::array {
 
-class ProductLoader {
+class GpuMatmulLoader {
 public:
   /// `side` is 0 for the left factor, whose outer dimension is rows, and 1 for the right one, with columns.
-  ProductLoader(ProductKernel &kernel, unsigned side);
+  GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side);
 
   /// Whether elements go to shared memory without passing through registers.
   bool isAsync() const { return async; }
@@ -46,10 +46,10 @@ private:
   void copy(const Unit &unit, Value firstTerm, Value stage);
   Value castElements(Value vector);
 
-  ProductKernel &kernel;
+  GpuMatmulKernel &kernel;
   ImplicitLocOpBuilder &b;
   unsigned side;
-  const ProductDims &outerDims;
+  const GpuMatmulDims &outerDims;
   int64_t outerSize, terms; ///< of the tile
   Type element, stored;     ///< in memory and in shared memory
   bool termsInner;

@@ -1,4 +1,4 @@
-// Multiplies tiles (ProductMultiplier.h): each thread a part of them, or each warp with the tensor cores.
+// Multiplies tiles (GpuMatmulMultiplier.h): each thread a part of them, or each warp with the tensor cores.
 #include "GpuMatmulMultiplier.h"
 #include "GpuMatmulWarpgroup.h"
 
@@ -8,7 +8,7 @@
 
 namespace mlir::array {
 
-SmallVector<Value> ProductMultiplier::zeros(int64_t count, VectorType type) {
+SmallVector<Value> GpuMatmulMultiplier::zeros(int64_t count, VectorType type) {
   return SmallVector<Value>(count, arith::ConstantOp::create(b, b.getZeroAttr(type)));
 }
 
@@ -16,17 +16,17 @@ namespace {
 
 /// The lanes of a warp are 4 x 8. Each has rows and columns in groups of 4, which lie a row or column of lanes apart:
 /// so neighbours read neighbouring vectors from shared memory.
-class ThreadMultiplier : public ProductMultiplier {
+class ThreadMultiplier : public GpuMatmulMultiplier {
 public:
-  ThreadMultiplier(ProductKernel &kernel, ProductLoader &left, ProductLoader &right)
-      : ProductMultiplier(kernel, left, right), rowGroups(kernel.plan.tile.warpM() / (lanesM * group)),
+  ThreadMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left, GpuMatmulLoader &right)
+      : GpuMatmulMultiplier(kernel, left, right), rowGroups(kernel.plan.tile.warpM() / (lanesM * group)),
         columnGroups(kernel.plan.tile.warpN() / (lanesN * group)) {
     row = kernel.add(warpRow(), kernel.mul(kernel.div(kernel.lane, lanesN), group));
     column = kernel.add(warpColumn(), kernel.mul(kernel.rem(kernel.lane, lanesN), group));
   }
 
   SmallVector<Value> zeros() override {
-    return ProductMultiplier::zeros(rowGroups * group * columnGroups, vectorType());
+    return GpuMatmulMultiplier::zeros(rowGroups * group * columnGroups, vectorType());
   }
 
   SmallVector<Value> add(ValueRange before, Value stage) override {
@@ -51,8 +51,8 @@ public:
     return sums;
   }
 
-  SmallVector<ProductFragment> fragments(ValueRange sums) override {
-    SmallVector<ProductFragment> found;
+  SmallVector<GpuMatmulFragment> fragments(ValueRange sums) override {
+    SmallVector<GpuMatmulFragment> found;
     for (auto [index, sum] : llvm::enumerate(sums)) {
       auto number = static_cast<int64_t>(index);
       int64_t own = number / columnGroups, rowOffset = own / group * lanesM * group + own % group;
@@ -66,7 +66,7 @@ private:
 
   VectorType vectorType() { return VectorType::get({group}, kernel.product.sum); }
 
-  Value read(ProductLoader &loader, Value stage, Value outer, int64_t term) {
+  Value read(GpuMatmulLoader &loader, Value stage, Value outer, int64_t term) {
     auto load =
         vector::LoadOp::create(b, vectorType(), loader.memory(), loader.place(stage, outer, kernel.index(term)));
     int64_t bytes = group * kernel.product.sum.getIntOrFloatBitWidth() / 8;
@@ -87,15 +87,15 @@ private:
 /// mma.sync: 16 rows by 8 columns at a time. The registers of both factors come from shared memory by ldmatrix, four
 /// matrices of 8 rows of 16 bytes at once: of the left factor two by two for 16 rows, of the right one for two
 /// instructions.
-class TensorCoreMultiplier : public ProductMultiplier {
+class TensorCoreMultiplier : public GpuMatmulMultiplier {
 public:
-  TensorCoreMultiplier(ProductKernel &kernel, ProductLoader &left, ProductLoader &right)
-      : ProductMultiplier(kernel, left, right), element(kernel.product.operands[GpuProduct::Left].element()),
+  TensorCoreMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left, GpuMatmulLoader &right)
+      : GpuMatmulMultiplier(kernel, left, right), element(kernel.product.operands[GpuMatmul::Left].element()),
         rowBlocks(kernel.plan.tile.warpM() / block), columnBlocks(kernel.plan.tile.warpN() / block),
         unit(16 * 8 / element.getIntOrFloatBitWidth()), row(warpRow()), column(warpColumn()) {}
 
   SmallVector<Value> zeros() override {
-    return ProductMultiplier::zeros(rowBlocks * 2 * columnBlocks, VectorType::get({2, 2}, kernel.product.sum));
+    return GpuMatmulMultiplier::zeros(rowBlocks * 2 * columnBlocks, VectorType::get({2, 2}, kernel.product.sum));
   }
 
   SmallVector<Value> add(ValueRange before, Value stage) override {
@@ -118,9 +118,9 @@ public:
   }
 
   /// Lane `4 * group + member` has two neighbours of row `group` and two of row `group + 8`.
-  SmallVector<ProductFragment> fragments(ValueRange sums) override {
+  SmallVector<GpuMatmulFragment> fragments(ValueRange sums) override {
     Value group = kernel.div(kernel.lane, 4), member = kernel.mul(kernel.rem(kernel.lane, 4), 2);
-    SmallVector<ProductFragment> found;
+    SmallVector<GpuMatmulFragment> found;
     for (int64_t rowBlock = 0; rowBlock < rowBlocks; ++rowBlock)
       for (int64_t half = 0; half < 2; ++half) {
         Value ownRow = kernel.add(row, kernel.add(group, rowBlock * block + half * 8));
@@ -138,7 +138,7 @@ private:
 
   /// Matrix `lane / 8` is at 8 rows and at 16 bytes of terms, or 0; which of both comes first differs by side. Its row
   /// `lane % 8`, which is a term where these are not side by side, is the one whose place the lane says.
-  Value read(ProductLoader &loader, bool isLeft, Value stage, Value first, int64_t term) {
+  Value read(GpuMatmulLoader &loader, bool isLeft, Value stage, Value first, int64_t term) {
     Value matrix = kernel.div(kernel.lane, 8), within = kernel.rem(kernel.lane, 8);
     Value low = kernel.rem(matrix, 2), high = kernel.div(matrix, 2);
     bool transposes = !loader.areTermsInner();
@@ -189,11 +189,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<ProductMultiplier> makeProductMultiplier(ProductKernel &kernel, ProductLoader &left,
-                                                         ProductLoader &right) {
-  if (kernel.plan.unit == ProductUnit::Warpgroups)
+std::unique_ptr<GpuMatmulMultiplier> makeProductMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
+                                                         GpuMatmulLoader &right) {
+  if (kernel.plan.unit == GpuMatmulUnit::Warpgroups)
     return makeWarpgroupMultiplier(kernel, left, right);
-  if (kernel.plan.unit == ProductUnit::TensorCores)
+  if (kernel.plan.unit == GpuMatmulUnit::TensorCores)
     return std::make_unique<TensorCoreMultiplier>(kernel, left, right);
   return std::make_unique<ThreadMultiplier>(kernel, left, right);
 }

@@ -9,16 +9,16 @@
 namespace mlir::array {
 
 /// Sums that lie side by side in a row of the block's tile.
-struct ProductFragment {
+struct GpuMatmulFragment {
   Value row, column; ///< of the first one
   Value sums;        ///< a vector
 };
 
-class ProductMultiplier {
+class GpuMatmulMultiplier {
 public:
-  ProductMultiplier(ProductKernel &kernel, ProductLoader &left, ProductLoader &right)
+  GpuMatmulMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left, GpuMatmulLoader &right)
       : kernel(kernel), b(kernel.b), left(left), right(right) {}
-  virtual ~ProductMultiplier() = default;
+  virtual ~GpuMatmulMultiplier() = default;
 
   /// The sums of a thread before the first term.
   virtual SmallVector<Value> zeros() = 0;
@@ -29,7 +29,7 @@ public:
   /// The sums after the last stage.
   virtual SmallVector<Value> finish(ValueRange sums) { return sums; }
   /// A thread's sums, by rows.
-  virtual SmallVector<ProductFragment> fragments(ValueRange sums) = 0;
+  virtual SmallVector<GpuMatmulFragment> fragments(ValueRange sums) = 0;
 
 protected:
   SmallVector<Value> zeros(int64_t count, VectorType type);
@@ -37,14 +37,14 @@ protected:
   Value warpRow() { return kernel.mul(kernel.div(kernel.warp, kernel.plan.tile.warpsN), kernel.plan.tile.warpM()); }
   Value warpColumn() { return kernel.mul(kernel.rem(kernel.warp, kernel.plan.tile.warpsN), kernel.plan.tile.warpN()); }
 
-  ProductKernel &kernel;
+  GpuMatmulKernel &kernel;
   ImplicitLocOpBuilder &b;
-  ProductLoader &left, &right;
+  GpuMatmulLoader &left, &right;
 };
 
 /// For the plan's unit.
-std::unique_ptr<ProductMultiplier> makeProductMultiplier(ProductKernel &kernel, ProductLoader &left,
-                                                         ProductLoader &right);
+std::unique_ptr<GpuMatmulMultiplier> makeProductMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
+                                                         GpuMatmulLoader &right);
 
 } // namespace mlir::array
 

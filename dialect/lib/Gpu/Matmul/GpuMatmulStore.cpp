@@ -1,4 +1,4 @@
-// Stores a product's result (ProductStore.h): several neighbours at once where they lie side by side, each alone at an
+// Stores a product's result (GpuMatmulStore.h): several neighbours at once where they lie side by side, each alone at an
 // edge that cuts them.
 #include "GpuMatmulStore.h"
 
@@ -13,21 +13,21 @@ namespace {
 
 class Storer {
 public:
-  Storer(ProductKernel &kernel, bool accumulates, Value start)
+  Storer(GpuMatmulKernel &kernel, bool accumulates, Value start)
       : kernel(kernel), b(kernel.b), product(kernel.product), accumulates(accumulates) {
     for (auto [number, operand] : llvm::enumerate(product.operands)) {
-      bool isUsed = number >= GpuProduct::Result;
+      bool isUsed = number >= GpuMatmul::Result;
       sources.push_back(isUsed ? kernel.flat(operand) : Value());
       Value base = isUsed ? kernel.offset(number, product.batch, kernel.batch) : Value();
-      bases.push_back(number == GpuProduct::Result ? kernel.add(base, start) : base);
+      bases.push_back(number == GpuMatmul::Result ? kernel.add(base, start) : base);
     }
   }
 
-  void store(const ProductFragment &fragment) {
+  void store(const GpuMatmulFragment &fragment) {
     row = kernel.add(kernel.firstRow, fragment.row);
     column = kernel.add(kernel.firstColumn, fragment.column);
     int64_t count = cast<VectorType>(fragment.sums.getType()).getNumElements();
-    int64_t width = std::min(count, product.widthAlong(GpuProduct::Result, product.n));
+    int64_t width = std::min(count, product.widthAlong(GpuMatmul::Result, product.n));
     SmallVector<Value> rowOffsets;
     for (unsigned number = 0; number < product.operands.size(); ++number)
       rowOffsets.push_back(sources[number] ? kernel.add(bases[number], kernel.offset(number, product.m, row))
@@ -44,7 +44,7 @@ private:
   /// Goes on where the row and the column `at` are in the matrix.
   void enterIfInside(Value at) {
     int64_t rows = sizeOf(product.m), columns = sizeOf(product.n);
-    const ProductTile &tile = kernel.plan.tile;
+    const GpuMatmulTile &tile = kernel.plan.tile;
     Value inside = kernel.both(rows % tile.m == 0 ? Value() : kernel.isBelow(row, rows),
                                columns % tile.n == 0 ? Value() : kernel.isBelow(at, columns));
     if (inside)
@@ -57,9 +57,9 @@ private:
 
   void storePart(Value sums, int64_t first, int64_t width) {
     SmallVector<SmallVector<Value>> inputs; // by operand, by element
-    for (unsigned number = GpuProduct::Inputs; number < product.operands.size(); ++number)
+    for (unsigned number = GpuMatmul::Inputs; number < product.operands.size(); ++number)
       inputs.push_back(load(number, first, width));
-    SmallVector<Value> before = accumulates ? load(GpuProduct::Result, first, width) : SmallVector<Value>();
+    SmallVector<Value> before = accumulates ? load(GpuMatmul::Result, first, width) : SmallVector<Value>();
     SmallVector<Value> results;
     for (int64_t element = 0; element < width; ++element) {
       Value value = vector::ExtractOp::create(b, sums, first + element);
@@ -68,7 +68,7 @@ private:
                                             : arith::AddIOp::create(b, before[element], value).getResult();
       results.push_back(product.epilogue ? finish(value, inputs, element) : value);
     }
-    Value target = sources[GpuProduct::Result], at = offset(GpuProduct::Result, first);
+    Value target = sources[GpuMatmul::Result], at = offset(GpuMatmul::Result, first);
     if (width == 1) {
       memref::StoreOp::create(b, results.front(), target, at);
       return;
@@ -82,7 +82,7 @@ private:
   /// What an operand has at neighbouring columns: at once where they lie side by side.
   SmallVector<Value> load(unsigned number, int64_t first, int64_t width) {
     SmallVector<Value> values;
-    bool isConstant = llvm::all_of(product.n, [&](const ProductDim &dim) { return dim.steps[number] == 0; });
+    bool isConstant = llvm::all_of(product.n, [&](const GpuMatmulDim &dim) { return dim.steps[number] == 0; });
     if (width > 1 && !isConstant && product.widthAlong(number, product.n) >= width) {
       Type element = product.operands[number].element();
       auto loaded =
@@ -116,9 +116,9 @@ private:
     return mapping.lookupOrDefault(epilogue.getBody()->getTerminator()->getOperand(0));
   }
 
-  ProductKernel &kernel;
+  GpuMatmulKernel &kernel;
   ImplicitLocOpBuilder &b;
-  const GpuProduct &product;
+  const GpuMatmul &product;
   bool accumulates;
   SmallVector<Value> sources, bases, offsets; // by operand
   Value row, column;
@@ -126,9 +126,9 @@ private:
 
 } // namespace
 
-void storeProduct(ProductKernel &kernel, ArrayRef<ProductFragment> fragments, bool accumulates, Value start) {
+void storeProduct(GpuMatmulKernel &kernel, ArrayRef<GpuMatmulFragment> fragments, bool accumulates, Value start) {
   Storer storer(kernel, accumulates, start);
-  for (const ProductFragment &fragment : fragments)
+  for (const GpuMatmulFragment &fragment : fragments)
     storer.store(fragment);
 }
 

@@ -7,7 +7,7 @@
 namespace mlir::array {
 
 /// Stores the sums of a thread as the product's result, which begins `start` elements into its buffer.
-void storeProduct(ProductKernel &kernel, ArrayRef<ProductFragment> fragments, bool accumulates, Value start);
+void storeProduct(GpuMatmulKernel &kernel, ArrayRef<GpuMatmulFragment> fragments, bool accumulates, Value start);
 
 } // namespace mlir::array
 

@@ -1,4 +1,4 @@
-// How a product is cut into tiles, and what multiplies them: the cost model of array-map-products-to-gpu.
+// How a product is cut into tiles, and what multiplies them: the cost model of array-map-matmuls-to-gpu.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULTILING_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULTILING_H
 
@@ -10,10 +10,10 @@ namespace mlir::array {
 
 /// What multiplies: threads, each a part of a tile, or the tensor cores, each warp a part of it, or four warps
 /// together.
-enum class ProductUnit { Threads, TensorCores, Warpgroups };
+enum class GpuMatmulUnit { Threads, TensorCores, Warpgroups };
 
 /// What the choice rests on.
-struct ProductChip {
+struct GpuMatmulChip {
   unsigned capability; ///< 80 is 8.0
   bool hasWarpgroups;  ///< has wgmma: sm_90a alone
   int64_t leastBlocks; ///< keep it busy
@@ -21,7 +21,7 @@ struct ProductChip {
 
 /// What a block computes at once, and with how many warps. `k` terms of it are in shared memory at a time, for each of
 /// `stages`. At least `resident` blocks are to have room on a processor.
-struct ProductTile {
+struct GpuMatmulTile {
   int64_t m, n, k, warpsM, warpsN, stages, resident = 1;
 
   int64_t threads() const { return 32 * warpsM * warpsN; }
@@ -29,9 +29,9 @@ struct ProductTile {
   int64_t warpN() const { return n / warpsN; }
 };
 
-struct ProductTiling {
-  ProductUnit unit;
-  ProductTile tile;
+struct GpuMatmulTiling {
+  GpuMatmulUnit unit;
+  GpuMatmulTile tile;
   /// Blocks that share the terms of a tile of the result, each with sums of its own.
   int64_t splits;
   /// Whether elements may be copied to shared memory without passing through registers.
@@ -43,7 +43,7 @@ struct ProductTiling {
 };
 
 /// The plan, or none where each thread had better have results of its own.
-std::optional<ProductTiling> tileProduct(const GpuProduct &product, const ProductChip &chip);
+std::optional<GpuMatmulTiling> tileProduct(const GpuMatmul &product, const GpuMatmulChip &chip);
 
 } // namespace mlir::array
 

@@ -1,4 +1,4 @@
-// wgmma.mma_async (ProductWarpgroup.h): a warpgroup of four warps multiplies 64 rows by all columns of the block's
+// wgmma.mma_async (GpuMatmulWarpgroup.h): a warpgroup of four warps multiplies 64 rows by all columns of the block's
 // tile, 16 terms at a time, and reads both factors from shared memory itself. The instructions of a stage run while the
 // next stage's begin.
 #include "GpuMatmulWarpgroup.h"
@@ -12,10 +12,10 @@ namespace mlir::array {
 
 namespace {
 
-class WarpgroupMultiplier : public ProductMultiplier {
+class WarpgroupMultiplier : public GpuMatmulMultiplier {
 public:
-  WarpgroupMultiplier(ProductKernel &kernel, ProductLoader &left, ProductLoader &right)
-      : ProductMultiplier(kernel, left, right), columns(kernel.plan.tile.n) {
+  WarpgroupMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left, GpuMatmulLoader &right)
+      : GpuMatmulMultiplier(kernel, left, right), columns(kernel.plan.tile.n) {
     Value warpgroup = kernel.div(kernel.warp, 4);
     first[0] = describe(left, kernel.mul(warpgroup, kRows * descriptor::kRowBytes));
     first[1] = describe(right, kernel.index(0));
@@ -59,11 +59,11 @@ public:
 
   /// A warp has 16 rows: lane `4 * group + member` has two neighbours of row `group` and two of row `group + 8` of
   /// every 8 columns.
-  SmallVector<ProductFragment> fragments(ValueRange sums) override {
+  SmallVector<GpuMatmulFragment> fragments(ValueRange sums) override {
     Value group = kernel.div(kernel.lane, 4), member = kernel.mul(kernel.rem(kernel.lane, 4), 2);
     Value row = kernel.add(kernel.mul(kernel.warp, 16), group);
     auto pair = VectorType::get({2}, kernel.product.sum);
-    SmallVector<ProductFragment> found;
+    SmallVector<GpuMatmulFragment> found;
     for (int64_t half = 0; half < 2; ++half)
       for (int64_t narrow = 0; narrow < columns / 8; ++narrow) {
         int64_t number = 4 * narrow + 2 * half;
@@ -81,7 +81,7 @@ private:
   Value word(int64_t value) { return arith::ConstantIntOp::create(b, b.getI64Type(), value); }
 
   /// The descriptor of a loader's first stage, from `offset` bytes on.
-  Value describe(ProductLoader &loader, Value offset) {
+  Value describe(GpuMatmulLoader &loader, Value offset) {
     int64_t blockBytes = kernel.plan.tile.k * descriptor::kRowBytes; // of those that lie side by side
     int64_t fields = (blockBytes >> descriptor::kUnitBits) << descriptor::kLeading |
                      (descriptor::kBlockBytes >> descriptor::kUnitBits) << descriptor::kStride |
@@ -94,20 +94,20 @@ private:
 
   /// A side's descriptor for a stage.
   Value at(unsigned side, Value stage) {
-    ProductLoader &loader = side == 0 ? left : right;
+    GpuMatmulLoader &loader = side == 0 ? left : right;
     Value distance = kernel.mul(stage, loader.stageBytes() >> descriptor::kUnitBits);
     return arith::AddIOp::create(b, first[side], arith::IndexCastUIOp::create(b, b.getI64Type(), distance));
   }
 
   /// Terms are neighbours in a row, or rows.
-  Value atTerm(ProductLoader &loader, Value start, int64_t term) {
+  Value atTerm(GpuMatmulLoader &loader, Value start, int64_t term) {
     int64_t bytes = loader.areTermsInner() ? 2 * term : term * descriptor::kRowBytes;
     return bytes == 0 ? start : arith::AddIOp::create(b, start, word(bytes >> descriptor::kUnitBits)).getResult();
   }
 
   Value multiply(Value sums, Value rows, Value others) {
     MLIRContext *context = b.getContext();
-    bool isHalf = kernel.product.operands[GpuProduct::Left].element().isF16();
+    bool isHalf = kernel.product.operands[GpuMatmul::Left].element().isF16();
     auto type = NVVM::WGMMATypesAttr::get(context, isHalf ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16);
     auto sum = NVVM::WGMMATypesAttr::get(context, NVVM::WGMMATypes::f32);
     auto one = NVVM::WGMMAScaleInAttr::get(context, NVVM::WGMMAScaleIn::one);
@@ -129,8 +129,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<ProductMultiplier> makeWarpgroupMultiplier(ProductKernel &kernel, ProductLoader &left,
-                                                           ProductLoader &right) {
+std::unique_ptr<GpuMatmulMultiplier> makeWarpgroupMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
+                                                           GpuMatmulLoader &right) {
   return std::make_unique<WarpgroupMultiplier>(kernel, left, right);
 }
 

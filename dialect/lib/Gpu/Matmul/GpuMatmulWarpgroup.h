@@ -6,8 +6,8 @@
 
 namespace mlir::array {
 
-std::unique_ptr<ProductMultiplier> makeWarpgroupMultiplier(ProductKernel &kernel, ProductLoader &left,
-                                                           ProductLoader &right);
+std::unique_ptr<GpuMatmulMultiplier> makeWarpgroupMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
+                                                           GpuMatmulLoader &right);
 
 } // namespace mlir::array
 

@@ -1,8 +1,8 @@
-// array-map-products-to-gpu: contractions and convolutions on buffers become launches of kernels that compute tiles,
+// array-map-matmuls-to-gpu: contractions and convolutions on buffers become launches of kernels that compute tiles,
 // with what follows them element by element. It comes after array-forward-copies and before array-reuse-buffers and
 // array-plan-memory, as it asks for memory for partial sums; what it leaves alone is for array-map-to-gpu.
 //
-// ProductForm.cpp reads an operation as a product, ProductTiling.cpp chooses its tiles, ProductEmitter.cpp emits the
+// GpuMatmulForm.cpp reads an operation as a product, GpuMatmulTiling.cpp chooses its tiles, GpuMatmulEmitter.cpp emits the
 // kernel.
 #include "Analysis/ContractionForm.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
@@ -17,7 +17,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_MAPPRODUCTSTOGPU
+#define GEN_PASS_DEF_MAPMATMULSTOGPU
 #include "array/Gpu/Passes.h.inc"
 
 namespace {
@@ -53,13 +53,13 @@ void addPartial(ImplicitLocOpBuilder &b, linalg::LinalgOp op, Value partial) {
   });
 }
 
-struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
-  using MapProductsToGpuBase::MapProductsToGpuBase;
+struct MapMatmulsToGpu : impl::MapMatmulsToGpuBase<MapMatmulsToGpu> {
+  using MapMatmulsToGpuBase::MapMatmulsToGpuBase;
 
   void runOnOperation() override {
     std::optional<unsigned> known = capabilityOf(chip);
     if (!known) {
-      getOperation().emitError("array-map-products-to-gpu: expected the option 'chip' to name one from sm_75 on, got '")
+      getOperation().emitError("array-map-matmuls-to-gpu: expected the option 'chip' to name one from sm_75 on, got '")
           << chip << "'";
       return signalPassFailure();
     }
@@ -75,8 +75,8 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
   }
 
   void map(linalg::LinalgOp op) const {
-    FailureOr<GpuProduct> product = readGpuProduct(op);
-    std::optional<ProductTiling> plan = planFor(product);
+    FailureOr<GpuMatmul> product = readGpuProduct(op);
+    std::optional<GpuMatmulTiling> plan = planFor(product);
     if (!plan)
       return;
     if (plan->splits > 1)
@@ -84,8 +84,8 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
     linalg::FillOp fill = findZeroFill(op, op.getDpsInits().front());
     linalg::GenericOp epilogue = fill ? findEpilogue(op) : linalg::GenericOp();
     if (epilogue && canFuse(op, epilogue)) {
-      FailureOr<GpuProduct> fused = readGpuProduct(op, epilogue);
-      if (std::optional<ProductTiling> planned = planFor(fused))
+      FailureOr<GpuMatmul> fused = readGpuProduct(op, epilogue);
+      if (std::optional<GpuMatmulTiling> planned = planFor(fused))
         return emitFused(*fused, *planned);
     }
     ImplicitLocOpBuilder b(op->getLoc(), op);
@@ -95,22 +95,22 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
     op.erase();
   }
 
-  std::optional<ProductTiling> planFor(const FailureOr<GpuProduct> &product) const {
+  std::optional<GpuMatmulTiling> planFor(const FailureOr<GpuMatmul> &product) const {
     return succeeded(product) ? tileProduct(*product, target) : std::nullopt;
   }
 
   /// The product with its epilogue, where that is. The sums have no memory then.
-  static void emitFused(const GpuProduct &product, const ProductTiling &plan) {
+  static void emitFused(const GpuMatmul &product, const GpuMatmulTiling &plan) {
     ImplicitLocOpBuilder b(product.epilogue->getLoc(), product.epilogue);
     emitProduct(b, product, plan, /*accumulates=*/false);
     eraseWithEpilogue(product.op, product.epilogue);
   }
 
-  static void emitSplit(linalg::LinalgOp op, const ProductTiling &plan) {
+  static void emitSplit(linalg::LinalgOp op, const GpuMatmulTiling &plan) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     linalg::FillOp fill = findZeroFill(op, op.getDpsInits().front());
     Value partial = allocatePartial(b, op, plan.splits);
-    FailureOr<GpuProduct> product = readGpuProduct(op, {}, partial);
+    FailureOr<GpuMatmul> product = readGpuProduct(op, {}, partial);
     emitProduct(b, *product, plan, /*accumulates=*/false);
     if (fill)
       fill->moveBefore(op); // array-map-to-gpu takes what is right before a reduction as its initial value
@@ -118,7 +118,7 @@ struct MapProductsToGpu : impl::MapProductsToGpuBase<MapProductsToGpu> {
     op.erase();
   }
 
-  ProductChip target{};
+  GpuMatmulChip target{};
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // How an instruction of a warpgroup finds a factor in shared memory: the fields of the PTX ISA's matrix descriptor, for
 // the one layout that products use. What lies side by side, terms or else rows or columns, fills rows of 128 bytes;
 // eight rows are a block of 1024 bytes, in which the 16 bytes number `c` of row `r` stand at `c ^ r` (the swizzle of
-// 128 bytes). ProductWarpgroup.cpp makes descriptors, EmulateGpuMatrix.cpp reads them.
+// 128 bytes). GpuMatmulWarpgroup.cpp makes descriptors, EmulateGpuMatrix.cpp reads them.
 #ifndef ARRAY_LIB_GPU_MATMUL_MATRIXDESCRIPTOR_H
 #define ARRAY_LIB_GPU_MATMUL_MATRIXDESCRIPTOR_H
 

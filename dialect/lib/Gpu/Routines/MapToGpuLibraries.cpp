@@ -1,5 +1,5 @@
 // array-map-to-gpu-libraries: what the libraries of the GPU's maker do better than generated kernels becomes, or stays,
-// a call of the runtime's, which the runtime passes on to the library. Comes before array-map-products-to-gpu and
+// a call of the runtime's, which the runtime passes on to the library. Comes before array-map-matmuls-to-gpu and
 // array-map-routines-to-gpu, which have a kernel for all that is left. Which operations those are is in two tables.
 #include "Analysis/ContractionForm.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
@@ -54,9 +54,9 @@ constexpr LibraryProduct kLibraryProducts[] = {
 };
 
 /// The row for a product whose factors are of one type, widened to that of the sums if they are narrower.
-const LibraryProduct *findRow(const GpuProduct &product) {
-  Type factor = product.operands[GpuProduct::Left].element();
-  if (product.operands[GpuProduct::Right].element() != factor)
+const LibraryProduct *findRow(const GpuMatmul &product) {
+  Type factor = product.operands[GpuMatmul::Left].element();
+  if (product.operands[GpuMatmul::Right].element() != factor)
     return nullptr;
   for (const LibraryProduct &row : kLibraryProducts) {
     if (!row.isFactor(factor) || !row.isSum(product.sum))
@@ -77,22 +77,22 @@ bool isRounding(linalg::GenericOp op, Type factor) {
 }
 
 /// The step of an operand along a dimension; of one that has but one element, the one that a dense matrix has.
-int64_t stepAlong(const ProductDims &dims, unsigned operand, int64_t otherwise) {
+int64_t stepAlong(const GpuMatmulDims &dims, unsigned operand, int64_t otherwise) {
   return dims.empty() ? otherwise : dims.back().steps[operand];
 }
 
 /// The product as the library takes it; none where an operand's elements lie otherwise.
-std::optional<PcrtProduct> sizesFor(const GpuProduct &product) {
-  using Product = GpuProduct;
-  ProductDims batch = product.batch, m = product.m, n = product.n, k = product.k;
+std::optional<PcrtProduct> sizesFor(const GpuMatmul &product) {
+  using Product = GpuMatmul;
+  GpuMatmulDims batch = product.batch, m = product.m, n = product.n, k = product.k;
   // A factor that all of a batch share: the other one's rows or columns are in two dimensions, of which one is the
   // batch.
-  for (ProductDims *dims : {&m, &n})
+  for (GpuMatmulDims *dims : {&m, &n})
     if (batch.empty() && dims->size() == 2) {
       batch = {dims->front()};
       dims->erase(dims->begin());
     }
-  for (ProductDims *dims : {&batch, &m, &n, &k})
+  for (GpuMatmulDims *dims : {&batch, &m, &n, &k})
     if (dims->size() > 1)
       return std::nullopt;
   PcrtProduct sizes = {};
@@ -111,7 +111,7 @@ std::optional<PcrtProduct> sizesFor(const GpuProduct &product) {
                  product.operands[Product::Result].extent == sizes.batch * sizes.rows * sizes.columns;
   bool isForward = sizes.leftBatch >= 0 && sizes.rightBatch >= 0;
   bool isStatic = llvm::none_of(product.operands,
-                                [](const ProductOperand &operand) { return ShapedType::isDynamic(operand.start); });
+                                [](const GpuMatmulOperand &operand) { return ShapedType::isDynamic(operand.start); });
   if (!isDense || !isForward || !isStatic || !isMatrix(sizes.rows, sizes.terms, sizes.leftRow, sizes.leftTerm) ||
       !isMatrix(sizes.terms, sizes.columns, sizes.rightTerm, sizes.rightColumn))
     return std::nullopt;
@@ -128,7 +128,7 @@ bool isLarge(linalg::LinalgOp op, const PcrtProduct &sizes) {
 }
 
 /// The elements from the first to the last that the product uses, as calls take them.
-Value denseView(ImplicitLocOpBuilder &b, const ProductOperand &operand) {
+Value denseView(ImplicitLocOpBuilder &b, const GpuMatmulOperand &operand) {
   auto type = cast<MemRefType>(operand.buffer.getType());
   if (memref::isStaticShapeAndContiguousRowMajor(type))
     return operand.buffer;
@@ -138,23 +138,23 @@ Value denseView(ImplicitLocOpBuilder &b, const ProductOperand &operand) {
                                            ArrayRef<int64_t>{1});
 }
 
-void emitCall(ImplicitLocOpBuilder &b, linalg::LinalgOp op, const GpuProduct &product, PcrtProduct sizes) {
+void emitCall(ImplicitLocOpBuilder &b, linalg::LinalgOp op, const GpuMatmul &product, PcrtProduct sizes) {
   sizes.allowsTf32 = allowsTf32(op);
   ArrayRef<int64_t> params(reinterpret_cast<const int64_t *>(&sizes), sizeof(sizes) / sizeof(int64_t));
   SmallVector<Value> views;
   SmallVector<Attribute> elements;
-  for (const ProductOperand &operand : ArrayRef(product.operands).take_front(GpuProduct::Inputs)) {
+  for (const GpuMatmulOperand &operand : ArrayRef(product.operands).take_front(GpuMatmul::Inputs)) {
     views.push_back(denseView(b, operand));
     elements.push_back(TypeAttr::get(operand.element()));
   }
   auto call = RuntimeCallOp::create(b, TypeRange(), "product", params, b.getArrayAttr(elements),
-                                    ArrayRef(views).take_front(GpuProduct::Result), views.back(),
+                                    ArrayRef(views).take_front(GpuMatmul::Result), views.back(),
                                     /*effectful=*/false);
   call->setAttr(kLibraryAttr, b.getStringAttr(kProducts));
 }
 
 void mapProduct(linalg::LinalgOp op) {
-  FailureOr<GpuProduct> product = readGpuProduct(op);
+  FailureOr<GpuMatmul> product = readGpuProduct(op);
   if (failed(product))
     return;
   const LibraryProduct *row = findRow(*product);
@@ -163,8 +163,8 @@ void mapProduct(linalg::LinalgOp op) {
   if (!row || !sizes || !isLarge(op, *sizes) || !fill)
     return;
   linalg::GenericOp epilogue = findEpilogue(op);
-  if (epilogue && isRounding(epilogue, product->operands[GpuProduct::Left].element()) && canFuse(op, epilogue)) {
-    FailureOr<GpuProduct> rounded = readGpuProduct(op, epilogue);
+  if (epilogue && isRounding(epilogue, product->operands[GpuMatmul::Left].element()) && canFuse(op, epilogue)) {
+    FailureOr<GpuMatmul> rounded = readGpuProduct(op, epilogue);
     if (std::optional<PcrtProduct> its = succeeded(rounded) ? sizesFor(*rounded) : std::nullopt) {
       ImplicitLocOpBuilder b(op->getLoc(), epilogue);
       emitCall(b, op, *rounded, *its);
@@ -249,7 +249,7 @@ struct MapToGpuLibraries : impl::MapToGpuLibrariesBase<MapToGpuLibraries> {
       if (op.getNumReductionLoops() > 0)
         products.push_back(op);
     });
-    // Backwards, as array-map-products-to-gpu.
+    // Backwards, as array-map-matmuls-to-gpu.
     for (linalg::LinalgOp op : llvm::reverse(products))
       mapProduct(op);
   }

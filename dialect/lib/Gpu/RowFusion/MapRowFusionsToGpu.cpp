@@ -1,4 +1,4 @@
-// array-map-clusters-to-gpu: linalg ops that work on the same rows become one launch (RowCluster.h). Comes after
+// array-map-row-fusions-to-gpu: linalg ops that work on the same rows become one launch (RowFusionForm.h). Comes after
 // array-map-loops-to-gpu and array-map-routines-to-gpu, which want ops for themselves, and before array-map-to-gpu,
 // which has a launch for each op that is left, and array-plan-memory, which has no place for what is not in memory any
 // more.
@@ -16,7 +16,7 @@
 
 namespace mlir::array {
 
-#define GEN_PASS_DEF_MAPCLUSTERSTOGPU
+#define GEN_PASS_DEF_MAPROWFUSIONSTOGPU
 #include "array/Gpu/Passes.h.inc"
 
 namespace {
@@ -82,34 +82,34 @@ private:
     FailureOr<Member> member = k.read(seed, /*reorderReductions=*/true);
     if (failed(member))
       return failure();
-    std::optional<RowCluster> cluster = RowCluster::of(seed, std::move(*member), *join);
-    if (!cluster) {
+    std::optional<GpuRowFusion> fusion = GpuRowFusion::of(seed, std::move(*member), *join);
+    if (!fusion) {
       k.abandon();
       return success();
     }
-    if (failed(collect(k, *cluster, seed)))
+    if (failed(collect(k, *fusion, seed)))
       return failure();
-    cluster->finish(seed);
-    if (!isOfUse(*cluster)) {
+    fusion->finish(seed);
+    if (!isOfUse(*fusion)) {
       k.abandon();
       return success();
     }
-    emit(k, *cluster);
+    emit(k, *fusion);
     return success();
   }
 
   /// The neighbours of an op that fit, in their order. Other ops come before the kernel if they may, else behind it,
   /// which members after them must allow.
-  LogicalResult collect(KernelBuilder &k, RowCluster &cluster, Operation *seed) {
+  LogicalResult collect(KernelBuilder &k, GpuRowFusion &fusion, Operation *seed) {
     auto isNeighbour = [&](Operation *op) { return op && (isPassed(op) || op == k.getLaunch()); };
     Operation *begin = seed;
     while (isNeighbour(begin->getPrevNode()))
       begin = begin->getPrevNode();
     while (begin) {
-      cluster.members.clear();
+      fusion.members.clear();
       front.clear();
       behind.clear();
-      FailureOr<Operation *> next = collectFrom(k, cluster, begin, seed);
+      FailureOr<Operation *> next = collectFrom(k, fusion, begin, seed);
       if (failed(next))
         return failure();
       begin = *next;
@@ -118,42 +118,42 @@ private:
   }
 
   /// Returns where to begin instead, if the op in question does not fit behind those before it; else null.
-  FailureOr<Operation *> collectFrom(KernelBuilder &k, RowCluster &cluster, Operation *begin, Operation *seed) {
+  FailureOr<Operation *> collectFrom(KernelBuilder &k, GpuRowFusion &fusion, Operation *begin, Operation *seed) {
     for (Operation *at = begin; at && (isPassed(at) || at == k.getLaunch()); at = at->getNextNode()) {
       if (!usesMemory(at))
         continue;
       auto op = dyn_cast<linalg::LinalgOp>(at);
-      bool fits = op && cluster.mayTake(op);
+      bool fits = op && fusion.mayTake(op);
       auto barrier = llvm::find_if(behind, [&](Operation *other) { return !mayPass(at, other); });
       if (fits && barrier == behind.end()) {
         std::optional<Join> join = Join::of(op);
         FailureOr<Member> member = k.read(op, join.has_value());
         if (failed(member))
           return failure();
-        fits = cluster.add(op, std::move(*member), join);
+        fits = fusion.add(op, std::move(*member), join);
       }
       if (fits && barrier == behind.end())
         continue;
       if (at == seed)
         return barrier == behind.end() ? seed : (*barrier)->getNextNode();
-      if (barrier == behind.end() && mayPassMembers(cluster, at))
+      if (barrier == behind.end() && mayPassMembers(fusion, at))
         front.push_back(at);
       else
-        putBehind(cluster, at);
+        putBehind(fusion, at);
     }
     return nullptr;
   }
 
-  static bool mayPassMembers(const RowCluster &cluster, Operation *op) {
-    return llvm::all_of(cluster.members, [&](const RowMember &member) { return mayPass(member.op, op); });
+  static bool mayPassMembers(const GpuRowFusion &fusion, Operation *op) {
+    return llvm::all_of(fusion.members, [&](const RowMember &member) { return mayPass(member.op, op); });
   }
 
   /// An op takes the fills with it that it alone is for: array-map-to-gpu makes them a part of it.
-  void putBehind(const RowCluster &cluster, Operation *op) {
+  void putBehind(const GpuRowFusion &fusion, Operation *op) {
     for (size_t number = 0; number < front.size();) {
       auto fill = dyn_cast<linalg::FillOp>(front[number]);
       bool isFilled = fill && llvm::is_contained(op->getOperands(), fill.output());
-      if (isFilled && mayPassMembers(cluster, fill) &&
+      if (isFilled && mayPassMembers(fusion, fill) &&
           llvm::all_of(ArrayRef(front).drop_front(number + 1),
                        [&](Operation *other) { return mayPass(other, fill); })) {
         front.erase(front.begin() + number);
@@ -166,14 +166,14 @@ private:
   }
 
   /// A kernel for several ops: a fill is a part of the one that it is for anyway.
-  static bool isOfUse(const RowCluster &cluster) {
-    return llvm::count_if(cluster.members, [](const RowMember &member) { return !isa<linalg::FillOp>(member.op); }) > 1;
+  static bool isOfUse(const GpuRowFusion &fusion) {
+    return llvm::count_if(fusion.members, [](const RowMember &member) { return !isa<linalg::FillOp>(member.op); }) > 1;
   }
 
-  void emit(KernelBuilder &k, const RowCluster &cluster) {
-    Operation *last = cluster.members.back().op;
+  void emit(KernelBuilder &k, const GpuRowFusion &fusion) {
+    Operation *last = fusion.members.back().op;
     llvm::SmallPtrSet<Operation *, 16> members;
-    for (const RowMember &member : cluster.members)
+    for (const RowMember &member : fusion.members)
       members.insert(member.op);
     gpu::LaunchOp launch = k.getLaunch();
     launch->moveBefore(last);
@@ -183,10 +183,10 @@ private:
         op->moveAfter(place);
         place = op;
       }
-    emitRowCluster(k, cluster);
+    emitRowFusion(k, fusion);
 
     SetVector<Value> roots;
-    for (const RowMember &member : cluster.members)
+    for (const RowMember &member : fusion.members)
       for (const Access &output : member.space().outputs())
         roots.insert(loops::rootOf(output.memref));
     taken.insert(members.begin(), members.end());
@@ -205,7 +205,7 @@ private:
   llvm::SmallPtrSet<Operation *, 16> taken;
 };
 
-struct MapClustersToGpu : impl::MapClustersToGpuBase<MapClustersToGpu> {
+struct MapRowFusionsToGpu : impl::MapRowFusionsToGpuBase<MapRowFusionsToGpu> {
   void runOnOperation() override {
     llvm::SetVector<Block *> blocks;
     getOperation().walk([&](linalg::LinalgOp op) { blocks.insert(op->getBlock()); });

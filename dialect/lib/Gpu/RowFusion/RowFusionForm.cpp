@@ -1,4 +1,4 @@
-// Decides which ops share a kernel row by row (RowCluster.h). All of it rests on sizes and layouts alone.
+// Decides which ops share a kernel row by row (RowFusionForm.h). All of it rests on sizes and layouts alone.
 #include "RowFusionForm.h"
 #include "Analysis/BufferUses.h"
 #include "Analysis/Footprint.h"
@@ -9,7 +9,7 @@
 
 namespace mlir::array {
 
-using loops::Extent;
+using loops::SymbolicSize;
 using loops::Footprint;
 
 /// Members beyond these make a kernel that takes long to compile, and spills.
@@ -42,11 +42,11 @@ static std::optional<unsigned> cutRows(IterationSpace &space, int64_t rows) {
       if (cut.size.factor % outer != 0 || cut.indexSource)
         return std::nullopt;
       loops::LoopDim inner = cut;
-      inner.size = Extent(cut.size.factor / outer);
-      cut.size = Extent(outer);
+      inner.size = SymbolicSize(cut.size.factor / outer);
+      cut.size = SymbolicSize(outer);
       space.dims.insert(space.dims.begin() + dim + 1, inner);
       for (Access &access : space.accesses) {
-        Extent stride = access.strides[dim];
+        SymbolicSize stride = access.strides[dim];
         access.strides[dim] = stride * inner.size;
         access.strides.insert(access.strides.begin() + dim + 1, stride);
       }
@@ -83,7 +83,7 @@ static bool isInjective(const Access &access, const IterationSpace &space) {
 }
 
 /// Reads the space of a candidate as rows and columns.
-bool RowCluster::cut(RowMember &candidate) const {
+bool GpuRowFusion::cut(RowMember &candidate) const {
   IterationSpace &space = candidate.member.space;
   int64_t points = product(sizesOf(space, 0, space.dims.size()));
   candidate.storesRows = candidate.isReduction() || points == rows;
@@ -137,7 +137,7 @@ static bool overlaps(const RowMember &a, const Access &x, const RowMember &b, co
 }
 
 /// Whether one member writes what the body of another one loads.
-bool RowCluster::readsCaptured(const RowMember &writer, const RowMember &reader) const {
+bool GpuRowFusion::readsCaptured(const RowMember &writer, const RowMember &reader) const {
   linalg::LinalgOp op = reader.op;
   return op.getBlock()
       ->walk([&](memref::LoadOp load) {
@@ -152,7 +152,7 @@ bool RowCluster::readsCaptured(const RowMember &writer, const RowMember &reader)
 
 /// Finds where the accesses of a candidate have their elements from; false where it touches other elements of what a
 /// member writes, or writes other elements of what one reads.
-bool RowCluster::resolve(RowMember &candidate) {
+bool GpuRowFusion::resolve(RowMember &candidate) {
   for (const Access &output : candidate.space().outputs()) {
     auto clashes = [&](const RowMember &other, const Access &access) {
       return overlaps(candidate, output, other, access) && !hasSameElements(candidate, output, other, access);
@@ -194,28 +194,28 @@ bool RowCluster::resolve(RowMember &candidate) {
 
 //===-- Members -------------------------------------------------------------------------------------------------===//
 
-std::optional<RowCluster> RowCluster::of(linalg::LinalgOp op, Member member, const Join &join) {
+std::optional<GpuRowFusion> GpuRowFusion::of(linalg::LinalgOp op, Member member, const Join &join) {
   IterationSpace &space = member.space;
   unsigned parallel = countParallel(space), end = static_cast<unsigned>(space.dims.size());
   if (!space.hasReduction() || !runsAlongMemory(space))
     return std::nullopt;
-  RowCluster cluster;
-  cluster.rows = product(sizesOf(space, 0, parallel));
-  cluster.columns = product(sizesOf(space, parallel, end));
-  if (cluster.rows == 0 || cluster.columns < 2 || (cluster.rows < leastRows && cluster.columns >= 2 * kPartSteps))
+  GpuRowFusion fusion;
+  fusion.rows = product(sizesOf(space, 0, parallel));
+  fusion.columns = product(sizesOf(space, parallel, end));
+  if (fusion.rows == 0 || fusion.columns < 2 || (fusion.rows < leastRows && fusion.columns >= 2 * kPartSteps))
     return std::nullopt;
-  RowCluster alone = cluster;
-  return alone.add(op, std::move(member), join) ? std::optional(std::move(cluster)) : std::nullopt;
+  GpuRowFusion alone = fusion;
+  return alone.add(op, std::move(member), join) ? std::optional(std::move(fusion)) : std::nullopt;
 }
 
-bool RowCluster::mayTake(linalg::LinalgOp op) const {
+bool GpuRowFusion::mayTake(linalg::LinalgOp op) const {
   if (op.hasDynamicShape() || !op.hasPureBufferSemantics() || members.size() == mostMembers)
     return false;
   int64_t points = product(op.getStaticLoopRanges());
   return points == rows * columns || points == rows;
 }
 
-bool RowCluster::add(linalg::LinalgOp op, Member member, std::optional<Join> join) {
+bool GpuRowFusion::add(linalg::LinalgOp op, Member member, std::optional<Join> join) {
   RowMember candidate;
   candidate.op = op;
   bool isReduction = member.space.hasReduction();
@@ -231,7 +231,7 @@ bool RowCluster::add(linalg::LinalgOp op, Member member, std::optional<Join> joi
 }
 
 /// Whether nobody but the members uses a buffer, and they read only what they have written.
-bool RowCluster::isPrivate(Value root) const {
+bool GpuRowFusion::isPrivate(Value root) const {
   if (!root.getDefiningOp<memref::AllocOp>())
     return false;
   for (const RowMember &member : members)
@@ -246,7 +246,7 @@ bool RowCluster::isPrivate(Value root) const {
   });
 }
 
-void RowCluster::finish(Operation *op) {
+void GpuRowFusion::finish(Operation *op) {
   // Who shares elements with whom, from `op` on.
   SmallVector<bool> isKept(members.size(), false);
   SmallVector<unsigned> pending;

@@ -1,10 +1,10 @@
-// Clusters: neighbouring linalg ops that work on the same rows and become one kernel, in which a row is read once, its
-// temporaries never lie in memory, and what leaves the cluster is stored at the end (softmax, normalization, and their
-// gradients). MapClustersToGpu.cpp collects the members, KernelClusters.cpp writes the kernel.
+// Row fusions: neighbouring linalg ops that work on the same rows and become one kernel, in which a row is read once, its
+// temporaries never lie in memory, and what leaves the row fusion is stored at the end (softmax, normalization, and their
+// gradients). MapRowFusionsToGpu.cpp collects the members, RowFusionKernels.cpp writes the kernel.
 //
 // A member is a reduction of rows to one value each, or elementwise, over rows and columns or over rows. What one
 // member writes and another one reads or writes are the same elements, at the same row and column: so the elements of a
-// row belong to the thread that has their column, and all that a cluster reads of memory was there before it.
+// row belong to the thread that has their column, and all that a row fusion reads of memory was there before it.
 #ifndef ARRAY_LIB_GPU_ROWFUSION_ROWFUSIONFORM_H
 #define ARRAY_LIB_GPU_ROWFUSION_ROWFUSIONFORM_H
 
@@ -19,7 +19,7 @@ struct Source {
   unsigned output = 0; ///< of the member
 };
 
-/// An op of a cluster: its first `rowDims` dimensions count the rows, the others the columns.
+/// An op of a row fusion: its first `rowDims` dimensions count the rows, the others the columns.
 struct RowMember {
   linalg::LinalgOp op;
   Member member;
@@ -45,10 +45,10 @@ struct RowLoad {
   unsigned member, access;
 };
 
-class RowCluster {
+class GpuRowFusion {
 public:
-  /// Of a reduction along rows; nothing for one whose rows are no use to a cluster.
-  static std::optional<RowCluster> of(linalg::LinalgOp op, Member member, const Join &join);
+  /// Of a reduction along rows; nothing for one whose rows are no use to a row fusion.
+  static std::optional<GpuRowFusion> of(linalg::LinalgOp op, Member member, const Join &join);
 
   /// Whether an op may be a member at all, by its sizes alone.
   bool mayTake(linalg::LinalgOp op) const;

@@ -1,4 +1,4 @@
-// The kernel of a cluster (RowCluster.h). Some lanes of a warp, or a block, have a row together; a thread takes groups
+// The kernel of a row fusion (RowFusionForm.h). Some lanes of a warp, or a block, have a row together; a thread takes groups
 // of 16 bytes, and has the same columns from the beginning to the end. Phases follow each other: each computes what
 // needs no reduction but those of the phases before it, and ends with reductions; the last one stores.
 //
@@ -20,19 +20,19 @@ namespace {
 
 class RowKernel {
 public:
-  RowKernel(KernelBuilder &k, const RowCluster &cluster)
-      : k(k), cluster(cluster), members(cluster.members), loads(cluster.loads), sharing(cluster), lanes(sharing.lanes),
+  RowKernel(KernelBuilder &k, const GpuRowFusion &fusion)
+      : k(k), fusion(fusion), members(fusion.members), loads(fusion.loads), sharing(fusion), lanes(sharing.lanes),
         groups(sharing.groups), threads(sharing.threads) {}
 
   void emit() {
-    k.setGrid(llvm::divideCeil(cluster.rows, sharing.rows), sharing.rows * threads);
+    k.setGrid(llvm::divideCeil(fusion.rows, sharing.rows), sharing.rows * threads);
     share = k.remainder(k.thread(), threads);
     Value own = k.add(k.mul(k.block(), sharing.rows), k.divide(k.thread(), threads));
-    std::tie(row, isInside) = k.clamp(own, cluster.rows, cluster.rows % sharing.rows == 0);
+    std::tie(row, isInside) = k.clamp(own, fusion.rows, fusion.rows % sharing.rows == 0);
     for (const RowMember &member : members)
       rowAt.push_back(k.place(sizesOf(member.space(), 0, member.rowDims), row));
     for (const RowLoad &load : loads)
-      rowLoads.push_back(cluster.isAlongColumns(load) ? Value() : loadOfRow(load));
+      rowLoads.push_back(fusion.isAlongColumns(load) ? Value() : loadOfRow(load));
     for (int64_t number = 0; number < sharing.held; ++number)
       heldGroups.push_back(holdGroup(number));
     for (unsigned phase = 0; phase <= sharing.phases; ++phase) {
@@ -63,10 +63,10 @@ private:
     return at;
   }
 
-  Value loadOfRow(const RowLoad &load) { return k.load(cluster.accessOf(load), placeOf(load.member, k.index(0))); }
+  Value loadOfRow(const RowLoad &load) { return k.load(fusion.accessOf(load), placeOf(load.member, k.index(0))); }
 
   Values loadColumns(const RowLoad &load, Value column) {
-    const Access &access = cluster.accessOf(load);
+    const Access &access = fusion.accessOf(load);
     auto last = static_cast<unsigned>(access.strides.size()) - 1;
     Values at = placeOf(load.member, column), elements;
     if (lanes > 1 && isWide(access, last, lanes))
@@ -83,7 +83,7 @@ private:
     std::tie(own, group.isInside) = k.clamp(own, groups, (number + 1) * threads <= groups);
     group.column = k.mul(own, lanes);
     for (const RowLoad &load : loads)
-      group.elements.push_back(cluster.isOfElements(load) ? loadColumns(load, group.column) : Values());
+      group.elements.push_back(fusion.isOfElements(load) ? loadColumns(load, group.column) : Values());
     return group;
   }
 
@@ -207,7 +207,7 @@ private:
   /// The loads of a member's elements, and of what it is computed of.
   void addLoads(unsigned number, llvm::SmallSetVector<unsigned, 4> &needed) const {
     for (const Source &source : members[number].sources) {
-      if (source.kind == Source::Memory && cluster.isAlongColumns(loads[source.number]))
+      if (source.kind == Source::Memory && fusion.isAlongColumns(loads[source.number]))
         needed.insert(source.number);
       else if (source.kind == Source::Computed && !members[source.number].storesRows)
         addLoads(source.number, needed);
@@ -260,10 +260,10 @@ private:
     auto isLoaded = [&](Key key) {
       Value root = loops::rootOf(members[key.first].output(key.second).memref);
       return llvm::any_of(llvm::zip_equal(loads, rowLoads), [&](auto load) {
-        return std::get<1>(load) && loops::rootOf(cluster.accessOf(std::get<0>(load)).memref) == root;
+        return std::get<1>(load) && loops::rootOf(fusion.accessOf(std::get<0>(load)).memref) == root;
       });
     };
-    auto stored = llvm::filter_to_vector(cluster.stores, [&](Key key) { return members[key.first].storesRows; });
+    auto stored = llvm::filter_to_vector(fusion.stores, [&](Key key) { return members[key.first].storesRows; });
     if (stored.empty())
       return;
     if (llvm::any_of(stored, isLoaded))
@@ -275,7 +275,7 @@ private:
   }
 
   void storeColumns() {
-    auto stored = llvm::filter_to_vector(cluster.stores, [&](Key key) { return !members[key.first].storesRows; });
+    auto stored = llvm::filter_to_vector(fusion.stores, [&](Key key) { return !members[key.first].storesRows; });
     if (stored.empty())
       return;
     if (sharing.held > 0) {
@@ -320,7 +320,7 @@ private:
   }
 
   KernelBuilder &k;
-  const RowCluster &cluster;
+  const GpuRowFusion &fusion;
   ArrayRef<RowMember> members;
   ArrayRef<RowLoad> loads;
   const RowSharing sharing;
@@ -335,6 +335,6 @@ private:
 
 } // namespace
 
-void emitRowCluster(KernelBuilder &k, const RowCluster &cluster) { RowKernel(k, cluster).emit(); }
+void emitRowFusion(KernelBuilder &k, const GpuRowFusion &fusion) { RowKernel(k, fusion).emit(); }
 
 } // namespace mlir::array

@@ -1,4 +1,4 @@
-// The kernel of a cluster of ops that work on the same rows (RowCluster.h).
+// The kernel of a row fusion of ops that work on the same rows (RowFusionForm.h).
 #ifndef ARRAY_LIB_GPU_ROWFUSION_ROWFUSIONKERNELS_H
 #define ARRAY_LIB_GPU_ROWFUSION_ROWFUSIONKERNELS_H
 
@@ -6,7 +6,7 @@
 
 namespace mlir::array {
 
-void emitRowCluster(KernelBuilder &k, const RowCluster &cluster);
+void emitRowFusion(KernelBuilder &k, const GpuRowFusion &fusion);
 
 } // namespace mlir::array
 

@@ -37,21 +37,21 @@ static int64_t wordsOf(const Access &access) {
 }
 
 /// The neighbours that are 16 bytes of what is widest in memory; fewer, where rows are no multiple of them.
-static int64_t chooseLanes(const RowCluster &cluster) {
+static int64_t chooseLanes(const GpuRowFusion &fusion) {
   SmallVector<const Access *> accesses;
-  for (const RowLoad &load : cluster.loads)
-    if (cluster.isOfElements(load))
-      accesses.push_back(&cluster.accessOf(load));
-  for (auto [member, output] : cluster.stores)
-    if (!cluster.members[member].storesRows)
-      accesses.push_back(&cluster.members[member].output(output));
+  for (const RowLoad &load : fusion.loads)
+    if (fusion.isOfElements(load))
+      accesses.push_back(&fusion.accessOf(load));
+  for (auto [member, output] : fusion.stores)
+    if (!fusion.members[member].storesRows)
+      accesses.push_back(&fusion.members[member].output(output));
   llvm::erase_if(accesses, [](const Access *access) { return !hasWholeBytes(access->element); });
   int64_t bits = 8;
   for (const Access *access : accesses)
     bits = std::max<int64_t>(bits, access->element.getIntOrFloatBitWidth());
   int64_t most = kWidestBits % bits == 0 ? kWidestBits / bits : 1;
   auto fits = [&](int64_t lanes) {
-    return llvm::all_of(cluster.members,
+    return llvm::all_of(fusion.members,
                         [&](const RowMember &member) {
                           return member.columnDims() == 0 || member.space().dims.back().size.factor % lanes == 0;
                         }) &&
@@ -68,16 +68,16 @@ static int64_t chooseLanes(const RowCluster &cluster) {
 
 /// The registers that hold an element's values where most do: between a phase and the next one, or when all is
 /// loaded.
-static int64_t countWords(const RowCluster &cluster, unsigned lastPhase) {
-  ArrayRef<RowMember> members = cluster.members;
+static int64_t countWords(const GpuRowFusion &fusion, unsigned lastPhase) {
+  ArrayRef<RowMember> members = fusion.members;
   constexpr unsigned never = std::numeric_limits<unsigned>::max();
   struct Life {
     unsigned first = never, last = 0;
     int64_t words = 0;
   };
-  SmallVector<Life> ofLoads(cluster.loads.size());
+  SmallVector<Life> ofLoads(fusion.loads.size());
   std::map<std::pair<unsigned, unsigned>, Life> computed;
-  for (auto [member, output] : cluster.stores)
+  for (auto [member, output] : fusion.stores)
     if (!members[member].storesRows)
       computed[{member, output}] = {lastPhase, lastPhase, wordsOf(members[member].output(output))};
   for (unsigned number = static_cast<unsigned>(members.size()); number-- > 0;) {
@@ -89,9 +89,9 @@ static int64_t countWords(const RowCluster &cluster, unsigned lastPhase) {
     if (use == never)
       continue;
     for (const Source &source : member.sources) {
-      if (source.kind == Source::Memory && cluster.isOfElements(cluster.loads[source.number])) {
+      if (source.kind == Source::Memory && fusion.isOfElements(fusion.loads[source.number])) {
         Life &life = ofLoads[source.number];
-        life = {0, std::max(life.last, use), wordsOf(cluster.accessOf(cluster.loads[source.number]))};
+        life = {0, std::max(life.last, use), wordsOf(fusion.accessOf(fusion.loads[source.number]))};
       } else if (source.kind == Source::Computed && !members[source.number].storesRows) {
         Life &life = computed[{source.number, source.output}];
         life = {std::min(life.first, use), std::max(life.last, use),
@@ -114,13 +114,13 @@ static int64_t countWords(const RowCluster &cluster, unsigned lastPhase) {
   return most;
 }
 
-RowSharing::RowSharing(const RowCluster &cluster)
-    : lanes(chooseLanes(cluster)), groups(cluster.columns / lanes), threads(kLongThreads), operations(0), phases(0) {
-  for (const RowMember &member : cluster.members) {
+RowSharing::RowSharing(const GpuRowFusion &fusion)
+    : lanes(chooseLanes(fusion)), groups(fusion.columns / lanes), threads(kLongThreads), operations(0), phases(0) {
+  for (const RowMember &member : fusion.members) {
     phases = std::max(phases, member.readyPhase());
     operations += member.storesRows && !member.isReduction() ? 0 : operationsOf(member);
   }
-  int64_t words = countWords(cluster, phases);
+  int64_t words = countWords(fusion, phases);
   for (auto [sharers, room] : kSharings) {
     int64_t elements = llvm::divideCeil(groups, sharers) * lanes;
     if (elements > kMostHeld || elements * words > room || elements * operations > kMostOperations)
@@ -131,7 +131,7 @@ RowSharing::RowSharing(const RowCluster &cluster)
   }
   if (threads <= kWarpSize)
     rows = std::min<int64_t>(kWarpsThreads / threads,
-                             std::max<int64_t>(llvm::PowerOf2Ceil(cluster.rows), kWarpSize / threads));
+                             std::max<int64_t>(llvm::PowerOf2Ceil(fusion.rows), kWarpSize / threads));
 }
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
-// How the threads of a kernel share the rows of a cluster: a table by the length of the rows, and by the registers that
-// their elements take (RowCluster.h; KernelClusters.cpp writes the kernel).
+// How the threads of a kernel share the rows of a row fusion: a table by the length of the rows, and by the registers that
+// their elements take (RowFusionForm.h; RowFusionKernels.cpp writes the kernel).
 #ifndef ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
 #define ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
 
@@ -8,7 +8,7 @@
 namespace mlir::array {
 
 struct RowSharing {
-  explicit RowSharing(const RowCluster &cluster);
+  explicit RowSharing(const GpuRowFusion &fusion);
 
   int64_t lanes;      ///< Neighbouring elements that a thread takes at once: a group.
   int64_t groups;     ///< Of a row.
