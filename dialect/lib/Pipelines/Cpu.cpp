@@ -132,7 +132,7 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
   Option<unsigned> vectorBits{*this, "vector-bits",
                               llvm::cl::desc("Width of a vector register in bits (this machine's)"),
                               llvm::cl::init(hostVectorBits())};
-  Option<bool> bfloat16Dot2{*this, "bfloat16-pairs", llvm::cl::desc("The machine multiplies pairs of bf16"),
+  Option<bool> bfloat16Dot2{*this, "bfloat16-dot2", llvm::cl::desc("The machine multiplies pairs of bf16"),
                              llvm::cl::init(false)};
   Option<int64_t> prefetchDistance{*this, "prefetch-distance",
                              llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),

@@ -34,6 +34,7 @@ void registerOwnPasses() {
   registerArrayGpuCollectivePasses();
   registerArrayPipelines();
   registerGpuPipelines();
+  registerOldPassNames();
 }
 
 void registerPipelinePasses() {

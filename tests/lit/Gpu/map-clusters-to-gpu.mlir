@@ -23,7 +23,7 @@
 // CHECK:             vector.store {{.*}} {alignment = 16 : i64}
 // CHECK-NOT:       vector.load
 // CHECK-NOT:       memref.store
-// CHECK:         } {array.kernel = "rows"}
+// CHECK:         } {array.launch_name = "rows"}
 // CHECK-NOT:     linalg.generic
 // CHECK:         return
 func.func @softmax(%x: memref<100x64xf32>, %r: memref<100x64xf32>, %least: f32, %zero: f32) {
@@ -80,7 +80,7 @@ func.func @softmax(%x: memref<100x64xf32>, %r: memref<100x64xf32>, %least: f32, 
 // CHECK:           scf.if
 // CHECK-NEXT:        memref.store
 // CHECK-COUNT-5:   vector.store
-// CHECK:         } {array.kernel = "rows"}
+// CHECK:         } {array.launch_name = "rows"}
 // CHECK:         linalg.generic {{.*}}["reduction", "parallel"]{{.*}} outs(%[[C]]
 // CHECK-NOT:     linalg.generic
 // CHECK:         return

@@ -67,7 +67,7 @@ func.func @tf32(%x: memref<64x64xf32>, %y: memref<64x64xf32>, %sums: memref<64x6
 // A large tile of threads has two blocks on a processor.
 // CHECK-LABEL: func.func @threads(
 // CHECK:         vector.fma
-// CHECK:         {array.kernel = "product", array.resident_blocks = 2 : i32}
+// CHECK:         {array.launch_name = "product", array.resident_blocks = 2 : i32}
 func.func @threads(%x: memref<128x64xf32>, %y: memref<64x128xf32>, %sums: memref<128x128xf32>) {
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
                   iterator_types = ["parallel", "parallel", "reduction"]}

@@ -39,7 +39,7 @@
 // CHECK:           arith.addf
 // CHECK:           arith.truncf
 // CHECK:           vector.store {{.*}} vector<2xbf16>
-// CHECK:         } {array.kernel = "product"}
+// CHECK:         } {array.launch_name = "product"}
 // OLD-LABEL: func.func @cores(
 // OLD-NOT:     device_async_copy
 // OLD-NOT:     nvgpu.mma.sync

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=256 | FileCheck %s --check-prefix=AVX2
-// RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-pairs=true | FileCheck %s --check-prefix=PAIRS
+// RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-dot2=true | FileCheck %s --check-prefix=PAIRS
 
 // A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is, and k is cut into
 // two even blocks, of which the second adds to the first.

@@ -16,7 +16,7 @@ def WidenMatmuls : Pass<"array-widen-matmuls", "::mlir::func::FuncOp"> {
     Invariants: comes before array-fuse-elementwise. Small products and those of dynamic sizes stay as they are.
   }];
   let options = [
-    Option<"bfloat16Dot2", "bfloat16-pairs", "bool", /*default=*/"false",
+    Option<"bfloat16Dot2", "bfloat16-dot2", "bool", /*default=*/"false",
            "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -68,7 +68,7 @@ def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
            "Width of the target's vector registers: 128, 256 or 512">,
-    Option<"bfloat16Dot2", "bfloat16-pairs", "bool", /*default=*/"false",
+    Option<"bfloat16Dot2", "bfloat16-dot2", "bool", /*default=*/"false",
            "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
