@@ -252,6 +252,10 @@ def changed(
     planned, entries = plan(name, x, index, wrap)
     aval, shape = get_aval(x), planned.result_shape()
     given = get_aval(values).shape
+    more = max(0, len(given) - len(shape))
+    if more and given[:more] == (1,) * more:  # as an assignment to a part of NumPy's arrays has it
+        given = given[more:]
+        values = movement.reshape(values, given)
     if not broadcasts(given, shape):
         raise ArgumentError(f"{name}: values {short(get_aval(values))} do not broadcast to the indexed shape {shape}")
     if 0 in shape or 0 in aval.shape:

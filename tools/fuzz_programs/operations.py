@@ -100,7 +100,7 @@ def binary(v: Values) -> str:
     if operation == "arctan2":  # of complex numbers it is JAX's only
         a, b = v.pick("fi"), v.pick("fi")
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
-        a = f"pnp.abs({a})"
+        a, b = f"pnp.abs({a})", exponent(v, b)
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
         return f"(pnp.floor_divide({a}, {b}) + 0)"
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
@@ -116,8 +116,13 @@ def integers(v: Values) -> str:
 
 
 def powers(v: Values) -> str:
-    a, exponent = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
-    return f"{a} ** {exponent}" if exponent.isdigit() else f"pnp.abs({a}) ** {exponent}"
+    a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
+    return f"{a} ** {b}" if b.isdigit() else f"pnp.abs({a}) ** {exponent(v, b)}"
+
+
+def exponent(v: Values, b: str) -> str:
+    """An exponent: JAX reads six bits of an integer, and NumPy has no integer power of a negative one."""
+    return f"({b} & 31)" if b.startswith("v") and v.dtype(b).kind in "iu" else b
 
 
 def reduction(v: Values) -> str:
@@ -356,8 +361,9 @@ def networks(v: Values) -> str:
     a, rng = v.pick("f"), v.rng
     name = rng.choice([*_NN, *_SPECIAL])
     if name in _NN:
-        axis = f", axis={axis_of(v, a)}" if "softmax" in name else ""
-        return f"nn.{name}({a}{axis})"
+        if "softmax" in name:  # JAX's of an infinity is nan in the whole row
+            return f"nn.{name}(pnp.nan_to_num({a}), axis={axis_of(v, a)})"
+        return f"nn.{name}({a})"
     if name == "gammaln":  # JAX's has an error of 1e-7 where it is nearly 0
         a = f"(pnp.abs({a}) + 3)"
     if name in ("xlogy", "xlog1py"):

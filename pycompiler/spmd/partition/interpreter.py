@@ -21,6 +21,7 @@ from pycompiler.core.source import swap_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import zeros
@@ -37,7 +38,7 @@ from pycompiler.ops.sending import index_of, pbroadcast
 from pycompiler.ops.shard_map import shard_map, sharding_constraint
 from pycompiler.ops.solvers import custom_linear_solve, custom_root
 from pycompiler.spmd.partition.layouts import Part, common, moved, whole
-from pycompiler.spmd.partition.rules import RULES
+from pycompiler.spmd.partition.table import RULES
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class _Partitioner:
 
     def _equation(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         primitive = equation.primitive
-        form = _FORMS.get(primitive)
+        form = FORMS.get(primitive)
         if form is not None:
             return form(self, equation, parts)
         rule = RULES.get(primitive)
@@ -151,6 +152,11 @@ class _Partitioner:
     def same(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """A name of a value."""
         return list(parts)
+
+    def marked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """A mark at a value."""
+        equation.primitive.bind(*[part.value for part in parts], **equation.params)
+        return []
 
     def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """A value, whatever guards its cotangent."""
@@ -331,7 +337,8 @@ def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
     return closed.derive(("renamed", tuple(names.items())), make)
 
 
-_FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[Part]]] = {
+# What is more than an operation: graphs, effects, the mesh itself.
+FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[Part]]] = {
     call: _Partitioner.inlined,
     custom_jvp_call: _Partitioner.inlined,
     custom_vjp_call: _Partitioner.inlined,
@@ -339,6 +346,7 @@ _FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[
     custom_linear_solve: _Partitioner.inlined,
     custom_root: _Partitioner.inlined,
     name_value: _Partitioner.same,
+    key_use: _Partitioner.marked,
     guard: _Partitioner.guarded,
     members: _Partitioner.of_members,
     device_put: _Partitioner.same,

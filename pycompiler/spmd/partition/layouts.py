@@ -46,12 +46,10 @@ def moved(part: Part, layout: Layout, sizes: Sizes) -> Any:
     value, now = part
     kept: list[tuple[str, ...]] = []
     for dim, (old, new) in enumerate(zip(now, layout, strict=True)):
-        common = 0
-        while common < min(len(old), len(new)) and old[common] == new[common]:
-            common += 1
-        kept.append(old[:common])
-        if common < len(old):
-            value = gathered(value, dim, old[common:], sizes)
+        same = _in_common(old, new)
+        kept.append(old[:same])
+        if same < len(old):
+            value = gathered(value, dim, old[same:], sizes)
     if all(k == new for k, new in zip(kept, layout, strict=True)):
         return value
     shape = get_aval(value).shape
@@ -65,6 +63,24 @@ def moved(part: Part, layout: Layout, sizes: Sizes) -> Any:
     return dynamic_slice.bind(value, *starts, slice_sizes=tuple(lengths))
 
 
+def gathered_axes(now: Layout, layout: Layout) -> dict[int, tuple[str, ...]]:
+    """The dimensions that `moved` gathers, and over which axes."""
+    found: dict[int, tuple[str, ...]] = {}
+    for dim, (old, new) in enumerate(zip(now, layout, strict=True)):
+        same = _in_common(old, new)
+        if same < len(old):
+            found[dim] = old[same:]
+    return found
+
+
+def _in_common(old: tuple[str, ...], new: tuple[str, ...]) -> int:
+    """How many axes they begin with alike."""
+    count = 0
+    while count < min(len(old), len(new)) and old[count] == new[count]:
+        count += 1
+    return count
+
+
 def gathered(value: Any, dim: int, names: tuple[str, ...], sizes: Sizes) -> Any:
     """The parts along some axes one after the other."""
     return all_gather.bind(
@@ -74,6 +90,18 @@ def gathered(value: Any, dim: int, names: tuple[str, ...], sizes: Sizes) -> Any:
         axis_index_groups=None,
         axis_size=parts_of(names, sizes),
         tiled=True,
+    )
+
+
+def stacked(value: Any, names: tuple[str, ...], sizes: Sizes) -> Any:
+    """What the devices along some axes have, one after the other along a new first dimension."""
+    return all_gather.bind(
+        value,
+        all_gather_dimension=0,
+        axis_name=names,
+        axis_index_groups=None,
+        axis_size=parts_of(names, sizes),
+        tiled=False,
     )
 
 

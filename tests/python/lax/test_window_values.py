@@ -7,6 +7,7 @@ from jax import lax as theirs
 
 import pycompiler as pc
 from pycompiler import lax as ours
+from pycompiler import numpy as pnp
 
 rng = np.random.default_rng(0)
 F = rng.normal(size=(3, 5)).astype(np.float32)
@@ -320,3 +321,17 @@ def test_errors():
         ours.reduce_window(F, np.float32(0), ours.add, (2,))
     with pytest.raises(TypeError, match=r"dimension_numbers\[1\] must have 'O' and 'I' once"):
         ours.conv_dimension_numbers(LAST.shape, KERNEL.shape, ("NHWC", "HWIX", "NHWC"))
+
+
+def test_top_k_of_nans_and_zeros():
+    x = np.float32([1, np.nan, -np.nan, np.inf, -0.0, 0.0])
+    for values, places in (ours.top_k(x, 6), pc.jit(lambda x: ours.top_k(x, 6))(x)):
+        np.testing.assert_array_equal(places, [1, 2, 3, 0, 4, 5])
+        np.testing.assert_array_equal(values, x[np.asarray(places)])
+
+
+def test_denormals_are_kept():
+    x = np.float32([1e-40, -3e-45])
+    for out in (pnp.asarray(x) * 2, pc.jit(lambda x: x * 2)(x)):
+        np.testing.assert_array_equal(out, x * 2)
+    np.testing.assert_allclose(pnp.exp(np.float32(-95)), np.exp(np.float32(-95)), rtol=0.1)

@@ -7,6 +7,7 @@ import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
 from jax import nn as theirs
 
 import pycompiler as pc
@@ -178,3 +179,12 @@ def test_elements_that_do_not_count(name):
     )
     with pytest.raises(ValueError, match=rf"{name}: where bool\[2\] does not broadcast to f32\[3,4\]"):
         getattr(ours, name)(x, where=np.ones(2, bool))
+
+
+def test_infinities():
+    # scipy.special.log_softmax has them element by element, and so have both of ours (docs/differences.md).
+    x = np.float32([[np.inf, 1, -np.inf], [1, 2, -np.inf], [-np.inf, 0, np.inf], [-np.inf, -np.inf, -np.inf]])
+    with np.errstate(all="ignore"):
+        logarithms = scipy.special.log_softmax(x, axis=-1)
+        np.testing.assert_allclose(ours.log_softmax(x), logarithms, rtol=1e-6)
+        np.testing.assert_allclose(ours.softmax(x), np.exp(logarithms), rtol=1e-6)

@@ -144,3 +144,20 @@ def test_errors():
 def test_iteration_and_length():
     assert len(pnp.asarray(X)) == 3
     assert [row.shape for row in pnp.asarray(X)] == [(4, 5)] * 3
+
+
+@pytest.mark.parametrize("index", [0, np.s_[0, 1], np.s_[..., 2], np.s_[0, :, 1:-3], np.s_[np.array([0, 0]), 1]])
+@pytest.mark.parametrize("method", ["set", "add", "max"])
+def test_leading_ones_of_values_do_not_count(index, method):
+    """As where a part of one of NumPy's arrays is assigned."""
+    x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
+    values = np.full((1, 1, *x[index].shape), 7, np.float32)
+    want = getattr(pnp.asarray(x).at[index], method)(values.reshape(x[index].shape))
+    for got in (
+        getattr(pnp.asarray(x).at[index], method)(values),
+        pc.jit(lambda x, v: getattr(x.at[index], method)(v))(x, values),
+    ):
+        np.testing.assert_array_equal(got, want)
+    if method == "set":
+        x[index] = values
+        np.testing.assert_array_equal(want, x)

@@ -9,6 +9,7 @@ _FILES = [
     "test_varying.py",
     "test_pmap.py",
     "test_partitioned.py",
+    "test_rules.py",
     "test_out_sharding.py",
     "test_stages_of_meshes.py",
     "test_keys_on_devices.py",

@@ -18,7 +18,7 @@ EXCUSED = {
 def main(folder: Path) -> int:
     ops = set(re.findall(r"^### `array\.(\w+)`", sys.stdin.read(), re.MULTILINE))
     run: set[str] = set()
-    for path in folder.glob("*.mlir"):
+    for path in folder.rglob("*.mlir"):
         if path.name != "errors.mlir":
             run |= set(re.findall(r"\barray\.(\w+)", path.read_text()))
     for name in sorted(ops - run - EXCUSED.keys()):

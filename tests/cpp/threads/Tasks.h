@@ -1,6 +1,6 @@
 // What tests of threads share: functions as tasks of a pool, and waiting for what others do.
-#ifndef PYCOMPILER_TESTS_CPP_TASKS_H
-#define PYCOMPILER_TESTS_CPP_TASKS_H
+#ifndef PYCOMPILER_TESTS_CPP_THREADS_TASKS_H
+#define PYCOMPILER_TESTS_CPP_THREADS_TASKS_H
 
 #include "runtime/ThreadPool.h"
 
@@ -41,4 +41,4 @@ inline bool eventually(const std::function<bool()> &condition) {
   return condition();
 }
 
-#endif // PYCOMPILER_TESTS_CPP_TASKS_H
+#endif // PYCOMPILER_TESTS_CPP_THREADS_TASKS_H

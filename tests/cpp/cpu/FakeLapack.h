@@ -1,8 +1,8 @@
 // Stand-ins for the entry points of LAPACK and BLAS, so that the library routines over them are tested without linking
 // any: the textbook's algorithms, slow and without blocking, with LAPACK's arguments. As LAPACK may, they write to all
 // of the workspace that they were promised.
-#ifndef PYCOMPILER_TESTS_CPP_FAKELAPACK_H
-#define PYCOMPILER_TESTS_CPP_FAKELAPACK_H
+#ifndef PYCOMPILER_TESTS_CPP_CPU_FAKELAPACK_H
+#define PYCOMPILER_TESTS_CPP_CPU_FAKELAPACK_H
 
 #include "cpu/Lapack.h"
 
@@ -192,4 +192,4 @@ template <typename T> struct Solving {
 
 } // namespace fake
 
-#endif // PYCOMPILER_TESTS_CPP_FAKELAPACK_H
+#endif // PYCOMPILER_TESTS_CPP_CPU_FAKELAPACK_H

@@ -1,6 +1,6 @@
 // Stand-ins for LAPACK's routines on Householder reflectors; see FakeLapack.h.
-#ifndef PYCOMPILER_TESTS_CPP_FAKEREFLECTORS_H
-#define PYCOMPILER_TESTS_CPP_FAKEREFLECTORS_H
+#ifndef PYCOMPILER_TESTS_CPP_CPU_FAKEREFLECTORS_H
+#define PYCOMPILER_TESTS_CPP_CPU_FAKEREFLECTORS_H
 
 #include "FakeLapack.h"
 
@@ -143,4 +143,4 @@ template <typename T> struct Orthogonal {
 
 } // namespace fake
 
-#endif // PYCOMPILER_TESTS_CPP_FAKEREFLECTORS_H
+#endif // PYCOMPILER_TESTS_CPP_CPU_FAKEREFLECTORS_H

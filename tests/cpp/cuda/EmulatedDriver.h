@@ -1,6 +1,6 @@
 // For tests of the CUDA layer: the emulated driver, what it lets a test ask for, and a stream of it in use.
-#ifndef PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
-#define PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
+#ifndef PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDRIVER_H
+#define PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDRIVER_H
 
 #include "Check.h"
 #include "EmulatorControls.h"
@@ -70,4 +70,4 @@ inline std::string readFile(const char *path) {
 
 } // namespace test
 
-#endif // PYCOMPILER_TESTS_CPP_EMULATEDDRIVER_H
+#endif // PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDRIVER_H

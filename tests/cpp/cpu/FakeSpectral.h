@@ -3,8 +3,8 @@
 //
 // A matrix whose first element is 13 does not converge. The vectors that are returned hold 10 i + j (+ 100 for the
 // second of two matrices) at (i, j).
-#ifndef PYCOMPILER_TESTS_CPP_FAKESPECTRAL_H
-#define PYCOMPILER_TESTS_CPP_FAKESPECTRAL_H
+#ifndef PYCOMPILER_TESTS_CPP_CPU_FAKESPECTRAL_H
+#define PYCOMPILER_TESTS_CPP_CPU_FAKESPECTRAL_H
 
 #include "FakeLapack.h"
 
@@ -216,4 +216,4 @@ template <typename T> struct Spectral {
 
 } // namespace fake
 
-#endif // PYCOMPILER_TESTS_CPP_FAKESPECTRAL_H
+#endif // PYCOMPILER_TESTS_CPP_CPU_FAKESPECTRAL_H

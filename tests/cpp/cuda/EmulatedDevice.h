@@ -1,7 +1,7 @@
 // For tests of CudaDevice: one over the emulated driver, values in its memory, and executions whose host parts launch
 // the kernels of tests/emulator/fixtures.
-#ifndef PYCOMPILER_TESTS_CPP_EMULATEDDEVICE_H
-#define PYCOMPILER_TESTS_CPP_EMULATEDDEVICE_H
+#ifndef PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H
+#define PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H
 
 #include "EmulatedDriver.h"
 #include "Vectors.h"
@@ -84,4 +84,4 @@ struct DevicesInUse : Vectors {
 
 } // namespace test
 
-#endif // PYCOMPILER_TESTS_CPP_EMULATEDDEVICE_H
+#endif // PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H

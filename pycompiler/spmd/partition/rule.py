@@ -1,0 +1,74 @@
+"""What a rule of a family of operations is, and what rules are written with. Before `rules`, `indexed`, `windowed` and
+`stacked`, which have them; `table` joins them.
+
+A rule gets the partitioner, the equation and the operands' parts, and gives the parts of the results. Where it gives
+None, the operands are gathered, and every device computes everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from pycompiler.core.mesh.mesh import Layout
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
+from pycompiler.spmd.partition.layouts import Part, Sizes, parts_of
+
+Results = list[Part] | None
+# The mesh's axes that divide a dimension.
+Names = tuple[str, ...]
+
+
+class Context(Protocol):
+    """What rules need of the partitioner."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """Of the mesh's axes."""
+        ...
+
+    def moved(self, part: Part, layout: Layout) -> Any:
+        """The value in another layout; what has to be gathered for it is told of."""
+        ...
+
+    def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
+        """The results of a graph whose inputs are these parts."""
+        ...
+
+
+Rule = Callable[[Context, Equation, Sequence[Part]], Results]
+
+
+def shape_of(atom: Any) -> tuple[int, ...]:
+    """The shape of the whole array."""
+    return atom.aval.shape
+
+
+def bound(equation: Equation, values: Sequence[Any], layouts: Sequence[Layout], **params: Any) -> list[Part]:
+    """The operation on local values, its results in these layouts."""
+    out = equation.primitive.bind(*values, **{**equation.params, **params})
+    outs = out if equation.primitive.multiple_results else (out,)
+    return [Part(x, layout) for x, layout in zip(outs, layouts, strict=True)]
+
+
+def without(layout: Layout, dims: Sequence[int]) -> Layout:
+    """The layout with these dimensions undivided."""
+    return tuple([() if dim in dims else names for dim, names in enumerate(layout)])
+
+
+def local(shape: Sequence[int], layout: Layout, sizes: Sizes) -> tuple[int, ...]:
+    """The shape of one device's part."""
+    return tuple([n // parts_of(names, sizes) for n, names in zip(shape, layout, strict=True)])
+
+
+class Axes:
+    """The axes that divide a dimension of the result already: none divides two."""
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+
+    def free(self, *candidates: Names) -> Names:
+        """The first of these that can be had."""
+        found = next((names for names in candidates if names and not self.used.intersection(names)), ())
+        self.used.update(found)
+        return found

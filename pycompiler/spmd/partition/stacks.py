@@ -1,0 +1,49 @@
+"""What becomes of the layouts of the operands of what is computed of each matrix, or vector, of a stack by itself: the
+decompositions, Fourier transforms, the greatest elements.
+
+After `rule`, beside `rules`; `table` has them all. The dimensions of the stack stay divided, the others are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycompiler.core.tracing.graph import Equation
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.ops import linalg, linalg_complex, linalg_orthogonal, linalg_spectral
+from pycompiler.ops.fft import fft
+from pycompiler.ops.sort import top_k
+from pycompiler.spmd.partition.layouts import Part, joined, whole
+from pycompiler.spmd.partition.rule import Context, Results, Rule, bound, shape_of, without
+
+
+def _of_each(own: Callable[[dict[str, Any]], int]) -> Rule:
+    """Leading dimensions are those of the stack, of all operands and results; of the first operand, the last ones are
+    each element's own: as many as `own` says."""
+
+    def rule(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
+        lead = len(shape_of(equation.inputs[0])) - own(equation.params)
+        stack = joined([part.layout[:lead] for part in parts])
+        values = [context.moved(part, (*stack, *whole(len(part.layout) - lead))) for part in parts]
+        layouts = [(*stack, *whole(len(shape_of(out)) - lead)) for out in equation.outputs]
+        return bound(equation, values, layouts)
+
+    return rule
+
+
+def _top_k(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
+    (part,) = parts
+    layout = without(part.layout, (equation.params["axis"],))
+    return bound(equation, [context.moved(part, layout)], [layout, layout])
+
+
+# Of vectors.
+_ONE = (linalg.lu_pivots_to_permutation, linalg.tridiagonal_solve)
+_FAMILIES = (linalg, linalg_orthogonal, linalg_spectral, linalg_complex)
+
+TABLE: dict[Primitive, Rule] = (
+    {entry: _of_each(lambda params: 2) for family in _FAMILIES for entry in family.TABLE}
+    | {entry: _of_each(lambda params: 1) for entry in _ONE}
+    | {fft: _of_each(lambda params: len(params["fft_lengths"])), top_k: _top_k}
+)
