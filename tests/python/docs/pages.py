@@ -4,7 +4,7 @@
     ```pycon     is a doctest: what is printed is compared
     ```console   `$ command` lines are run in a shell, in a folder of the page's own; what they print is compared
     ```mlir      is read by array-opt where it is a module or a function
-    ```python no-run   is shown, and run by a test of its own, as what raises an error
+    ```python no-run   is shown: what raises an error is run by a test of its own, what measures is run by its reader
 
 In what is compared `...` stands for anything, white space counts once, and a float matches to six digits, or to those
 that are written. Lines that were typed are those of `<stdin>`, as in a session. A block with a title that is a file of
