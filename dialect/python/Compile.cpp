@@ -55,8 +55,7 @@ static nb::list memoryPlan(const PyModule &module, const std::string &cpu, const
   return rows;
 }
 
-static nb::list matmulPlans(const PyModule &module, const std::string &cpu, const std::string &features,
-                             int optLevel) {
+static nb::list matmulPlans(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel) {
   auto plans = compileInterruptibly(module, "asking for plans failed", [=](mlir::ModuleOp op) {
     return mlir::array::matmulPlans(op, CompileOptions{cpu, features, optLevel, ""});
   });

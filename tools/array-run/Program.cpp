@@ -2,11 +2,11 @@
 #include "Program.h"
 #include "Failure.h"
 
-#include "array/IR/Array.h"
-#include "array/Target/Compile.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Link.h"
-#include "array/Analysis/SymbolicSizes.h"
+#include "array/IR/Array.h"
+#include "array/Target/Compile.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
 

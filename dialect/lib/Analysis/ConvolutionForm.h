@@ -34,11 +34,11 @@ struct Convolution {
   int64_t lhsOffset, rhsOffset, outOffset; ///< in elements; dynamic where a view's is
   int64_t rhsStart = 0, outStart = 0;      ///< from there on
   SmallVector<ConvolutionLoop> groups;
-  SmallVector<WindowDim> dims; ///< by falling stride of the operand
-  ConvolutionLoop channels;    ///< with unit stride in the operand, or one
-  ConvolutionLoop columns;     ///< with unit stride in the result
-  std::optional<BoundedSize> batch;   ///< of the first dimension, where the call decides it; what it has is expected then
-  bool sumsChannels = true;    ///< Whether a channel is a term (or an output).
+  SmallVector<WindowDim> dims;      ///< by falling stride of the operand
+  ConvolutionLoop channels;         ///< with unit stride in the operand, or one
+  ConvolutionLoop columns;          ///< with unit stride in the result
+  std::optional<BoundedSize> batch; ///< of the first dimension, where the call decides it; what it has is expected then
+  bool sumsChannels = true;         ///< Whether a channel is a term (or an output).
 
   int64_t positions() const;
   int64_t taps() const;

@@ -64,8 +64,8 @@ Footprint footprintOf(const Access &access, const IterationSpace &space) {
   int64_t bytes = llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 8), inner = 1;
   if (access.start.isStatic() || *origin.byte == 0) {
     footprint.isLinear = true;
-    footprint.firstByte =
-        access.start.isStatic() ? SymbolicSize(*origin.byte + access.start.factor * bytes) : access.start * SymbolicSize(bytes);
+    footprint.firstByte = access.start.isStatic() ? SymbolicSize(*origin.byte + access.start.factor * bytes)
+                                                  : access.start * SymbolicSize(bytes);
     footprint.bytesOfStep = space.dims.empty() ? SymbolicSize(0) : access.strides.front() * SymbolicSize(bytes);
     footprint.isApart = !space.dims.empty() && areRowsApart(access, space);
   }

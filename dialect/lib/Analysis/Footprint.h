@@ -18,10 +18,10 @@ struct Footprint {
   bool known = false;
   int64_t first = 0, span = 0, stride = 0, end = 0;
 
-  bool isLinear = false;  // the next three are there
+  bool isLinear = false;        // the next three are there
   SymbolicSize firstByte = 0;   // where the first row starts
   SymbolicSize bytesOfStep = 0; // how far it is from one row to the next one
-  bool isApart = false;   // no row reaches into the next one
+  bool isApart = false;         // no row reaches into the next one
 
   bool rowsAreApart() const { return known ? stride >= span && stride > 0 : isApart; }
   bool hasSameRows(const Footprint &other) const {

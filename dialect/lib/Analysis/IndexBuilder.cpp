@@ -1,8 +1,8 @@
 // Sizes and strides as products, and arithmetic on indices (IterationSpace.h).
+#include "AddressLayout.h"
 #include "Caches.h"
 #include "IterationSpace.h"
 #include "ParallelLoops.h"
-#include "AddressLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -92,11 +92,13 @@ static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indi
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
   layout.offset = ShapedType::isDynamic(offset) ? SymbolicSize(1, metadata.getOffset()) : SymbolicSize(offset);
   for (auto [i, stride] : llvm::enumerate(strides))
-    layout.strides.push_back(ShapedType::isDynamic(stride) ? SymbolicSize(1, metadata.getStrides()[i]) : SymbolicSize(stride));
+    layout.strides.push_back(ShapedType::isDynamic(stride) ? SymbolicSize(1, metadata.getStrides()[i])
+                                                           : SymbolicSize(stride));
   return layout;
 }
 
-FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<SymbolicSize> sizes) {
+FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref,
+                            ArrayRef<SymbolicSize> sizes) {
   auto type = cast<MemRefType>(memref.getType());
   FailureOr<Layout> layout = layoutOf(b, loc, indices, memref, sizes);
   if (failed(layout))

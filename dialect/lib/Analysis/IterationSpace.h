@@ -101,7 +101,8 @@ struct FlatView {
 };
 
 /// The flat view of `memref`, whose sizes are `sizes`. Fails for layouts without strides.
-FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref, ArrayRef<SymbolicSize> sizes);
+FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref,
+                            ArrayRef<SymbolicSize> sizes);
 /// The sizes of a memref: equal ones compare equal.
 SmallVector<SymbolicSize, 4> sizesOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref);
 
@@ -123,8 +124,8 @@ struct Access {
   SmallVector<SymbolicSize, 4> strides; // one for each dimension of the space
   BlockArgument argument;
   bool isOutput = false;
-  Value init;            // what an output holds before the op, when that is one value that was not stored
-  bool isOneRow = false; // the first dimension's elements share the memory of one (RowTemporaries.h)
+  Value init;                  // what an output holds before the op, when that is one value that was not stored
+  bool isOneRow = false;       // the first dimension's elements share the memory of one (RowTemporaries.h)
   SymbolicSize strideOfBlocks; // then: how far it is to that of the next block of rows; 0: each thread has its own
 
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }

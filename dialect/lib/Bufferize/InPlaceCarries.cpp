@@ -2,8 +2,8 @@
 // conditionals the form in which their branches write one buffer. It runs after fusion, since what it inserts stands
 // between producers and consumers, and before empty tensors are eliminated.
 #include "InPlaceCarries.h"
-#include "array/IR/Array.h"
 #include "array/Bufferize/Passes.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -3,13 +3,13 @@
 // buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
 #include "Analysis/BufferUses.h"
 #include "Entry/Guards.h"
-#include "array/IR/Array.h"
-#include "array/IR/Bytes.h"
-#include "array/Entry/Entry.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Bufferize/MemoryPlan.h"
 #include "array/Bufferize/Passes.h"
 #include "array/Entry/CallSites.h"
-#include "array/Analysis/SymbolicSizes.h"
+#include "array/Entry/Entry.h"
+#include "array/IR/Array.h"
+#include "array/IR/Bytes.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,9 +3,9 @@
 // it. Comes after array-lower-matmuls, which wants the operands of a product and of what follows it apart;
 // array-vectorize-linalg and array-plan-memory follow.
 #include "Analysis/BufferUses.h"
-#include "array/IR/Array.h"
-#include "array/Bufferize/Passes.h"
 #include "array/Analysis/SymbolicSizes.h"
+#include "array/Bufferize/Passes.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

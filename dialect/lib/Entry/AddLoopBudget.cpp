@@ -1,8 +1,8 @@
-// array-add-loop-budget: a loop of unknown length may take a microsecond or have no end. So that the runtime can try, each
-// trip counts what it does against a budget, and a run that has used it up ends.
-#include "array/IR/Array.h"
+// array-add-loop-budget: a loop of unknown length may take a microsecond or have no end. So that the runtime can try,
+// each trip counts what it does against a budget, and a run that has used it up ends.
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

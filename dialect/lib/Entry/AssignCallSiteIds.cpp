@@ -1,10 +1,10 @@
-// array-assign-call-site-ids: gives every operation that can fail while the compiled code runs a number, under which the module
-// says what it is and where the program asked for it. array-lower-runtime-calls returns the number; lib/Target takes
-// the table along with the object, and the runtime puts both into the error.
+// array-assign-call-site-ids: gives every operation that can fail while the compiled code runs a number, under which
+// the module says what it is and where the program asked for it. array-lower-runtime-calls returns the number;
+// lib/Target takes the table along with the object, and the runtime puts both into the error.
 #include "Guards.h"
-#include "array/IR/Array.h"
-#include "array/Entry/Passes.h"
 #include "array/Entry/CallSites.h"
+#include "array/Entry/Passes.h"
+#include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
 namespace mlir::array {

@@ -1,11 +1,11 @@
 // array-check-input: a module that comes from elsewhere is checked before it runs. What only its run can know becomes
 // calls of the runtime's `check` (Guards.h); array-guard-sizes goes on with that, when sizes are resolved.
 #include "Guards.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Conversion/Passes.h"
+#include "array/Entry/Entry.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
-#include "array/Entry/Entry.h"
-#include "array/Analysis/SymbolicSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

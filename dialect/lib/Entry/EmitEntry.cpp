@@ -1,10 +1,10 @@
 // array-emit-entry: the C function that the runtime calls. It maps the call frame (runtime/include/runtime/Abi.h, the
 // only source of the offsets) to @main, which keeps its memrefs but takes them as bare pointers: LLVM then knows that
 // they don't alias and how they are aligned, and constant shapes fold into the code.
-#include "array/IR/Array.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
-#include "array/Analysis/SymbolicSizes.h"
+#include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -5,9 +5,9 @@
 // A check stands before all that could compute into the memory that it is about: as early in its block as the sizes are
 // known. Bufferization has operands computed in place, so that right before the operation would be too late.
 #include "Guards.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Conversion/Passes.h"
 #include "array/IR/Bytes.h"
-#include "array/Analysis/SymbolicSizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

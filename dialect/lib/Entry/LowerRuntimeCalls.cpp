@@ -1,11 +1,11 @@
 // array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol
 // for it; what loops spend is counted against the frame's budget. TableCalls.cpp emits the calls.
 #include "TableCalls.h"
-#include "array/IR/Array.h"
 #include "array/Analysis/ElementTypes.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
-#include "array/Analysis/SymbolicSizes.h"
+#include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

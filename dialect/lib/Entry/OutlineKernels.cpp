@@ -6,9 +6,9 @@
 // operands, where what comes from outside is numbered when it is first met. Locations don't count: nothing in a part
 // fails.
 #include "Analysis/ParallelLoops.h"
-#include "array/IR/Array.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,9 +1,9 @@
 // array-prepare-entry: @main on tensors becomes @main on the caller's buffers. It runs before one-shot-bufferize, which
 // then needs no knowledge of the entry's ABI; array-emit-entry later maps the memrefs to the call frame.
-#include "array/IR/Array.h"
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
-#include "array/Analysis/SymbolicSizes.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

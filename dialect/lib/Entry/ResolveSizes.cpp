@@ -1,8 +1,9 @@
 // array-resolve-sizes: what a dimension's size is becomes arithmetic on the symbols of the call, at the start of the
-// function (SymbolicSizes.h). On tensors it comes right after convert-array-to-linalg, on buffers right after bufferization.
-#include "array/IR/Array.h"
-#include "array/Entry/Passes.h"
+// function (SymbolicSizes.h). On tensors it comes right after convert-array-to-linalg, on buffers right after
+// bufferization.
 #include "array/Analysis/SymbolicSizes.h"
+#include "array/Entry/Passes.h"
+#include "array/IR/Array.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

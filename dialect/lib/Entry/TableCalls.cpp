@@ -1,7 +1,7 @@
 // Every offset comes from runtime/include/runtime/Abi.h; array-emit-entry passes the frame on.
 #include "TableCalls.h"
-#include "array/Entry/Entry.h"
 #include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,12 +1,12 @@
 // The CPU pipelines, in order, from the array dialect to the LLVM dialect. lib/Target takes the result to object code.
 #include "array/Pipelines/Cpu.h"
-#include "array/Conversion/Passes.h"
-#include "array/Gpu/Collectives.h"
 #include "array/Bufferize/Bufferize.h"
-#include "array/Entry/CheckCalls.h"
 #include "array/Bufferize/Passes.h"
+#include "array/Conversion/Passes.h"
 #include "array/Cpu/Passes.h"
+#include "array/Entry/CheckCalls.h"
 #include "array/Entry/Passes.h"
+#include "array/Gpu/Collectives.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -133,21 +133,22 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
                               llvm::cl::desc("Width of a vector register in bits (this machine's)"),
                               llvm::cl::init(hostVectorBits())};
   Option<bool> bfloat16Dot2{*this, "bfloat16-dot2", llvm::cl::desc("The machine multiplies pairs of bf16"),
-                             llvm::cl::init(false)};
-  Option<int64_t> prefetchDistance{*this, "prefetch-distance",
-                             llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),
-                             llvm::cl::init(CpuFeatures().prefetchDistance)};
+                            llvm::cl::init(false)};
+  Option<int64_t> prefetchDistance{
+      *this, "prefetch-distance",
+      llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),
+      llvm::cl::init(CpuFeatures().prefetchDistance)};
 };
 } // namespace
 
 void registerArrayPipelines() {
   PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
                              buildArrayToLinalgPipeline);
-  PassPipelineRegistration<CpuOptions>(
-      "array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
-      [](OpPassManager &pm, const CpuOptions &options) {
-        buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true, options.bfloat16Dot2, options.prefetchDistance});
-      });
+  PassPipelineRegistration<CpuOptions>("array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+                                       [](OpPassManager &pm, const CpuOptions &options) {
+                                         buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true,
+                                                                       options.bfloat16Dot2, options.prefetchDistance});
+                                       });
 }
 
 } // namespace mlir::array

@@ -1,10 +1,10 @@
 // The GPU pipeline, in order, from the array dialect to PTX.
 #include "array/Pipelines/Gpu.h"
-#include "array/Gpu/Passes.h"
-#include "array/Pipelines/Cpu.h"
 #include "array/Bufferize/Passes.h"
 #include "array/Cpu/Passes.h"
 #include "array/Entry/Passes.h"
+#include "array/Gpu/Passes.h"
+#include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"

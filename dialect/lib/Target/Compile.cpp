@@ -2,10 +2,10 @@
 // LLVM's part in Host.cpp. The bytes go to runtime/ or to the disk cache; both load them in the same way.
 #include "array/Target/Compile.h"
 #include "Stages.h"
-#include "array/Pipelines/Cpu.h"
-#include "array/Entry/Entry.h"
-#include "array/Entry/CallSites.h"
 #include "array/Analysis/SymbolicSizes.h"
+#include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
+#include "array/Pipelines/Cpu.h"
 
 #include "mlir/IR/Verifier.h"
 

@@ -2,9 +2,9 @@
 // driver compiles when they are loaded. The pipelines are in lib/Pipelines/Gpu.cpp.
 #include "array/Pipelines/Gpu.h"
 #include "Stages.h"
-#include "array/Gpu/Kernels.h"
-#include "array/Entry/Entry.h"
 #include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
+#include "array/Gpu/Kernels.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Verifier.h"

@@ -1,8 +1,8 @@
 // What compilations for a CPU and for a GPU have in common: giving tensors buffers, and the host's code.
 #include "Stages.h"
+#include "array/Entry/Entry.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/Stop.h"
-#include "array/Entry/Entry.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,5 +1,5 @@
-// What of a compiled module can fail while it runs, and where the program asked for it. array-assign-call-site-ids makes the
-// table, array-lower-launches adds kernels to it; lib/Target gives it to the runtime beside the object.
+// What of a compiled module can fail while it runs, and where the program asked for it. array-assign-call-site-ids
+// makes the table, array-lower-launches adds kernels to it; lib/Target gives it to the runtime beside the object.
 #ifndef ARRAY_ENTRY_CALLSITES_H
 #define ARRAY_ENTRY_CALLSITES_H
 

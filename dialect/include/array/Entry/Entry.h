@@ -32,9 +32,9 @@ inline constexpr llvm::StringLiteral kLoopBudgetAttr = "array.loop_budget";
 /// The argument attribute of one that is written.
 inline constexpr llvm::StringLiteral kWrittenAttr = "array.written";
 
-/// Kernels: what array-vectorize-linalg emits for ops that share loops stands in an `scf.execute_region` with this mark,
-/// until array-outline-kernels makes a function of it or puts the operations in its place. The functions have the mark
-/// too: they take buffers as @main does, and array-emit-entry makes pointers of them.
+/// Kernels: what array-vectorize-linalg emits for ops that share loops stands in an `scf.execute_region` with this
+/// mark, until array-outline-kernels makes a function of it or puts the operations in its place. The functions have the
+/// mark too: they take buffers as @main does, and array-emit-entry makes pointers of them.
 inline constexpr llvm::StringLiteral kKernelAttr = "array.kernel";
 
 /// The mark of private functions that say the same in every module that has them: they may be compiled on their own.

@@ -9,11 +9,11 @@ namespace mlir::array {
 
 /// What code may use of a machine.
 struct CpuFeatures {
-  unsigned vectorBits = 512;  ///< of a register
-  bool fma = true;            ///< multiplies and adds with one rounding
-  bool bfloat16Dot2 = false; ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
-  int64_t prefetchDistance = 2048;  ///< bytes that a large reduction asks for ahead; 0 where the hardware does it better
-  bool narrowFactors = false; ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
+  unsigned vectorBits = 512;       ///< of a register
+  bool fma = true;                 ///< multiplies and adds with one rounding
+  bool bfloat16Dot2 = false;       ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
+  int64_t prefetchDistance = 2048; ///< bytes that a large reduction asks for ahead; 0 where the hardware does it better
+  bool narrowFactors = false;      ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
 };
 
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.

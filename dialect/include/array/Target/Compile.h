@@ -21,12 +21,12 @@ struct CompileOptions {
 };
 
 struct CompiledObject {
-  std::vector<char> object; ///< A relocatable ELF file, position independent.
-  std::string entry;        ///< The symbol of the C entry, a PcrtEntry.
-  uint64_t arenaBytes = 0;  ///< What the frame's arena must hold.
-  double flops = 0;         ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
-  bool isUnbounded = false; ///< How long a call takes depends on data.
-  bool hasLoopBudget = false;     ///< Then: a call gives up when its frame's budget is used up.
+  std::vector<char> object;   ///< A relocatable ELF file, position independent.
+  std::string entry;          ///< The symbol of the C entry, a PcrtEntry.
+  uint64_t arenaBytes = 0;    ///< What the frame's arena must hold.
+  double flops = 0;           ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
+  bool isUnbounded = false;   ///< How long a call takes depends on data.
+  bool hasLoopBudget = false; ///< Then: a call gives up when its frame's budget is used up.
   /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
   std::vector<std::pair<std::string, std::string>> sites;
   std::vector<char> image;          ///< For a GPU: its kernels, as the driver takes them.

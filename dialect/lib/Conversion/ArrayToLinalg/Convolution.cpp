@@ -3,9 +3,9 @@
 // Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
 #include "IndexMath.h"
+#include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
-#include "array/Analysis/MatmulWorth.h"
 
 #include <numeric>
 

@@ -7,16 +7,16 @@
 // them, and its rows are finished at once; where taps are many (the gradient of a kernel), it holds some taps of all
 // windows, and sums go on from slab to slab.
 #include "Analysis/ContractionForm.h"
-#include "Analysis/MatmulForm.h"
 #include "Analysis/ConvolutionForm.h"
+#include "Analysis/MatmulForm.h"
+#include "Analysis/ParallelLoops.h"
 #include "ConvolutionKernels.h"
 #include "ConvolutionPlan.h"
 #include "Cpu/Matmul/Matmul.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
 #include "Cpu/Matmul/MatmulPlanTable.h"
-#include "Analysis/ParallelLoops.h"
-#include "array/IR/Plan.h"
 #include "array/Cpu/Passes.h"
+#include "array/IR/Plan.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

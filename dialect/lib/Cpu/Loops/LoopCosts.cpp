@@ -1,7 +1,7 @@
 // What a nest costs, and which of its loops threads can share (ParallelLoops.h).
 #include "Analysis/Caches.h"
-#include "LoopNest.h"
 #include "Analysis/ParallelLoops.h"
+#include "LoopNest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -88,7 +88,8 @@ SymbolicSize picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerB
   return SymbolicSize(std::max<int64_t>(1, std::llround(estimateNs(nest, registerBits) / points * 1000))) * others;
 }
 
-Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const SymbolicSize &picoseconds) {
+Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips,
+                        const SymbolicSize &picoseconds) {
   Value each = indices.get(b, loc, picoseconds), all = indices.mul(b, loc, trips, each);
   Value piece = indices.ceilDiv(b, loc, indices.index(b, int64_t(kPieceNs * 1000)), each);
   piece = indices.ifLess(b, loc, all, indices.index(b, int64_t(kSharedNs * 1000)), trips, piece);

@@ -1,6 +1,6 @@
 // The order of the loops, what is emitted at which level, and the plain and the vector loop (NestEmitter.h).
-#include "NestEmitter.h"
 #include "Analysis/ParallelLoops.h"
+#include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -11,8 +11,8 @@ namespace mlir::array::loops {
 
 /// What a choice rests on, of the machine.
 struct Machine {
-  int64_t registerBits = 512; ///< the width of a vector register
-  int64_t prefetchDistance = 2048;  ///< bytes that a large reduction asks for ahead; 0: the machine finds them itself
+  int64_t registerBits = 512;      ///< the width of a vector register
+  int64_t prefetchDistance = 2048; ///< bytes that a large reduction asks for ahead; 0: the machine finds them itself
 };
 
 struct LoopSchedule {
@@ -91,7 +91,8 @@ double estimateNs(const Nest &nest, int64_t registerBits);
 SymbolicSize picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits);
 /// How many of `trips` iterations, that take so long each, are a piece for a thread: all of them, if they are not worth
 /// sharing.
-Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips, const SymbolicSize &picoseconds);
+Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips,
+                        const SymbolicSize &picoseconds);
 /// Marks a loop whose iterations take `picoseconds` each, if it may be large enough.
 void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds);
 /// Cuts the columns of a reduction across them, of which the whole takes `costNs`, into blocks that take `leastNs` or

@@ -1,6 +1,6 @@
 // Several nests that share the loop over their rows, and one nest that is cut into blocks (LoopNest.h).
-#include "NestEmitter.h"
 #include "Analysis/ParallelLoops.h"
+#include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -170,7 +170,8 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
     Value count = indices.get(b, loc, blocks.count);
     ValueRange results = addBlocks(addBlocks, indices.index(b, 0), count, each, start);
     for (auto [output, place, result] : llvm::zip_equal(outputs, places, results))
-      memory.store(loc, result, output.whole.flat, place, hasColumns ? output.whole.strides[vectorDim] : SymbolicSize(0));
+      memory.store(loc, result, output.whole.flat, place,
+                   hasColumns ? output.whole.strides[vectorDim] : SymbolicSize(0));
   };
   if (!hasColumns)
     return join(indices.index(b, 0));

@@ -273,7 +273,8 @@ static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t
 }
 
 /// Fetches ahead where nearly all that is done is to read memory in order.
-static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t prefetchDistance, LoopSchedule &schedule) {
+static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t prefetchDistance,
+                           LoopSchedule &schedule) {
   const LoopDim &vector = space.dims[*schedule.vectorDim];
   bool isOneVector = !schedule.tileDim && vector.size.isAtMost(schedule.lanes);
   if (!space.hasReduction() || !exceedsCache(space) || hasMath(op) ||

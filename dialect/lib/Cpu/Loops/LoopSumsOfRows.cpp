@@ -14,7 +14,7 @@ static constexpr int64_t leastRows = 64, joinedOperations = 4;
 static constexpr int64_t mostBytesOfRows = 128 << 10;
 
 std::pair<Value, SymbolicSize> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
-                                   int64_t elements, Type element, unsigned number, bool shared) {
+                                         int64_t elements, Type element, unsigned number, bool shared) {
   const Access *rows = llvm::find_if(nest.space.inputs(), [&](const Access &access) {
     return !access.scalar && access.moves(*nest.schedule.vectorDim);
   });

@@ -1,8 +1,8 @@
 // array-lower-transposes: blocks that array-vectorize-linalg reads across become calls of @transpose_*, a shared
 // function that transposes squares in vector registers: squares of side n are read as n rows, exchanged in log2(n)
 // rounds of two-operand shuffles, and written as n columns.
-#include "LoopNest.h"
 #include "Entry/SharedFunctions.h"
+#include "LoopNest.h"
 #include "TransposeFunction.h"
 #include "array/Cpu/Passes.h"
 
@@ -55,7 +55,8 @@ struct LowerTransposes : impl::LowerTransposesBase<LowerTransposes> {
   void runOnOperation() override {
     getOperation().walk([&](linalg::TransposeOp op) {
       auto type = dyn_cast<MemRefType>(op.getInput().getType());
-      if (!type || type != matmulMatrixType(type.getElementType(), /*unitStride=*/true) || op.getInit().getType() != type)
+      if (!type || type != matmulMatrixType(type.getElementType(), /*unitStride=*/true) ||
+          op.getInit().getType() != type)
         return;
       OpBuilder b(op);
       func::FuncOp function = getTranspose(getOperation(), type.getElementType());

@@ -59,7 +59,7 @@ Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value);
 /// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
 /// nest reads in order.
 std::pair<Value, SymbolicSize> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
-                                   int64_t elements, Type element, unsigned number, bool shared = false);
+                                         int64_t elements, Type element, unsigned number, bool shared = false);
 /// A loop over whole vectors of columns, then a masked step for the rest.
 void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const SymbolicSize &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);

@@ -5,10 +5,10 @@
 // Two functions stand for a loop: @<main>_loop<n> takes what the loop uses as arguments, so that LLVM knows of its
 // pointers what it knows of @main's; @<main>_piece<n> has the signature of the ABI, and unpacks them.
 #include "Analysis/ParallelLoops.h"
-#include "array/IR/Array.h"
-#include "array/Entry/Entry.h"
-#include "array/Cpu/Passes.h"
 #include "array/Analysis/SymbolicSizes.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/Entry.h"
+#include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

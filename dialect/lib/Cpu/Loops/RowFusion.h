@@ -1,6 +1,6 @@
 // Row fusions: neighbouring ops that walk the same rows become one loop over the rows, so that a row stays in the cache
-// from one op to the next (softmax, normalization), and values that only the row fusion uses take the memory of one row.
-// VectorizeLinalg.cpp collects them; LoopNest.cpp emits them.
+// from one op to the next (softmax, normalization), and values that only the row fusion uses take the memory of one
+// row. VectorizeLinalg.cpp collects them; LoopNest.cpp emits them.
 #ifndef ARRAY_LIB_CPU_LOOPS_ROWFUSION_H
 #define ARRAY_LIB_CPU_LOOPS_ROWFUSION_H
 

@@ -84,7 +84,8 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
     SymbolicSize row = first.strides[0];
     Type element = first.element;
     bool isShort = row.isStatic() && row.factor * bytesOf(element) <= apartBytes;
-    SymbolicSize stride = isShort ? SymbolicSize(0) : strideOfBlocks(b, indices, usesOfIt.front().nest->op.getLoc(), first);
+    SymbolicSize stride =
+        isShort ? SymbolicSize(0) : strideOfBlocks(b, indices, usesOfIt.front().nest->op.getLoc(), first);
     Value stack;
     if (isShort) {
       stack = indices.scratch(b, MemRefType::get({row.factor}, element), firstScratch + number);
@@ -110,7 +111,8 @@ SmallVector<RowsOfTemporary> findRows(ArrayRef<Nest> nests, int64_t blocks) {
       if (!alloc)
         continue;
       RowsOfTemporary &rows =
-          found.try_emplace(alloc, RowsOfTemporary{alloc, 0, SymbolicSize(blocks) * access.strideOfBlocks}).first->second;
+          found.try_emplace(alloc, RowsOfTemporary{alloc, 0, SymbolicSize(blocks) * access.strideOfBlocks})
+              .first->second;
       Footprint footprint = footprintOf(access, nest.space);
       int64_t stride = access.strideOfBlocks.factor * bytesOf(access.element);
       int64_t end = footprint.first + (blocks - 1) * stride + footprint.span;

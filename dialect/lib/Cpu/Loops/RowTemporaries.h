@@ -20,7 +20,7 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
 struct RowsOfTemporary {
   memref::AllocOp alloc;
   std::optional<int64_t> bytes; // its first ones, which are all that is touched, where that is known
-  SymbolicSize elements;              // else it becomes one of so many
+  SymbolicSize elements;        // else it becomes one of so many
 };
 
 /// Those of nests that were emitted, for so many blocks of rows at most.

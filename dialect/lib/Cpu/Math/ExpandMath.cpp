@@ -6,8 +6,8 @@
 // What stands often in a module is compiled once: those operations call a function on one register (MathFunctions).
 #include "ExpandMathLibrary.h"
 #include "ExpandMathTerm.h"
-#include "array/Entry/Entry.h"
 #include "array/Cpu/Passes.h"
+#include "array/Entry/Entry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

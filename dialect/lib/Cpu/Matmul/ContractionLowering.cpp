@@ -1,11 +1,11 @@
-// Replaces one contraction by its product (ContractionLowering.h): with what computes its operands and what follows it, in
-// loops over what is left of its dimensions, with the buffers that it needs.
+// Replaces one contraction by its product (ContractionLowering.h): with what computes its operands and what follows it,
+// in loops over what is left of its dimensions, with the buffers that it needs.
 #include "ContractionLowering.h"
 #include "Analysis/ContractionForm.h"
-#include "MatmulParts.h"
-#include "MatmulEpilogue.h"
-#include "MatmulPrologue.h"
 #include "Analysis/ParallelLoops.h"
+#include "MatmulEpilogue.h"
+#include "MatmulParts.h"
+#include "MatmulPrologue.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -72,7 +72,7 @@ public:
     MatmulMatrix right{product.b.buffer, offsets[1], k.strides[1], n.strides[1]};
     MatmulMatrix result{product.c.buffer, offsets[2], m.strides[2], 1};
     MatmulCall call{element, tile,  packing, matmulBlocks, m.size, n.size,    k.size,
-                  left,    right, result,  packed,     {},     accumulate};
+                    left,    right, result,  packed,       {},     accumulate};
     call.packOffset = g.mul(block, packElements());
     call.pairing = pairing;
     call.leftBuffer = leftBuffer;
@@ -228,8 +228,10 @@ private:
     if (terms.isStatic()) {
       product.k.size = dot2Elements(terms.factor());
     } else {
-      int64_t most = terms.isAtMost(std::numeric_limits<int64_t>::max() - 1) ? dot2Elements(terms.most()) : terms.most();
-      product.k.size = BoundedSize(g.ceilDiv(g.index(terms), 2), {dot2Elements(terms.least()), most, 1, dot2Elements(terms.expected())});
+      int64_t most =
+          terms.isAtMost(std::numeric_limits<int64_t>::max() - 1) ? dot2Elements(terms.most()) : terms.most();
+      product.k.size = BoundedSize(g.ceilDiv(g.index(terms), 2),
+                                   {dot2Elements(terms.least()), most, 1, dot2Elements(terms.expected())});
     }
     pairing = {factor(product.a, product.k.strides[0]), factor(product.b, product.n.strides[1]), terms};
   }
@@ -292,9 +294,9 @@ private:
 
   /// Of its buffer; whole cache lines.
   BoundedSize countLeftElements() {
-    BoundedSize elements = pairing
-                        ? product.m.size * product.k.size
-                        : matmulLeftElements(g, matmulBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
+    BoundedSize elements =
+        pairing ? product.m.size * product.k.size
+                : matmulLeftElements(g, matmulBlocks, product.m.size, product.k.size, packsLeft ? tile.rows : 1);
     if (elements.isStatic())
       return int64_t(llvm::alignTo(elements.factor(), 16));
     return BoundedSize(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
@@ -360,8 +362,9 @@ private:
   /// cache on Zen 4; then they do not.
   void announceNext(MatmulCall &call, ArrayRef<Value> offsets) {
     const Dimension &m = product.m, &n = product.n, &k = product.k;
-    bool isOneBlock = m.size.isStatic() && n.size.isStatic() && k.size.isStatic() && m.size.isAtMost(matmulBlocks.rows) &&
-                      n.size.isAtMost(matmulBlocks.columns) && k.size.isAtMost(matmulBlocks.depth);
+    bool isOneBlock = m.size.isStatic() && n.size.isStatic() && k.size.isStatic() &&
+                      m.size.isAtMost(matmulBlocks.rows) && n.size.isAtMost(matmulBlocks.columns) &&
+                      k.size.isAtMost(matmulBlocks.depth);
     if (method != MatmulMethod::Tiles || packing != MatmulPacking::InPlace || needsLeft() || prologues[1].producer ||
         !isOneBlock || product.outer.empty() || !product.outerReductions.empty() || tile.vectors == 1)
       return;
@@ -461,7 +464,7 @@ private:
   bool packsLeft;
   std::optional<Dot2Operands> pairing;
   std::optional<TileEpilogue> tileEpilogue; ///< its addend, if any, is the last one of product.more
-  MatmulPrologue prologues[2];                ///< of the left and the right operand
+  MatmulPrologue prologues[2];              ///< of the left and the right operand
   size_t firstInput[2] = {0, 0};            ///< of theirs in product.more
   SmallVector<Block *> fewBlocks;           ///< of what is left to loops
   Value leftBuffer;

@@ -4,9 +4,9 @@
 #include "ContractionLowering.h"
 #include "MatmulEpilogue.h"
 #include "MatmulPlanTable.h"
-#include "array/IR/Plan.h"
-#include "array/Cpu/Passes.h"
 #include "array/Cpu/MatmulPlans.h"
+#include "array/Cpu/Passes.h"
+#include "array/IR/Plan.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -106,7 +106,7 @@ std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bo
   if (cut.method == MatmulMethod::Stream)
     cut.tile = chooseMatmulTile(element, vectorBits, product->n.size.expected());
   MatmulFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(), cut.tile,
-                      cut.blocks};
+                        cut.blocks};
   freedom.isTiled = cut.method == MatmulMethod::Tiles || cut.method == MatmulMethod::Dot2;
   freedom.isLooped = cut.method == MatmulMethod::Loops;
   freedom.isDot2 = product->narrow != MatmulForm::None;

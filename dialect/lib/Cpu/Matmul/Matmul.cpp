@@ -1,8 +1,8 @@
 // Emits one matrix product by tiles: a loop over blocks of columns and of depth, where the sizes ask for one, around
 // the calls that pack a block of the right operand and multiply all rows with it. The packed block stays in the second
 // cache.
-#include "MatmulEmitter.h"
 #include "Analysis/ParallelLoops.h"
+#include "MatmulEmitter.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -164,7 +164,8 @@ private:
 
   /// Calls `body(first, size)` for blocks of `total`, in a loop where there is more than one. Threads may share it if
   /// a block's time is given.
-  void blocks(const BoundedSize &total, const BoundedSize &step, double blockNs, llvm::function_ref<void(Value, Value)> body) {
+  void blocks(const BoundedSize &total, const BoundedSize &step, double blockNs,
+              llvm::function_ref<void(Value, Value)> body) {
     if (total == step || (step.isStatic() && total.isAtMost(step.factor())))
       return body(g.index(0), g.index(total));
     scf::ForOp loop = g.loop(g.index(0), g.index(total), step, [&](Value first) {
@@ -344,14 +345,16 @@ private:
   SmallVector<int64_t> heights; ///< of the tiles
   func::FuncOp pack, packShort;
   BoundedSize depthBlock;
-  bool isOnce = false;   ///< the first tile of a panel copies it
+  bool isOnce = false;     ///< the first tile of a panel copies it
   MatmulMatrix leftMatrix; ///< as the tiles read it
-  Value leftPanels;      ///< where it is packed
-  double panelNs = 0;    ///< of a panel, where threads may share the panels
+  Value leftPanels;        ///< where it is packed
+  double panelNs = 0;      ///< of a panel, where threads may share the panels
 };
 
 } // namespace
 
-void emitMatmul(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call) { TileEmitter(b, module, call).emit(); }
+void emitMatmul(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call) {
+  TileEmitter(b, module, call).emit();
+}
 
 } // namespace mlir::array

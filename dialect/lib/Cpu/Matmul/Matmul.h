@@ -81,9 +81,10 @@ MatmulTile chooseMatmulTile(Type element, unsigned vectorBits, int64_t columns);
 SmallVector<MatmulTile> wideTiles(const MatmulTile &tile, unsigned vectorBits);
 
 /// The tile, or a wide one, that takes the least time for so many rows and columns, with as many rows as leave the
-/// least of the last tile of `rows` empty. Where that depends on the call it is the tallest one, and emitMatmul lets the
-/// call choose. Rows of the right operand are `rowBytes` apart.
-MatmulTile fitMatmulTile(const MatmulTile &tile, unsigned vectorBits, const BoundedSize &rows, int64_t columns, int64_t rowBytes);
+/// least of the last tile of `rows` empty. Where that depends on the call it is the tallest one, and emitMatmul lets
+/// the call choose. Rows of the right operand are `rowBytes` apart.
+MatmulTile fitMatmulTile(const MatmulTile &tile, unsigned vectorBits, const BoundedSize &rows, int64_t columns,
+                         int64_t rowBytes);
 
 /// The least rows of a tile that keeps the registers as busy: additions to one accumulator wait for each other.
 int64_t leastTileRows(const MatmulTile &tile);
@@ -93,7 +94,8 @@ SmallVector<int64_t> goodTileRows(const MatmulTile &tile, const BoundedSize &row
 
 /// The blocks for the caches of this machine. The depth is the same on all machines. Rows of the result are `rowStride`
 /// elements apart.
-MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride);
+MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m, int64_t n, int64_t k,
+                                int64_t rowStride);
 
 /// Rows of the left operand that stay in the cache.
 int64_t cachedRows(Type element);
@@ -111,11 +113,12 @@ int64_t leastDepthBlock(const BoundedSize &k, int64_t most);
 bool sharesRows(const BoundedSize &m, int64_t rowStep);
 
 /// Elements that the packed block of a k x n operand takes at most; 0 where it is read in place.
-int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks, const BoundedSize &k,
-                         const BoundedSize &n);
+int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks,
+                           const BoundedSize &k, const BoundedSize &n);
 
 /// Elements of the left operand that are computed or packed at a time, at most, in tiles of `unit` rows.
-BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, const BoundedSize &m, const BoundedSize &k, int64_t unit = 1);
+BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, const BoundedSize &m, const BoundedSize &k,
+                               int64_t unit = 1);
 
 /// What a product takes in one thread, roughly, in nanoseconds.
 double estimateMatmulNs(const MatmulTile &tile, int64_t m, int64_t n, int64_t k);

@@ -1,7 +1,7 @@
 // Decides how a product is cut (Matmul.h): by what is expected of its sizes, and by the caches of this machine.
 #include "Analysis/Caches.h"
-#include "Matmul.h"
 #include "Analysis/ParallelLoops.h"
+#include "Matmul.h"
 
 #include <numeric>
 
@@ -45,7 +45,8 @@ int64_t bestTileRows(const MatmulTile &tile, int64_t rows) {
 }
 
 /// Rows of a block, whole tiles: with tiles of 6 rows a block of 32 takes as long as one of 36.
-int64_t rowStepOf(const MatmulTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k, int64_t rowBytes) {
+int64_t rowStepOf(const MatmulTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k,
+                  int64_t rowBytes) {
   int64_t most = llvm::alignTo(cached.rows, tile.rows);
   // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
   // sets. They are next to each other, so the panels stay in the caches.
@@ -132,7 +133,8 @@ static double costOfProduct(const MatmulTile &tile, int64_t rows, int64_t column
   return tiles(rows, tile.rows) * tiles(columns, tile.columns()) * (sums + loads / 2 + double(tile.vectors) / 2);
 }
 
-MatmulTile fitMatmulTile(const MatmulTile &chosen, unsigned vectorBits, const BoundedSize &rows, int64_t columns, int64_t rowBytes) {
+MatmulTile fitMatmulTile(const MatmulTile &chosen, unsigned vectorBits, const BoundedSize &rows, int64_t columns,
+                         int64_t rowBytes) {
   // Rows of a wide panel compete for the same sets of the first cache where they are read in place.
   constexpr int64_t mostBytes = kPageBytes / 8;
   MatmulTile tile = chosen;
@@ -145,20 +147,22 @@ MatmulTile fitMatmulTile(const MatmulTile &chosen, unsigned vectorBits, const Bo
   return tile;
 }
 
-MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m, int64_t n, int64_t k, int64_t rowStride) {
+MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m, int64_t n, int64_t k,
+                                int64_t rowStride) {
   CacheBlocks cached = cacheBlocks(element);
   int64_t rowBytes = rowStride * element.getIntOrFloatBitWidth() / 8;
   return {rowStepOf(tile, cached, m, n, k, rowBytes), cached.columns, kMatmulDepth};
 }
 
-int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks, const BoundedSize &k,
-                         const BoundedSize &n) {
+int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks,
+                           const BoundedSize &k, const BoundedSize &n) {
   if (packing == MatmulPacking::InPlace || packing == MatmulPacking::Once)
     return 0;
   return mostDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n.most(), blocks.columns), tile.columns());
 }
 
-BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, const BoundedSize &m, const BoundedSize &k, int64_t unit) {
+BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, const BoundedSize &m, const BoundedSize &k,
+                               int64_t unit) {
   int64_t rows = blocks.rows;
   BoundedSize depth = mostDepthBlock(k, blocks.depth);
   if (!sharesRows(m, rows))

@@ -1,7 +1,7 @@
 // Chooses how a product is computed (MatmulCut.h).
 #include "MatmulCut.h"
-#include "array/IR/Plan.h"
 #include "array/Analysis/MatmulWorth.h"
+#include "array/IR/Plan.h"
 
 namespace mlir::array {
 
@@ -24,7 +24,7 @@ MatmulMethod chooseMethod(const MatmulForm &product, Type element, const Registe
     return registers.bits >= 256 && isWorthDot2(m, n, k) ? MatmulMethod::Dot2 : MatmulMethod::Loops;
   if (product.narrow == MatmulForm::BFloat16)
     return registers.bits == 512 && registers.bfloat16Dot2 && isWorthBlocking(m, n, k) ? MatmulMethod::Dot2
-                                                                                        : MatmulMethod::Loops;
+                                                                                       : MatmulMethod::Loops;
   if (product.m.size.isAtMost(streamedRows(product, element, registers.bits)))
     return MatmulMethod::Stream;
   // What a call takes too long for is soon done. So where some call may be large, the call is there.
@@ -58,7 +58,8 @@ bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
 /// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
 /// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
 /// block of them, so it is copied on the way.
-static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks, Type element) {
+static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks,
+                                   Type element) {
   constexpr int64_t manyRows = 256;
   const Dimension &m = product.m, &n = product.n, &k = product.k;
   int64_t rowBytes = k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8, rows = packedRows(m.size);

@@ -3,8 +3,8 @@
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULKERNEL_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULKERNEL_H
 
-#include "MatmulKernels.h"
 #include "Entry/SharedFunctions.h"
+#include "MatmulKernels.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,7 +20,7 @@ protected:
     name = (kind +
             (element.isF64()    ? "_f64_"
              : !element.isF32() ? "_pairs_"
-             : isDot2         ? "_bf16_"
+             : isDot2           ? "_bf16_"
                                 : "_f32_") +
             Twine(tile.rows) + "x" + Twine(tile.columns()))
                .str();

@@ -3,8 +3,8 @@
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULKERNELS_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULKERNELS_H
 
-#include "Analysis/Caches.h"
 #include "Analysis/BoundedSize.h"
+#include "Analysis/Caches.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,8 +21,8 @@ struct MatmulTile {
   int64_t lanes;
 
   int64_t columns() const { return vectors * lanes; }
-  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 take a third of the time of 16
-  /// to compile, and are transposed as fast as the second cache delivers.
+  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 take a third of the time of
+  /// 16 to compile, and are transposed as fast as the second cache delivers.
   int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
   /// The tile whose panels are a packed left operand's: [tile][k][row].
   MatmulTile ofLeftPanels() const { return {rows, 1, rows}; }
@@ -63,8 +63,8 @@ MemRefType matmulAheadType(Type element);
 /// fetches element (t * depth + k) of each of the last three.
 func::FuncOp getMatmulTilesAhead(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @matmul_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): matmul_tiles where a is packed as rows of the tile's
-/// `ofLeftPanels()` are.
+/// @matmul_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): matmul_tiles where a is packed as rows of the
+/// tile's `ofLeftPanels()` are.
 func::FuncOp getMatmulTilesPacked(ModuleOp module, Type element, const MatmulTile &tile);
 
 /// @matmul_tiles_once_*(a, b: k x n, c, d, adds, rectifies): matmul_tiles for a panel of b in place, with k of at most
@@ -78,9 +78,9 @@ int64_t streamColumns(Type element, int64_t rows);
 /// Those that a function has room for: the last block has what is left, and the blocks may be moved by half a page.
 int64_t mostStreamColumns(Type element, int64_t rows);
 
-/// @matmul_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0) +
-/// a * b, for a b of unit stride along n that is read once, row by row, and n of at most mostStreamColumns. A b that is
-/// far, in no cache, is fetched ahead. The tile has one vector.
+/// @matmul_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0)
+/// + a * b, for a b of unit stride along n that is read once, row by row, and n of at most mostStreamColumns. A b that
+/// is far, in no cache, is fetched ahead. The tile has one vector.
 func::FuncOp getMatmulStream(ModuleOp module, Type element, const MatmulTile &tile);
 
 /// @matmul_pack_*(b: k x n, panels), for MatmulPacking::Columns (b: n x k, panels). `packing` is not InPlace.

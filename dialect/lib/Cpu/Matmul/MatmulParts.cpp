@@ -47,8 +47,8 @@ void emitPart(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill,
   b.clone(*op)->setOperands(parts);
 }
 
-void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, const BoundedSize &size,
-               int64_t end) {
+void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop,
+               const BoundedSize &size, int64_t end) {
   MatmulBuilder g(b);
   SmallVector<int64_t> numbers;
   for (int64_t number = 1; number < end; ++number)

@@ -17,8 +17,8 @@ void emitPart(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill,
 
 /// The operation, by the number of its terms: those of `loop`, of which there are fewer than `end`. No terms are
 /// nothing to add.
-void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, const BoundedSize &size,
-               int64_t end);
+void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop,
+               const BoundedSize &size, int64_t end);
 
 } // namespace mlir::array
 

@@ -1,5 +1,5 @@
-// Writes down the plans that are worth measuring for a product (MatmulPlanTable.h). Whoever measures may join the winners of
-// several directions: keys do not repeat within one.
+// Writes down the plans that are worth measuring for a product (MatmulPlanTable.h). Whoever measures may join the
+// winners of several directions: keys do not repeat within one.
 #include "MatmulPlanTable.h"
 
 namespace mlir::array {

@@ -15,7 +15,7 @@ struct MatmulFreedom {
   MatmulBlocks blocks;
   bool isTiled = true; ///< and neither streamed nor left to loops
   bool isLooped = false;
-  bool isDot2 = false;                    ///< of bytes: the tile is fixed
+  bool isDot2 = false;                     ///< of bytes: the tile is fixed
   SmallVector<StringRef, 3> packings = {}; ///< others than the chosen one
   bool canStream = false;
   int64_t registers = 32;

@@ -1,7 +1,7 @@
-// Builds @matmul_stream_* (MatmulKernels.h), which multiplies a few rows with a matrix that is read once, in the order in
-// which it lies in memory.
-#include "MatmulKernel.h"
+// Builds @matmul_stream_* (MatmulKernels.h), which multiplies a few rows with a matrix that is read once, in the order
+// in which it lies in memory.
 #include "Analysis/AddressLayout.h"
+#include "MatmulKernel.h"
 
 namespace mlir::array {
 

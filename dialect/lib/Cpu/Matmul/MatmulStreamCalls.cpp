@@ -1,7 +1,7 @@
 // Emits one matrix product that is streamed: pieces of the right operand, blocks of columns and of depth, that threads
 // share, each a call of @matmul_stream_*.
-#include "MatmulEmitter.h"
 #include "Analysis/ParallelLoops.h"
+#include "MatmulEmitter.h"
 
 namespace mlir::array {
 

@@ -5,8 +5,8 @@
 //   @matmul_tiles_once_*   with a panel that is not packed, and no other rows need: the first tile copies it.
 // The left operand is read by scalar broadcasts: in place, with any strides, or packed. Rows beyond the last one are
 // clamped to it: they compute and store the same values again. Columns beyond the last one are masked.
-#include "MatmulKernel.h"
 #include "MatmulDot2.h"
+#include "MatmulKernel.h"
 
 namespace mlir::array {
 
@@ -50,7 +50,7 @@ private:
   Value loadOnce(Value panel, Value k, Value column, Value mask, Value copy);
   void prefetchDistance(Value k);
 
-  bool isDot2;             ///< elements of the factors stand for pairs
+  bool isDot2;               ///< elements of the factors stand for pairs
   Value left, result;        ///< from the first row of a tile on
   Value addend;              ///< the same
   Value addsRow, addsRows;   ///< whether the addend has one row for all, or one for each

@@ -2,9 +2,9 @@
 // convert-array-to-linalg, before array-fuse-elementwise, which computes the operands where they are widened.
 #include "Analysis/ContractionForm.h"
 #include "MatmulDot2.h"
-#include "array/Cpu/Passes.h"
 #include "array/Analysis/MatmulWorth.h"
 #include "array/Analysis/SymbolicSizes.h"
+#include "array/Cpu/Passes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -5,8 +5,8 @@
 // 16 bits or four of 8 that are neighbours along the dimension that is summed; in these terms the layouts of all types
 // agree.
 #include "EmulateGpuBody.h"
-#include "Gpu/Matmul/MatrixDescriptor.h"
 #include "Gpu/Kernels/UnrollVectors.h"
+#include "Gpu/Matmul/MatrixDescriptor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

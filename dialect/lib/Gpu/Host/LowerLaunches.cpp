@@ -3,11 +3,11 @@
 // structured control flow is branches; the rest of the host's part is lowered as any program of the CPU, and the
 // kernels are compiled apart.
 #include "Entry/TableCalls.h"
+#include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
 #include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 #include "array/IR/Array.h"
-#include "array/Entry/Entry.h"
-#include "array/Entry/CallSites.h"
 #include "runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
-// Joins the parts of a product's kernel (GpuMatmulEmitter.h): a block has a tile of the result, whose terms pass through
-// shared memory in stages. While a stage is multiplied, those after it are on their way.
+// Joins the parts of a product's kernel (GpuMatmulEmitter.h): a block has a tile of the result, whose terms pass
+// through shared memory in stages. While a stage is multiplied, those after it are on their way.
 #include "GpuMatmulEmitter.h"
 #include "GpuMatmulStore.h"
 #include "array/Gpu/Kernels.h"

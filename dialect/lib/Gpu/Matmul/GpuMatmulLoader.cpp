@@ -1,5 +1,5 @@
-// Loads tiles (GpuMatmulLoader.h): 16 bytes at a time where the operand's layout allows it, asynchronously where the chip
-// can and nothing is to be computed on the way.
+// Loads tiles (GpuMatmulLoader.h): 16 bytes at a time where the operand's layout allows it, asynchronously where the
+// chip can and nothing is to be computed on the way.
 #include "GpuMatmulLoader.h"
 #include "MatrixDescriptor.h"
 

@@ -190,7 +190,7 @@ private:
 } // namespace
 
 std::unique_ptr<GpuMatmulMultiplier> makeProductMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
-                                                         GpuMatmulLoader &right) {
+                                                           GpuMatmulLoader &right) {
   if (kernel.plan.unit == GpuMatmulUnit::Warpgroups)
     return makeWarpgroupMultiplier(kernel, left, right);
   if (kernel.plan.unit == GpuMatmulUnit::TensorCores)

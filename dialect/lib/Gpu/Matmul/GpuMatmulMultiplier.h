@@ -44,7 +44,7 @@ protected:
 
 /// For the plan's unit.
 std::unique_ptr<GpuMatmulMultiplier> makeProductMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
-                                                         GpuMatmulLoader &right);
+                                                           GpuMatmulLoader &right);
 
 } // namespace mlir::array
 

@@ -1,5 +1,5 @@
-// Stores a product's result (GpuMatmulStore.h): several neighbours at once where they lie side by side, each alone at an
-// edge that cuts them.
+// Stores a product's result (GpuMatmulStore.h): several neighbours at once where they lie side by side, each alone at
+// an edge that cuts them.
 #include "GpuMatmulStore.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,5 +1,5 @@
-// The table of tiles, and the choice among them (GpuMatmulTiling.h). It depends on sizes, types and the chip's generation
-// alone, so that the same program gives the same bits on every machine with that chip.
+// The table of tiles, and the choice among them (GpuMatmulTiling.h). It depends on sizes, types and the chip's
+// generation alone, so that the same program gives the same bits on every machine with that chip.
 #include "GpuMatmulTiling.h"
 #include "MatrixDescriptor.h"
 #include "array/IR/Precision.h"

@@ -130,7 +130,7 @@ private:
 } // namespace
 
 std::unique_ptr<GpuMatmulMultiplier> makeWarpgroupMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
-                                                           GpuMatmulLoader &right) {
+                                                             GpuMatmulLoader &right) {
   return std::make_unique<WarpgroupMultiplier>(kernel, left, right);
 }
 

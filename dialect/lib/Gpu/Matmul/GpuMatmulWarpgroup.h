@@ -7,7 +7,7 @@
 namespace mlir::array {
 
 std::unique_ptr<GpuMatmulMultiplier> makeWarpgroupMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left,
-                                                           GpuMatmulLoader &right);
+                                                             GpuMatmulLoader &right);
 
 } // namespace mlir::array
 

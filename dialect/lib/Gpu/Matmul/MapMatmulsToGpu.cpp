@@ -2,8 +2,8 @@
 // with what follows them element by element. It comes after array-forward-copies and before array-reuse-buffers and
 // array-plan-memory, as it asks for memory for partial sums; what it leaves alone is for array-map-to-gpu.
 //
-// GpuMatmulForm.cpp reads an operation as a product, GpuMatmulTiling.cpp chooses its tiles, GpuMatmulEmitter.cpp emits the
-// kernel.
+// GpuMatmulForm.cpp reads an operation as a product, GpuMatmulTiling.cpp chooses its tiles, GpuMatmulEmitter.cpp emits
+// the kernel.
 #include "Analysis/ContractionForm.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
 #include "GpuMatmulEmitter.h"

@@ -9,8 +9,8 @@
 
 namespace mlir::array {
 
-using loops::SymbolicSize;
 using loops::Footprint;
+using loops::SymbolicSize;
 
 /// Members beyond these make a kernel that takes long to compile, and spills.
 static constexpr size_t mostMembers = 32;

@@ -1,6 +1,6 @@
-// Row fusions: neighbouring linalg ops that work on the same rows and become one kernel, in which a row is read once, its
-// temporaries never lie in memory, and what leaves the row fusion is stored at the end (softmax, normalization, and their
-// gradients). MapRowFusionsToGpu.cpp collects the members, RowFusionKernels.cpp writes the kernel.
+// Row fusions: neighbouring linalg ops that work on the same rows and become one kernel, in which a row is read once,
+// its temporaries never lie in memory, and what leaves the row fusion is stored at the end (softmax, normalization, and
+// their gradients). MapRowFusionsToGpu.cpp collects the members, RowFusionKernels.cpp writes the kernel.
 //
 // A member is a reduction of rows to one value each, or elementwise, over rows and columns or over rows. What one
 // member writes and another one reads or writes are the same elements, at the same row and column: so the elements of a

@@ -1,6 +1,6 @@
-// The kernel of a row fusion (RowFusionForm.h). Some lanes of a warp, or a block, have a row together; a thread takes groups
-// of 16 bytes, and has the same columns from the beginning to the end. Phases follow each other: each computes what
-// needs no reduction but those of the phases before it, and ends with reductions; the last one stores.
+// The kernel of a row fusion (RowFusionForm.h). Some lanes of a warp, or a block, have a row together; a thread takes
+// groups of 16 bytes, and has the same columns from the beginning to the end. Phases follow each other: each computes
+// what needs no reduction but those of the phases before it, and ends with reductions; the last one stores.
 //
 // As long as that fits, a thread holds its elements of the row in registers: all of them are loaded at the beginning,
 // and computed once. The elements of longer rows are loaded, and computed, again in every phase: they come from the

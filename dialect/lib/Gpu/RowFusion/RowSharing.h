@@ -1,5 +1,5 @@
-// How the threads of a kernel share the rows of a row fusion: a table by the length of the rows, and by the registers that
-// their elements take (RowFusionForm.h; RowFusionKernels.cpp writes the kernel).
+// How the threads of a kernel share the rows of a row fusion: a table by the length of the rows, and by the registers
+// that their elements take (RowFusionForm.h; RowFusionKernels.cpp writes the kernel).
 #ifndef ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
 #define ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
 
