@@ -56,7 +56,7 @@ test: build lint ## all tests, sampled: lint, ctest, lit, pytest (under 20 minut
 test-fast: build ## lit, C++ and the quick Python tests (under 30 s after an incremental build)
 	ctest --test-dir build --output-on-failure -j $(JOBS)
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build --order=smart -j $(JOBS) -s
-	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full" -x tests/python/core tests/python/runtime tests/python/compiler
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not full" -x tests/python/core tests/python/runtime tests/python/compile tests/python/cache
 
 test-full: build lint ## everything, exhaustively; before an issue is resolved
 	ctest --test-dir build --output-on-failure -j $(JOBS)
@@ -73,11 +73,14 @@ test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and Add
 # What `pycompiler` says of a GPU that it can't use; empty where there is one.
 GPU_MISSING = $$({ PYCOMPILER_PLATFORM=gpu $(PY) -c 'import pycompiler; pycompiler.devices()' 2>&1 || true; } | tail -n 1)
 
+# What holds on every device, whichever it is.
+BEHAVIOUR := $(addprefix tests/python/,array/test_asynchronous.py array/test_types_and_placement.py jit/test_jit.py jit/test_tracing_rules.py \
+  spmd/test_mapping_over_devices.py spmd/test_placement.py)
 test-gpu: build ## the table test, the behaviour tests and the GPU's own on the machine's GPU; says so where there is none
 	@missing="$(GPU_MISSING)"; \
 	if [ -n "$$missing" ]; then echo "test-gpu: skipped: $$missing" >&2; exit 0; fi; \
 	build/tests/ConformanceTest gpu && \
-	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/ops/test_table.py tests/python/documented tests/python/gpu
+	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/ops/test_table.py $(BEHAVIOUR) tests/python/gpu
 
 SECONDS ?= 600
 soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600

@@ -12,7 +12,7 @@ from pycompiler._runtime import Executable
 from pycompiler.core.tracing.graph import Atom, Equation, Graph, Var
 from pycompiler.core.types import dtype as dtypes
 
-_OPS = frozenset({"add", "sub", "mul", "div", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs"})
+OPS = frozenset({"add", "sub", "mul", "div", "min", "max", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs"})
 _DTYPES = (dtypes.float32, dtypes.int32)
 
 
@@ -30,7 +30,7 @@ def built_executable(graph: Graph, name: str) -> Executable | None:
     if graph.constvars or len(graph.outputs) != 1 or len(graph.equations) > 5 or not graph.equations:
         return None
     *leading, last = graph.equations
-    if last.primitive.name not in _OPS or last.outputs[0] is not graph.outputs[0]:
+    if last.primitive.name not in OPS or last.outputs[0] is not graph.outputs[0]:
         return None
     shape, dtype = last.outputs[0].aval.shape, last.inputs[0].aval.dtype
     if dtype not in _DTYPES or not last.outputs[0].aval.is_concrete:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import linecache
 import os
 import sys
 import threading
 import types
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 import numpy as np
 
@@ -160,6 +161,29 @@ def user_frame_source() -> Source | None:
             return last
         frame = frame.f_back
     return None
+
+
+# The code of the functions that users call.
+_public: set[types.CodeType] = set()
+
+
+def publish(function: Callable[..., object]) -> None:
+    """Say that a function is one that users call, for `is_users_call`; its decorators are no part of it."""
+    inner: object = inspect.unwrap(function)
+    if isinstance(inner, types.FunctionType):
+        _public.add(inner.__code__)
+
+
+def is_users_call() -> bool:
+    """Whether the innermost public function that runs is the one that the user called, and no part of another of which
+    it is composed. It walks over the stack."""
+    frame, calls = sys._getframe(1), 0  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        calls += frame.f_code in _public
+        if calls > 1:
+            return False
+        frame = frame.f_back
+    return True
 
 
 def swap_source(source: Source | None) -> Source | None:

@@ -35,15 +35,17 @@ _TABLE = (
     _Row("exp exp2 expm1 log log1p log2 log10 sin cos tan arcsin asin arccos acos arctan atan sinh cosh tanh", 1, 1),
     _Row("arcsinh asinh arccosh acosh arctanh atanh sqrt cbrt degrees rad2deg radians deg2rad fabs sinc", 1, 1),
     _Row("invert bitwise_not bitwise_invert logical_not positive negative absolute abs sign square reciprocal", 1, 1),
+    _Row("bitwise_count spacing frexp modf", 1, 1),
     _Row("floor ceil trunc rint isnan isfinite isinf isposinf isneginf signbit conjugate conj real imag", 1, 1),
     _Row("add subtract multiply maximum minimum equal not_equal less less_equal greater greater_equal", 2, 2),
     _Row("bitwise_and bitwise_or bitwise_xor left_shift bitwise_left_shift right_shift bitwise_right_shift", 2, 2),
     _Row("logical_and logical_or logical_xor divide true_divide floor_divide remainder mod fmod divmod", 2, 2),
+    _Row("gcd lcm ldexp", 2, 2),
     _Row("arctan2 atan2 hypot logaddexp logaddexp2 heaviside fmax fmin copysign nextafter", 2, 2),
     _Row("where", 3, 3),
     _Row("clip", 1, 3),
     _Row("round around", 1, 1, ("decimals",)),
-    _Row("matmul dot vdot inner outer", 2, 2),
+    _Row("matmul dot vdot inner outer vecdot matvec vecmat", 2, 2),
     _Row("sum prod mean nansum nanprod nanmean", 1, 1, ("axis", "dtype", "keepdims"), dtypes=True),
     _Row("max amax min amin any all ptp count_nonzero nanmax nanmin", 1, 1, ("axis", "keepdims")),
     _Row("var std nanvar nanstd", 1, 1, ("axis", "dtype", "ddof", "keepdims"), dtypes=True),
@@ -61,6 +63,18 @@ _TABLE = (
     _Row("diagonal trace", 1, 1, ("offset", "axis1", "axis2")),
     _Row("astype", 1, 1, ("dtype",), dtypes=True),
 )
+
+# NumPy's ufuncs that are not in the table, and why.
+WITHOUT_ROW = {
+    "power": "what is computed depends on the value of the exponent",
+    "pow": "what is computed depends on the value of the exponent",
+    "float_power": "what is computed depends on the value of the exponent",
+}
+
+
+def direct_names() -> list[str]:
+    """The functions of the table."""
+    return [name for row in _TABLE for name in row.names.split()]
 
 
 def dispatched(

@@ -83,7 +83,7 @@ def promoted_carry(leaves: Sequence[Any], after: Sequence[ShapedArray]) -> list[
     for leaf, given in zip(leaves, after, strict=True):
         aval = get_aval(leaf)
         differs = aval.weak_type and given.dtype != aval.dtype
-        follows = differs and dtypes.result_type(aval, given)[0] == given.dtype
+        follows = differs and dtypes.wider(aval, given) == given.dtype
         promoted.append(cast(leaf, given.dtype) if follows else leaf)
     return None if all(a is b for a, b in zip(leaves, promoted, strict=True)) else promoted
 

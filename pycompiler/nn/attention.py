@@ -129,7 +129,7 @@ def _attention(
     sources, groups = get_aval(key).shape[1:3]
     # [batch, groups, heads of the group, T, S]: each group's heads share its key and value.
     grouped = movement.reshape(query, (batch, targets, groups, heads // groups, size))
-    wide = dtypes.promote_types(dtype, dtypes.float32)
+    wide = dtypes.wider(dtype, dtypes.float32)
     precision = DotAlgorithmPreset.BF16_BF16_F32 if dtype == dtypes.bfloat16 else None
     products = contraction.dot_general(grouped, key, (((4,), (3,)), ((0, 2), (0, 2))), precision, wide)
     logits = movement.transpose(products, (0, 1, 3, 2, 4))

@@ -128,7 +128,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 def _gelu(x: Array, *, approximate: bool) -> Array:
     """In float32 at least: an error of the exponent is one of the result many times as large."""
     aval = get_aval(x)
-    x = cast(x, dtypes.promote_types(aval.dtype, dtypes.float32), aval.weak_type)
+    x = cast(x, dtypes.wider(aval.dtype, dtypes.float32), aval.weak_type)
     # The share, not half of 1 + tanh or of 1 + erf: these are differences on the left and have lost their digits there.
     if approximate:
         cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))

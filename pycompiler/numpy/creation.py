@@ -345,9 +345,9 @@ def linspace(
 
 def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) -> tuple[Array, Array]:
     """num numbers of a dtype from first to last along a first dimension, integers rounded down, and their distance."""
-    given, whole = dtypes.result_type(first, last)[0], dtypes.is_integer(dtype)
+    given, whole = dtypes.wider(first, last), dtypes.is_integer(dtype)
     # No float16, which can't count.
-    kind = dtypes.result_type(inexact(given), inexact(dtype), dtypes.float32)[0]
+    kind = dtypes.wider(inexact(given), inexact(dtype), dtypes.float32)
     parts = num - 1 if endpoint else num
     # Where there is one number only, a step is nan, and the number is the start.
     several: Any = None if isinstance(parts, int) or surely_below(0, parts) else elementwise.gt(parts, 0)
@@ -442,7 +442,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     """
     check_arrays("geomspace", start, stop)
     wanted = requested("geomspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
-    kind = dtypes.result_type(inexact(wanted), dtypes.float32)[0]
+    kind = dtypes.wider(inexact(wanted), dtypes.float32)
     first, last = broadcast("geomspace", cast(start, kind), cast(stop, kind))
     sign = elementwise.sign(first)
     logarithms = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]

@@ -296,7 +296,7 @@ class _Grid:
         if isinstance(key, slice):
             return _line(self.__name__, key)
         lines = [_line(self.__name__, one) for one in key]
-        kind = dtypes.result_type(*lines)[0] if lines else dtypes.scalar_dtype(int)
+        kind = dtypes.wider(*lines) if lines else dtypes.scalar_dtype(int)
         grids = meshgrid(*(cast(line, kind) for line in lines), indexing="ij", sparse=self._sparse)
         if self._sparse:
             return grids

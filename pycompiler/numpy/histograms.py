@@ -67,7 +67,7 @@ def _weighted(name: str, a: Any, weights: Any, shape: tuple[int, ...]) -> tuple[
     check_arrays(name, a, weights)
     if get_aval(weights).shape != shape:
         raise ValueError(f"{name}: there is one weight for each of {shape}, got {short(weights)}")
-    dtype = inexact(dtypes.result_type(a, weights)[0])
+    dtype = inexact(dtypes.wider(a, weights))
     return cast(a, dtype), cast(weights, dtype)
 
 

@@ -245,7 +245,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
 
 def _roots(p: Array) -> Array:
     count = get_aval(p).shape[0]
-    kind = dtypes.promote_types(get_aval(p).dtype, dtypes.complex64)
+    kind = dtypes.wider(get_aval(p).dtype, dtypes.complex64)
     if count < 2:
         return movement.full((0,), 0, kind)
     first, rest = movement.slice_in_dim(p, 0, 1), movement.slice_in_dim(p, 1, None)

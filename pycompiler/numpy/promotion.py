@@ -10,7 +10,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
-from pycompiler.core.source import warn
+from pycompiler.core.source import is_users_call, warn
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
@@ -45,9 +45,12 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
 
 
 def check_ranks(name: str, *xs: Any) -> None:
-    """What the setting numpy_rank_promotion says of operands with different numbers of axes, none of them 0."""
+    """What the setting numpy_rank_promotion says of operands with different numbers of axes, none of them 0, that are
+    given to the function that the user called."""
+    if config.numpy_rank_promotion == "allow":
+        return
     shapes = [get_aval(x).shape for x in xs]
-    if len({len(shape) for shape in shapes if shape}) < 2:
+    if len({len(shape) for shape in shapes if shape}) < 2 or not is_users_call():
         return
     said = (
         f"{name}: operands of shapes {', '.join(map(str, shapes))} have different numbers of axes, and the setting "
@@ -60,28 +63,39 @@ def check_ranks(name: str, *xs: Any) -> None:
 
 def broadcast(name: str, *xs: Any) -> list[Array]:
     """The arguments in their common shape."""
-    if config.numpy_rank_promotion != "allow":
-        check_ranks(name, *xs)
     shape = broadcast_of(name, *xs)
     return [broadcast_to(x, shape) for x in xs]
 
 
 def promoted(name: str, *xs: Any) -> list[Array]:
     """The arguments in their common dtype and shape."""
-    return broadcast(name, *converted(name, *xs))
+    xs = tuple(converted(name, *xs))
+    check_ranks(name, *xs)
+    return broadcast(name, *xs)
 
 
 def promoted_inexact(name: str, *xs: Any) -> list[Array]:
     """The arguments in their common shape, and in a floating-point or complex dtype that holds their common one."""
-    return broadcast(name, *promoted_inexact_each(name, *xs))
+    xs = tuple(promoted_inexact_each(name, *xs))
+    check_ranks(name, *xs)
+    return broadcast(name, *xs)
 
 
 def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
     """The arguments in a floating-point or complex dtype that holds their common one, each in its own shape."""
     check_arrays(name, *xs)
-    dtype, weak = dtypes.result_type(*xs)
+    return _inexact_each(xs, *dtypes.result_type(*xs))
+
+
+def mixed_inexact(name: str, *xs: Any) -> list[Array]:
+    """As promoted_inexact, of arguments that are of several kinds by what they mean, as an order and a number are."""
+    check_arrays(name, *xs)
+    return broadcast(name, *_inexact_each(xs, *dtypes.joined(*xs)))
+
+
+def _inexact_each(xs: tuple[Any, ...], dtype: Any, weak: bool) -> list[Array]:
     if not dtypes.is_inexact(dtype):
-        dtype, weak = inexact(dtype), weak
+        dtype = inexact(dtype)
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
 
 

@@ -214,7 +214,7 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
     else:
         below, over = (take(ordered, index, axis=-1) for index in indices)
     if method == "linear":
-        wide = [cast(end, dtypes.result_type(lines, q)[0]) for end in (below, over)]
+        wide = [cast(end, dtypes.wider(lines, q)) for end in (below, over)]
         result = ufuncs.add(
             ufuncs.multiply(wide[0], lax.sub(cast(1, share.dtype), above)), ufuncs.multiply(wide[1], above)
         )
@@ -238,7 +238,7 @@ def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) ->
     ordered, weight = reduction.sort_key_val(lines, weights[0] if weights else movement.full_like(lines, 1.0), -1)
     missing = ufuncs.isnan(ordered)
     bad = ufuncs.logical_or(ufuncs.isnan(weight), ufuncs.less(weight, 0))
-    weight = cast(weight, dtypes.result_type(lines, q)[0])
+    weight = cast(weight, dtypes.wider(lines, q))
     reached = cumsum(ufuncs.where(ufuncs.logical_or(missing, bad), cast(0, get_aval(weight).dtype), weight), -1)
     total = movement.slice_in_dim(reached, -1, None, axis=-1)
     wanted = ufuncs.multiply(movement.reshape(q, (dim_product(share.shape),)), total)

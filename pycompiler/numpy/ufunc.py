@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.source import publish
 from pycompiler.core.tracing.arguments import array_of
 from pycompiler.core.tracing.boundary import given_arrays, leaving
 from pycompiler.core.types import dtype as dtypes
@@ -55,6 +56,8 @@ class ufunc(ArrayFunction):  # noqa: N801
         reduceat: Callable[..., Any] | None = None,
     ) -> None:
         super().__init__(self._apply)
+        if call is not None:
+            publish(call)
         called = name or func.__name__
         # Past __setattr__.
         self.__dict__.update(

@@ -90,7 +90,7 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
 def check_castable(name: str, dtype: Dtype, *parameters: Any) -> None:
     """Raises a TypeError for a parameter that the dtype does not hold."""
     for x in parameters:
-        if dtypes.result_type(x, dtype)[0] != dtype:
+        if dtypes.wider(x, dtype) != dtype:
             raise TypeError(f"{name}: a parameter of {get_aval(x).dtype.name} would lose digits in {dtype.name}")
 
 

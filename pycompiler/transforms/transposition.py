@@ -110,7 +110,7 @@ def _kinds(avals: Sequence[ShapedArray]) -> set[str]:
 
 def _follows(given: ShapedArray, wanted: ShapedArray) -> bool:
     """Whether a Python scalar stands for a value of the wanted type."""
-    return given.weak_type and given.shape == wanted.shape and dtypes.result_type(given, wanted)[0] == wanted.dtype
+    return given.weak_type and given.shape == wanted.shape and dtypes.wider(given, wanted) == wanted.dtype
 
 
 def _listed(avals: Sequence[ShapedArray]) -> str:

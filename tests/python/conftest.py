@@ -1,4 +1,4 @@
-"""A disk cache of the tests' own, and test files that need several devices, or a GPU.
+"""A disk cache of the tests' own, test files that need several devices, or a GPU, and counts of what jit does.
 
 Compiled code is kept in a folder that is empty at the start and removed at the end: in this process, and in all that
 the tests start.
@@ -14,6 +14,7 @@ are several of it in files that say how many: `GPU_DEVICES = 4`.
 
 import atexit
 import functools
+import logging
 import os
 import shutil
 import subprocess
@@ -95,3 +96,34 @@ def pytest_pyfunc_call(pyfuncitem):
     if outcome == "skipped":
         pytest.skip(why)
     return True
+
+
+class Counts:
+    """How often functions were traced, compiled and bound to sizes since the last `clear`, as the log of jit says."""
+
+    def __init__(self, caplog):
+        self._caplog = caplog
+
+    def _count(self, what):
+        return sum(record.getMessage().startswith(what) for record in self._caplog.records)
+
+    @property
+    def traced(self):
+        return self._count("Traced ")
+
+    @property
+    def compiled(self):
+        return self._count("Compiled ") + self._count("Loaded ")
+
+    @property
+    def bound(self):
+        return self._count("Bound ")
+
+    def clear(self):
+        self._caplog.clear()
+
+
+@pytest.fixture
+def counts(caplog):
+    caplog.set_level(logging.DEBUG, logger="pycompiler.jit")
+    return Counts(caplog)

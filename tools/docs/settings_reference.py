@@ -14,6 +14,16 @@ block of this thread. Some have a context manager of their own name, too.
 |---|---|---|---|---|
 """
 
+ELSEWHERE = """
+## Environment variables that are no settings
+
+They are read before there is a setting, or by tools. A variable that begins with `PYCOMPILER_` and stands in neither
+table is a warning when the package is imported, which names the nearest.
+
+| environment variable | what it says |
+|---|---|
+"""
+
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """One page."""
@@ -33,4 +43,6 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
             f"`{setting.environment}`",
         )
         rows.append(f"| {' | '.join(cells)} | {summary} |")
-    yield "reference/settings.md", HEAD + "\n".join(rows) + "\n"
+    others = importlib.import_module("pycompiler.core.config.variables").ELSEWHERE
+    more = [f"| `{name}` | {meaning} |" for name, meaning in others.items()]
+    yield "reference/settings.md", HEAD + "\n".join(rows) + "\n" + ELSEWHERE + "\n".join(more) + "\n"

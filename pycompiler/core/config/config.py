@@ -17,6 +17,7 @@ from typing import Any, cast
 from pycompiler._runtime import Device, context_key, set_call_limit, set_context_key, swap_context_key
 from pycompiler._runtime import default_device as first_device
 from pycompiler.core.config.settings import ALIASES, INERT, JAX_VARIABLES, TABLE, TRANSFERS, Setting, Value
+from pycompiler.core.config.variables import warn_of_unknown
 from pycompiler.core.source import warn
 
 
@@ -314,6 +315,7 @@ class Config:
 
 
 config = Config(TABLE)
+warn_of_unknown(os.environ)
 
 
 def _context(name: str) -> Callable[[object], contextlib.AbstractContextManager[None]]:

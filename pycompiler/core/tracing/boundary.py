@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from pycompiler.core.config.config import config
 from pycompiler.core.errors import ArgumentError, AxisError
-from pycompiler.core.source import hide_own_frames, is_users, without_own_frames
+from pycompiler.core.source import hide_own_frames, is_users, publish, without_own_frames
 from pycompiler.core.tracing.arguments import is_settled, prepared, static_parameters
 
 _P = ParamSpec("_P")
@@ -156,6 +156,7 @@ def _named(function: Callable[..., Any], module: str) -> Callable[..., Any]:
     inner: Any = function
     while getattr(inner, "__code__", None) is _BOUNDARY:
         inner = inner.__wrapped__
+    publish(inner)
     made = boundary(inner, function.__name__)
     # Where it is found again by pickle.
     made.__module__ = module
@@ -169,6 +170,7 @@ def _exposed(
     `replaces`: the function is found under the module's name by pickle."""
     name = function.__name__
     static = static_parameters(function, module)
+    publish(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -18,7 +18,7 @@ from pycompiler._runtime import dtype_codes, register_dtype
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.source import warn
+from pycompiler.core.source import is_users_call, warn
 
 DType = np.dtype[Any]
 
@@ -391,17 +391,28 @@ _joins: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
 def result_type(*xs: Any) -> tuple[DType, bool]:
     """The dtype that the values (or dtypes) promote to, and whether it stays weak.
 
-    Raises TypePromotionError where the setting numpy_dtype_promotion is strict and they don't follow each other.
+    Raises TypePromotionError where the setting numpy_dtype_promotion is strict and they don't follow each other, if
+    they are given to the function that the user called: what that is composed of meets what it made itself.
 
     Reference: JAX's `jax.numpy.result_type`, with `return_weak_type_flag`.
     """
+    if config.numpy_dtype_promotion == "strict" and is_users_call():
+        _check_strict(tuple(map(dtype_and_weak, xs)))
+    return joined(*xs)
+
+
+def joined(*xs: object) -> tuple[DType, bool]:
+    """As result_type, of a function's own accord: no setting forbids it."""
     typed = tuple(map(dtype_and_weak, xs))
     known = _joins.get(typed)
     if known is None:
         known = _joins[typed] = _result_type(typed)
-    if config.numpy_dtype_promotion == "strict":
-        _check_strict(typed)
     return canonicalize(known[0]), known[1]
+
+
+def wider(*xs: object) -> DType:
+    """The dtype that values or dtypes promote to, of a function's own accord."""
+    return joined(*xs)[0]
 
 
 class TypePromotionError(ValueError):

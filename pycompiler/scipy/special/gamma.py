@@ -13,7 +13,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy.promotion import never_weak, promoted_inexact
+from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane
 
@@ -87,7 +87,7 @@ def polygamma(n: Any, x: Any) -> Array:
     check_arrays("polygamma", n, x)
     if not dtypes.is_integer(get_aval(n).dtype):
         raise ValueError(f"polygamma: the order must be of integers, got {short(get_aval(n))}; convert it")
-    order, x = promoted_inexact("polygamma", n, x)
+    order, x = mixed_inexact("polygamma", n, x)
     return lax_special.polygamma(order, x)
 
 

@@ -16,7 +16,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
-from pycompiler.numpy.promotion import never_weak, promoted, promoted_inexact
+from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.ops.complex import complex_, imag, real
 
@@ -63,7 +63,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
     if n_max is not None:
         n = lax.min(n, cast(operator.index(n_max), get_aval(n).dtype))
     check_arrays("sph_harm_y", theta, phi)
-    n, m, theta, phi = promoted_inexact("sph_harm_y", n, m, movement.atleast_1d(theta), phi)
+    n, m, theta, phi = mixed_inexact("sph_harm_y", n, m, movement.atleast_1d(theta), phi)
     return fused(_sph_harm_y, n, m, theta, phi)
 
 

@@ -54,7 +54,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
             weights = broadcast_to(cast(1 / n, get_aval(dataset).dtype), (n,))
         else:
             check_arrays("gaussian_kde", weights)
-            dtype = dtypes.result_type(dataset, weights, np.float16(0))[0]
+            dtype = dtypes.wider(dataset, weights, np.float16(0))
             weights, dataset = cast(movement.atleast_1d(weights), dtype), cast(dataset, dtype)
             if get_aval(weights).shape != (n,):
                 raise ValueError(

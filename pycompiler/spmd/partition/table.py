@@ -2,7 +2,7 @@
 here.
 
 Every primitive of `ops` has a rule, or a form of the interpreter, or stands in WITHOUT_RULE with the reason:
-tests/python/sharding/test_rules.py holds it to that.
+tests/python/spmd/test_sharding_rules.py holds it to that.
 """
 
 from __future__ import annotations

@@ -1,14 +1,19 @@
 """Settings: by environment, by call, by context; those that code depends on are in the key of the cache."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from pycompiler._runtime import context_key
+from pycompiler.core.config import variables
 from pycompiler.core.config.config import config, enable_x64
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_context_holds_in_its_thread_only_and_changes_the_key():
@@ -59,3 +64,40 @@ def test_every_setting_is_an_attribute_with_a_line_of_explanation():
         assert getattr(config, setting.name) == config.read(setting.name)
         assert setting.summary
         assert setting.environment.startswith("PYCOMPILER_")
+
+
+def test_every_variable_that_is_read_is_in_the_table():
+    read = set()
+    for folder in (
+        "pycompiler",
+        "pycompiler_commands",
+        "dialect",
+        "runtime",
+        "tools",
+        "benchmarks",
+        "tests",
+        "examples",
+    ):
+        for ending in ("*.py", "*.cpp", "*.h", "*.def"):
+            for path in (ROOT / folder).rglob(ending):
+                if path != Path(__file__):
+                    read |= set(re.findall(r'"(PYCOMPILER_[A-Z0-9_]+)"', path.read_text()))
+    guards = {f"PYCOMPILER_TRANSFER_GUARD_{way}" for way in ("HOST_TO_DEVICE", "DEVICE_TO_DEVICE", "DEVICE_TO_HOST")}
+    assert read | guards == set(variables.known())
+
+
+@pytest.mark.parametrize(
+    ("given", "nearest"),
+    [("PYCOMPILER_DEBUGG", "PYCOMPILER_DEBUG"), ("PYCOMPILER_NUM_THREAD", "PYCOMPILER_NUM_THREADS")],
+)
+def test_an_unknown_variable_is_a_warning_at_import(given, nearest):
+    environment = {**os.environ, given: "1", "PYCOMPILER_SYNC": "1", "OTHER": "1"}
+    command = [sys.executable, "-c", "import pycompiler"]
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
+    assert f"UserWarning: the environment variable {given} is not known and changes nothing; the nearest one is" in told
+    assert f" {nearest}. What to do: unset it" in told
+    assert told.count("UserWarning") == 1
+
+
+def test_what_is_like_none_is_named_alone():
+    assert variables.unknown(["PYCOMPILER_QQQ", "PATH", "PYCOMPILER_DEBUG"]) == {"PYCOMPILER_QQQ": None}

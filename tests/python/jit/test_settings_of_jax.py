@@ -144,6 +144,72 @@ def test_ranks_that_are_alike_and_scalars_are_no_promotion():
         pc.config.update("jax_numpy_rank_promotion", "perhaps")
 
 
+F32, F16, BF16 = np.float32, np.float16, pnp.bfloat16.dtype
+LINES = np.arange(12, dtype=F32).reshape(2, 6)
+# What is composed of functions whose operands are of several ranks and dtypes, though what the user gives is not.
+COMPOSED = {
+    "corrcoef": lambda: pnp.corrcoef(LINES[0], LINES[1] ** 2),
+    "cov": lambda: pnp.cov(LINES[0], LINES[1], aweights=LINES[1]),
+    "digitize": lambda: pnp.digitize(LINES, LINES[1]),
+    "histogram2d": lambda: pnp.histogram2d(LINES[0], LINES[1], weights=np.arange(6, dtype=np.int16)),
+    "histogramdd": lambda: pnp.histogramdd(LINES.T)[0],
+    "searchsorted": lambda: pnp.searchsorted(LINES[0], LINES),
+    "repeat": lambda: pnp.repeat(LINES, np.array([1, 2], np.int32), 0, total_repeat_length=3),
+    "packbits": lambda: pnp.packbits(LINES.astype(np.uint8), -1),
+    "unpackbits": lambda: pnp.unpackbits(LINES.astype(np.uint8)),
+    "polymul": lambda: pnp.polymul(LINES[0], LINES[1, :2]),
+    "polyfit": lambda: pnp.polyfit(LINES[0], LINES[1], 2),
+    "vander": lambda: pnp.vander(LINES[0], 3),
+    "quantile": lambda: pnp.quantile(LINES, np.array([0.1, 0.6], F32), axis=1),
+    "nanpercentile": lambda: pnp.nanpercentile(LINES, 30, axis=1),
+    "weighted quantile": lambda: pnp.quantile(
+        LINES, np.array([0.1, 0.6], F32), axis=1, weights=LINES, method="inverted_cdf"
+    ),
+    "linspace": lambda: pnp.linspace(BF16.type(0), BF16.type(1), 5),
+    "geomspace": lambda: pnp.geomspace(F16(1), np.array([4, 8], F16), 3),
+    "logspace": lambda: pnp.logspace(F16(1), np.array([2, 1], F16), 3),
+    "mgrid": lambda: pnp.mgrid[1:6:8j, 2:4],
+    "ogrid": lambda: pnp.ogrid[1:6:8j, 2:4][0],
+    "pad": lambda: pnp.pad(LINES.astype(np.complex64), 2, "linear_ramp", end_values=1j),
+    "interp": lambda: pnp.interp(LINES, LINES[0], LINES[1]),
+    "gelu": lambda: pc.nn.gelu(LINES.astype(BF16)),
+    "attention": lambda: pc.nn.dot_product_attention(*[LINES.reshape(1, 2, 2, 3).astype(BF16)] * 3),
+    "roots": lambda: pnp.roots(np.array([1, -3, 2], F32)),
+    "unwrap": lambda: pnp.unwrap(LINES * 3),
+    "glorot": lambda: pc.nn.initializers.glorot_normal(dtype=BF16)(pc.random.key(0), (3, 4)),
+    "beta": lambda: pc.random.beta(pc.random.key(0), np.array([1, 2], F32), np.array([1, 2], F32)),
+    "logsumexp": lambda: pc.scipy.special.logsumexp(LINES, axis=1),
+    "sphere": lambda: pc.scipy.special.sph_harm_y(np.array([1], np.int32), np.array([0], np.int32), LINES[0, :1], LINES[1, :1], n_max=2),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_promotion_inside_of_functions_is_free(name):
+    expected = COMPOSED[name]()
+    with pc.numpy_rank_promotion("raise"), pc.numpy_dtype_promotion("strict"):
+        found = COMPOSED[name]()
+        compiled = pc.jit(lambda: COMPOSED[name]())()
+    for a, b, c in zip(*map(pc.tree.leaves, (expected, found, compiled)), strict=True):
+        assert a.dtype == b.dtype == c.dtype
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_allclose(np.asarray(c, np.complex64), np.asarray(a, np.complex64), rtol=1e-2, atol=1e-6)
+
+
+def test_promotion_in_the_users_own_function_is_not():
+    add = lambda x, y: pnp.add(x, y)  # noqa: E731
+    one, two, ints = np.ones(3, F32), np.ones((2, 3), F32), np.ones(3, np.int32)
+    for f in (
+        lambda x, y: pc.vmap(add)(x[None], y[None]),
+        lambda x, y: pc.lax.map(lambda z: add(z, y), x[None]),
+        lambda x, y: pc.lax.cond(True, add, add, x, y),
+        lambda x, y: pc.grad(lambda z: add(z, y).sum())(x),
+    ):
+        with pc.numpy_rank_promotion("raise"), pytest.raises(ValueError, match="numpy_rank_promotion"):
+            f(one, two)
+        with pc.numpy_dtype_promotion("strict"), pytest.raises(ValueError, match="numpy_dtype_promotion"):
+            f(one, ints)
+
+
 MIXED = [
     (np.ones(3, np.float32), np.ones(3, np.int32), False),
     (np.ones(3, np.float32), np.ones(3, np.float16), False),

@@ -101,7 +101,7 @@ x = pnp.ones(3)
 
 
 # 1. A call returns before its work is done; shape and dtype never block.
-# Also StreamTest.cpp (returnsBeforeTheWorkIsDone) and documented/test_asynchronous.py.
+# Also StreamTest.cpp (returnsBeforeTheWorkIsDone) and array/test_asynchronous.py.
 
 
 def test_a_call_returns_before_its_work_is_done(gate, vector):

@@ -101,7 +101,8 @@ def test_runs_have_inputs_and_sizes() -> None:
 
 
 def test_attributes_of_another_kind() -> None:
-    line = '%y = array.gather %x at(%i) {mode = "clip", slice_sizes = array<i64: 1, 8>} : (tensor<3x8xf32>) -> tensor<8xf32>'
+    line = '%y = array.gather %x at(%i) {mode = "clip", slice_sizes = array<i64: 1, 8>} '
+    line += ": (tensor<3x8xf32>) -> tensor<8xf32>"
     changed = {fuzz.Mutator([line], random.Random(seed)).change_attribute(line) for seed in range(200)}
     assert line.replace("array<i64: 1, 8>", "@main") in changed
     assert line.replace('"clip"', "true") in changed

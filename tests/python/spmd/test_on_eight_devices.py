@@ -1,5 +1,5 @@
-"""Runs the tests of this directory, each file in a process that has eight devices: CPUs, or emulated GPUs, beside JAX's
-CPUs. On GPUs a sample of the files, as threads of blocks take their time there; all of them with `make test-full`."""
+"""Runs the files of `eight_devices.FILES`, each in a process that has eight devices: CPUs, or emulated GPUs, beside
+JAX's CPUs. On GPUs a sample of them, as threads of blocks take their time there; all of them with `make test-full`."""
 
 import os
 import pathlib
@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from eight_devices import FILES
 
 _HERE = pathlib.Path(__file__).parent
-_FILES = sorted(path.name for path in _HERE.glob("test_*.py") if path.name != "test_on_eight_devices.py")
 _EMULATED_DRIVER = _HERE.parents[2] / "build" / "tests" / "libcuda-emulated.so"
 _GPU_SAMPLE = ["test_shard_map.py"]
 
@@ -27,13 +27,13 @@ def _run(file, **variables):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("file", _FILES)
+@pytest.mark.parametrize("file", FILES)
 def test_on_eight_devices(file):
     _run(file, PYCOMPILER_PLATFORM="cpu")
 
 
 @pytest.mark.parametrize(
-    "file", [pytest.param(file, marks=() if file in _GPU_SAMPLE else pytest.mark.full) for file in _FILES]
+    "file", [pytest.param(file, marks=() if file in _GPU_SAMPLE else pytest.mark.full) for file in FILES]
 )
 def test_on_eight_gpus(file):
     _run(

@@ -1,0 +1,58 @@
+"""The environment variables that there are: those of the settings, and those that are read elsewhere, by the runtime
+before there is a setting.
+
+One that is not among them is a warning at import, which names the nearest: a word that is spelled wrong would do
+nothing, and nobody would be told. tests/python/core/test_core_config.py holds the table to what is read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Iterable, Mapping
+
+from pycompiler.core.config.settings import TABLE
+
+PREFIX = "PYCOMPILER_"
+
+# Those that are no setting, and what they say.
+ELSEWHERE: dict[str, str] = {
+    "PYCOMPILER_NUM_THREADS": "how many threads the pool has, which kernels are split over",
+    "PYCOMPILER_SYNC": "1: each call is computed in place, so that a failure stands where it was launched",
+    "PYCOMPILER_LAPACK": "the file of the LAPACK that array-run and exported libraries load",
+    "PYCOMPILER_CUDA_DRIVER": "the file of the CUDA driver",
+    "PYCOMPILER_CUBLASLT": "the file of cuBLASLt",
+    "PYCOMPILER_CUFFT": "the file of cuFFT",
+    "PYCOMPILER_CUSOLVER": "the file of cuSOLVER",
+    "PYCOMPILER_EMULATED_DEVICES": "the tests' emulated GPU: how many there are",
+    "PYCOMPILER_EMULATED_MEMORY": "the tests' emulated GPU: bytes of memory of each",
+    "PYCOMPILER_EMULATED_VERSION": "the tests' emulated GPU: the version of the driver",
+    "PYCOMPILER_EMULATED_CAPABILITY": "the tests' emulated GPU: the compute capability",
+    "PYCOMPILER_EMULATED_POOLS": "the tests' emulated GPU: whether it has pools of memory",
+    "PYCOMPILER_EMULATED_PEERS": "the tests' emulated GPU: whether devices read each other's memory",
+    "PYCOMPILER_TESTS_CACHE": "the tests' own disk cache",
+}
+
+
+def known() -> list[str]:
+    """The names of all of them."""
+    return [*(setting.environment for setting in TABLE), *ELSEWHERE]
+
+
+def unknown(environment: Iterable[str]) -> dict[str, str | None]:
+    """The variables with our prefix that nothing reads, with the nearest that something does."""
+    names = {name.removeprefix(PREFIX): name for name in known()}
+    found = sorted(name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX))
+    nearest = {name: difflib.get_close_matches(name, names, 1) for name in found if name not in names}
+    return {PREFIX + name: names[near[0]] if near else None for name, near in nearest.items()}
+
+
+def warn_of_unknown(environment: Mapping[str, str]) -> None:
+    """A warning for each variable that nothing reads."""
+    for name, nearest in unknown(environment).items():
+        hint = f"; the nearest one is {nearest}" if nearest else ""
+        warnings.warn(
+            f"the environment variable {name} is not known and changes nothing{hint}. What to do: unset it, or see the "
+            "table in the reference of the settings",
+            stacklevel=2,
+        )

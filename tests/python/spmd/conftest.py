@@ -1,0 +1,8 @@
+"""`test_on_eight_devices` runs each file that needs eight devices in a process of its own, which has them: there the
+file is collected, and that test is not."""
+
+import os
+
+from eight_devices import FILES
+
+collect_ignore = ["test_on_eight_devices.py"] if os.environ.get("PYCOMPILER_NUM_CPU_DEVICES") == "8" else FILES

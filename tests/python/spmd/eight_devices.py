@@ -1,0 +1,14 @@
+"""The files of this folder whose tests need eight devices, of which a process is told before it starts."""
+
+FILES = [
+    "test_checks_on_devices.py",
+    "test_keys_on_devices.py",
+    "test_mesh.py",
+    "test_out_sharding.py",
+    "test_partitioned.py",
+    "test_sharding_rules.py",
+    "test_pmap.py",
+    "test_shard_map.py",
+    "test_stages_of_meshes.py",
+    "test_varying.py",
+]
