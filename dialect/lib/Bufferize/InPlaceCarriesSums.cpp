@@ -75,7 +75,7 @@ void prepare::accumulateInPlace(RewriterBase &rewriter, Operation *loop) {
       continue;
     rewriter.moveOpBefore(sum, addition);
     Operation *zeros = sum.getDpsInits().front().getDefiningOp();
-    rewriter.modifyOpInPlace(sum, [&] { sum.getDpsInitsMutable()[0].set(current); });
+    rewriter.modifyOpInPlace(sum, [&, current = current] { sum.getDpsInitsMutable()[0].set(current); });
     if (zeros->use_empty())
       rewriter.eraseOp(zeros);
     rewriter.replaceOp(addition, sum->getResults());

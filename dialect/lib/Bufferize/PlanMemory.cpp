@@ -240,7 +240,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     for (auto [allocation, scope] : llvm::zip_equal(allocations, scopes)) {
       memref::AllocOp alloc = allocation.alloc;
       Temporary temporary{alloc, *byteSize(alloc), std::numeric_limits<int64_t>::max(), -1};
-      auto extend = [&](Operation *user) {
+      auto extend = [&, scope = scope](Operation *user) {
         // A use inside of a loop is a use of every iteration of the loop.
         auto [first, last] = positions[scope->findAncestorOpInBlock(*user)];
         temporary.first = std::min(temporary.first, first);

@@ -70,7 +70,7 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   calls.libraries.assign(libraries.begin(), libraries.end());
   pm.addNestedPass<func::FuncOp>(createMapToGpuLibraries(calls));
   // Products first, while what follows them is still apart. They ask for memory.
-  MapProductsToGpuOptions products;
+  MapMatmulsToGpuOptions products;
   products.chip = chipName(chip).str();
   pm.addNestedPass<func::FuncOp>(createMapMatmulsToGpu(products));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());

@@ -54,7 +54,7 @@ Value BodyCloner::loadInterleaved(Location loc, Value flat, Value index, int64_t
   auto type = VectorType::get({length}, cast<MemRefType>(flat.getType()).getElementType());
   auto [base, offset] = splitOffset(index, stride);
   int64_t end = offset + (live - 1) * stride + 1;
-  auto loadRegister = [&](int64_t start) -> Value {
+  auto loadRegister = [&, base = base](int64_t start) -> Value {
     Value at = indices.add(b, loc, base, indices.index(b, start));
     if (start + length <= end)
       return vector::LoadOp::create(b, loc, type, flat, at);

@@ -379,7 +379,7 @@ private:
     for (auto [i, side] : llvm::enumerate(sides)) {
       const BoundedSize &distance = product.outer.back().strides[i];
       int64_t elements = side[0]->size.factor() * side[1]->size.factor();
-      bool isDense = llvm::any_of(llvm::seq(0, 2), [&](int inner) {
+      bool isDense = llvm::any_of(llvm::seq(0, 2), [i = i, side = side](int inner) {
         return side[inner]->strides[i].isStatic(1) && side[1 - inner]->strides[i].isStatic(side[inner]->size.factor());
       });
       int64_t step = llvm::divideCeil(elements, terms), bytes = element.getIntOrFloatBitWidth() / 8;

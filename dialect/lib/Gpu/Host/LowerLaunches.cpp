@@ -132,7 +132,7 @@ private:
     three(offsetof(PcrtLaunchShape, grid), launch.getGridSizeOperandValues());
     three(offsetof(PcrtLaunchShape, block), launch.getBlockSizeOperandValues());
     Value one = calls.constant(1, 32);
-    three(offsetof(PcrtLaunchShape, fusion),
+    three(offsetof(PcrtLaunchShape, cluster),
           launch.hasClusterSize() ? launch.getClusterSizeOperandValues() : gpu::KernelDim3{one, one, one});
     Value shared = launch.getDynamicSharedMemorySize();
     calls.store(shared ? as32(shared) : calls.constant(0, 32), shape, offsetof(PcrtLaunchShape, sharedBytes));
