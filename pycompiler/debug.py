@@ -18,9 +18,10 @@ from pycompiler.core.tracing.effects import DebugEffect, OrderedDebugEffect
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.diagnostics.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
+from pycompiler.diagnostics.remarks import remark_counts, remarks
 from pycompiler.lax.names import nearest_name
-from pycompiler.ops.callbacks import debug_callback, debug_print
-from pycompiler.ops.host_functions import HostFunction
+from pycompiler.ops.control.callbacks import debug_callback, debug_print
+from pycompiler.ops.control.host_functions import HostFunction
 
 __all__ = [
     "DebugEffect",
@@ -29,6 +30,8 @@ __all__ = [
     "inspect_array_sharding",
     "log",
     "print",
+    "remark_counts",
+    "remarks",
     "visualize_array_sharding",
     "visualize_sharding",
 ]

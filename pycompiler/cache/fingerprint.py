@@ -26,15 +26,15 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.ops import TYPE_PARAMS
-from pycompiler.ops.callbacks import HOST_CALLS, host_calls
-from pycompiler.ops.cond import cond
-from pycompiler.ops.control import while_
-from pycompiler.ops.members import guard, members
+from pycompiler.ops.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.ops.control.cond import cond
+from pycompiler.ops.control.members import guard, members
+from pycompiler.ops.control.scan import scan
+from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.control.while_loop import while_
 from pycompiler.ops.module_call import ModuleCode, module_call
-from pycompiler.ops.placement import device_put
-from pycompiler.ops.scan import scan
-from pycompiler.ops.shard_map import sharding_constraint
-from pycompiler.ops.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.spmd.placement import device_put
+from pycompiler.ops.spmd.shard_map import sharding_constraint
 
 # A change of what is written below changes all digests.
 _FORM = 1

@@ -42,9 +42,11 @@ from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import ClosedGraph, Graph, graphs_in
+from pycompiler.core.types.aval import short
+from pycompiler.diagnostics import remarks
 from pycompiler.ops import DECOMPOSITIONS
-from pycompiler.ops.callbacks import host_call, host_calls
-from pycompiler.ops.placement import device_put
+from pycompiler.ops.control.callbacks import host_call, host_calls
+from pycompiler.ops.spmd.placement import device_put
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -256,14 +258,25 @@ class Compilation:
         if self.for_target is None:
             return None
         compile_for = self.for_target
-        return lambda device: compile_for(target_of(device)).call(out_tree, donated)
+
+        def elsewhere(device: Device) -> CompiledCall:
+            target = target_of(device)
+            remarks.tell("compiled-for-another-device", f"{self.name}: is for a {self.target}, and now for a {target}")
+            return compile_for(target).call(out_tree, donated)
+
+        return elsewhere
 
     def _copying(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[..., Any] | None:
         """What is called when the memory of an argument is not to be looked at: compiled when first needed."""
         if self.without_views is None:
             return None
         compiled_again = self.without_views
-        made = functools.cache(lambda: compiled_again().call(out_tree, donated))
+
+        def again() -> CompiledCall:
+            remarks.tell("views-copied", f"{self.name}: was compiled again, to copy what is part of an argument")
+            return compiled_again().call(out_tree, donated)
+
+        made = functools.cache(again)
         return lambda *leaves: made()(*leaves)
 
 
@@ -358,7 +371,7 @@ def compile_graph(
     key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds)
     is_kept = executable is not None
     if artifact is None or executable is None:
-        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target)
+        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
         artifact = _assembled(artifact, target, milliseconds)
         executable = _load(artifact, name, plan.graph, may_block, milliseconds)
     if key and not is_kept:
@@ -424,6 +437,7 @@ def _compile(
     milliseconds: dict[str, float],
     target: Target = HOST,
     quiet: bool = False,
+    name: str = "",
 ) -> Artifact:
     """Code for a graph, in whose results' memory the aliases hold; notes the times."""
     begin = time.perf_counter()
@@ -447,8 +461,10 @@ def _compile(
         if not aliases:
             raise
         # No order of its steps leaves what is overwritten unread.
-        aliases = ()
+        dropped, aliases = aliases, ()
         result = translate(aliases)
+        if not quiet:
+            _tell_of_dropped(name, graph, dropped)
     milliseconds.update(result.timings)
     if config.debug and not quiet:
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
@@ -466,6 +482,12 @@ def _compile(
         tuple(result.kernels),
         result.waits,
     )
+
+
+def _tell_of_dropped(name: str, graph: Graph, aliases: Aliases) -> None:
+    for argument, result in aliases:
+        shown = f"the donated {short(graph.inputs[argument].aval)} (argument {argument}) and result {result}"
+        remarks.tell("donation-dropped", f"{name}: {shown} have memory of their own")
 
 
 def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float]) -> Artifact:

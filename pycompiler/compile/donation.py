@@ -12,6 +12,7 @@ from pycompiler.compile.plan import Plan, plan_outputs, taken
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.types.aval import short
+from pycompiler.diagnostics import remarks
 
 
 def taken_once(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int]) -> tuple[int, ...]:
@@ -55,6 +56,7 @@ def warn_of_kept_memory(
             why = "no result has its shape and dtype"
         unusable.append(f"'{names()[number]}' {short(aval)}: {why}")
     if unusable:
+        remarks.tell("donation-not-taken", f"{name}: {'; '.join(unusable)}")
         warn(
             f"jit of {name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
             f"are ({', '.join(map(short, closed.out_avals))}), and each takes that of one argument of its "

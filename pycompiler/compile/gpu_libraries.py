@@ -15,6 +15,7 @@ from pycompiler._runtime import load_gpu_library
 from pycompiler.compile.targets import Target
 from pycompiler.core.config.config import config
 from pycompiler.core.tracing.graph import Graph, graphs_in
+from pycompiler.diagnostics import remarks
 from pycompiler.ops.module_call import ModuleCode
 
 # The primitives in whose code each may be called.
@@ -54,6 +55,8 @@ def libraries_for(graph: Graph, target: Target) -> tuple[str, ...]:
             found.append(name)
         elif setting != "auto":
             raise ImportError(f"the setting gpu_libraries asks for {name!r}: {failure}")
+        else:
+            remarks.tell("library-not-used", f"{name}: {failure}")
     return tuple(found)
 
 

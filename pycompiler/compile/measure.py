@@ -25,6 +25,7 @@ from pycompiler.cache import Plan
 from pycompiler.compile.products import Product, products_of
 from pycompiler.core.config.config import config
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
+from pycompiler.diagnostics import remarks
 
 # Seconds: of waiting until nothing else runs; of waiting for another thread's measuring.
 _MOST_WAITING, _MOST_QUEUEING = 0.5, 10.0
@@ -150,8 +151,7 @@ def _measured(product: Product, compiler: Compiler) -> _Found | None:
 
 
 def _skipped(product: Product, why: str) -> None:
-    if config.debug:
-        print(f"pycompiler: {product.title} was not measured: {why}; the cost model's plan is used", file=sys.stderr)
+    remarks.tell("not-measured", f"{product.title} was not measured: {why}; the cost model's plan is used")
 
 
 def _shown(plan: Plan) -> str:

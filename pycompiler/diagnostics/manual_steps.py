@@ -19,7 +19,7 @@ from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import is_key
 from pycompiler.ops.shape import reshaped
-from pycompiler.ops.shard_map import shard_map, within
+from pycompiler.ops.spmd.shard_map import shard_map, within
 
 
 class OnDevices:

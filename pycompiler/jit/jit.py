@@ -50,7 +50,7 @@ from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.specialize import aval_at, closed_at
 from pycompiler.core.tracing.trace import Origin, Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
-from pycompiler.diagnostics import key_reuse
+from pycompiler.diagnostics import key_reuse, remarks
 from pycompiler.diagnostics.checks import are_on, watched
 from pycompiler.jit import data_stages, eager, misses
 from pycompiler.jit.automatic import Attempt, Automatic
@@ -248,6 +248,7 @@ class _Program:
                 refused = automatic.refusal(fixed, avals)
                 if refused is not None:
                     self.event = f"compiled for its own sizes, since no symbols can stand for them: {refused}"
+                    remarks.tell("compiled-for-own-sizes", f"{self.name}: {refused}")
                 return None
             try:
                 signature = self._signature(flat, fixed, kwargs, attempt.avals)
@@ -565,6 +566,7 @@ def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
 
 def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
     """Called by the runtime when the memory of a donated array is not free to be taken."""
+    remarks.tell("donation-not-taken", f"{name}: {short(aval)} was copied: {why}")
     warn(
         f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
         "values are right; to save the memory, drop what else refers to it before the call"

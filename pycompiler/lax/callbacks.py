@@ -1,6 +1,6 @@
 """Python functions that compiled code calls: `pure_callback`, `io_callback`; and the wait for what has effects.
 
-The primitives are in `ops.callbacks`; `debug` has those that look at values only. Offered at top level, and by
+The primitives are in `ops.control.callbacks`; `debug` has those that look at values only. Offered at top level, and by
 `experimental`.
 """
 
@@ -14,9 +14,9 @@ from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
-from pycompiler.ops import callbacks as primitives
-from pycompiler.ops.callbacks import VMAP_METHODS
-from pycompiler.ops.host_functions import HostFunction
+from pycompiler.ops.control import callbacks as primitives
+from pycompiler.ops.control.callbacks import VMAP_METHODS
+from pycompiler.ops.control.host_functions import HostFunction
 
 
 def _check_callback(name: str, callback: object) -> None:

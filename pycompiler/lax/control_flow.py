@@ -34,9 +34,9 @@ from pycompiler.lax.tracing import (
 )
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt
-from pycompiler.ops.control import run_while
-from pycompiler.ops.graphs import opened
-from pycompiler.ops.scan import Form, run_scan
+from pycompiler.ops.control.graphs import opened
+from pycompiler.ops.control.scan import Form, run_scan
+from pycompiler.ops.control.while_loop import run_while
 
 
 @boundary

@@ -20,11 +20,10 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
-from pycompiler.ops import linalg as solving
-from pycompiler.ops import linalg_complex as complexes
-from pycompiler.ops import linalg_orthogonal as orthogonal
-from pycompiler.ops import linalg_rules as la
-from pycompiler.ops import linalg_spectral as spectral
+from pycompiler.ops.linalg import eigenvalues as complexes
+from pycompiler.ops.linalg import factorizations as solving
+from pycompiler.ops.linalg import orthogonal, spectral
+from pycompiler.ops.linalg import rules as la
 from pycompiler.ops.shape import full, full_like
 
 

@@ -15,8 +15,8 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
-from pycompiler.ops import collective, exchange, sending
-from pycompiler.ops.collective import Groups
+from pycompiler.ops.collective import exchange, reductions, sending
+from pycompiler.ops.collective.reductions import Groups
 from pycompiler.ops.elementwise import div, mul
 from pycompiler.ops.reduction import reduce_max, reduce_min
 from pycompiler.ops.rules import INT32
@@ -87,7 +87,7 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
     size = _size(function, names, groups)
 
     def reduce(leaf: Any) -> Any:
-        if primitive is collective.psum and get_aval(leaf).dtype == dtypes.bool_:
+        if primitive is reductions.psum and get_aval(leaf).dtype == dtypes.bool_:
             leaf = int(leaf) if isinstance(leaf, bool) else cast(leaf, INT32)
         if positions:
             ndim = len(get_aval(leaf).shape)
@@ -96,7 +96,7 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
             return leaf
         if not isinstance(leaf, Tracer):
             # All members have it: no trace is asked, and what is known stays known.
-            if primitive is not collective.psum:
+            if primitive is not reductions.psum:
                 return leaf
             return size * leaf if type(leaf) in (int, float, complex) else mul.bind(leaf, full_like(leaf, size))
         return _bind(primitive, leaf, axes=names, axis_index_groups=groups)
@@ -115,12 +115,12 @@ def psum(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None)
     >>> pc.vmap(lambda x: x / pc.lax.psum(x, "i"), axis_name="i")(pnp.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
-    return _reduced("psum", collective.psum, x, axis_name, axis_index_groups)
+    return _reduced("psum", reductions.psum, x, axis_name, axis_index_groups)
 
 
 def pmean(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
     """The mean over all members of a mapped axis (or of each group of it), in floating point; see `psum`."""
-    total = _reduced("pmean", collective.psum, x, axis_name, axis_index_groups)
+    total = _reduced("pmean", reductions.psum, x, axis_name, axis_index_groups)
     names = [name for name in _names("pmean", axis_name) if not isinstance(name, int)]
     count = _size("pmean", names, _groups("pmean", axis_index_groups))
 
@@ -141,12 +141,12 @@ def pmean(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None
 
 def pmax(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
     """The greatest of what the members of a mapped axis have; see `psum`. Members that are equal share the tangent."""
-    return _reduced("pmax", collective.pmax, x, axis_name, axis_index_groups)
+    return _reduced("pmax", reductions.pmax, x, axis_name, axis_index_groups)
 
 
 def pmin(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
     """The least of what the members of a mapped axis have; see `psum`. Members that are equal share the tangent."""
-    return _reduced("pmin", collective.pmin, x, axis_name, axis_index_groups)
+    return _reduced("pmin", reductions.pmin, x, axis_name, axis_index_groups)
 
 
 def axis_index(axis_name: AxisName) -> Any:
@@ -158,7 +158,7 @@ def axis_index(axis_name: AxisName) -> Any:
     """
     if not isinstance(axis_name, (tuple, list)):
         size_of(axis_name, "axis_index")
-        return collective.axis_index.bind(axis_name=axis_name)
+        return reductions.axis_index.bind(axis_name=axis_name)
     names = _names("axis_index", axis_name)
     _size("axis_index", names, None)
     return sending.index_of(names)

@@ -1,7 +1,7 @@
 """Putting arrays into places, traced or not: leaves, what is made on a device at once, trees. Part of lax.
 
-Before it: `core.places`, which puts one array outside of any trace, and the primitive of `ops.placement`. After it: the
-functions of numpy that take a `device`, and `pycompiler.spmd.placement`, the public names.
+Before it: `core.places`, which puts one array outside of any trace, and the primitive of `ops.spmd.placement`. After
+it: the functions of numpy that take a `device`, and `pycompiler.spmd.placement`, the public names.
 """
 
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_key
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.lax.operands import Array, check_arrays
-from pycompiler.ops.placement import device_put as primitive
-from pycompiler.ops.shard_map import sharding_constraint
+from pycompiler.ops.spmd.placement import device_put as primitive
+from pycompiler.ops.spmd.shard_map import sharding_constraint
 
 # Where there is one device, arrays are made at once.
 _SEVERAL = device_count() > 1

@@ -2,45 +2,38 @@
 
 Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
 those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
-contraction, gather, indexing, sort, random, fft, linalg and its parts, special, cumulative, window, convolution,
-control, cond, scan, collective, exchange, sending; `rules` and `linalg_rules` hold what they are built from, `graphs`,
-`residuals`, `products`, `accumulate` and `segments` what the loops and branches are. To add an operation is to add an
-entry to its family's TABLE, an op of the same name to the dialect, and its lowering.
+contraction, gather, indexing, sort, random, fft, special, cumulative, window, convolution; then the rooms `linalg`,
+`collective`, `control` (loops, branches, solvers, callbacks) and `spmd` (shard_map, placement). `rules` and
+`linalg.rules` hold what entries are built from. To add an operation is to add an entry to its family's TABLE, an op of
+the same name to the dialect, and its lowering.
 """
 
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.ops import (
     arithmetic,
     bits,
-    collective,
     compare,
     complex,
-    cond,
     contraction,
-    control,
     convolution,
     creation,
     cumulative,
     elementwise,
-    exchange,
     fft,
     gather,
     indexing,
-    linalg,
-    linalg_complex,
-    linalg_orthogonal,
-    linalg_spectral,
     math,
     movement,
     random,
     reduction,
-    scan,
-    sending,
     shape,
     sort,
     special,
     window,
 )
+from pycompiler.ops.collective import exchange, reductions, sending
+from pycompiler.ops.control import cond, scan, while_loop
+from pycompiler.ops.linalg import eigenvalues, factorizations, orthogonal, spectral
 
 _FAMILIES = (
     shape,
@@ -59,28 +52,28 @@ _FAMILIES = (
     sort,
     random,
     fft,
-    linalg,
-    linalg_orthogonal,
-    linalg_spectral,
+    factorizations,
+    orthogonal,
+    spectral,
     special,
     cumulative,
     window,
     convolution,
-    control,
+    while_loop,
     cond,
     scan,
-    linalg_complex,
+    eigenvalues,
 )
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
 
 # Those over named axes: equations of graphs, which the trace of the axis replaces, and no ops of the dialect.
 COLLECTIVES: dict[str, Primitive] = {
-    entry.name: entry for family in (collective, exchange, sending) for entry in family.TABLE
+    entry.name: entry for family in (reductions, exchange, sending) for entry in family.TABLE
 }
 
 # Those behind which LAPACK stands.
-_LAPACK = (linalg, linalg_orthogonal, linalg_spectral, linalg_complex)
+_LAPACK = (factorizations, orthogonal, spectral, eigenvalues)
 DECOMPOSITIONS = frozenset(entry.name for family in _LAPACK for entry in family.TABLE)
 
 # Parameters that are not attributes in the dialect, where the result's type says them (or, weak_type, nothing does).

@@ -20,7 +20,8 @@ from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
-from pycompiler.ops.shard_map import shard_map, sharding_constraint
+from pycompiler.diagnostics import remarks
+from pycompiler.ops.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition import mesh_of, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
 from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
@@ -51,6 +52,8 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     program = compile_spmd(found.graph, mesh.shape_tuple, name)
     parts = [shards_of(x) for x in placed]
     gone = taken_once(closed, name, leaves, donated)
+    if gone:
+        closed.derive(("told of donation", gone), lambda: _tell_of_donation(name, closed, gone))
     results = _run(program, mesh, [[part[number] for part in parts] for number in range(mesh.size)])
     for number in gone:
         given[len(consts) + number].delete()
@@ -58,6 +61,11 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
         from_shards(aval, NamedSharding(mesh, spec_of(layout)), [row[index] for row in results])
         for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
     ]
+
+
+def _tell_of_donation(name: str, closed: ClosedGraph, gone: Sequence[int]) -> None:
+    shown = ", ".join([short(closed.in_avals[number]) for number in gone])
+    remarks.tell("donated-on-devices", f"{name}: {shown}: deleted when the call is done")
 
 
 def _wishes(opened: ClosedGraph, mesh: Mesh) -> list[Layout | None]:

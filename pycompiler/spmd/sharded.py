@@ -29,6 +29,7 @@ from pycompiler.core.tracing.arguments import as_sizes
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.diagnostics import remarks
 from pycompiler.ops.arithmetic import bitcast
 from pycompiler.ops.indexing import dynamic_slice
 
@@ -119,6 +120,8 @@ def spread(x: Any, sharding: NamedSharding) -> Array:
     sharding.check_compatible_aval(aval.shape)
     if type(x) is Array and _is_on_gpu(x) and current_trace() is None:
         return from_shards(aval, sharding, _parts_on_devices(x, sharding))
+    if is_sharded(x):
+        remarks.tell("through-host", f"{short(aval)} on {sharding_of(x).mesh} is copied to {sharding.mesh}")
     host = on_host(x)
     parts = [
         on_device(host[index], device, aval)

@@ -28,10 +28,10 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import get_aval
 from pycompiler.ops.arithmetic import rem
-from pycompiler.ops.collective import Groups, axis_index, pmax, pmin, psum, pvary
+from pycompiler.ops.collective.exchange import all_gather, all_to_all, reduce_scatter
+from pycompiler.ops.collective.reductions import Groups, axis_index, pmax, pmin, psum, pvary
+from pycompiler.ops.collective.sending import pbroadcast, ppermute
 from pycompiler.ops.elementwise import div
-from pycompiler.ops.exchange import all_gather, all_to_all, reduce_scatter
-from pycompiler.ops.sending import pbroadcast, ppermute
 from pycompiler.ops.shape import reshaped
 from pycompiler.spmd import participants
 

@@ -1,6 +1,7 @@
 """`shard_map`: a function written for one device of a mesh, run by all of them on their parts of the arguments.
 
-Here it is traced and bound; the rules of the primitive are in `ops.shard_map`. `pmap`, for one axis, is built on it.
+Here it is traced and bound; the rules of the primitive are in `ops.spmd.shard_map`. `pmap`, for one axis, is built on
+it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from pycompiler.core.tracing.record import GraphTrace
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
-from pycompiler.ops.shard_map import local_aval, mentioned, shard_map
-from pycompiler.ops.varying import Differing
+from pycompiler.ops.spmd.shard_map import local_aval, mentioned, shard_map
+from pycompiler.ops.spmd.varying import Differing
 
 
 class _Infer:

@@ -1,6 +1,6 @@
 """Meshes of devices and partition specs: how the axes of an array are laid over named axes of devices.
 
-`core.sharding` joins both; `ops.shard_map` and the partitioner compute with them. Nothing here touches an array.
+`core.sharding` joins both; `ops.spmd.shard_map` and the partitioner compute with them. Nothing here touches an array.
 """
 
 from __future__ import annotations

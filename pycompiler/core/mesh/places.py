@@ -2,7 +2,7 @@
 
 A sharding is any object with two members: `device_set`, the set of its devices, and `place(array, donate=False)`, which
 returns the Array of these elements (an Array or an ndarray is given) laid out by it. One over a single device stands
-for that device. Part of core; `ops.placement` has the primitive, `lax.placement` what traces and trees are.
+for that device. Part of core; `ops.spmd.placement` has the primitive, `lax.placement` what traces and trees are.
 """
 
 from __future__ import annotations

@@ -9,10 +9,9 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.fused import fused
 from pycompiler.numpy.linalg.arguments import adjoint, any_matrix, square_matrix
-from pycompiler.ops import linalg_complex as complexes
-from pycompiler.ops import linalg_orthogonal as orthogonal
-from pycompiler.ops import linalg_rules as la
-from pycompiler.ops import linalg_spectral as spectral
+from pycompiler.ops.linalg import eigenvalues as complexes
+from pycompiler.ops.linalg import orthogonal, spectral
+from pycompiler.ops.linalg import rules as la
 from pycompiler.ops.sort import take_along
 
 

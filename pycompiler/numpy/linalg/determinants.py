@@ -13,10 +13,10 @@ from pycompiler.lax.operands import cast
 from pycompiler.numpy.linalg.arguments import square_matrix
 from pycompiler.numpy.linalg.solving import solve_square
 from pycompiler.numpy.taking import take_along_axis
-from pycompiler.ops import linalg as solvers
-from pycompiler.ops import linalg_rules as la
 from pycompiler.ops.arithmetic import stop_gradient
-from pycompiler.ops.linalg_orthogonal import geqp3
+from pycompiler.ops.linalg import factorizations as solvers
+from pycompiler.ops.linalg import rules as la
+from pycompiler.ops.linalg.orthogonal import geqp3
 from pycompiler.ops.shape import full_like
 from pycompiler.transforms import custom_jvp, jvp
 

@@ -20,7 +20,7 @@ from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
 from pycompiler.numpy.powers import power
-from pycompiler.ops import linalg_rules as la
+from pycompiler.ops.linalg import rules as la
 
 Axis = int | tuple[int, ...] | None
 

@@ -18,10 +18,11 @@ from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axes, ca
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, one_batch, square_matrix
 from pycompiler.numpy.movement import moveaxis
-from pycompiler.ops import linalg as solvers
-from pycompiler.ops import linalg_rules as la
 from pycompiler.ops.arithmetic import stop_gradient
+from pycompiler.ops.linalg import factorizations as solvers
+from pycompiler.ops.linalg import rules as la
 from pycompiler.ops.shape import full, full_like
+from pycompiler.transforms import custom_jvp, jvp
 
 
 def solve_square(a: Any, b: Any) -> Array:
@@ -75,7 +76,7 @@ def inv(a: Any) -> Array:
 
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
     """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the greatest count as
-    zero (by default 10 max(m, n) eps). Its derivative is that of distinct singular values, and of constant rank.
+    zero (by default 10 max(m, n) eps). Its derivatives are those of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.pinv(pnp.array([[2.0], [0.0]]))
@@ -115,9 +116,25 @@ def _inverted(s: Array, rtol: Array) -> Array:
 
 
 def _pinv(a: Array, rtol: Array, *, hermitian: bool) -> Array:
-    u, s, vh = lax_linalg.svd(lax_linalg.symmetrized(a) if hermitian else a, full_matrices=False)
+    return _pseudoinverse(lax_linalg.symmetrized(a) if hermitian else a, rtol)
+
+
+@custom_jvp
+def _pseudoinverse(a: Array, rtol: Array) -> Array:
+    u, s, vh = lax_linalg.svd(a, full_matrices=False)
     scaled = la.rows_of(la.as_dtype(_inverted(s, rtol), get_aval(u).dtype), get_aval(vh).shape[-1])
     return la.matmul(lax.mul(la.adjoint(vh), scaled), la.adjoint(u))
+
+
+@_pseudoinverse.defjvp
+def _pseudoinverse_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    a, rtol = primals
+    p, da = _pseudoinverse(a, rtol), tangents[0]
+    # What of a and of its derivative the inverse does not see: the singular vectors have no part in it.
+    left = lax.sub(la.adjoint(da), la.matmul(la.matmul(la.adjoint(da), a), p))
+    right = lax.sub(la.adjoint(da), la.matmul(p, la.matmul(a, la.adjoint(da))))
+    moved = lax.sub(la.matmul(p, la.matmul(la.adjoint(p), left)), la.matmul(p, la.matmul(da, p)))
+    return p, lax.add(moved, la.matmul(la.matmul(right, la.adjoint(p)), p))
 
 
 def matrix_power(a: Any, n: int) -> Array:
@@ -157,15 +174,34 @@ def _power(a: Array, *, n: int) -> Array:
 def _lstsq(a: Array, b: Array, rcond: Array, *, vector: bool) -> Any:
     if vector:
         b = movement.expand_dims(b, (1,))
-    u, s, vh = lax_linalg.svd(a, full_matrices=False)
+    x, s = _least_squares(a, b, rcond)
     inverse = _inverted(s, rcond)
-    columns = get_aval(b).shape[1]
-    scaled = lax.mul(la.columns_of(la.as_dtype(inverse, get_aval(u).dtype), columns), la.matmul(la.adjoint(u), b))
-    x = la.matmul(la.adjoint(vh), scaled)
     rank = reduction.reduce_sum(cast(lax.gt(inverse, full_like(inverse, 0)), np.dtype(np.int32)), (0,))
     rest = lax.sub(b, la.matmul(a, x))
     residuals = reduction.reduce_sum(la.real_part(lax.mul(rest, la.conj(rest))), (0,))
     return movement.squeeze(x, (1,)) if vector else x, residuals, rank, s
+
+
+@custom_jvp
+def _least_squares(a: Array, b: Array, rcond: Array) -> tuple[Array, Array]:
+    """The solution of least norm, and the singular values."""
+    u, s, vh = lax_linalg.svd(a, full_matrices=False)
+    inverse = la.as_dtype(_inverted(s, rcond), get_aval(u).dtype)
+    scaled = lax.mul(la.columns_of(inverse, get_aval(b).shape[1]), la.matmul(la.adjoint(u), b))
+    return la.matmul(la.adjoint(vh), scaled), s
+
+
+@_least_squares.defjvp
+def _least_squares_jvp(primals: tuple[Array, Array, Array], tangents: tuple[Array, Array, Array]) -> Any:
+    (a, b, rcond), (da, db, _) = primals, tangents
+    (x, s), p = _least_squares(*primals), _pseudoinverse(a, rcond)
+    ds = jvp(lambda x: lax_linalg.svd(x, full_matrices=False, compute_uv=False), (a,), (da,))[1]
+    rest = lax.sub(b, la.matmul(a, x))
+    seen = lax.add(lax.sub(db, la.matmul(da, x)), la.matmul(la.adjoint(p), la.matmul(la.adjoint(da), rest)))
+    # What the derivative turns into the rows of a that were none.
+    turned = la.matmul(la.adjoint(da), la.matmul(la.adjoint(p), x))
+    turned = lax.sub(turned, la.matmul(p, la.matmul(a, turned)))
+    return (x, s), (lax.add(la.matmul(p, seen), turned), ds)
 
 
 def lstsq(
@@ -175,7 +211,8 @@ def lstsq(
     singular values.
 
     Singular values up to rcond times the greatest count as zero (by default max(m, n) eps; also for a negative rcond).
-    The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank.
+    The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank. The derivatives of x
+    are those of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.lstsq(pnp.array([[1.0], [1.0]]), pnp.array([1.0, 3.0]))[0].round(3)

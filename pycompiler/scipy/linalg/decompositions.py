@@ -15,9 +15,9 @@ from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
-from pycompiler.ops import linalg as solvers
-from pycompiler.ops import linalg_orthogonal as orthogonal
-from pycompiler.ops import linalg_rules as la
+from pycompiler.ops.linalg import factorizations as solvers
+from pycompiler.ops.linalg import orthogonal
+from pycompiler.ops.linalg import rules as la
 from pycompiler.ops.shape import full, full_like
 
 

@@ -19,7 +19,7 @@ from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.linalg.arguments import inexact_arrays
 from pycompiler.numpy.movement import atleast_1d, atleast_2d
 from pycompiler.numpy.promotion import converted
-from pycompiler.ops import linalg_rules as la
+from pycompiler.ops.linalg import rules as la
 from pycompiler.ops.shape import full
 from pycompiler.ops.sort import take_along
 

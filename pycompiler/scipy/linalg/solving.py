@@ -15,11 +15,11 @@ from pycompiler.numpy import linalg as numpy_linalg
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.linalg.arguments import inexact_arrays, one_batch, widened
 from pycompiler.numpy.linalg.solving import solve_square
-from pycompiler.ops import linalg as solvers
-from pycompiler.ops import linalg_complex as complexes
-from pycompiler.ops import linalg_rules as la
-from pycompiler.ops import linalg_spectral as spectral
 from pycompiler.ops.arithmetic import stop_gradient
+from pycompiler.ops.linalg import eigenvalues as complexes
+from pycompiler.ops.linalg import factorizations as solvers
+from pycompiler.ops.linalg import rules as la
+from pycompiler.ops.linalg import spectral
 from pycompiler.ops.shape import full_like
 from pycompiler.scipy.linalg.decompositions import as_complex
 

@@ -6,7 +6,8 @@ branches are partitioned with the layouts that they come to; those of calls beco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,18 +27,19 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import zeros
 from pycompiler.core.tracing.trace import Origin
-from pycompiler.core.types.aval import ShapedArray, shaped
+from pycompiler.core.types.aval import ShapedArray, get_aval, shaped, short
+from pycompiler.diagnostics import remarks
 from pycompiler.ops.arithmetic import min_
-from pycompiler.ops.callbacks import debug_callback, debug_print, io_callback, pure_callback
-from pycompiler.ops.cond import cond
-from pycompiler.ops.control import while_
-from pycompiler.ops.members import guard, members
-from pycompiler.ops.placement import device_put
-from pycompiler.ops.scan import scan
-from pycompiler.ops.sending import index_of, pbroadcast
-from pycompiler.ops.shard_map import shard_map, sharding_constraint
-from pycompiler.ops.solvers import custom_linear_solve, custom_root
-from pycompiler.spmd.partition.layouts import Part, common, moved, whole
+from pycompiler.ops.collective.sending import index_of, pbroadcast
+from pycompiler.ops.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
+from pycompiler.ops.control.cond import cond
+from pycompiler.ops.control.members import guard, members
+from pycompiler.ops.control.scan import scan
+from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.control.while_loop import while_
+from pycompiler.ops.spmd.placement import device_put
+from pycompiler.ops.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.spmd.partition.layouts import Part, common, gathered_axes, global_shape, moved, whole
 from pycompiler.spmd.partition.table import RULES
 
 
@@ -100,6 +102,10 @@ class _Partitioner:
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
         self.sizes = mesh.shape
+        # Which equation is partitioned, what was told of gathering, and whether a layout is only tried.
+        self.equation: Equation | None = None
+        self.told: set[tuple[object, ...]] = set()
+        self.is_trying = False
 
     def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
         """The parts of a graph's results. What is recorded has the places of the graph's own equations."""
@@ -115,6 +121,7 @@ class _Partitioner:
         try:
             for equation in graph.equations:
                 swap_source(equation.source or previous)
+                self.equation = equation
                 outs = self._equation(equation, [read(atom) for atom in equation.inputs])
                 values.update(zip(equation.outputs, outs, strict=True))
         finally:
@@ -140,8 +147,30 @@ class _Partitioner:
         return [Part(x, whole(len(x.shape))) for x in outs]
 
     def moved(self, part: Part, layout: Layout) -> Any:
-        """The value in another layout."""
+        """The value in another layout, that of an operand; what has to be gathered for it is a remark."""
+        if part.layout == layout:
+            return part.value
+        if not self.is_trying:
+            self._tell_of_gathering(part, layout)
+        return moved(part, layout, self.sizes)
+
+    def asked(self, part: Part, layout: Layout) -> Any:
+        """The value in a layout that the program asks for."""
         return part.value if part.layout == layout else moved(part, layout, self.sizes)
+
+    def _tell_of_gathering(self, part: Part, layout: Layout) -> None:
+        names = gathered_axes(part.layout, layout)
+        if not names or self.equation is None:
+            return
+        primitive, source = self.equation.primitive.name, self.equation.source
+        aval = get_aval(part.value)
+        shown = short(shaped(global_shape(part, self.sizes), aval.dtype))
+        key = (primitive, source, shown, *names.items())
+        if key in self.told:
+            return
+        self.told.add(key)
+        dims = " and ".join([f"dimension {dim} over {', '.join(map(repr, over))}" for dim, over in names.items()])
+        remarks.tell("gathered-operand", f"{primitive}: {shown}, divided along {dims}, is gathered", source)
 
     # Graphs inside.
 
@@ -193,11 +222,21 @@ class _Partitioner:
 
     def _steady(self, start: list[Layout], step: Callable[[list[Layout]], list[Layout]]) -> list[Layout]:
         """The layouts of a carry that an iteration does not change."""
-        while True:
-            after = [common((a, b)) for a, b in zip(start, step(start), strict=True)]
-            if after == start:
-                return start
-            start = after
+        with self._trying():
+            while True:
+                after = [common((a, b)) for a, b in zip(start, step(start), strict=True)]
+                if after == start:
+                    return start
+                start = after
+
+    @contextlib.contextmanager
+    def _trying(self) -> Generator[None]:
+        """While layouts are tried: nothing is told of what they would gather."""
+        equation, before, self.is_trying = self.equation, self.is_trying, True
+        try:
+            yield
+        finally:
+            self.equation, self.is_trying = equation, before
 
     def scan(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """A loop whose carry keeps one layout; what is sliced is whole along its first dimension."""
@@ -245,7 +284,8 @@ class _Partitioner:
             return self._everywhere(equation.primitive, equation.params, parts)
         graphs: tuple[ClosedGraph, ...] = equation.params["branches"]
         given = [part.layout for part in parts[1:]]
-        natural = [self._body(graph, given)[1] for graph in graphs]
+        with self._trying():
+            natural = [self._body(graph, given)[1] for graph in graphs]
         wanted = [common(layouts) for layouts in zip(*natural, strict=True)]
         local = tuple([self._body(graph, given, wanted)[0] for graph in graphs])
         results = cond.bind(*[part.value for part in parts], **{**equation.params, "branches": local})
@@ -277,7 +317,7 @@ class _Partitioner:
             if rename:
                 graph = renamed(graph, rename)
             given = [
-                self.moved(part, _renamed(to, rename)) for part, to in zip(parts, params["in_layouts"], strict=True)
+                self.asked(part, _renamed(to, rename)) for part, to in zip(parts, params["in_layouts"], strict=True)
             ]
             outs = evaluate(graph, given)
         return [Part(x, _renamed(to, rename)) for x, to in zip(outs, params["out_layouts"], strict=True)]
@@ -290,7 +330,7 @@ class _Partitioner:
             free = [part is PartitionSpec.UNCONSTRAINED for part in sharding.spec]
             now = [*free, *[False] * (len(layout) - len(free))]
             layout = tuple([a if keep else b for a, b, keep in zip(part.layout, layout, now, strict=True)])
-        return [Part(self.moved(part, layout), layout)]
+        return [Part(self.asked(part, layout), layout)]
 
     def layout_of(self, sharding: Sharding, shape: Sequence[int]) -> Layout:
         """The layout that a sharding asks for, over this mesh."""

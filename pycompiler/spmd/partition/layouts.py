@@ -10,10 +10,10 @@ import numpy as np
 
 from pycompiler.core.mesh.mesh import Layout
 from pycompiler.core.types.aval import get_aval
+from pycompiler.ops.collective.exchange import all_gather
+from pycompiler.ops.collective.sending import index_of
 from pycompiler.ops.elementwise import mul
-from pycompiler.ops.exchange import all_gather
 from pycompiler.ops.indexing import dynamic_slice
-from pycompiler.ops.sending import index_of
 
 Sizes = Mapping[str, int]
 

@@ -12,9 +12,9 @@ from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import broadcast_in_dim, reduce_sum, transpose
 from pycompiler.ops import arithmetic, bits, compare, complex, elementwise, math, movement, random, reduction, special
-from pycompiler.ops.collective import pmax, pmin, psum
+from pycompiler.ops.collective.reductions import pmax, pmin, psum
 from pycompiler.ops.contraction import dot_general
-from pycompiler.ops.control import optimization_barrier
+from pycompiler.ops.control.while_loop import optimization_barrier
 from pycompiler.ops.cumulative import TABLE as CUMULATIVE
 from pycompiler.ops.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.ops.shape import reshape

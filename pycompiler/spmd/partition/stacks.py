@@ -11,8 +11,8 @@ from typing import Any
 
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops import linalg, linalg_complex, linalg_orthogonal, linalg_spectral
 from pycompiler.ops.fft import fft
+from pycompiler.ops.linalg import eigenvalues, factorizations, orthogonal, spectral
 from pycompiler.ops.sort import top_k
 from pycompiler.spmd.partition.layouts import Part, joined, whole
 from pycompiler.spmd.partition.rule import Context, Results, Rule, bound, shape_of, without
@@ -39,8 +39,8 @@ def _top_k(context: Context, equation: Equation, parts: Sequence[Part]) -> Resul
 
 
 # Of vectors.
-_ONE = (linalg.lu_pivots_to_permutation, linalg.tridiagonal_solve)
-_FAMILIES = (linalg, linalg_orthogonal, linalg_spectral, linalg_complex)
+_ONE = (factorizations.lu_pivots_to_permutation, factorizations.tridiagonal_solve)
+_FAMILIES = (factorizations, orthogonal, spectral, eigenvalues)
 
 TABLE: dict[Primitive, Rule] = (
     {entry: _of_each(lambda params: 2) for family in _FAMILIES for entry in family.TABLE}

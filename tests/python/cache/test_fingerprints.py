@@ -18,7 +18,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Var
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import io_callback
 from pycompiler.ops import PRIMITIVES, TYPE_PARAMS
-from pycompiler.ops.callbacks import host_calls
+from pycompiler.ops.control.callbacks import host_calls
 
 ONES = np.ones((3, 3), np.float32)
 

@@ -179,7 +179,9 @@ COMPOSED = {
     "glorot": lambda: pc.nn.initializers.glorot_normal(dtype=BF16)(pc.random.key(0), (3, 4)),
     "beta": lambda: pc.random.beta(pc.random.key(0), np.array([1, 2], F32), np.array([1, 2], F32)),
     "logsumexp": lambda: pc.scipy.special.logsumexp(LINES, axis=1),
-    "sphere": lambda: pc.scipy.special.sph_harm_y(np.array([1], np.int32), np.array([0], np.int32), LINES[0, :1], LINES[1, :1], n_max=2),
+    "sphere": lambda: pc.scipy.special.sph_harm_y(
+        np.array([1], np.int32), np.array([0], np.int32), LINES[0, :1], LINES[1, :1], n_max=2
+    ),
 }
 
 

@@ -10,7 +10,8 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.ops import COLLECTIVES, collective, rules
+from pycompiler.ops import COLLECTIVES, rules
+from pycompiler.ops.collective import reductions
 
 X = np.arange(24, dtype=np.float32).reshape(4, 2, 3) ** 2 % 7
 SUMMED = np.stack([X.sum(0)] * 4)
@@ -44,7 +45,7 @@ def test_mapped_is_the_reference(name):
     primitive = COLLECTIVES[name]
     for args, params in samples(name):
         want = primitive.reference(*args, **params)
-        one = pc.vmap(lambda *xs, p=params: primitive.bind(*xs, **p), axis_name="i", axis_size=collective.MEMBERS)
+        one = pc.vmap(lambda *xs, p=params: primitive.bind(*xs, **p), axis_name="i", axis_size=reductions.MEMBERS)
         np.testing.assert_allclose(one(*args), want, rtol=1e-6, err_msg=str(params))
         if not args:
             continue

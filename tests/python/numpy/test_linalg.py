@@ -185,6 +185,63 @@ def test_gradient_is_jaxs(name, case):
         np.testing.assert_allclose(ours, jaxs, rtol=1e-2, atol=1e-2 * float(np.abs(jaxs).max()))
 
 
+# Matrices of equal singular values, and of less than full rank.
+EQUAL = {
+    "identity": np.eye(3, dtype=np.float32),
+    "tall": np.eye(5, 3, dtype=np.float32) * 2,
+    "wide": np.eye(2, 4, dtype=np.float32),
+    "rank 1": np.array([[0, 0], [-2, 1]], np.float32),
+    "rank 2": np.diag(np.array([2, 2, 0], np.float32)),
+    "zero": np.zeros((2, 3), np.float32),
+    "unitary": np.array([[0, 1j], [1, 0]], np.complex64),
+}
+
+
+def of_constant_rank(a, seed=0):
+    """A direction in which the rank of a stays."""
+    rng = np.random.default_rng(seed)
+    left, right = (rng.normal(size=(n, n)) for n in a.shape)
+    if np.iscomplexobj(a):
+        left, right = left + 1j * rng.normal(size=left.shape), right + 1j * rng.normal(size=right.shape)
+    return (left @ a - a @ right).astype(a.dtype), left, right
+
+
+@pytest.mark.parametrize("name", EQUAL)
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_derivative_of_pinv_and_lstsq_with_equal_singular_values(name, wrap):
+    a = EQUAL[name]
+    direction, left, right = of_constant_rank(a)
+    b = real(a.shape[0])
+    wide = a.astype(np.complex128 if np.iscomplexobj(a) else np.float64)
+    eps = 1e-6
+    ends = [(np.eye(len(left)) + e * left) @ wide @ (np.eye(len(right)) - e * right) for e in (eps, -eps)]
+    slopes = {
+        "pinv": (np.linalg.pinv(ends[0], rcond=1e-4) - np.linalg.pinv(ends[1], rcond=1e-4)) / (2 * eps),
+        "lstsq": (np.linalg.pinv(ends[0], rcond=1e-4) @ b - np.linalg.pinv(ends[1], rcond=1e-4) @ b) / (2 * eps),
+    }
+    functions = {"pinv": pnp.linalg.pinv, "lstsq": lambda x: pnp.linalg.lstsq(x, b.astype(a.dtype))[0]}
+    for which, f in functions.items():
+        tangent = wrap(lambda x, dx, f=f: pc.jvp(f, (x,), (dx,))[1])(a, direction)
+        np.testing.assert_allclose(tangent, slopes[which], atol=2e-5)
+        out = f(a)
+        back = wrap(lambda x, ct, f=f: pc.vjp(f, x)[1](ct)[0])(a, pnp.ones_like(out))
+        np.testing.assert_allclose((np.asarray(back) * direction).sum(), slopes[which].sum(), atol=1e-4)
+
+
+def test_derivative_of_pinv_at_equal_singular_values_is_jaxs():
+    def f(p):
+        return pnp.linalg.pinv(pnp.array([[0.0, 0.0], [-p, 1.0]]) / (1 + p**2))
+
+    np.testing.assert_allclose(pc.jacobian(f)(2.0), [[0, -1], [0, 0]], atol=1e-5)
+    eye = np.eye(2, dtype=np.float32)
+    for ours, jaxs in ((pc.jacobian, jax.jacobian), (pc.hessian, jax.hessian)):
+        np.testing.assert_allclose(ours(pnp.linalg.pinv)(eye), jaxs(jnp.linalg.pinv)(eye), atol=1e-5)
+    residual = pc.grad(lambda a: pnp.linalg.lstsq(a, pnp.array([1.0, 2.0, 3.0]))[1].sum())(
+        np.eye(3, 2, dtype=np.float32)
+    )
+    np.testing.assert_allclose(residual, [[0, 0], [0, 0], [-6, -12]], atol=1e-5)
+
+
 def test_slogdet_gradient():
     ours = pc.grad(lambda x: pnp.linalg.slogdet(x)[1])(A)
     np.testing.assert_allclose(ours, np.linalg.inv(A).T, rtol=1e-4, atol=1e-5)

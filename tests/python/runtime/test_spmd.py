@@ -10,7 +10,8 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
 from pycompiler import lax
-from pycompiler.ops import COLLECTIVES, collective
+from pycompiler.ops import COLLECTIVES
+from pycompiler.ops.collective import reductions
 from pycompiler.spmd.spmd import compile_spmd
 
 DEVICES = 8
@@ -71,7 +72,7 @@ def check(function, *args, mesh=ONE, rtol=1e-6):
 def test_collective_is_its_reference(name):
     primitive = COLLECTIVES[name]
     for args, params in primitive.sampler(np.random.default_rng(0)):
-        (found,) = spmd(lambda *xs, p=params: primitive.bind(*xs, **p), *args, mesh=((collective.SAMPLED, 4),))
+        (found,) = spmd(lambda *xs, p=params: primitive.bind(*xs, **p), *args, mesh=((reductions.SAMPLED, 4),))
         np.testing.assert_allclose(found, primitive.reference(*args, **params), rtol=1e-6, err_msg=str(params))
 
 

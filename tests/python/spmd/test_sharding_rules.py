@@ -178,3 +178,34 @@ def test_a_stack_of_matrices_stays_divided():
     _stays(lambda a: pnp.linalg.solve(a, a + 1), [stack], stack, a)
     _stays(lambda a: abs(pnp.fft.fft(a)), [stack], stack, a)
     _stays(lambda a: lax.top_k(a, 2)[0], [stack], stack, a)
+
+
+def _told(fun, *args):
+    before = len(pc.debug.remarks())
+    pc.jit(fun)(*args)
+    return [(remark.kind, remark.text) for remark in pc.debug.remarks()[before:]]
+
+
+def test_what_is_gathered_is_a_remark_with_its_line():
+    x = NamedSharding(_MESH, P("x", "y")).place(A)
+    assert _told(lambda x: pnp.cumsum(x, 1), x) == [
+        ("gathered-operand", "cumsum: f32[6,8], divided along dimension 1 over 'y', is gathered")
+    ]
+    assert __file__.rpartition("/")[2] in pc.debug.remarks()[-1].place
+    assert _told(lambda x: pnp.cumsum(pnp.tanh(x), 1) @ x.T, x)[0][1].startswith("cumsum: ")
+    assert _told(lambda x: x + 1, x) == []
+    # What the program asks for is none; nor are layouts that are tried for a loop.
+    assert _told(lambda x: lax.with_sharding_constraint(x, NamedSharding(_MESH, P("x"))), x) == []
+    told = _told(lambda x: lax.fori_loop(0, 3, lambda i, c: c + pnp.cumsum(c, 0), x), x)
+    assert told == [("gathered-operand", "cumsum: f32[6,8], divided along dimension 0 over 'x', is gathered")]
+
+
+def test_donated_arrays_of_devices_and_ways_by_the_host_are_remarks():
+    x = NamedSharding(_MESH, P("x")).place(A)
+    before = len(pc.debug.remarks())
+    f = pc.jit(lambda x: x + 1, donate_argnums=0)
+    f(f(x))
+    assert [remark.kind for remark in pc.debug.remarks()[before:]] == ["donated-on-devices"]
+    other = pc.make_mesh((2,), ("z",), devices=pc.devices()[:2])
+    pc.device_put(NamedSharding(_MESH, P("x")).place(A), NamedSharding(other, P("z")))
+    assert pc.debug.remarks()[-1].kind == "through-host"

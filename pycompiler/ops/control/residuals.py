@@ -16,9 +16,9 @@ from pycompiler.core.tracing.structural import add, broadcast_in_dim
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.compare import eq, ge, gt, le, lt, ne, select
+from pycompiler.ops.control.graphs import Flags, made_real, opened, strong_avals, with_zeros
 from pycompiler.ops.creation import iota
 from pycompiler.ops.elementwise import mul, neg, sub
-from pycompiler.ops.graphs import Flags, made_real, opened, strong_avals, with_zeros
 
 # Where a residual is to be had: "const", "carry" or "x" (an operand), "invariant", "y" (a result); and which of them.
 Place = tuple[str, int]

@@ -13,9 +13,9 @@ import numpy
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
 from pycompiler.core.tracing.structural import add_tangents, instantiate
 from pycompiler.core.types.aval import ShapedArray, get_aval
-from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import add, mul, neg, sub
+from pycompiler.ops.linalg import rules as la
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full, full_like, permuted, reshaped
 from pycompiler.ops.sort import take_along

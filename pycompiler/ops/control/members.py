@@ -28,10 +28,10 @@ from pycompiler.core.tracing.trace import Origin, Tracer
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops import rules
-from pycompiler.ops.callbacks import pure_callback
-from pycompiler.ops.collective import axis_index, pvary
+from pycompiler.ops.collective.reductions import axis_index, pvary
 from pycompiler.ops.compare import select
-from pycompiler.ops.graphs import check_takes, made_real, mapped_graph, varies, with_zeros
+from pycompiler.ops.control.callbacks import pure_callback
+from pycompiler.ops.control.graphs import check_takes, made_real, mapped_graph, varies, with_zeros
 from pycompiler.ops.indexing import dynamic_slice
 from pycompiler.ops.reduction import argmax
 from pycompiler.ops.rules import Dims, Value

@@ -19,8 +19,8 @@ from pycompiler.core.tracing.structural import add, add_tangents, instantiate, m
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import ShapedArray, strong
 from pycompiler.ops import rules
+from pycompiler.ops.control.graphs import check_takes, made_real, mapped_graph, opened, varies, with_zeros
 from pycompiler.ops.elementwise import div, mul, neg
-from pycompiler.ops.graphs import check_takes, made_real, mapped_graph, opened, varies, with_zeros
 from pycompiler.ops.rules import Dims, Value
 
 Outs = tuple[Value, ...]

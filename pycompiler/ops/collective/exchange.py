@@ -1,6 +1,6 @@
 """Collectives that cut and join what the members of named axes have: all_gather, reduce_scatter, all_to_all.
 
-As those of `collective`, before it: the trace of the axis replaces them, and several names are taken one by one, the
+As those of `reductions`, before it: the trace of the axis replaces them, and several names are taken one by one, the
 last of them varying fastest. Reference and samples are of all members at once. `sending` comes next.
 """
 
@@ -14,7 +14,7 @@ from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.structural import move_dim, reduce_sum
 from pycompiler.core.types.aval import ShapedArray, get_aval, shaped
 from pycompiler.ops import rules
-from pycompiler.ops.collective import (
+from pycompiler.ops.collective.reductions import (
     MEMBERS,
     SAMPLED,
     Groups,

@@ -30,9 +30,9 @@ from pycompiler.core.tracing.structural import mapped_size
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped, short
 from pycompiler.core.types.dtype import is_inexact
-from pycompiler.ops.collective import psum
+from pycompiler.ops.collective.reductions import psum
+from pycompiler.ops.control.graphs import chosen, varies, with_zeros
 from pycompiler.ops.elementwise import mul
-from pycompiler.ops.graphs import chosen, varies, with_zeros
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like, reshaped
 

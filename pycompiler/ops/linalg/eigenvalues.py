@@ -7,15 +7,15 @@ import numpy
 
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
 from pycompiler.core.types.aval import ShapedArray, get_aval
-from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import abs_
 from pycompiler.ops.compare import eq, select
 from pycompiler.ops.complex import complex_, imag
 from pycompiler.ops.creation import iota
 from pycompiler.ops.elementwise import add, div, mul, neg
-from pycompiler.ops.linalg import linear_solve, lu, scipy_linalg
-from pycompiler.ops.linalg_spectral import reciprocal_differences
+from pycompiler.ops.linalg import rules as la
+from pycompiler.ops.linalg.factorizations import linear_solve, lu, scipy_linalg
+from pycompiler.ops.linalg.spectral import reciprocal_differences
 from pycompiler.ops.reduction import argmax
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like, sum_axes

@@ -26,11 +26,11 @@ from pycompiler.core.tracing.record import GraphTracer, record
 from pycompiler.core.tracing.trace import Origin, Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_inexact
-from pycompiler.ops.collective import axis_index, pmax, pmin, psum, pvary
-from pycompiler.ops.cond import cond
-from pycompiler.ops.control import while_
-from pycompiler.ops.scan import scan
-from pycompiler.ops.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.collective.reductions import axis_index, pmax, pmin, psum, pvary
+from pycompiler.ops.control.cond import cond
+from pycompiler.ops.control.scan import scan
+from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
+from pycompiler.ops.control.while_loop import while_
 
 Names = frozenset[Name]
 NONE: Names = frozenset()

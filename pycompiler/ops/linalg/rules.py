@@ -1,6 +1,6 @@
 """What the entries over LAPACK are made of: shapes by words of sizes, small algebra on stacks of matrices, batching.
 
-Stands between the other families and linalg*; defines no primitive. All leading dimensions are of a batch.
+Stands between the other families and those of this room; defines no primitive. All leading dimensions are of a batch.
 """
 
 import math

@@ -26,8 +26,7 @@ from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_, not_
 from pycompiler.ops.compare import lt, select
-from pycompiler.ops.elementwise import mul
-from pycompiler.ops.graphs import (
+from pycompiler.ops.control.graphs import (
     Flags,
     axes_of,
     check_takes,
@@ -43,7 +42,8 @@ from pycompiler.ops.graphs import (
     varies,
     with_zeros,
 )
-from pycompiler.ops.members import along, mixes_members, need_of, of_members
+from pycompiler.ops.control.members import along, mixes_members, need_of, of_members
+from pycompiler.ops.elementwise import mul
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
 

@@ -22,9 +22,9 @@ from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt
-from pycompiler.ops.cond import run_cond
-from pycompiler.ops.graphs import Flags, fixed_point, made_real, strong_avals, with_zeros, without_effects
-from pycompiler.ops.scan import Form, run_scan
+from pycompiler.ops.control.cond import run_cond
+from pycompiler.ops.control.graphs import Flags, fixed_point, made_real, strong_avals, with_zeros, without_effects
+from pycompiler.ops.control.scan import Form, run_scan
 
 
 class Segments(NamedTuple):

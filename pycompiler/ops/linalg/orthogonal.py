@@ -7,10 +7,10 @@ import numpy
 
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
-from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import add, sub
-from pycompiler.ops.linalg import linear_solve, lu, scipy_linalg, solve_right
+from pycompiler.ops.linalg import rules as la
+from pycompiler.ops.linalg.factorizations import linear_solve, lu, scipy_linalg, solve_right
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full
 from pycompiler.ops.sort import take_along

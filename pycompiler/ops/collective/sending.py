@@ -12,10 +12,10 @@ from pycompiler.core.tracing.axes import size_of
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.structural import move_dim, with_batch_dim
 from pycompiler.core.types.aval import ShapedArray, get_aval
-from pycompiler.ops.collective import SAMPLED, asking, axis_index, one_by_one, psum, take_rows
+from pycompiler.ops.collective.exchange import Names, all_gather, draw, linear, over
+from pycompiler.ops.collective.reductions import SAMPLED, asking, axis_index, one_by_one, psum, take_rows
 from pycompiler.ops.compare import eq, select
 from pycompiler.ops.elementwise import add, mul
-from pycompiler.ops.exchange import Names, all_gather, draw, linear, over
 from pycompiler.ops.gather import gather
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.shape import broadcast_in_dim, full_like, reshaped

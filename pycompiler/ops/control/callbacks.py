@@ -24,16 +24,16 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, move_dim
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops.host_functions import (
+from pycompiler.ops.control.host_functions import (
     HostFunction,
     bytes_of,
     checked_results,
     logged_failure,
     print_values,
 )
+from pycompiler.ops.control.scan import Form, run_scan
 from pycompiler.ops.movement import concatenate, slice_
 from pycompiler.ops.rules import Dims, Value
-from pycompiler.ops.scan import Form, run_scan
 from pycompiler.ops.shape import reshape
 
 VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
 from pycompiler.ops.contraction import dot_general
-from pycompiler.ops.graphs import Flags, chosen
+from pycompiler.ops.control.graphs import Flags, chosen
 
 
 class Apart(NamedTuple):

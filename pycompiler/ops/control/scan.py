@@ -23,10 +23,9 @@ from pycompiler.core.tracing.structural import add, add_tangents, mapped_size, m
 from pycompiler.core.tracing.trace import Origin
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped
 from pycompiler.ops import rules
-from pycompiler.ops.accumulate import summed_in_place
 from pycompiler.ops.arithmetic import convert
-from pycompiler.ops.elementwise import mul
-from pycompiler.ops.graphs import (
+from pycompiler.ops.control.accumulate import summed_in_place
+from pycompiler.ops.control.graphs import (
     Flags,
     axes_of,
     check_takes,
@@ -44,8 +43,9 @@ from pycompiler.ops.graphs import (
     varies,
     with_zeros,
 )
-from pycompiler.ops.products import Apart, products_apart
-from pycompiler.ops.residuals import ScanParts, linearized_scan
+from pycompiler.ops.control.products import Apart, products_apart
+from pycompiler.ops.control.residuals import ScanParts, linearized_scan
+from pycompiler.ops.elementwise import mul
 from pycompiler.ops.rules import Dims, Value
 
 

@@ -26,7 +26,7 @@ from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.bits import and_
 from pycompiler.ops.compare import lt, select
-from pycompiler.ops.graphs import (
+from pycompiler.ops.control.graphs import (
     Flags,
     axes_of,
     check_takes,
@@ -44,11 +44,11 @@ from pycompiler.ops.graphs import (
     with_zeros,
     without_effects,
 )
-from pycompiler.ops.members import Need, along, mixes_members, need_of, of_members
+from pycompiler.ops.control.members import Need, along, mixes_members, need_of, of_members
+from pycompiler.ops.control.scan import Form, run_scan
+from pycompiler.ops.control.segments import Segments, in_segments
 from pycompiler.ops.reduction import reduce_or
 from pycompiler.ops.rules import Dims, Value
-from pycompiler.ops.scan import Form, run_scan
-from pycompiler.ops.segments import Segments, in_segments
 
 Split = tuple[list[Any], list[Any], list[Any]]
 

@@ -11,10 +11,10 @@ import numpy
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_undefined, is_zero
 from pycompiler.core.tracing.structural import add_tangents
 from pycompiler.core.types.aval import ShapedArray, get_aval
-from pycompiler.ops import linalg_rules as la
 from pycompiler.ops import rules
 from pycompiler.ops.elementwise import add, div, mul, neg, sub
-from pycompiler.ops.linalg import hermitian_from, scipy_linalg
+from pycompiler.ops.linalg import rules as la
+from pycompiler.ops.linalg.factorizations import hermitian_from, scipy_linalg
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like
 

@@ -1,0 +1,1 @@
+"""The primitives that hold graphs or functions of the user: loops, branches, solvers, callbacks."""

@@ -1,0 +1,80 @@
+"""Remarks: what is given up without an error is told with its line, and counted; every kind stands in the page."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler.diagnostics.remarks import KINDS, TABLE, tell
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Told:
+    """The remarks of a block."""
+
+    def __enter__(self):
+        self.before = pc.debug.remark_counts()
+        self.all = []
+        return self
+
+    def __exit__(self, *_):
+        counts = pc.debug.remark_counts()
+        self.counts = {kind: counts[kind] - self.before[kind] for kind in counts if counts[kind] != self.before[kind]}
+        self.all = pc.debug.remarks()[-sum(self.counts.values()) :] if self.counts else []
+
+
+def test_the_page_has_every_kind():
+    page = (ROOT / "docs/remarks.md").read_text()
+    rows = re.findall(r"^\| `([\w-]+)` \| (\w+) \| (.*?) \| (.*?) \|$", page, re.MULTILINE)
+    assert rows == [(kind.name, "passes" if kind.of_passes else "Python", kind.meaning, kind.avoid) for kind in TABLE]
+
+
+def test_every_kind_is_told_somewhere():
+    python = "".join([path.read_text() for path in (ROOT / "pycompiler").rglob("*.py")])
+    cpp = "".join([path.read_text() for path in (ROOT / "dialect").rglob("*.cpp")])
+    assert set(re.findall(r'remarks\.tell\(\s*"([\w-]+)"', python)) == {k.name for k in TABLE if not k.of_passes}
+    assert set(re.findall(r'tellGivenUp\([^"]*?"([\w-]+)"', cpp)) == {k.name for k in TABLE if k.of_passes}
+    assert len(KINDS) == len(TABLE)
+
+
+def test_a_remark_has_its_line_and_is_printed_where_debug_says(capsys):
+    with Told() as told, pc.config.override("debug", 1):
+        tell("not-measured", "the words")
+    assert told.counts == {"not-measured": 1}
+    (remark,) = told.all
+    assert (remark.kind, remark.text) == ("not-measured", "the words")
+    assert "test_remarks.py" in remark.place
+    assert capsys.readouterr().err == f"pycompiler: remark: {remark}\n"
+    tell("not-measured", "silent")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_donated_memory_that_no_result_takes():
+    with Told() as told:
+        pc.jit(lambda x: x.sum(), donate_argnums=0)(pnp.ones((3, 5)))
+    assert told.counts == {"donation-not-taken": 1}
+    assert "f32[3,5]: no result has its shape and dtype" in told.all[0].text
+    x = pnp.ones(70_000)
+    seen = np.asarray(x)
+    with Told() as told:
+        pc.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert told.counts == {"donation-not-taken": 1}
+    assert "NumPy, or another library, reads its memory" in told.all[0].text
+    assert seen[0] == 1
+    with Told() as told:
+        pc.jit(lambda x: x + 2, donate_argnums=0)(pnp.ones(70_000))
+    assert told.counts == {}
+
+
+def test_sizes_that_no_symbol_can_stand_for():
+    f = pc.jit(lambda x: x.reshape(2, 3) if x.size == 6 else x + x.shape[0], dynamic="auto")
+    f(pnp.ones(6))
+    with Told() as told:
+        f(pnp.ones(7))
+    assert set(told.counts) <= {"compiled-for-own-sizes"}
+    assert told.counts
