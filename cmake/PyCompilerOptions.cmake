@@ -12,10 +12,3 @@ if(PYCOMPILER_SANITIZER)
   target_compile_options(pycompiler_flags INTERFACE -fsanitize=${PYCOMPILER_SANITIZER} -fno-omit-frame-pointer -g)
   target_link_options(pycompiler_flags INTERFACE -fsanitize=${PYCOMPILER_SANITIZER})
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # ccache knows a precompiled header by its contents, which a time stamp would be part of.
-  set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
-  # GCC's std::stable_sort calls a function that GCC's headers call deprecated.
-  target_compile_options(pycompiler_flags INTERFACE -Wno-deprecated-declarations)
-  target_compile_options(pycompiler_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
-endif()
