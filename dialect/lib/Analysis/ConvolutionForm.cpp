@@ -353,7 +353,7 @@ std::vector<Convolution> splitInterior(const Convolution &convolution) {
         dim.out *= whole.interior;
         // The taps that meet elements are `every` apart; the first of them reads element (...) / interior.
         int64_t every = whole.interior / std::gcd(whole.interior, whole.dilation), tap = 0;
-        auto place = [&, first = first, &whole = whole] { return first + tap * whole.dilation - whole.low; };
+        auto place = [&, &whole = whole] { return first + tap * whole.dilation - whole.low; };
         while (tap < every && place() % whole.interior != 0)
           ++tap;
         dim.taps = tap >= every || tap >= whole.taps ? 0 : llvm::divideCeil(whole.taps - tap, every);
