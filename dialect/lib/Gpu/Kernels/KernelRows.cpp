@@ -36,7 +36,7 @@ public:
     result = sharers > kWarpSize ? join.inBlock(k, std::move(result), k.thread(), sharers)
                                  : join.inWarp(k, std::move(result), sharers);
     Values buffers = askForParts(k, member, cut.parts, points);
-    k.when(k.both(isInside, k.isLess(share, 1)), [&] {
+    k.when(k.both(isInside, k.isLess(share, 1)), [&, point = point] {
       storeResult(k, member, join, result, atStep(at, k.index(0)), buffers, k.add(k.mul(part, points), point));
     });
     return buffers;
