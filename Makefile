@@ -11,10 +11,11 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build wheel stubs demo test test-fast test-full test-sanitizers test-gpu soak fuzz fuzz-programs bench bench-gpu docs lint fmt clean system configure
+.PHONY: help build wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
+.PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@sed -nE 's/^([a-z0-9-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F '|' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
 system:
 	@tools/install-system-packages.sh
@@ -23,6 +24,7 @@ system:
 .venv/.requirements: pyproject.toml tools/requirements.py tools/install-system-packages.sh apt-packages.txt
 	tools/install-system-packages.sh
 	test -x $(PY) || $(PYTHON3) -m venv .venv
+	@echo "installing Python packages into .venv: about 2 GB, some minutes where pip has to fetch them"
 	$(PY) -m pip install -q --upgrade pip
 	$(PY) tools/requirements.py test lint examples gpu docs wheel > .venv/requirements.txt
 	$(PY) -m pip install -q -r .venv/requirements.txt
@@ -36,7 +38,7 @@ build/build.ninja: .venv/.requirements CMakeLists.txt CMakePresets.json
 configure: system .venv/.requirements build/build.ninja
 
 build: configure ## everything: the extension modules (in place), array-opt, the C++ tests
-	@ninja -C build -j $(JOBS) --quiet
+	@$(PYTHON3) tools/build.py build -j $(JOBS)
 
 wheel: build ## dist/*.whl, which runs without LLVM's packages (docs/packaging.md); PYTHON3=python3.13 for another Python
 	$(PY) tools/make_wheel.py $(if $(filter command line,$(origin PYTHON3)),--python $(PYTHON3))
@@ -66,12 +68,18 @@ test-full: build lint ## everything, exhaustively; before an issue is resolved
 
 test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and AddressSanitizer
 	@for kind in tsan asan; do \
-	  cmake --preset $$kind > /dev/null && ninja -C build-$$kind -j $(JOBS) --quiet && \
+	  cmake --preset $$kind > /dev/null && $(PYTHON3) tools/build.py build-$$kind -j $(JOBS) && \
 	  ctest --test-dir build-$$kind --output-on-failure; \
 	done
 
 # What `pycompiler` says of a GPU that it can't use; empty where there is one.
 GPU_MISSING = $$({ PYCOMPILER_PLATFORM=gpu $(PY) -c 'import pycompiler; pycompiler.devices()' 2>&1 || true; } | tail -n 1)
+
+test-aarch64: system ## the runtime's C++ tests, compiled for AArch64 and run by qemu
+	@tools/install-system-packages.sh apt-packages-aarch64.txt
+	@cmake --preset aarch64 > /dev/null
+	@$(PYTHON3) tools/build.py build-aarch64 -j $(JOBS)
+	ctest --test-dir build-aarch64 --output-on-failure -j $(JOBS)
 
 # What holds on every device, whichever it is.
 BEHAVIOUR := $(addprefix tests/python/,array/test_asynchronous.py array/test_types_and_placement.py jit/test_jit.py jit/test_tracing_rules.py \
@@ -81,6 +89,21 @@ test-gpu: build ## the table test, the behaviour tests and the GPU's own on the 
 	if [ -n "$$missing" ]; then echo "test-gpu: skipped: $$missing" >&2; exit 0; fi; \
 	build/tests/ConformanceTest gpu && \
 	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/ops/test_table.py $(BEHAVIOUR) tests/python/gpu
+
+TESTS ?= tests/python/core tests/python/jit tests/python/ops
+coverage: build ## which lines of pycompiler/ the tests in TESTS reach, the least covered files first; TESTS="tests/python/core ..."
+	@$(PY) tools/requirements.py coverage > .venv/requirements-coverage.txt
+	@$(PY) -m pip install -q -r .venv/requirements-coverage.txt
+	$(TEST_ENV) $(PY) -m coverage run -m pytest -m "not full" $(TESTS)
+	$(PY) -m coverage report | (sed -u 1,2q; sort -k4n | head -n 40)
+
+coverage-runtime: build ## which lines of runtime/ its C++ tests reach, the least covered files first
+	@$(PY) tools/requirements.py coverage > .venv/requirements-coverage.txt
+	@$(PY) -m pip install -q -r .venv/requirements-coverage.txt
+	@cmake --preset coverage > /dev/null
+	@$(PYTHON3) tools/build.py build-coverage -j $(JOBS)
+	ctest --test-dir build-coverage --output-on-failure -j $(JOBS)
+	$(PY) -m gcovr --root . --filter runtime/lib --sort uncovered-percent --sort-reverse build-coverage
 
 SECONDS ?= 600
 soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600
@@ -111,12 +134,18 @@ docs: build ## the documentation's site, into site/; a warning is an error (its 
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 CPP_SOURCES = $(shell git ls-files '*.cpp' '*.h' ':!third_party')
-lint: configure ## ruff, pyright, import rules, clang-format
+lint: lint-format lint-rooms lint-types ## the three below: ruff, clang-format, import rules, pyright
+
+lint-format: configure ## ruff, and the format of all sources
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	.venv/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
+
+lint-rooms: configure ## which room may import or include what
 	.venv/bin/lint-imports --no-cache
 	$(PY) tools/check_includes.py
+
+lint-types: configure ## pyright
 	$(PY) -m pyright
 
 fmt: configure ## format all sources
@@ -124,5 +153,10 @@ fmt: configure ## format all sources
 	$(PY) -m ruff format -q .
 	.venv/bin/clang-format -i $(CPP_SOURCES)
 
+hooks: configure ## checks of formats and rooms before each commit, of types before each push (.pre-commit-config.yaml)
+	@$(PY) tools/requirements.py hooks > .venv/requirements-hooks.txt
+	@$(PY) -m pip install -q -r .venv/requirements-hooks.txt
+	.venv/bin/pre-commit install --hook-type pre-commit --hook-type pre-push
+
 clean: ## removes the build trees (not .venv)
-	rm -rf build build-tsan build-asan dist
+	rm -rf build build-tsan build-asan build-aarch64 build-coverage dist

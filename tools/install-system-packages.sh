@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs the Debian packages of apt-packages.txt that are missing; says what to do where it can't. Does nothing, in
-# milliseconds, where all are there.
+# Installs the Debian packages of a list that are missing, apt-packages.txt by default; says what to do where it can't.
+# Does nothing, in milliseconds, where all are there.
 set -eu
 cd "$(dirname "$0")/.."
 version=$(cat llvm-version.txt)
+list=${1:-apt-packages.txt}
 missing=
-for package in $(sed -e 's/#.*//' -e "s/@/$version/" apt-packages.txt); do
+for package in $(sed -e 's/#.*//' -e "s/@/$version/" "$list"); do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0

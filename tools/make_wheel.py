@@ -36,6 +36,8 @@ def prepared(python: str) -> pathlib.Path:
     interpreter = folder / "bin" / "python"
     if not interpreter.exists():
         run(python, "-m", "venv", folder)
+    told = f"make_wheel: compiles everything for {tag}: as long as a first `make build`, unless ccache has it"
+    print(told, file=sys.stderr, flush=True)
     requirements = run(sys.executable, ROOT / "tools" / "requirements.py").split()
     run(interpreter, "-m", "pip", "install", "-q", *requirements)
     return interpreter

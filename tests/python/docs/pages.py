@@ -184,8 +184,8 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
             if command:
                 yield command, printed
             command, printed = line[2:], ""
-        elif line.startswith("> ") and not printed:
-            command += line[2:]
+        elif line.startswith(("> ", ">\n")) and not printed:
+            command += line[1:].removeprefix(" ")
         else:
             printed += line
     if command:
