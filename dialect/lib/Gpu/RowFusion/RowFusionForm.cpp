@@ -290,7 +290,7 @@ void GpuRowFusion::finish(Operation *op) {
       if (source.kind != Source::Memory)
         continue;
       const Access &own = member.space().accesses[access];
-      auto known = llvm::find_if(loads, [&](const RowLoad &load) {
+      auto known = llvm::find_if(loads, [&, &member = member](const RowLoad &load) {
         return hasSameElements(members[load.member], accessOf(load), member, own);
       });
       source.number = static_cast<unsigned>(known - loads.begin());
