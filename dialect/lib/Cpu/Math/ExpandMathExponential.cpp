@@ -34,7 +34,8 @@ static Term scaleByProducts(Term y, Term n) {
   Term half = n >> 1;
   Term bias = n.likeInt(n.bias());
   int64_t places = n.fractionBits();
-  return y * ((half + bias) << places).asFloat() * ((n - half + bias) << places).asFloat();
+  Term first = ((half + bias) << places).asFloat(), second = ((n - half + bias) << places).asFloat();
+  return y * first * second;
 }
 
 Term scale(Term y, Term n) {

@@ -19,7 +19,7 @@ protected:
         vector(VectorType::get({tile.lanes}, element)) {
     name = (kind +
             (element.isF64()    ? "_f64_"
-             : !element.isF32() ? "_pairs_"
+             : !element.isF32() ? "_dot2_"
              : isDot2           ? "_bf16_"
                                 : "_f32_") +
             Twine(tile.rows) + "x" + Twine(tile.columns()))
