@@ -229,14 +229,14 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
     """A function that exports `fun_jit`, for arguments like those that it is called with: arrays, or ShapeDtypeStructs.
 
     Args:
-      fun_jit: a function, jitted or not. Static arguments of `jit` are no arguments of what is exported.
+      fun_jit: a function, jitted or not. Static arguments of `jit` are not arguments of the exported function.
       platforms: "cpu", "gpu"; that of the default device if not given. The module is the same for all.
 
-    Raises ValueError, at the call, for what can't leave the process: callbacks, programs over a mesh, values put on a
-    device, closed-over tracers; for symbols whose sizes do not follow from the arguments' shapes.
+    Raises ValueError, at the call, for programs that cannot be exported: callbacks, programs over a mesh, values put on
+    a device, closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
-    ShapeDtypeStructs may have symbolic sizes (`Dim`): what is exported then takes every size that the symbols' bounds
-    allow, in calls outside of functions that are traced.
+    ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes every size within the symbols'
+    bounds, in calls outside traced functions.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -420,11 +420,11 @@ def _const_of(written: Any, file: Opened) -> Array:
 
 @boundary
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The function of the bytes that `Exported.serialize` made. What is in them is code: load what you trust.
+    """The function of the bytes that `Exported.serialize` made. The bytes contain code: load only files that you trust.
 
-    Raises DeserializationError, which is a ValueError and says the versions, for bytes that are no exported function,
-    are cut off or damaged (it names the part), or were written by a later version, and for containers whose names are
-    not registered here.
+    Raises DeserializationError, which is a ValueError and says the versions, for bytes that are not an exported
+    function, that are truncated or damaged (it names the part), or that a later version wrote. Also for containers
+    whose names are not registered here.
     """
     if not isinstance(blob, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(

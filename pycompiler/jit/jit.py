@@ -412,8 +412,8 @@ class _Program:
             JitFunction.clear_cache(function)
 
     def explain_last_miss(self) -> str:
-        """In one line: in what the last call that was compiled differed from the nearest one before it. Of a dynamic
-        function, too, what was done for new sizes."""
+        """One line: the difference between the last compiled call and the nearest earlier one. For a dynamic function,
+        also the handling of new sizes."""
         if self.event is not None:
             return f"{self.name}: {self.event}"
         function = self.function()
@@ -485,34 +485,33 @@ def jit(
     compiler_options: dict[str, Any] | None = None,
     dynamic: Any = None,
 ) -> Any:
-    """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
+    """Compile `fun` at its first call with arguments of a kind, and run the compiled code in later calls.
 
     Args:
       fun: a function of trees of arrays that returns a tree of arrays. Without it, a decorator is returned.
-      in_shardings, out_shardings: over which devices the positional arguments (but for static ones) and the results are
-        divided: trees of shardings that are prefixes of them, None where that is left open.
+      in_shardings, out_shardings: the shardings of the positional arguments (except static ones) and of the results:
+        trees of shardings that are prefixes of them; None leaves a sharding open.
       static_argnums, static_argnames: arguments that are hashable Python values and not arrays; another value compiles
         again.
-      donate_argnums, donate_argnames: arguments whose arrays are given up: a call deletes them, and their memory is
-        free for what comes after.
-      keep_unused: keep the arguments that the function does not read among those of the compiled code.
-      device, backend: the device that it runs on, or the platform whose first device does: an argument that is
-        committed elsewhere is an error. Not with shardings.
-      compiler_options: options of JAX's compiler, by name: they change nothing, which a warning says.
-      inline: where it is called in a function that is traced, its operations become part of that function's own graph.
-      dynamic: which dimensions may have any size, so that one compilation serves them all: by the name or position of a
-        parameter, for an array a tuple with an entry for each axis, the name of a symbol or a `Dim` with bounds, or
-        None for a fixed size; for a tree of arrays a tree of such tuples that is a prefix of it. What has one name has
-        one size. "auto": dimensions whose size changes from call to call are found out, by the second size; a program
-        that feeds changing batch or sequence lengths compiles at most twice. For the CPU; elsewhere "auto" compiles for
-        each size. Under `debug_nans` each size is compiled. With it, sizes may depend on data (`x[mask]`, `nonzero`,
-        `unique`): the results know `max_shape` at once, and their shape waits.
+      donate_argnums, donate_argnames: arguments whose arrays the call takes: it deletes them, and reuses their memory.
+      keep_unused: keep arguments that the function does not read as arguments of the compiled code.
+      device, backend: the device to run on, or the platform whose first device to use. An argument that is committed
+        elsewhere is an error. Not together with shardings.
+      compiler_options: options of JAX's compiler, by name. They change nothing, and a warning says so.
+      inline: in a traced function, its operations become part of that function's own graph.
+      dynamic: the dimensions that may have any size, so that one compilation serves all sizes. A dict from parameters
+        (name or position) to a tuple with an entry for each axis of the array: the name of a symbol, a `Dim` with
+        bounds, or None for a fixed size. For a tree of arrays, a tree of such tuples that is a prefix of it. Dimensions
+        with the same name have the same size. "auto" makes a dimension a symbol at its second size; a program with
+        changing batch or sequence lengths compiles at most twice. Symbols work on the CPU; elsewhere "auto" compiles
+        for each size, as under `debug_nans`. With `dynamic`, sizes may depend on data (`x[mask]`, `nonzero`, `unique`):
+        the results know `max_shape` at once, and reading their shape waits.
 
     Returns a function with the methods `trace(*args)`, `lower(*args)`, `eval_shape(*args)`, `clear_cache()`,
     `explain_last_miss()`. Its results are futures.
 
-    Raises TypeError, naming the argument, for an argument that is not an array; ValueError for a static one that is not
-    hashable, and for sizes that break a bound of their symbol, or its divisibility.
+    Raises TypeError, with the argument's name, for an argument that is not an array. Raises ValueError for an
+    unhashable static argument, and for sizes that violate a bound or the divisor of their symbol.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.jit(lambda x: pnp.sin(x) ** 2 + pnp.cos(x) ** 2)(pnp.float32(3))

@@ -277,8 +277,8 @@ class Compiled(_Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """Where the (args, kwargs) that are not static are to be, a sharding in the place of each array: what is
-        elsewhere is moved."""
+        """The shardings of the (args, kwargs) that are not static, one in the place of each array. Arrays with other
+        shardings are moved."""
         signature, over = self._signature, self._distributed
         if over is not None:
             return signature.in_tree.unflatten(over.in_shardings)
@@ -371,7 +371,7 @@ class Compiled(_Stage):
 
     @boundary
     def as_text(self, stage: str = "asm", *, debug_info: bool = False, capability: str | None = None) -> str:
-        """What is compiled as text, at one of the stages that `Lowered.as_text` takes."""
+        """The compiled program as text, at one of the stages of `Lowered.as_text`."""
         found = self._compilation
         return _text(self._signature.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
 

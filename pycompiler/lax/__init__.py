@@ -1,6 +1,6 @@
 """The functions of lax: thin names over the primitives, strict about dtypes and shapes (numpy promotes and broadcasts).
 
-Stands between transforms and numpy. What is not there yet is absent: asking for it names the nearest that is.
+Stands between transforms and numpy. A missing name is an AttributeError that suggests the nearest name.
 """
 
 from typing import NoReturn

@@ -25,7 +25,7 @@ from pycompiler.ops import shape as shapes
 
 
 def dtype(x: Any) -> Any:
-    """The dtype of an array, of a scalar, or of what a dtype is named by."""
+    """The dtype of an array, of a scalar, or of a dtype's name."""
     if isinstance(x, (type, str | np.dtype)):
         return dtypes.canonicalize(dtypes.as_dtype(x))
     check_arrays("dtype", x)
@@ -43,7 +43,8 @@ def shape_as_value(shape: Sequence[int]) -> Array:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
-    """The shape that all broadcast to, by NumPy's rule. ValueError where there is none, TypeError for what is no shape.
+    """The shape that all broadcast to, by NumPy's rule. ValueError if there is none, TypeError for an object that is
+    not a shape.
 
     InconclusiveDimensionError, which is a ValueError, where they broadcast at some sizes only.
     """

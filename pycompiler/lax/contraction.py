@@ -112,11 +112,11 @@ def dot_general(
     """The product summed over contracting dimensions, for each index of batch dimensions.
 
     dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
-    dimensions, what is left of lhs, what is left of rhs, in the dtype `preferred_element_type`, in which it is summed.
-    `precision`: products of float32 that ask for "tensorfloat32" may have their factors rounded to 10 bits of mantissa,
-    as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine multiplies
-    pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with the
-    default in the setting `default_matmul_precision`.
+    dimensions, the free dimensions of lhs, then those of rhs, in the dtype `preferred_element_type`, in which it is
+    summed. `precision`: products of float32 that ask for "tensorfloat32" may have their factors rounded to 10 bits of
+    mantissa, as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine
+    multiplies pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with
+    the default in the setting `default_matmul_precision`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax

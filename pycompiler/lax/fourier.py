@@ -21,7 +21,7 @@ class FftType(enum.IntEnum):
 def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform over the last `len(fft_lengths)` dimensions, computed by pocketfft.
 
-    `fft_type`: an `FftType`, or its name. FFT, IFFT: complex arrays whose last dimensions are the lengths; real ones
+    `fft_type`: an `FftType`, or its name, in capitals or not. FFT, IFFT: complex arrays whose last dimensions are the lengths; real ones
     are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last dimension of its
     spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by the product of the
     lengths.
@@ -30,7 +30,7 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     check_arrays("fft", x)
     if isinstance(fft_type, str):
         try:
-            fft_type = FftType[fft_type]
+            fft_type = FftType[fft_type.upper()]
         except KeyError:
             names = ", ".join(kind.name for kind in FftType)
             raise ValueError(f"fft: fft_type must be one of {names}, got {fft_type!r}") from None

@@ -28,7 +28,7 @@ from pycompiler.ops.shape import full, full_like
 
 
 class EigImplementation(enum.Enum):
-    """What computes eig."""
+    """The implementation of eig."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -36,7 +36,7 @@ class EigImplementation(enum.Enum):
 
 
 class EighImplementation(enum.Enum):
-    """What computes eigh."""
+    """The implementation of eigh."""
 
     QR = "qr"
     JACOBI = "jacobi"
@@ -44,7 +44,7 @@ class EighImplementation(enum.Enum):
 
 
 class SvdAlgorithm(enum.Enum):
-    """What computes svd."""
+    """The algorithm of svd."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -258,8 +258,8 @@ def triangular_solve(
 ) -> Array:
     """X of op(a) X = b with left_side, else of X op(a) = b; a is triangular, and its other triangle is not read.
 
-    b may be one vector for each matrix. op is what transpose_a and conjugate_a say; with unit_diagonal the diagonal
-    counts as ones.
+    b may be one vector for each matrix. transpose_a and conjugate_a select op; with unit_diagonal the diagonal counts
+    as ones.
     """
     check_arrays("triangular_solve", a, b)
     vector = len(get_aval(b).shape) == len(get_aval(a).shape) - 1

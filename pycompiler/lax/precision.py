@@ -108,7 +108,7 @@ PrecisionLike = (
 
 
 class RoundingMethod(enum.IntEnum):
-    """Where `round` takes what lies halfway: 0.5 to 1, or to 0, the nearest even number."""
+    """The rounding of ties in `round`: 0.5 to 1, or to 0, the nearest even number."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1

@@ -200,8 +200,9 @@ def reduce(
 ) -> Any:
     """operands (an array, or a tree of arrays of one shape) combined over dimensions by an associative computation.
 
-    computation(x, y) takes and gives what operands is, as scalars; init_values are its neutral elements. Known
-    operations become the reductions of their own; others are applied in a tree of neighbours, one call for each level.
+    computation(x, y) takes and returns scalars in the structure of operands; init_values are its neutral elements.
+    Known operations become the reductions of their own; others are applied in a tree of neighbours, one call for each
+    level.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -304,8 +305,8 @@ def reduce_window(
 
     The operand is spread by base_dilation and padded, by nothing that counts; window i takes the elements i * stride +
     k * dilation, beginning with init_value. padding: VALID, SAME, SAME_LOWER or (low, high) for each dimension;
-    negative ones take elements away. What SAME adds is counted for the operand before it is spread.
-    The derivative of max and min goes to the first extremum of each window. A computation that is none of the known
+    negative ones take elements away. The padding of SAME is computed for the operand before its dilation. The
+    derivative of max and min goes to the first extremum of each window. A computation that is none of the known
     operations is called once for each position of a window: large windows then take long to compile.
 
     >>> import pycompiler.numpy as pnp

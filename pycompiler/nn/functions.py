@@ -22,6 +22,7 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
@@ -292,8 +293,9 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Array:
-    """x less its mean over axes, divided by its standard deviation; either may be given, and a mask `where` says what
-    counts for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of what is left.
+    """x minus its mean over axes, divided by its standard deviation; either may be given. A mask `where` selects the
+    elements that count for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of
+    what is left.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -320,6 +322,7 @@ def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
     return cast(lax.eq(movement.broadcast_in_dim(x, shape, kept), numbers), dtype)
 
 
+@nested(1)
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
     """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range.
 

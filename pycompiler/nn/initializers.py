@@ -85,11 +85,15 @@ def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, u
 
 def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
     """How many inputs an output has, and how many outputs an input."""
-    if len(shape) < 2:
-        raise ValueError(f"variance_scaling: needs at least two dimensions, got the shape {tuple(shape)}")
 
     def axes(spec: Any) -> list[int]:
-        return [axis % len(shape) for axis in (spec if isinstance(spec, Sequence) else (spec,))]
+        given = list(spec) if isinstance(spec, Sequence) else [spec]
+        if any(not -len(shape) <= axis < len(shape) for axis in given):
+            raise ValueError(
+                f"variance_scaling: the shape {tuple(shape)} has no axis {spec!r}; say by in_axis, out_axis and "
+                "batch_axis which there are"
+            )
+        return [axis % len(shape) for axis in given]
 
     inputs, outputs = (prod(shape[axis] for axis in axes(spec)) for spec in (in_axis, out_axis))
     field = prod(shape) / inputs / outputs / prod(shape[axis] for axis in axes(batch_axis))

@@ -1,7 +1,7 @@
 """NumPy's functions on arrays: broadcasting is NumPy's, promotion of dtypes JAX's; no function changes its arguments.
 
-Stands between lax and random, nn; composes, and defines no primitive. What is not there yet is absent: asking for it
-names the nearest that is.
+Stands between lax and random, nn; composes, and defines no primitive. A missing name is an AttributeError that suggests
+the nearest name.
 """
 
 from math import e, inf, nan, pi

@@ -69,9 +69,11 @@ def isreal(x: Any) -> Array:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether x is complex as a whole, whatever its values are. Takes anything."""
+    """Whether x has a complex dtype, for any values. Takes anything."""
     if is_array(x):
         return _is_complex(x)
+    if isinstance(x, list | tuple):
+        return any(map(iscomplexobj, x))
     return bool(np.iscomplexobj(x)) if not hasattr(x, "dtype") else np.dtype(x.dtype).kind == "c"
 
 

@@ -196,9 +196,9 @@ def einsum(
     """Sums of products by Einstein's convention: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     Without `->` the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
-    optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy',
-    False (from left to right), or a path of einsum_path. _dot_general: what computes the products of pairs, called as
-    `lax.dot_general` is. ValueError where the indices do not fit.
+    optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy', False
+    (from left to right), or a path of einsum_path. _dot_general: the function for the matmul of a pair, with the
+    signature of `lax.dot_general`. ValueError where the indices do not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.einsum("ij,j->i", pnp.eye(2), pnp.array([3.0, 4.0]))
@@ -239,7 +239,8 @@ def einsum(
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
-    """The order in which einsum would contract, as groups of positions in the list of what is left, and an account."""
+    """The order in which einsum would contract, as groups of positions in the list of remaining operands, and an
+    account."""
     text, given = _as_text("einsum_path", subscripts, operands)
     check_arrays("einsum_path", *given)
     shapes = [get_aval(x).shape for x in given]

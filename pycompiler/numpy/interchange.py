@@ -93,7 +93,7 @@ def to_device(self: Any, device: Device, *, stream: None = None) -> Any:
 
 
 class ArrayNamespaceInfo:
-    """What `__array_namespace_info__()` gives: capabilities, devices, dtypes and their defaults."""
+    """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and their defaults."""
 
     def capabilities(self) -> dict[str, bool | int | None]:
         """Boolean masks and sizes that depend on data work outside `jit`; there is no limit of dimensions."""

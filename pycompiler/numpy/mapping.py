@@ -136,7 +136,7 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
-    """A function of vectors applied to each along an axis; what it gives stands in the place of the axis.
+    """Applies a function of vectors to each vector along an axis; its results replace the axis.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.apply_along_axis(lambda row: row.max() - row.min(), 1, pnp.array([[1, 4], [2, 9]]))

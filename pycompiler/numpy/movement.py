@@ -68,8 +68,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
-    """The same elements in another shape; one size may be -1, which is what is left. In the order "C" the last index
-    runs first, in "F" the first one, on both sides. ValueError for another order.
+    """The same elements in another shape; one size may be -1: it follows from the others. In the order "C" the last
+    index runs first, in "F" the first one, on both sides. ValueError for another order.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.reshape(pnp.arange(6), (2, -1))

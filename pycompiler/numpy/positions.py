@@ -109,8 +109,8 @@ def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Ar
 def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of the elements that are not zero, an array for each dimension.
 
-    How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
-    out, what is missing is fill_value (0, or a value for each dimension in a tuple).
+    How many there are is read from the values; inside `jit`, `size` says how many to give: excess positions are
+    dropped, and missing ones are fill_value (0, or a value for each dimension in a tuple).
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.nonzero(pnp.array([0, 7, 8]))

@@ -134,8 +134,8 @@ def unique(
     """The different elements (along an axis: the different parts), in order; if asked, where each stood first, which of
     them each element is, and how often each occurs.
 
-    How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
-    out, what is missing is fill_value (by default the first). nans are one value with equal_nan.
+    How many there are is read from the values; inside `jit`, `size` says how many to give: excess elements are dropped,
+    and missing ones are fill_value (by default the first). nans are one value with equal_nan.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.unique(pnp.array([3, 1, 3]))
@@ -166,7 +166,7 @@ def unique(
 
 
 class UniqueAll(NamedTuple):
-    """What unique_all gives."""
+    """The result of unique_all."""
 
     values: Array
     indices: Array
@@ -175,14 +175,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What unique_counts gives."""
+    """The result of unique_counts."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What unique_inverse gives."""
+    """The result of unique_inverse."""
 
     values: Array
     inverse_indices: Array
@@ -342,7 +342,7 @@ def intersect1d(
 ) -> Any:
     """The elements that are in both arrays, in order; if asked, where each stands first in both.
 
-    What is missing to size is fill_value (by default the first), and its index the length of the array.
+    Missing elements up to size are fill_value (by default the first), with the length of the array as their index.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.intersect1d(pnp.array([1, 2, 3]), pnp.array([2, 3, 4]))

@@ -88,7 +88,8 @@ def take_along_axis(
 ) -> Array:
     """arr at indices that differ from place to place: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
 
-    The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element.
+    The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element,
+    with 'one_hot' 0.
     Negative indices count from the end, unless wrap_negative_indices is false.
 
     >>> import pycompiler.numpy as pnp
@@ -106,6 +107,9 @@ def take_along_axis(
     if len(shape) != len(taken):
         raise ValueError(f"take_along_axis: {_shown(indices)} and {_shown(arr)} differ in dimensions")
     axis = canonical_axis("take_along_axis", axis, len(shape))
+    if mode == "one_hot":
+        # What the product with rows of zeros and a one gives, which JAX makes.
+        mode, fill_value = "fill", 0
     how = GatherScatterMode.from_any(mode).attribute
     try:
         others = broadcast_shapes(*((*sizes[:axis], *sizes[axis + 1 :]) for sizes in (shape, taken)))

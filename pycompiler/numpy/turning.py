@@ -46,7 +46,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """a moved along axes (None: flat) by numbers of places; what leaves at one end comes in at the other.
+    """a moved along axes (None: flat) by numbers of places; elements that leave at one end enter at the other.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.roll(pnp.array([1, 2, 3]), 1)

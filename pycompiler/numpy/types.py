@@ -63,6 +63,8 @@ def _dtype_of(spec: Any) -> dtypes.DType:
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether the dtype (or kind) arg1 is arg2 or one of its kind, bfloat16 and the small types included."""
+    if arg2 is generic and dtypes.is_key(arg1):
+        return True
     if _is_abstract(arg2):
         return issubclass(arg1 if _is_abstract(arg1) else _kind(_dtype_of(arg1)), arg2)
     if _is_abstract(arg1):

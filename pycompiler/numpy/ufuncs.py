@@ -580,6 +580,9 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     >>> pnp.isclose(pnp.array([1.0, 2.0]), pnp.array([1.0, 2.1]))
     Array([ True, False], dtype=bool)
     """
+    check_arrays("isclose", a, b)
+    if dtypes.is_key(dtypes.result_type(a, b)[0]):
+        return equal(a, b)
     a, b = promoted_inexact("isclose", a, b)
     real = dtypes.real_part(get_aval(a).dtype)
     close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), rtol)))

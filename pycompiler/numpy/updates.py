@@ -48,10 +48,10 @@ class IndexUpdate:
 class Place:
     """`x.at[index]`: what can be done there. Every method gives a new array.
 
-    `mode` says what happens out of range: 'drop' (what is written is dropped, the default) or 'fill' (what is read is
-    fill_value), 'clip' (the index is brought into range), 'promise_in_bounds'. Without `wrap_negative_indices` a
-    negative index does not count from the end, it is out of range. `indices_are_sorted` and `unique_indices` are
-    promises that make a derivative cheaper, or possible.
+    `mode` says what happens out of range: 'drop' (a write is dropped, the default) or 'fill' (a read gives fill_value),
+    'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices` a negative index does not count
+    from the end, it is out of range. `indices_are_sorted` and `unique_indices` are promises that make a derivative
+    cheaper, or possible.
     """
 
     __slots__ = ("array", "index")
@@ -138,7 +138,7 @@ class Place:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x divided by what is 1 but at the index: of the dtype that a division of x by values has."""
+        """x divided by an array that is 1 except at the index: of the dtype that a division of x by values has."""
         return self._by_ones("divide", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def power(
@@ -150,7 +150,7 @@ class Place:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x raised to what is 1 but at the index: of the dtype that a power of x and values has."""
+        """x raised to an array that is 1 except at the index: of the dtype that a power of x and values has."""
         return self._by_ones("power", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def min(

@@ -15,6 +15,7 @@ from pycompiler.lax.fused import fused
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact_each
 from pycompiler.numpy.ufuncs import conjugate
 from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch
@@ -103,7 +104,7 @@ def _check_method(name: str, method: str) -> None:
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
     """The convolution of two arrays, one of which is at least as large as the other in every dimension.
 
-    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', what does not meet an end. Every method
+    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', the part without padding. Every method
     gives the direct sum.
     """
     _check_method("convolve", method)
@@ -142,6 +143,7 @@ def correlate2d(
     return fused(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
 
 
+@nested(1)
 def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: None = None) -> Array:
     """data less its mean along an axis (type='constant'), or less the line that fits best (type='linear').
 

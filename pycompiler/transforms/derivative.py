@@ -278,7 +278,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and the linear function from tangents of the primals to the tangent of the value.
 
-    What depends on the primals alone is computed once. With `has_aux` a third result, the aux. The function is a
+    Values that depend only on the primals are computed once. With `has_aux` a third result, the aux. The function is a
     container of the arrays that it keeps. Raises TypeError for tangents of another structure, ValueError for another
     shape or dtype.
 

@@ -72,7 +72,7 @@ def typeof(x: Any) -> ShapedArray:
 
 @contextlib.contextmanager
 def ensure_compile_time_eval() -> Generator[None]:
-    """A context in which what does not depend on traced arguments is computed at once, also inside of `jit`.
+    """A context in which values that do not depend on traced arguments are computed at once, also inside `jit`.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> @pc.jit

@@ -36,11 +36,11 @@ def vmap(
 
     Args:
       in_axes: the axis of each positional argument that is mapped: one int for all, or a tuple with an entry for each,
-        itself an int, None (not mapped) or a tree of these that is a prefix of the argument. What is not mapped may be
-        anything, also no array, and is handed on as it is. Keyword arguments are mapped over axis 0.
-      out_axes: where the mapped axis is put in the results, in the same form. None: the result is not mapped.
-      axis_name: what `lax.psum` and the other collectives call the mapped axis in `fun`: anything hashable.
-      axis_size: the size of the mapped axis, where no argument is mapped.
+        itself an int, None (not mapped) or a tree of these that is a prefix of the argument. An unmapped argument may
+        be any object and is passed on unchanged. Keyword arguments are mapped over axis 0.
+      out_axes: the place of the mapped axis in the results, in the same form. None: the result is not mapped.
+      axis_name: the name of the mapped axis in `fun` for `lax.psum` and the other collectives; any hashable object.
+      axis_size: the size of the mapped axis, if no argument is mapped.
       spmd_axis_name: the axes of a mesh over which the mapped axis is divided, where `fun` constrains shardings or is
         written for devices (`with_sharding_constraint`, `shard_map`).
       sum_match: a result that is mapped, and whose entry of `out_axes` is None, is summed over the axis.

@@ -46,14 +46,14 @@ def checkpoint(
     static_argnames: str | Iterable[str] = (),
     concrete: Any = _ABSENT,
 ) -> Callable[..., Any]:
-    """A function whose derivative keeps the arguments only, and computes again what else it needs: memory for time.
+    """A function whose derivative keeps only the arguments and recomputes the rest: less memory, more time.
 
     Args:
-      prevent_cse: keep the compiler from taking the values that were computed before, instead of computing them again.
-        Not needed in the body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
-      policy: what is kept nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
-      static_argnums, static_argnames: arguments that are Python values and not arrays; lists and dicts are taken too.
-      concrete: gone, as in jax: any value is a NotImplementedError; static arguments take its place.
+      prevent_cse: keep the compiler from reusing the earlier values instead of the recomputation. Not needed in the
+        body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
+      policy: the values to keep nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
+      static_argnums, static_argnames: arguments that are Python values and not arrays, including lists and dicts.
+      concrete: removed, as in jax: any value is a NotImplementedError. Use static arguments.
 
     The function is traced: Python sees no values. Raises TypeError for an argument that is not an array.
 

@@ -29,9 +29,9 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
 
     `fun` is traced for the types of `primals`, anything with a shape and a dtype: their values do not matter. It is
     linear in all of them together, from floating-point numbers to floating-point numbers, or from integers to integers.
-    What is added to the linear part has no effect. The result is a container of the arrays that it keeps. Raises
-    TypeError, at the line, where the function is not linear; where the cotangent does not have the structure, shape and
-    dtype of the result.
+    Constants that are added to the linear part have no effect. The result is a container of the arrays that it keeps.
+    Raises TypeError, at the line, where the function is not linear; where the cotangent does not have the structure,
+    shape and dtype of the result.
 
     >>> import pycompiler as pc
     >>> pc.linear_transpose(lambda x, y: 2 * x + y, 1.0, 1.0)(3.0)

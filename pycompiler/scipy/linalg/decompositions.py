@@ -14,6 +14,7 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
 from pycompiler.ops.linalg import factorizations as solvers
 from pycompiler.ops.linalg import orthogonal
@@ -26,17 +27,20 @@ def _cholesky(a: Array, *, lower: bool) -> Array:
     return factor if lower else la.adjoint(factor)
 
 
+@nested(1)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The upper factor R of a = R^H R, or with `lower` L of a = L L^H; one triangle of a is read. nan where a is not
     positive definite."""
     return fused(_cholesky, square_matrix("cholesky", a), lower=bool(lower))
 
 
+@nested(1)
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, bool]:
     """The Cholesky factor of a, and `lower`: what cho_solve takes."""
     return cholesky(a, lower), lower
 
 
+@nested(1)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -52,6 +56,7 @@ def svd(
     return lax_linalg.svd(any_matrix("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
 
 
+@nested(1)
 def eigh(
     a: Any,
     b: Any = None,
@@ -105,6 +110,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     return fused(_complex_form, t, z)
 
 
+@nested(1)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
     """Both factors of P a = L U in one matrix, and the swaps of rows: what lu_solve takes."""
     factors, pivots, _ = lax_linalg.lu(any_matrix("lu_factor", a))
@@ -127,11 +133,13 @@ def _lu(a: Array, *, permute: bool) -> tuple[Array, ...]:
     return p, lower, upper
 
 
+@nested(1)
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """P, L, U of a = P L U, or with permute_l the product P L, and U."""
     return fused(_lu, any_matrix("lu", a), permute=bool(permute_l))
 
 
+@nested(1)
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -238,6 +246,7 @@ def _polar_qdwh(a: Array, *, right: bool, eps: float | None, limit: int | None) 
     return (u, h) if right else (la.adjoint(u), la.adjoint(h))
 
 
+@nested(1)
 def polar(
     a: Any,
     side: str = "right",

@@ -98,7 +98,7 @@ def _cho_solve(c: Array, b: Array, *, lower: bool, vector: bool) -> Array:
 
 
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """x of a x = b, from what cho_factor makes of a.
+    """x of a x = b, from the result of cho_factor for a.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import linalg
@@ -127,7 +127,7 @@ def _lu_solve(factors: Array, pivots: Array, b: Array, *, trans: int, vector: bo
 
 
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """x of op(a) x = b, from what lu_factor makes of a; op by trans: 0 none, 1 transpose, 2 conjugate transpose."""
+    """x of op(a) x = b, from the result of lu_factor for a; op by trans: 0 none, 1 transpose, 2 conjugate transpose."""
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans is 0, 1 or 2, got {trans!r}")
     factors, pivots = lu_and_piv

@@ -9,6 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.fused import fused
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import shape as shapes
 from pycompiler.ops import special as ops
@@ -70,6 +71,7 @@ def _bessel_jn(z: Array, *, v: int) -> Array:
     return ops.bessel_j.bind(shapes.broadcast_in_dim.bind(orders, shape=shape, broadcast_dimensions=(0,)), repeated)
 
 
+@nested(3)
 @never_weak
 def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     """The confluent hypergeometric function 1F1(a; b; x)."""

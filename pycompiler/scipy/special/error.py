@@ -8,6 +8,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import check_arrays
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane
@@ -46,6 +47,7 @@ def dawsn(x: Any) -> Array:
     return ops.dawsn.bind(*promoted_inexact("dawsn", x))
 
 
+@nested(1)
 @never_weak
 def ndtr(x: Any) -> Array:
     """The normal distribution function, float32 or float64, else TypeError.
@@ -61,6 +63,7 @@ def _ndtr(x: Array) -> Array:
     return lax.mul(lax.erfc(lax.mul(x, -(0.5**0.5))), 0.5)
 
 
+@nested(1)
 @never_weak
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
     """The logarithm of the normal distribution function, float32 or float64, else TypeError.
