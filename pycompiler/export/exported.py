@@ -41,7 +41,7 @@ from pycompiler.jit.jit import eager_function, jit
 from pycompiler.ops.control.callbacks import host_calls
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.random import key_data, wrap_key_data
-from pycompiler.spmd import distribution
+from pycompiler.spmd import execution
 from pycompiler.spmd.placement import default_backend
 from pycompiler.transforms import custom_vjp, vjp
 
@@ -330,7 +330,7 @@ def _check(closed: ClosedGraph, name: str) -> None:
             f"export: {name} is over the named axes {', '.join(map(str, closed.axis_names))}, which are mapped "
             "outside of it; export the function that is mapped"
         )
-    if distribution.concerns(closed):
+    if execution.runs_on_mesh(closed):
         raise ValueError(
             f"export: {name} is a program over a mesh of devices, which can't be exported; export what each device does"
         )

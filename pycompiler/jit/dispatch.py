@@ -125,4 +125,4 @@ def _settled_dtypes() -> list[Any]:
 
 _attach()
 set_settled_dtypes(tuple(_settled_dtypes()))
-set_watched(checks.are_on)
+set_watched(checks.are_enabled)

@@ -35,12 +35,12 @@ from pycompiler.core import errors
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
-from pycompiler.core.dims.data_sizes import allowed, in_force
+from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.profile import Scope
-from pycompiler.core.source import function_place, warn
+from pycompiler.core.source import function_location, warn
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.evaluate import evaluate
@@ -48,20 +48,19 @@ from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arr
 from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.specialize import aval_at, closed_at
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
-from pycompiler.diagnostics import key_reuse, remarks
-from pycompiler.diagnostics.checks import are_on, watched
-from pycompiler.jit import data_stages, eager, misses
-from pycompiler.jit.automatic import Attempt, Automatic
-from pycompiler.jit.binding import bound
-from pycompiler.jit.data_stages import staged
+from pycompiler.diagnostics import checks, key_reuse, remarks
+from pycompiler.jit import cache_misses, data_dependent, eager
+from pycompiler.jit.automatic import Automatic, Candidate
+from pycompiler.jit.binding import bind_sizes
+from pycompiler.jit.data_dependent import staged
 from pycompiler.jit.dynamic import Dynamic
 from pycompiler.jit.jitted import Jitted
 from pycompiler.jit.options import Options, donated_leaves, read_options, resolved
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
-from pycompiler.spmd import distribution
+from pycompiler.spmd import execution
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
 
@@ -79,7 +78,7 @@ class _Program:
 
     def __init__(self, fun: Callable[..., Any], options: Options) -> None:
         self.fun = fun
-        self.name = Origin("jit", fun).name
+        self.name = DebugInfo("jit", fun).name
         self.options = options
         self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
         self.function: Callable[[], JitFunction | None] = lambda: None
@@ -87,7 +86,7 @@ class _Program:
         # What came of the last miss of a dynamic function, where its sizes are the cause.
         self.event: str | None = None
         # How many functions made at the same place were jitted before.
-        counter = misses.counter(fun)
+        counter = cache_misses.counter(fun)
         self.earlier = counter[0]
         counter[0] += 1
 
@@ -140,7 +139,7 @@ class _Program:
     def _signature(
         self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
     ) -> Signature:
-        key = (fixed, avals, in_force() is not None)
+        key = (fixed, avals, current_scope() is not None)
         # What leaks does so while it is traced.
         found = None if config.checking_leaks else self.traces.get(key)
         if found is None:
@@ -157,7 +156,7 @@ class _Program:
         if config.no_tracing:
             raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()
-        with Scope("trace", f"trace {self.name}", function=function_place(self.fun)):
+        with Scope("trace", f"trace {self.name}", function=function_location(self.fun)):
             graph = self._graph(flat, avals)
         if config.debug_key_reuse:
             key_reuse.summary(graph)
@@ -169,14 +168,14 @@ class _Program:
         return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
 
     def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
-        if self.options.dynamic is None and in_force() is None:
-            return make_graph(flat, avals, flat.origin())
+        if self.options.dynamic is None and current_scope() is None:
+            return make_graph(flat, avals, flat.debug_info())
 
         def run(*leaves: Any) -> Sequence[Any]:
             with allowed():
                 return flat(*leaves)
 
-        return make_graph(run, avals, flat.origin())
+        return make_graph(run, avals, flat.debug_info())
 
     @boundary
     def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
@@ -184,7 +183,7 @@ class _Program:
         if config.disable_jit:
             return self.fun
         self.event = None
-        is_dynamic = self.options.dynamic is not None and not are_on()
+        is_dynamic = self.options.dynamic is not None and not checks.are_enabled()
         found = self._with_symbols(args, kwargs) if is_dynamic else None
         if config.explain_cache_misses:
             _log.warning("%s", self.explain_last_miss())
@@ -197,13 +196,13 @@ class _Program:
         if any(isinstance(const, Tracer) for const in signature.graph.consts):
             # What it closes over is being traced, though none of its arguments is.
             return self.traced
-        if distribution.concerns(signature.graph):
+        if execution.runs_on_mesh(signature.graph):
             return self.sharded
-        if data_stages.concerns(signature.graph):
+        if data_dependent.has_data_dependent_sizes(signature.graph):
             return self._staged(signature, leaves)
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         call = self._compile(signature, target)
-        return self._checked(signature, call, target) if are_on() else call
+        return self._checked(signature, call, target) if checks.are_enabled() else call
 
     def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
         """What calls a program in which sizes depend on data: for all sizes of its arguments the same one."""
@@ -228,7 +227,7 @@ class _Program:
         signature, leaves = self.signature(args, kwargs, symbolic=True)
         if not has_symbols(signature.graph) or not self._is_own(signature):
             return None
-        if data_stages.concerns(signature.graph):
+        if data_dependent.has_data_dependent_sizes(signature.graph):
             return self._staged(signature, leaves)
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         return self._bound(signature, target, [get_aval(leaf).shape for leaf in leaves])
@@ -243,32 +242,34 @@ class _Program:
             return None
         # Each round but the last refuses a program.
         while True:
-            attempt = automatic.attempt(fixed, avals, flat.names)
-            if attempt is None:
+            candidate = automatic.candidate(fixed, avals, flat.names)
+            if candidate is None:
                 refused = automatic.refusal(fixed, avals)
                 if refused is not None:
                     self.event = f"compiled for its own sizes, since no symbols can stand for them: {refused}"
                     remarks.tell("compiled-for-own-sizes", f"{self.name}: {refused}")
                 return None
             try:
-                signature = self._signature(flat, fixed, kwargs, attempt.avals)
+                signature = self._signature(flat, fixed, kwargs, candidate.avals)
                 if not self._is_own(signature) or named_device(self.name, signature.graph.graph) is not None:
                     return None
-                if not automatic.is_checked_at_one(attempt):
-                    automatic.checked_at_one(fixed, attempt, serves := self._agrees(signature, attempt, flat, avals))
+                if not automatic.is_checked_at_one(candidate):
+                    automatic.checked_at_one(
+                        fixed, candidate, serves := self._agrees(signature, candidate, flat, avals)
+                    )
                     if not serves:
                         continue
-                if data_stages.concerns(signature.graph):
+                if data_dependent.has_data_dependent_sizes(signature.graph):
                     call = self._staged(signature, leaves)
                 else:
                     call = self._bound(signature, target, [aval.shape for aval in avals], is_exact=False)
             except Exception as error:
-                automatic.failed(fixed, attempt, error)
+                automatic.failed(fixed, candidate, error)
                 continue
-            automatic.succeeded(fixed, avals, attempt)
-            if attempt.why is not None:
-                leaf, axis, before, now = attempt.why
-                names = ", ".join(attempt.sizes)
+            automatic.succeeded(fixed, avals, candidate)
+            if candidate.why is not None:
+                leaf, axis, before, now = candidate.why
+                names = ", ".join(candidate.sizes)
                 self.event = (
                     f"compiled again, for every size of {names}, because axis {axis} of '{flat.names()[leaf]}' was "
                     f"{before} and is {now}"
@@ -276,14 +277,14 @@ class _Program:
             return call
 
     def _agrees(
-        self, signature: Signature, attempt: Attempt, flat: FlatFunction, avals: tuple[ShapedArray, ...]
+        self, signature: Signature, candidate: Candidate, flat: FlatFunction, avals: tuple[ShapedArray, ...]
     ) -> bool:
         """Whether results for a call's sizes are of the types that tracing for these gives."""
         static = self._graph(flat, avals)
         # Sizes that depend on data are bounded by others.
         sizes = {
             symbol.name: Dim(symbol.name, min=0) for symbol in symbols_of(signature.graph.out_avals)
-        } | attempt.sizes
+        } | candidate.sizes
         one, other = ([aval_at(aval, sizes) for aval in x.out_avals] for x in (static, signature.graph))
         return flat.out_tree == signature.out_tree and one == other
 
@@ -291,7 +292,7 @@ class _Program:
         """Whether a call is one of compiled code on one device, and of no trace."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
-        return not traced and not distribution.concerns(graph)
+        return not traced and not execution.runs_on_mesh(graph)
 
     def _bound(
         self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
@@ -307,7 +308,7 @@ class _Program:
             return compiled(closed_at(graph, sizes), self.name, signature.keep_unused, signature.donated, target=other)
 
         # Where the program asked for symbols, it is told that there are none elsewhere.
-        call = bound(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
+        call = bind_sizes(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
         shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
         avals = ", ".join(map(short, graph.in_avals))
         every = f"compiled for ({avals}), for every size of {', '.join(sizes)}"
@@ -345,7 +346,7 @@ class _Program:
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
             gone = taken_once(signature.graph, self.name, leaves, signature.donated)
-            result = watched(signature.graph, keeping, leaves, signature.names)
+            result = checks.call_checked(signature.graph, keeping, leaves, signature.names)
             for number in gone:
                 leaves[number].delete()
             return result
@@ -355,10 +356,10 @@ class _Program:
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
-        if config.disable_jit or axes.typing() is not None:
+        if config.disable_jit or axes.varying_tracker() is not None:
             return self.fun(*args, **kwargs)
         signature, leaves = self.signature(args, kwargs)
-        if data_stages.concerns(signature.graph):
+        if data_dependent.has_data_dependent_sizes(signature.graph):
             # Its sizes are the caller's: symbols of that graph, or numbers where nothing is recorded.
             return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
@@ -374,11 +375,11 @@ class _Program:
         if signature.graph.axis_names:
             return self.traced(*args, **kwargs)
         graph, donated = signature.graph, signature.donated
-        if not are_on():
-            return signature.out_tree.unflatten(distribution.execute(graph, self.name, leaves, donated))
+        if not checks.are_enabled():
+            return signature.out_tree.unflatten(execution.execute(graph, self.name, leaves, donated))
         given = list(map(as_array, leaves))
         gone = taken_once(graph, self.name, given, donated)
-        outs = watched(graph, lambda *xs: distribution.execute(graph, self.name, xs), given, signature.names)
+        outs = checks.call_checked(graph, lambda *xs: execution.execute(graph, self.name, xs), given, signature.names)
         for number in gone:
             given[number].delete()
         return signature.out_tree.unflatten(outs)
@@ -418,7 +419,7 @@ class _Program:
             return f"{self.name}: {self.event}"
         function = self.function()
         key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
-        return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
+        return cache_misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
 
 
 def _say(aloud: bool, text: str, name: str, start: float) -> None:
@@ -586,5 +587,5 @@ def clear_caches() -> None:
 copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
-set_leaf_namer(misses.leaf_names)
+set_leaf_namer(cache_misses.leaf_names)
 set_donation_reporter(_donation_was_copied)

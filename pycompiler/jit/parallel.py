@@ -134,7 +134,7 @@ def pmap(
         dims = [*in_axes_of(flat, entries, moving), *(0 for _ in tree_leaves(kwargs))]
         dims = [canonical_mapped_axis(flat, i, x, d) for i, (x, d) in enumerate(zip(leaves, dims, strict=True))]
         size: Any = mapped_size_of(flat, leaves, dims, axis_size)
-        mesh = _mesh_of_size(size, name, given, backend, flat.origin().name)
+        mesh = _mesh_of_size(size, name, given, backend, flat.debug_info().name)
 
         def local(*xs: Any) -> list[Any]:
             outs = flat(*[_without(x, d) for x, d in zip(xs, dims, strict=True)])
@@ -155,7 +155,7 @@ def pmap(
             in_layouts,
             lambda outs: [layout(x, d) for x, d in zip(outs, out_dims, strict=True)],
             False,
-            flat.origin(),
+            flat.debug_info(),
         )
         return flat.out_tree.unflatten(outs)
 
@@ -207,6 +207,6 @@ def _out_axis(flat: FlatFunction, index: int, out: Any, axis: int | None) -> int
     if axis is not None and not -rank <= axis < rank:
         raise ValueError(
             f"pmap: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
-            f"{flat.origin().name} has {rank} axes with it"
+            f"{flat.debug_info().name} has {rank} axes with it"
         )
     return None if axis is None else axis % rank

@@ -12,7 +12,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.precision import (
     DotDimensionNumbers,
@@ -224,8 +224,15 @@ def scaled_dot(
     if preferred_element_type is not None:
         wanted = dtypes.canonicalize_requested(preferred_element_type, "scaled_dot")
     scales = [x for x in (lhs_scale, rhs_scale) if x is not None]
-    return fused(_scaled_dot, lhs, rhs, *scales, has=(lhs_scale is not None, rhs_scale is not None), numbers=numbers,
-                 wanted=wanted)  # fmt: skip
+    return eager_jit(
+        _scaled_dot,
+        lhs,
+        rhs,
+        *scales,
+        has=(lhs_scale is not None, rhs_scale is not None),
+        numbers=numbers,
+        wanted=wanted,
+    )
 
 
 def _scaled_dot(lhs: Array, rhs: Array, *scales: Array, has: tuple[bool, bool], numbers: Any, wanted: Any) -> Array:
@@ -317,7 +324,7 @@ def ragged_dot_general(
     if not dtypes.is_integer(get_aval(group_sizes).dtype):
         raise TypeError(f"{name}: group_sizes must be integers, got {short(get_aval(group_sizes))}")
     check_precision(name, precision)
-    result = fused(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
+    result = eager_jit(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
     return divided(name, result, out_sharding)
 
 

@@ -21,9 +21,9 @@ class FftType(enum.IntEnum):
 def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform over the last `len(fft_lengths)` dimensions, computed by pocketfft.
 
-    `fft_type`: an `FftType`, or its name, in capitals or not. FFT, IFFT: complex arrays whose last dimensions are the lengths; real ones
-    are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last dimension of its
-    spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by the product of the
+    `fft_type`: an `FftType`, or its name, in capitals or not. FFT, IFFT: complex arrays whose last dimensions are the
+    lengths; real ones are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last
+    dimension of its spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by the product of the
     lengths.
     Raises ValueError for lengths that don't fit, TypeError for dtypes.
     """

@@ -17,7 +17,7 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops.linalg import eigenvalues as complexes
@@ -74,7 +74,7 @@ def cholesky(x: Array, *, symmetrize_input: bool = True) -> Array:
 
     x is symmetrized first; without symmetrize_input its lower triangle is taken.
     """
-    return fused(_cholesky, matrix("cholesky", x, square=True), symmetrize=symmetrize_input)
+    return eager_jit(_cholesky, matrix("cholesky", x, square=True), symmetrize=symmetrize_input)
 
 
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Array:
@@ -142,7 +142,7 @@ def eigh(
         raise _refuse("eigh", implementation, "None or EighImplementation.QR")
     x = matrix("eigh", x, square=True)
     subset = _subset("eigh", subset_by_index, get_aval(x).shape[-1])
-    v, w = fused(_eigh, x, lower=bool(lower), symmetrize=bool(symmetrize_input), subset=subset)
+    v, w = eager_jit(_eigh, x, lower=bool(lower), symmetrize=bool(symmetrize_input), subset=subset)
     return v, w
 
 
@@ -223,7 +223,7 @@ def svd(
     if subset is not None and full_matrices and compute_uv:
         raise ValueError("svd: full_matrices and subset_by_index exclude each other; pass full_matrices=False")
     by_qr = algorithm is SvdAlgorithm.QR
-    return fused(_svd, x, full=bool(full_matrices), vectors=bool(compute_uv), by_qr=by_qr, subset=subset)
+    return eager_jit(_svd, x, full=bool(full_matrices), vectors=bool(compute_uv), by_qr=by_qr, subset=subset)
 
 
 def _symmetric_product(a: Array, c: Array, *, alpha: float, beta: float, symmetrize: bool) -> Array:
@@ -243,7 +243,7 @@ def symmetric_product(
     check_arrays("symmetric_product", a_matrix, c_matrix)
     la.shapes_of("symmetric_product", "mn,mm->mm", get_aval(a_matrix), get_aval(c_matrix))
     scalars = {"alpha": float(alpha), "beta": float(beta)}
-    return fused(_symmetric_product, a_matrix, c_matrix, **scalars, symmetrize=bool(symmetrize_output))
+    return eager_jit(_symmetric_product, a_matrix, c_matrix, **scalars, symmetrize=bool(symmetrize_output))
 
 
 def triangular_solve(
@@ -373,7 +373,7 @@ def qdwh(
         raise _refuse("qdwh", "dynamic_shape", "an array of the size that is meant")
     eps = float(np.finfo(get_aval(x).dtype).eps) if eps is None else float(eps)
     weights = tuple(_weights(eps, max_iterations))
-    u, h, converged = fused(_qdwh, x, weights=weights, eps=eps)
+    u, h, converged = eager_jit(_qdwh, x, weights=weights, eps=eps)
     return u, h, movement.full((), len(weights), np.int32), converged
 
 

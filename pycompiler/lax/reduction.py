@@ -8,7 +8,7 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.ops import PRIMITIVES, bits, compare, reduction
@@ -56,7 +56,7 @@ def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype
     axis = canonical_axis(name, axis, len(get_aval(operand).shape))
     entry = PRIMITIVES[name]
     if dtypes.is_complex(get_aval(operand).dtype) and get_aval(operand).shape[axis] != 0:
-        operand, entry = fused(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
+        operand, entry = eager_jit(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
     return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, operand, axis, index_dtype))
 
 

@@ -28,7 +28,7 @@ class _Traced:
     ) -> None:
         leaves, in_tree = tree_flatten((tuple(example), {}))
         flat = FlatFunction(name, function, in_tree, has_aux=has_aux)
-        self.graph: ClosedGraph = make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.origin())
+        self.graph: ClosedGraph = make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info())
         self.split = flat.split
         wanted, tree = tree_flatten(like)
         if flat.out_tree != tree:

@@ -14,7 +14,7 @@ import numpy as np
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.core.types.tree import tree_flatten, tree_map
@@ -84,7 +84,7 @@ def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree:
             raise TypeError(f"reduce: the computation must give what it takes, {tree}, got {out_tree}")
         return out
 
-    closed = record(flat, (*avals, *avals), Origin("reduce", computation))
+    closed = record(flat, (*avals, *avals), DebugInfo("reduce", computation))
     for given, aval in zip(closed.out_avals, avals, strict=True):
         if (given.shape, given.dtype) != (aval.shape, aval.dtype):
             raise TypeError(

@@ -10,7 +10,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, canonical_shape, cast
 from pycompiler.numpy import creation, ufuncs
@@ -116,7 +116,7 @@ def _disk(key: Array, *, shape: tuple[int, ...], dtype: Any, radius: float | Non
 
 def _in_disk(key: Any, shape: Any, dtype: Any, radius: float | None = None) -> Array:
     check_key("variance_scaling", key)
-    return fused(_disk, key, shape=canonical_shape("variance_scaling", shape), dtype=dtype, radius=radius)
+    return eager_jit(_disk, key, shape=canonical_shape("variance_scaling", shape), dtype=dtype, radius=radius)
 
 
 def variance_scaling(
@@ -206,7 +206,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         columns = shape[axis]
         rows = prod(shape) // columns
         drawn = distributions.normal(key, (max(rows, columns), min(rows, columns)), wanted)
-        matrix = fused(orthonormal, drawn)
+        matrix = eager_jit(orthonormal, drawn)
         if rows < columns:
             matrix = movement.transpose(matrix, (1, 0))
         others = [i for i in range(len(shape)) if i != axis]

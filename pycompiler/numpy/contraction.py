@@ -14,7 +14,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
@@ -257,7 +257,7 @@ def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: 
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}")
     x, y = converted(name, a, v) if preferred is not None else promoted_inexact_each(name, a, v)
-    return fused(_convolution, x, y, turns=name == "convolve", mode=mode, precision=precision, preferred=preferred)
+    return eager_jit(_convolution, x, y, turns=name == "convolve", mode=mode, precision=precision, preferred=preferred)
 
 
 def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, preferred: Any) -> Array:

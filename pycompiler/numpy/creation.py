@@ -84,7 +84,7 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
 
 
 def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """A decorator: the first `count` arguments of a function may be nested lists of numbers, as JAX has it for a few."""
+    """A decorator: the first `count` arguments of a function may be nested lists of numbers, as in JAX."""
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @functools.wraps(function)

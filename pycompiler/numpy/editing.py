@@ -27,13 +27,15 @@ from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.positions import flattened, index_dtype
 from pycompiler.numpy.sorting import argsort, searchsorted
 from pycompiler.numpy.taking import check_integers, take
-from pycompiler.numpy.updates import Place
+from pycompiler.numpy.updates import IndexUpdateRef
 
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
     """The value of what says how large the result is."""
     if isinstance(x, Tracer):
-        no_value(ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static")
+        no_value(
+            ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static"
+        )
     return np.asarray(x)
 
 
@@ -54,7 +56,7 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
     if isinstance(obj, Tracer) and assume_unique_indices and get_aval(obj).dtype != dtypes.bool_:
-        mask = Place(movement.full((size,), True), flattened(obj)).set(False)
+        mask = IndexUpdateRef(movement.full((size,), True), flattened(obj)).set(False)
         left = size - dim_product(get_aval(obj).shape)
         ranks = np.arange(size, dtype=np.int32)
         # The places that stay come first in a sort that keeps the order.
@@ -108,14 +110,14 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
         # One place: the first dimension of the values counts along the axis.
         values = movement.transpose(values, _moved(0, axis, len(shape)))
     number = dim_product(get_aval(places).shape)
-    count = get_aval(values).shape[axis] if number in (0, 1) and len(get_aval(places).shape) < 2 else number
+    count: Any = get_aval(values).shape[axis] if number in (0, 1) and len(get_aval(places).shape) < 2 else number
     if number == 0:
         count = 0
     new, old = (_shifted_when_run if traced else _shifted)(places, count, size)
     result = movement.full((*shape[:axis], size + count, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
     front = (slice(None),) * axis
-    result = Place(result, (*front, old)).set(arr, unique_indices=True)
-    result = Place(result, (*front, new)).set(values, unique_indices=True)
+    result = IndexUpdateRef(result, (*front, old)).set(arr, unique_indices=True)
+    result = IndexUpdateRef(result, (*front, new)).set(values, unique_indices=True)
     return weakly(result, get_aval(arr).weak_type)
 
 
@@ -137,7 +139,7 @@ def _shifted_when_run(places: Array, count: int, size: int) -> tuple[Array, Arra
     places = broadcast_to(places, (count,))
     order = argsort(places)
     ordered = take(places, order)
-    new = Place(places, order).add(movement.iota(whole, count))
+    new = IndexUpdateRef(places, order).add(movement.iota(whole, count))
     old = movement.iota(whole, size)
     return new, ufuncs.add(old, cast(searchsorted(ordered, old, side="right"), whole))
 

@@ -17,7 +17,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
@@ -228,7 +228,7 @@ def einsum(
         "preferred": None if boolean else wanted,
     }
     if _dot_general is contraction.dot_general:
-        result = fused(_contracted, *arrays, **static)
+        result = eager_jit(_contracted, *arrays, **static)
     else:
         result = _contracted(*arrays, **static, dot_general=_dot_general)
     if boolean and wanted is None:

@@ -8,7 +8,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.complexes import imag, real
@@ -122,7 +122,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
         a = take(a, sorter)
     count = get_aval(a).shape[0]
     few = type(count) is not int or count <= 8 or method == "compare_all"
-    return fused(_by_comparing if few else _by_halving, a, v, side=side)
+    return eager_jit(_by_comparing if few else _by_halving, a, v, side=side)
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
@@ -212,7 +212,7 @@ def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
     place = canonical_axis(f"{name}, kth", kth, size) if isinstance(size, int) else kth + size if kth < 0 else kth
     if not 0 <= place < size:
         raise ValueError(f"{name}: kth {kth} is out of range for the {size} elements of axis {axis}")
-    return fused(_partitioned, a, kth=place, axis=axis)
+    return eager_jit(_partitioned, a, kth=place, axis=axis)
 
 
 def _partitioned(a: Array, *, kth: Any, axis: int) -> tuple[Array, Array]:

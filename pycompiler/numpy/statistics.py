@@ -13,7 +13,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import reductions, ufuncs
@@ -177,9 +177,9 @@ def _quantile(
     if is_empty(get_aval(lines).shape[-1]):
         raise ValueError(f"{name}: there are no elements over the axes {axis} of {short(a)}")
     if method == "inverted_cdf":
-        result = fused(_inverted_cdf, lines, q, *given, without_nan=without_nan)
+        result = eager_jit(_inverted_cdf, lines, q, *given, without_nan=without_nan)
     else:
-        result = fused(_ordered, lines, q, method=method, without_nan=without_nan)
+        result = eager_jit(_ordered, lines, q, method=method, without_nan=without_nan)
     return movement.reshape(result, (*get_aval(q).shape, *kept)) if keepdims else result
 
 

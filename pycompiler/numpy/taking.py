@@ -9,7 +9,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions, fill_of
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
@@ -125,7 +125,7 @@ def take_along_axis(
         return movement.full(result, cast(0 if fill is None else fill, get_aval(arr).dtype))
     wrap = how != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices
     extra = () if fill is None else (fill,)
-    return fused(_taken_along, arr, indices, *extra, axis=axis, mode=how, wrap=wrap)
+    return eager_jit(_taken_along, arr, indices, *extra, axis=axis, mode=how, wrap=wrap)
 
 
 def _shown(x: Array) -> str:

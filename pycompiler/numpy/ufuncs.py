@@ -17,7 +17,7 @@ from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
 from pycompiler.ops import PRIMITIVES
@@ -310,7 +310,7 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
     if dtypes.is_complex(get_aval(x).dtype):
-        return fused(analytic.logaddexp, x, y)
+        return eager_jit(analytic.logaddexp, x, y)
     return _logaddexp(x, y)
 
 
@@ -353,7 +353,7 @@ def _finite(x: Array) -> Array:
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    return weakly(fused(_sinc, x), get_aval(x).weak_type)
+    return weakly(eager_jit(_sinc, x), get_aval(x).weak_type)
 
 
 def _sinc(x: Array) -> Array:

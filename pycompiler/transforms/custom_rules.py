@@ -343,7 +343,7 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
         result, rule = pair(f"custom_gradient: {name_of(fun)}", _HALVES, fun(*args))
         leaves, tree = tree_flatten(((result,), {}))
         flat = FlatFunction("custom_gradient", rule, tree)
-        graph = record(flat, [strong(get_aval(leaf)) for leaf in leaves], flat.origin())
+        graph = record(flat, [strong(get_aval(leaf)) for leaf in leaves], flat.debug_info())
         return result, (graph.consts, _Rule(graph, flat.out_tree))
 
     def bwd(residual: Any, cotangent: Any) -> Any:
@@ -382,7 +382,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
     check_function("closure_convert", fun)
     leaves, in_tree = tree_flatten((tuple(example_args), {}))
     flat = FlatFunction("closure_convert", fun, in_tree)
-    graph = record(flat, [get_aval(leaf) for leaf in leaves], flat.origin())
+    graph = record(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info())
     moved = [_may_vary(const) for const in graph.consts]
     out_tree = flat.out_tree
     hoisted = [const for const, m in zip(graph.consts, moved, strict=True) if m]

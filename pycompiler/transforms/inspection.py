@@ -104,7 +104,7 @@ def _trace(
     leaves, in_tree = flatten_arguments(with_described((tuple(args[place] for place in places), kwargs)))
     flat = FlatFunction(transform, fun, in_tree, places, args)
     check_arrays(transform, fun, leaves, in_tree, places)
-    return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.origin()), flat.out_tree
+    return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info()), flat.out_tree
 
 
 def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:

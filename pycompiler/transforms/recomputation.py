@@ -118,7 +118,7 @@ def _checkpoint(
         values = (*((place, args[place]) for place in static), *sorted(fixed.items()))
         graph, out_tree = _traced(flat, leaves, (name, in_tree.snapshot(), tuple(map(_static_key, values))))
         flags: PreventCse = _flags(prevent_cse, given, dynamic)
-        params = {"name": flat.origin().name, "policy": policy, "differentiated": False}
+        params = {"name": flat.debug_info().name, "policy": policy, "differentiated": False}
         return out_tree.unflatten(recompute(graph, leaves, flags, **params))
 
     return checkpoint_fun
@@ -164,7 +164,7 @@ def _traced(flat: FlatFunction, leaves: Sequence[Any], static: Hashable) -> tupl
     key = (static, avals, context_key())
     traced = known.get(key)
     if traced is None:
-        graph = make_graph(flat, avals, flat.origin())
+        graph = make_graph(flat, avals, flat.debug_info())
         traced = (graph, flat.out_tree)
         if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
             known[key] = traced

@@ -42,8 +42,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     flat = FlatFunction("linear_transpose", fun, in_tree)
     check_arrays("linear_transpose", fun, leaves, in_tree)
     avals = [get_aval(leaf) for leaf in leaves]
-    graph = make_graph(flat, avals, flat.origin())
-    name, out_tree = flat.origin().name, flat.out_tree
+    graph = make_graph(flat, avals, flat.debug_info())
+    name, out_tree = flat.debug_info().name, flat.out_tree
     if _kinds(avals) | _kinds(graph.out_avals) not in ({"inexact"}, {"integer"}, set[str]()):
         raise TypeError(
             "linear_transpose: takes functions from floating-point or complex numbers to such, or from integers to "

@@ -38,7 +38,7 @@ class Binding(NamedTuple):
     trace: Trace | None
 
 
-class Typing:
+class VaryingTracker:
     """Follows over which axes of a mesh each value may differ, and takes every operation that is bound meanwhile."""
 
     __slots__ = ()
@@ -56,12 +56,12 @@ class Manual(NamedTuple):
     """The axes of a mesh over which a function is written for one device.
 
     `varying`: values that are equal everywhere are told from those that differ, which derivatives then rely on;
-    `typing` is there while the user's function is traced.
+    `tracker` is there while the user's function is traced.
     """
 
     names: frozenset[Name]
     varying: bool
-    typing: Typing | None
+    tracker: VaryingTracker | None
 
 
 class _Scope(threading.local):
@@ -127,15 +127,15 @@ def _key() -> tuple[Hashable, ...]:
     names: tuple[Hashable, ...] = tuple([(name, binding.size) for name, binding in _scope.bindings.items()])
     manual = _scope.manual
     if manual is not None:
-        names = (*names, (manual.names, manual.varying, manual.typing is not None))
+        names = (*names, (manual.names, manual.varying, manual.tracker is not None))
     return names if _scope.mesh is None else (*names, _scope.mesh)
 
 
 @contextlib.contextmanager
-def manual(sizes: Mapping[Any, int], varying: bool, typing: Typing | None) -> Generator[None]:
+def manual(sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | None) -> Generator[None]:
     """The axes of a mesh are in scope while the block runs: operations over them stay what they are."""
     inner = {other: binding for other, binding in _scope.bindings.items() if other not in sizes}
-    before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, typing)
+    before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, tracker)
     try:
         with _bindings({**inner, **{name: Binding(size, None) for name, size in sizes.items()}}):
             yield
@@ -148,10 +148,10 @@ def manual_axes() -> Manual | None:
     return _scope.manual
 
 
-def typing() -> Typing | None:
+def varying_tracker() -> VaryingTracker | None:
     """What follows values over the axes of a mesh, if anything does."""
     manual = _scope.manual
-    return None if manual is None else manual.typing
+    return None if manual is None else manual.tracker
 
 
 def swap_mesh(mesh: Hashable) -> Hashable:

@@ -116,8 +116,8 @@ class Primitive:
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the operation: recorded, transformed or evaluated, as the newest of these traces says: the arguments',
         the current one, and those of the named axes that it is over."""
-        typing = axes.typing()
-        return self.dispatch(args, params) if typing is None else typing.bind(self, args, params)
+        tracker = axes.varying_tracker()
+        return self.dispatch(args, params) if tracker is None else tracker.bind(self, args, params)
 
     def dispatch(self, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """`bind`, past what follows the values over a mesh."""

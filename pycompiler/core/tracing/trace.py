@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
 from pycompiler.core import errors
 from pycompiler.core.dims.dims import Dimension, dim_product
-from pycompiler.core.source import Source, function_place, user_frame_source
+from pycompiler.core.source import Source, function_location, user_frame_source
 from pycompiler.core.types.aval import get_aval, short
 
 if TYPE_CHECKING:
     from pycompiler.core.tracing.primitive import Primitive
 
-__all__ = ["Origin", "Trace", "Tracer", "current_trace", "get_aval", "swap_trace"]
+__all__ = ["DebugInfo", "Trace", "Tracer", "current_trace", "get_aval", "swap_trace"]
 
 _levels = itertools.count(1)
 
 
-class Origin:
+class DebugInfo:
     """What a trace was made for: the transformation's name, the user's function, the names of its array arguments."""
 
     __slots__ = ("_names", "function", "transform")
@@ -55,17 +55,17 @@ class Origin:
         return self.transform in ("jit", "make_jaxpr")
 
     def __str__(self) -> str:
-        return f"{self.transform} of {function_place(self.function)}"
+        return f"{self.transform} of {function_location(self.function)}"
 
 
 class Trace:
     """One running transformation. `process` says what an operation does under it."""
 
-    __slots__ = ("done", "level", "origin")
+    __slots__ = ("debug_info", "done", "level")
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, debug_info: DebugInfo) -> None:
         self.level = next(_levels)
-        self.origin = origin
+        self.debug_info = debug_info
         self.done = False
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -132,10 +132,12 @@ class Tracer:
     def __repr__(self) -> str:
         aval = self.aval
         shape = ",".join(map(str, aval.shape))
-        return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.origin.transform}>"
+        return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.debug_info.transform}>"
 
     def __hash__(self) -> int:
-        raise TypeError(f"{_place()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set")
+        raise TypeError(
+            f"{_call_site()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set"
+        )
 
     def __len__(self) -> int:
         if not self.aval.shape:
@@ -148,7 +150,7 @@ class Tracer:
             return bool(value)
         if self.aval.shape not in ((), (1,)):
             raise ValueError(
-                f"{_place()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
+                f"{_call_site()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
             )
         no_value(
             errors.TracerBoolConversionError,
@@ -242,7 +244,7 @@ def _counted(what: str, aval: ShapedArray) -> int:
     if isinstance(size, int):
         return size
     raise errors.InconclusiveDimensionError(
-        f"{_place()}{what} of a traced {short(aval)} must be an int, and {size} has no fixed size.\n"
+        f"{_call_site()}{what} of a traced {short(aval)} must be an int, and {size} has no fixed size.\n"
         "What to do: use x.shape[0], which is a dimension; or lax.scan or vmap, to go over the rows"
     )
 
@@ -251,7 +253,7 @@ _LOOP = "which makes an array of integers, or lax.fori_loop to count to it"
 _MATH = "or the function of pycompiler.numpy in place of that of math"
 
 
-def _place() -> str:
+def _call_site() -> str:
     source = user_frame_source()
     return f"{source.describe()}\n" if source else ""
 
@@ -260,13 +262,13 @@ def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted:
     """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
     if tracer.owner.done:
         raise leaked(tracer)
-    origin = tracer.owner.origin
+    debug_info = tracer.owner.debug_info
     names = tracer.argument_names()
-    what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."
+    what = f"{_call_site()}{wanted} of a traced {short(tracer.aval)} was asked for, but {debug_info} has no values."
     shown = ", ".join(f"'{name}'" for name in names)
     if names:
         what += f"\nIt depends on the argument{'s' * (len(names) > 1)} {shown}."
-    markable = names and origin.can_be_static and tracer.is_of_scalars()
+    markable = names and debug_info.can_be_static and tracer.is_of_scalars()
     static = f"mark {shown} static (static_argnums, static_argnames), or " if markable else ""
     what += f"\nWhat to do: {static}{instead}."
     raise kind(what)
@@ -274,10 +276,10 @@ def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted:
 
 def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
     """The error for a tracer that is used after its trace has ended."""
-    origin = tracer.owner.origin
+    debug_info = tracer.owner.debug_info
     made = tracer.made_at()
     at = f", made at {made}," if made else ""
     return errors.UnexpectedTracerError(
-        f"{_place()}a traced {short(tracer.aval)} of {origin}{at} is used after that call has ended.\n"
+        f"{_call_site()}a traced {short(tracer.aval)} of {debug_info}{at} is used after that call has ended.\n"
         "What to do: return the value from the function instead of storing it in a global, an attribute or a list."
     )

@@ -23,7 +23,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import GraphTracer, record
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops.collective.reductions import axis_index, pmax, pmin, psum, pvary
@@ -39,7 +39,7 @@ NONE: Names = frozenset()
 _REDUCTIONS = (psum, pmax, pmin)
 
 
-class Differing(axes.Typing):
+class Differing(axes.VaryingTracker):
     """Over which of a mesh's axes the values of one traced function may differ."""
 
     __slots__ = ("_fixed", "_known", "axes", "level")
@@ -132,7 +132,7 @@ class Differing(axes.Typing):
                 found.extend(map(self.of, outs))
                 return outs
 
-            return record(run, graph.in_avals, Origin("shard_map", evaluate)), tuple(found)
+            return record(run, graph.in_avals, DebugInfo("shard_map", evaluate)), tuple(found)
 
         return graph.derive(("typed", self.axes, tuple(given), None if wanted is None else tuple(wanted)), make)
 
@@ -190,24 +190,24 @@ def _steady(start: Sequence[Names], step: Callable[[Sequence[Names]], Sequence[N
         start = after
 
 
-def _scan(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _scan(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     body: ClosedGraph = params["jaxpr"]
     first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
 
     def results(names: Sequence[Names]) -> Sequence[Names]:
         def step(carry: Sequence[Names]) -> tuple[Names, ...]:
-            return typing.typed(body, (*names[:first], *carry, *names[last:]))[1]
+            return tracker.typed(body, (*names[:first], *carry, *names[last:]))[1]
 
         carry = _steady(names[first:last], lambda now: step(now)[: last - first])
         return (*carry, *step(carry)[last - first :])
 
     free = [not first <= place < last for place in range(len(args))]
-    names, outs = _widest(list(map(typing.of, args)), free, results)
+    names, outs = _widest(list(map(tracker.of, args)), free, results)
     names = (*names[:first], *outs[: last - first], *names[last:])
-    return _Typed(names, {**params, "jaxpr": typing.typed(body, names, outs)[0]}, outs)
+    return _Typed(names, {**params, "jaxpr": tracker.typed(body, names, outs)[0]}, outs)
 
 
-def _while(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _while(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """Where devices may stop at different times, everything that is carried may differ."""
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     first = params["cond_nconsts"]
@@ -215,38 +215,38 @@ def _while(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _T
 
     def results(names: Sequence[Names]) -> Sequence[Names]:
         def step(carry: Sequence[Names]) -> Sequence[Names]:
-            (ends,) = typing.typed(cond, (*names[:first], *carry))[1]
+            (ends,) = tracker.typed(cond, (*names[:first], *carry))[1]
             consts = [own | ends for own in names[first:last]]
-            return [own | ends for own in typing.typed(body, (*consts, *carry))[1]]
+            return [own | ends for own in tracker.typed(body, (*consts, *carry))[1]]
 
         return _steady(names[last:], step)
 
     free = [first <= place < last for place in range(len(args))]
-    names, outs = _widest(list(map(typing.of, args)), free, results)
-    tested, (ends,) = typing.typed(cond, (*names[:first], *outs))
+    names, outs = _widest(list(map(tracker.of, args)), free, results)
+    tested, (ends,) = tracker.typed(cond, (*names[:first], *outs))
     names = (*names[:first], *(own | ends for own in names[first:last]), *outs)
-    stepped, _ = typing.typed(body, names[first:], outs)
+    stepped, _ = tracker.typed(body, names[first:], outs)
     return _Typed(names, {**params, "cond_jaxpr": tested, "body_jaxpr": stepped}, outs)
 
 
-def _cond(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _cond(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """Where devices may choose different branches, all may differ."""
     branches: tuple[ClosedGraph, ...] = params["branches"]
-    index = typing.of(args[0])
+    index = tracker.of(args[0])
 
     def results(names: Sequence[Names]) -> Sequence[Names]:
-        each = [typing.typed(branch, names[1:])[1] for branch in branches]
+        each = [tracker.typed(branch, names[1:])[1] for branch in branches]
         return [index.union(*column) for column in zip(*each, strict=True)]
 
-    names, outs = _widest([typing.of(arg) | index for arg in args], [False, *[True] * (len(args) - 1)], results)
-    graphs = tuple([typing.typed(branch, names[1:], outs)[0] for branch in branches])
+    names, outs = _widest([tracker.of(arg) | index for arg in args], [False, *[True] * (len(args) - 1)], results)
+    graphs = tuple([tracker.typed(branch, names[1:], outs)[0] for branch in branches])
     return _Typed(names, {**params, "branches": graphs}, outs)
 
 
-def _called(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """A function with rules of its own, which see operands that differ alike."""
-    names = [_union(map(typing.of, args))] * len(args)
-    graph, outs = typing.typed(params["graph"], names)
+    names = [_union(map(tracker.of, args))] * len(args)
+    graph, outs = tracker.typed(params["graph"], names)
     return _Typed(names, {**params, "graph": graph}, outs)
 
 

@@ -8,7 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.complexes import real
@@ -77,10 +77,10 @@ def normalized(x: Any, *, axes: tuple[int, ...]) -> Array:
 def softmax(x: Any, /, *, axis: Any = None) -> Array:
     """exp(x) / sum(exp(x)) over axes, all of them by default, without overflow."""
     (x,) = promoted_inexact("softmax", x)
-    return fused(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
+    return eager_jit(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
 
 
 def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
     """x - logsumexp(x) over axes, all of them by default, without overflow."""
     (x,) = promoted_inexact("log_softmax", x)
-    return fused(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
+    return eager_jit(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))

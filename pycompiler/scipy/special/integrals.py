@@ -6,7 +6,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
@@ -42,7 +42,7 @@ def fresnel(x: Any) -> tuple[Array, Array]:
 @never_weak
 def sici(x: Any) -> tuple[Array, Array]:
     """The sine integral and the cosine integral; the latter is that of |x|, but nan at -inf."""
-    return fused(_sici, *promoted_inexact("sici", x))
+    return eager_jit(_sici, *promoted_inexact("sici", x))
 
 
 def _sici(x: Array) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted, promoted_inexact
@@ -32,7 +32,7 @@ def wofz(z: Any) -> Array:
     (z,) = promoted_inexact("wofz", z)
     if not is_complex(z):
         z = cast(z, dtypes.with_parts(get_aval(z).dtype))
-    return fused(_wofz, z)
+    return eager_jit(_wofz, z)
 
 
 def _wofz(z: Array) -> Array:
@@ -64,7 +64,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
         n = lax.min(n, cast(operator.index(n_max), get_aval(n).dtype))
     check_arrays("sph_harm_y", theta, phi)
     n, m, theta, phi = mixed_inexact("sph_harm_y", n, m, movement.atleast_1d(theta), phi)
-    return fused(_sph_harm_y, n, m, theta, phi)
+    return eager_jit(_sph_harm_y, n, m, theta, phi)
 
 
 def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:

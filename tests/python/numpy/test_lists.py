@@ -30,7 +30,13 @@ LISTS = [
 @pytest.mark.parametrize(("given", "dtype"), LISTS)
 def test_the_dtype_of_a_list(given, dtype):
     ours = [pnp.asarray(x) if isinstance(x, (np.generic, np.ndarray)) else x for x in given]
-    for made in (pnp.array(given), pc.jit(pnp.array)(given), pnp.asarray(given), pnp.array(ours), pc.jit(pnp.array)(ours)):
+    for made in (
+        pnp.array(given),
+        pc.jit(pnp.array)(given),
+        pnp.asarray(given),
+        pnp.array(ours),
+        pc.jit(pnp.array)(ours),
+    ):
         assert made.dtype == dtype
         assert not made.aval.weak_type
         np.testing.assert_array_equal(made, np.array([np.asarray(x) for x in given], dtype))

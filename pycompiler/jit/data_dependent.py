@@ -3,7 +3,7 @@
 A graph is cut at its `take_first` equations. What needs none of their sizes is the first stage, which a call launches
 at once. What is cut is an array whose size its reader waits for; what is computed with it is a later stage, an ordinary
 graph with symbols, which a thread launches as soon as the sizes are known, unless a reader is there before. After
-`binding`, beside `distribution`; `jit` comes here.
+`binding`, beside `spmd.execution`; `jit` comes here.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from pycompiler.core.dims.sizes import size_plan
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var
 from pycompiler.core.tracing.specialize import Sizes, aval_at, closed_at
 from pycompiler.core.types.tree import tree_flatten
-from pycompiler.jit.binding import bound
+from pycompiler.jit.binding import bind_sizes
 from pycompiler.ops.data_sizes import take_first
 
 
-def concerns(closed: ClosedGraph) -> bool:
+def has_data_dependent_sizes(closed: ClosedGraph) -> bool:
     """Whether sizes in a graph depend on data."""
     return any(equation.primitive is take_first for equation in closed.graph.equations)
 
@@ -172,7 +172,7 @@ class _Stage:
                 def elsewhere(other: Target) -> Any:
                     return compiled(closed_at(self.closed, sizes), self._name, target=other)
 
-                found = bound(found, sizes, elsewhere)
+                found = bind_sizes(found, sizes, elsewhere)
             call = found.call(self._out_tree)
             self._calls.put(key, call)
         return call

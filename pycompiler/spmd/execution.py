@@ -27,7 +27,7 @@ from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host,
 from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
 
 
-def concerns(closed: ClosedGraph) -> bool:
+def runs_on_mesh(closed: ClosedGraph) -> bool:
     """Whether a graph is computed on the devices of a mesh, wherever its arguments are."""
     return mesh_of(closed) is not None or any(map(is_sharded, closed.consts))
 
@@ -90,7 +90,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
     """What `execute` runs for arguments that are divided so (None, or on one device: as their first use wants it); None
     for a graph on one device, with arguments on one."""
     named = [sharding if isinstance(sharding, NamedSharding) else None for sharding in shardings]
-    if not concerns(closed) and not any(named):
+    if not runs_on_mesh(closed) and not any(named):
         return None
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*((x.aval, sharding_of(x)) for x in map(as_array, consts)), *zip(closed.in_avals, named, strict=True)]
