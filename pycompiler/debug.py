@@ -77,7 +77,7 @@ def callback(
     call. Under `vmap` it is called once for each element, under `grad` as often as the function is computed. Without a
     function, the result is a decorator that takes the function and its arguments. `partitioned` is for sharded arrays.
 
-    Raises TypeError for what is no function.
+    Raises TypeError if `callback` is not a function.
 
     >>> import pycompiler as pc
     >>> seen = []
@@ -220,7 +220,7 @@ def log(
 ) -> Callable[..., None] | None:
     """As `print`, but into the log `pycompiler.debug`, at level INFO, with the place of this line.
 
-    Raises what `print` does.
+    Raises the errors of `print`.
     """
     name = "log" if _use_logging else "print"
     return _printed(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)

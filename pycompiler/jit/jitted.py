@@ -40,7 +40,7 @@ class Jitted(Protocol[_P, _R]):
         ...
 
     def clear_cache(self) -> None:
-        """Forget what was traced and compiled."""
+        """Drop all traces and compiled code."""
         ...
 
     def explain_last_miss(self) -> str:

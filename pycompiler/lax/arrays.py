@@ -23,6 +23,20 @@ from pycompiler.lax.operands import (
 from pycompiler.lax.shardings import divided
 from pycompiler.ops import shape as shapes
 
+__all__ = [
+    "broadcast_like",
+    "broadcast_shapes",
+    "dtype",
+    "empty",
+    "platform_dependent",
+    "shape_as_value",
+    "split",
+    "stack",
+    "stage",
+    "tile",
+    "unstack",
+]
+
 
 def dtype(x: Any) -> Any:
     """The dtype of an array, of a scalar, or of a dtype's name."""

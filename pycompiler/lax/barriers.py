@@ -10,9 +10,15 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.operands import check_arrays
 
+__all__ = [
+    "after_all",
+    "create_token",
+    "optimization_barrier",
+]
+
 
 def optimization_barrier(operand: Any, /) -> Any:
-    """The same tree of arrays, with its origin hidden from the compiler.
+    """The same tree of arrays, with its debug_info hidden from the compiler.
 
     Work on the result is not merged with earlier equal work, and starts after all of the tree is computed. Raises
     TypeError for an object that is not an array.

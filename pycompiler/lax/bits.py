@@ -13,6 +13,15 @@ from pycompiler.ops.creation import iota
 from pycompiler.ops.movement import concatenate, slice_
 from pycompiler.ops.reduction import reduce_or
 
+__all__ = [
+    "bitcast_convert_type",
+    "clz",
+    "mulhi",
+    "nextafter",
+    "population_count",
+    "reduce_precision",
+]
+
 
 def clz(x: Array) -> Array:
     """The number of leading zero bits of an integer, in its dtype; of 0 the width. TypeError for floats."""

@@ -24,6 +24,16 @@ from pycompiler.lax.precision import (
 from pycompiler.lax.shardings import divided
 from pycompiler.ops import contraction, cumulative
 
+__all__ = [
+    "RaggedDotDimensionNumbers",
+    "batch_matmul",
+    "dot",
+    "dot_general",
+    "ragged_dot",
+    "ragged_dot_general",
+    "scaled_dot",
+]
+
 
 def _numbers(name: str, dimension_numbers: Any) -> DotDimensionNumbers:
     try:

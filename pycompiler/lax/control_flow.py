@@ -38,6 +38,11 @@ from pycompiler.ops.control.graphs import opened
 from pycompiler.ops.control.scan import Form, run_scan
 from pycompiler.ops.control.while_loop import run_while
 
+__all__ = [
+    "fori_loop",
+    "while_loop",
+]
+
 
 @boundary
 def while_loop(

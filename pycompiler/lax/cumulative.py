@@ -11,6 +11,14 @@ from pycompiler.lax.operands import Array, canonical_axis, check_arrays
 from pycompiler.lax.scans import associative_scan
 from pycompiler.ops import PRIMITIVES
 
+__all__ = [
+    "cumlogsumexp",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+]
+
 # How complex numbers are joined, where the primitive takes real ones alone.
 _JOINS: dict[str, Callable[[Array, Array], Array]] = {
     "cummax": PRIMITIVES["max"].bind,

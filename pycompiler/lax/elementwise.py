@@ -18,6 +18,15 @@ from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
 from pycompiler.ops import PRIMITIVES, arithmetic, compare, shape
 from pycompiler.ops import math as math_ops
 
+__all__ = [
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamp", "convert_element_type", "cos", "cosh", "div", "eq", "erf",
+    "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "integer_pow", "is_finite", "le", "log",
+    "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "pow", "reciprocal", "rem", "round", "rsqrt",
+    "select", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh",
+    "sqrt", "square", "stop_gradient", "sub", "tan", "tanh",
+]  # fmt: skip
+
 
 def _unary(name: str, summary: str) -> Callable[[Array], Array]:
     primitive: Primitive = PRIMITIVES[name]

@@ -8,6 +8,11 @@ from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.ops import fft as family
 from pycompiler.ops import rules
 
+__all__ = [
+    "FftType",
+    "fft",
+]
+
 
 class FftType(enum.IntEnum):
     """The types of transforms: complex, its inverse, real to half the spectrum, its inverse."""
@@ -23,8 +28,8 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
 
     `fft_type`: an `FftType`, or its name, in capitals or not. FFT, IFFT: complex arrays whose last dimensions are the
     lengths; real ones are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last
-    dimension of its spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by the product of the
-    lengths.
+    dimension of its spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by
+    the product of the lengths.
     Raises ValueError for lengths that don't fit, TypeError for dtypes.
     """
     check_arrays("fft", x)

@@ -19,6 +19,11 @@ from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.ops.random import threefry2x32
 
+__all__ = [
+    "RandomAlgorithm",
+    "rng_bit_generator",
+]
+
 
 class RandomAlgorithm(enum.IntEnum):
     """How rng_bit_generator makes bits. The default is Philox."""

@@ -19,6 +19,21 @@ from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.ops import gather as ops
 from pycompiler.ops.arithmetic import bitcast, convert
 
+__all__ = [
+    "GatherDimensionNumbers",
+    "GatherScatterMode",
+    "ScatterDimensionNumbers",
+    "gather",
+    "index_take",
+    "scatter",
+    "scatter_add",
+    "scatter_apply",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_sub",
+]
+
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 

@@ -96,8 +96,8 @@ def eig(
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
 ) -> list[Array]:
-    """The eigenvalues [..., n] of each [..., n, n], its left and its right eigenvectors (columns), as far as they are
-    asked for; all complex. Each vector has the norm 1, and its greatest element is real.
+    """The eigenvalues [..., n] of each [..., n, n], its left and its right eigenvectors (columns), as requested; all
+    complex. Each vector has the norm 1, and its largest element is real.
 
     The derivative is that of distinct eigenvalues; it is always there, so that enable_eigvec_derivs changes nothing.
     """

@@ -30,6 +30,13 @@ from pycompiler.ops.arithmetic import bitcast, convert
 from pycompiler.ops.bits import or_, shift_left
 from pycompiler.ops.elementwise import add
 
+__all__ = [
+    "broadcast", "broadcast_in_dim", "broadcast_to_rank", "broadcasted_iota", "collapse", "concatenate",
+    "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim",
+    "dynamic_update_slice", "dynamic_update_slice_in_dim", "expand_dims", "full", "full_like", "index_in_dim",
+    "iota", "pad", "reshape", "rev", "slice", "slice_in_dim", "squeeze", "transpose",
+]  # fmt: skip
+
 
 def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = None) -> Array:
     """An array of one value. Without a dtype that of the value.

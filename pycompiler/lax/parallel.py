@@ -22,6 +22,22 @@ from pycompiler.ops.reduction import reduce_max, reduce_min
 from pycompiler.ops.rules import INT32
 from pycompiler.ops.shape import full_like, reduce_sum, reshaped
 
+__all__ = [
+    "all_gather",
+    "all_to_all",
+    "axis_index",
+    "axis_size",
+    "pbroadcast",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "pshuffle",
+    "psum",
+    "psum_scatter",
+    "pswapaxes",
+]
+
 Tree = Any
 AxisName = Any
 GivenGroups = Sequence[Sequence[int]] | None

@@ -113,12 +113,13 @@ def device_put(
       x: a tree of arrays, NumPy arrays (which are copied straight to the device) and scalars.
       device: a device, a sharding, a PartitionSpec over the current mesh, None (arrays stay where they are; other
         values become uncommitted arrays on the default device), or a tree of these that is a prefix of x.
-      src: where x was, which what computes derivatives may be told; else it is seen from the arrays.
+      src: the earlier place of x, for derivatives; the default is the place of the arrays.
       donate: whether the arrays given are deleted, so that their memory is free once the copy is made; or a tree.
       may_alias: False: a copy even where the array is there already; or a tree.
 
-    Inside a compiled function, which runs on one device, it says that this is the device. Raises TypeError for what is
-    no array, ValueError for what is no place, where the trees do not fit, or both donate and may_alias are true.
+    Inside a compiled function, which runs on one device, it says that this is the device. Raises TypeError for an
+    object that is not an array. Raises ValueError for an object that is not a place, for trees that do not match, and
+    if both donate and may_alias are true.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.device_put(pnp.ones(3), pc.devices()[0]).device

@@ -15,6 +15,17 @@ from typing import Any, NamedTuple
 
 from pycompiler.core.types import dtype as dtypes
 
+__all__ = [
+    "AccuracyMode",
+    "DotAlgorithm",
+    "DotAlgorithmPreset",
+    "DotDimensionNumbers",
+    "Precision",
+    "PrecisionLike",
+    "RoundingMethod",
+    "Tolerance",
+]
+
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
 

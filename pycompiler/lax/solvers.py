@@ -17,6 +17,11 @@ from pycompiler.ops.control.solvers import custom_linear_solve as _linear_solve
 from pycompiler.ops.control.solvers import custom_root as _root
 from pycompiler.transforms.derivative import linearize
 
+__all__ = [
+    "custom_linear_solve",
+    "custom_root",
+]
+
 Function = Callable[..., Any]
 
 

@@ -27,6 +27,14 @@ from pycompiler.ops.reduction import highest, lowest
 from pycompiler.ops.window import count_windows, dilated
 from pycompiler.transforms.mapping import vmap
 
+__all__ = [
+    "padtype_to_pads",
+    "reduce",
+    "reduce_window",
+    "reduce_window_shape_tuple",
+    "reduce_xor",
+]
+
 Padding = str | Sequence[tuple[int, int]]
 
 

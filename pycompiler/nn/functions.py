@@ -294,8 +294,8 @@ def standardize(
     algorithm: str = "fast",
 ) -> Array:
     """x minus its mean over axes, divided by its standard deviation; either may be given. A mask `where` selects the
-    elements that count for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of
-    what is left.
+    elements that count for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squared
+    differences.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn

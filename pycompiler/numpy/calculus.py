@@ -20,6 +20,13 @@ from pycompiler.numpy.promotion import converted, inexact, promoted_inexact
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.taking import take
 
+__all__ = [
+    "gradient",
+    "interp",
+    "trapezoid",
+    "unwrap",
+]
+
 
 def _steps(x: Array, axis: int) -> Array:
     """The differences of neighbours along an axis."""
@@ -136,7 +143,7 @@ def _unwrap(p: Array, period: Array, discont: Array, *, axis: int) -> Array:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
     """The piecewise linear function through the points (xp, fp), xp ascending, at x.
 
-    left, right: what stands below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
+    left, right: the values below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
     period: x and xp are taken modulo it, in any order; left and right then have no meaning.
 
     >>> import pycompiler.numpy as pnp

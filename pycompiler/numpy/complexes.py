@@ -12,6 +12,17 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import converted
 
+__all__ = [
+    "angle",
+    "imag",
+    "iscomplex",
+    "iscomplexobj",
+    "isreal",
+    "isrealobj",
+    "real",
+    "sort_complex",
+]
+
 
 def _is_complex(x: Any) -> bool:
     return dtypes.is_complex(get_aval(x).dtype)

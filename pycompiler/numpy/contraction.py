@@ -22,6 +22,19 @@ from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import diagonal_offset
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
 
+__all__ = [
+    "convolve",
+    "correlate",
+    "dot",
+    "inner",
+    "matmul",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+    "vecdot",
+]
+
 
 def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
     """dot_general in the dtype that the two promote to; bools are counted, then compared with 0."""
@@ -281,7 +294,7 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The convolution of two vectors: all of it, as much as the longer one has, or what does not meet an end.
+    """The convolution of two vectors: all of it, the length of the longer one, or the part without padding.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.convolve(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))

@@ -24,6 +24,12 @@ from pycompiler.lax.placement import beside, created, filled, place_leaf
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
+__all__ = [
+    "arange", "array", "asarray", "copy", "empty", "empty_like", "eye", "frombuffer", "fromfile", "fromiter",
+    "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like", "tri",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

@@ -14,6 +14,17 @@ from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_ar
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, widened
 
+__all__ = [
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "ediff1d",
+    "nancumprod",
+    "nancumsum",
+]
+
 
 def _cumulative(
     name: str, function: Callable[..., Array], a: Any, axis: int | None, dtype: Any, out: None, widens: bool = False

@@ -14,6 +14,14 @@ from pycompiler.lax.operands import canonical_axes, cast, check_arrays, weakly
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.movement import moveaxis, ndim, ravel
 
+__all__ = [
+    "diag",
+    "diagflat",
+    "diagonal",
+    "tril",
+    "triu",
+]
+
 
 def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
     check_arrays(name, m)

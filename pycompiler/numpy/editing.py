@@ -29,6 +29,12 @@ from pycompiler.numpy.sorting import argsort, searchsorted
 from pycompiler.numpy.taking import check_integers, take
 from pycompiler.numpy.updates import IndexUpdateRef
 
+__all__ = [
+    "delete",
+    "insert",
+    "repeat",
+]
+
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
     """The value of what says how large the result is."""

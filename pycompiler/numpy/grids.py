@@ -21,6 +21,29 @@ from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile,
 from pycompiler.numpy.promotion import broadcast, promoted, requested
 from pycompiler.numpy.updates import IndexUpdate
 
+__all__ = [
+    "bincount",
+    "c_",
+    "choose",
+    "diag_indices",
+    "diag_indices_from",
+    "fill_diagonal",
+    "index_exp",
+    "indices",
+    "ix_",
+    "mask_indices",
+    "mgrid",
+    "ogrid",
+    "r_",
+    "ravel_multi_index",
+    "s_",
+    "tril_indices",
+    "tril_indices_from",
+    "triu_indices",
+    "triu_indices_from",
+    "unravel_index",
+]
+
 
 def _known(name: str, x: Any, what: str) -> Any:
     """The elements as a NumPy array, where the size or the check of a result depends on them."""

@@ -13,6 +13,10 @@ from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.numpy.ufuncs import isposinf, logaddexp, logarithm_of_sum, refuse_complex, with_shares
 from pycompiler.transforms import custom_jvp
 
+__all__ = [
+    "hypot",
+]
+
 
 @weak_scalars
 def hypot(x: Any, y: Any, /) -> Array:

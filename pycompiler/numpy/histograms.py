@@ -20,11 +20,18 @@ from pycompiler.numpy.promotion import inexact, promoted_inexact
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.updates import IndexUpdate
 
+__all__ = [
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+]
+
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """The edges of bins: `bins` itself where it is a vector of them, else so many equal bins over range.
 
-    range: (low, high), by default the least and the greatest of a. Equal ones are moved apart by 1/2 each.
+    range: (low, high), by default the minimum and the maximum of a. Equal ones are moved apart by 1/2 each.
     """
     return _edges("histogram_bin_edges", a, bins, range)
 

@@ -16,6 +16,10 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array
 from pycompiler.lax.placement import created, place_leaf
 
+__all__ = [
+    "from_dlpack",
+]
+
 API_VERSION = "2024.12"
 _CPU, _CUDA = 1, 2  # kDLCPU, kDLCUDA
 

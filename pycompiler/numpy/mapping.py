@@ -23,6 +23,15 @@ from pycompiler.numpy.creation import arange, asarray
 from pycompiler.numpy.promotion import promoted
 from pycompiler.transforms.mapping import vmap
 
+__all__ = [
+    "apply_along_axis",
+    "apply_over_axes",
+    "fromfunction",
+    "piecewise",
+    "select",
+    "vectorize",
+]
+
 _SIGNATURE = re.compile(r"\((?:\w+(?:,\w+)*)?\)(?:,\((?:\w+(?:,\w+)*)?\))*")
 CoreDims = tuple[str, ...]
 

@@ -31,6 +31,14 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
+__all__ = [
+    "append", "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays",
+    "broadcast_shapes", "broadcast_to", "column_stack", "concat", "concatenate", "dsplit", "dstack", "expand_dims",
+    "hsplit", "hstack", "isscalar", "iterable", "matrix_transpose", "meshgrid", "moveaxis", "ndim", "permute_dims",
+    "ravel", "reshape", "resize", "result_type", "rollaxis", "shape", "size", "split", "squeeze", "stack",
+    "swapaxes", "tile", "transpose", "trim_zeros", "unstack", "vsplit", "vstack",
+]  # fmt: skip
+
 
 def shape(a: Any) -> tuple[Any, ...]:
     """The sizes of the dimensions, of nested lists too."""

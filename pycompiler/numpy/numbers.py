@@ -22,6 +22,19 @@ from pycompiler.lax.special import bessel_i0e, unscaled
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact, weak_scalars
 
+__all__ = [
+    "bitwise_count",
+    "frexp",
+    "gcd",
+    "i0",
+    "lcm",
+    "ldexp",
+    "modf",
+    "packbits",
+    "spacing",
+    "unpackbits",
+]
+
 
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
     pair = promoted(name, x1, x2)
@@ -56,7 +69,7 @@ def _next_rest(pair: tuple[Array, Array]) -> tuple[Array, Array]:
 
 @weak_scalars
 def lcm(x1: Any, x2: Any) -> Array:
-    """The least common multiple, which is not negative; 0 where either is 0."""
+    """The least common multiple, which is not negative; 0 if either is 0."""
     return eager_jit(_lcm, *_integers("lcm", x1, x2))
 
 

@@ -26,6 +26,20 @@ from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promote
 from pycompiler.numpy.sorting import argsort
 from pycompiler.numpy.taking import take
 
+__all__ = [
+    "poly",
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyfit",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
+    "roots",
+    "vander",
+]
+
 
 def _vectors(name: str, *polynomials: Any) -> None:
     check_arrays(name, *polynomials)
@@ -259,9 +273,9 @@ def polyfit(
 ) -> Any:
     """The polynomial of degree deg that is nearest to the points (x, y) in squared distance.
 
-    y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to so
-    much of the greatest count as zero (len(x) eps). full: also the residuals, the rank, the singular values and rcond;
-    cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
+    y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to
+    this multiple of the maximum count as zero (len(x) eps). full: also the residuals, the rank, the singular values and
+    rcond; cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.polyfit(pnp.array([0.0, 1.0, 2.0]), pnp.array([1.0, 3.0, 5.0]), 1).round(3)

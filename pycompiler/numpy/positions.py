@@ -21,6 +21,15 @@ from pycompiler.numpy.data_sizes import hint, not_empty, places_of, unravel
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import IndexUpdateRef
 
+__all__ = [
+    "argwhere",
+    "compress",
+    "extract",
+    "flatnonzero",
+    "nonzero",
+    "where",
+]
+
 INT32 = np.dtype(np.int32)
 
 

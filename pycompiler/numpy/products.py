@@ -14,6 +14,13 @@ from pycompiler.numpy.movement import moveaxis
 from pycompiler.numpy.promotion import converted
 from pycompiler.ops.linalg import rules as la
 
+__all__ = [
+    "cross",
+    "kron",
+    "matvec",
+    "vecmat",
+]
+
 
 def _differ(name: str, a: Any, b: Any, what: str) -> ValueError:
     return ValueError(f"{name}: {what}: {short(get_aval(a))} and {short(get_aval(b))}")

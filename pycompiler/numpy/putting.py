@@ -17,6 +17,12 @@ from pycompiler.numpy.promotion import widened
 from pycompiler.numpy.taking import check_integers, from_end, take
 from pycompiler.numpy.updates import IndexUpdateRef
 
+__all__ = [
+    "place",
+    "put",
+    "put_along_axis",
+]
+
 
 def _not_inplace(name: str, inplace: bool) -> None:
     if inplace:

@@ -34,6 +34,12 @@ from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import FLOAT16S, inexact, promoted_inexact, requested, widened
 from pycompiler.ops.reduction import highest, lowest
 
+__all__ = [
+    "all", "allclose", "amax", "amin", "any", "argmax", "argmin", "array_equal", "array_equiv", "average",
+    "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod",
+    "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
+]  # fmt: skip
+
 Axis = Any  # None for all, an int, or a tuple of ints
 
 
@@ -212,7 +218,7 @@ def reduced(
 
 
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The greatest less the least over axes.
+    """The maximum minus the minimum over axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.ptp(pnp.array([3, 1, 7]))

@@ -20,6 +20,19 @@ from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
 from pycompiler.numpy.updates import IndexUpdateRef
 
+__all__ = [
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
 
 def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
     differs = ufuncs.not_equal(x, y)
@@ -299,7 +312,7 @@ def _kept_alone(x: Array) -> tuple[Array, Array]:
 def setdiff1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). What is missing to size is 0.
+    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). Missing elements up to size are 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.setdiff1d(pnp.array([1, 2, 3]), pnp.array([2]))
@@ -320,7 +333,7 @@ def setdiff1d(
 def setxor1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements that are in one of the arrays and not in the other, in order. What is missing to size is 0."""
+    """The elements that are in one of the arrays and not in the other, in order. Missing elements up to size are 0."""
     check_arrays("setxor1d", ar1, ar2)
     x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
     both = movement.concatenate([x, y], 0)

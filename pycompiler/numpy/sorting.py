@@ -15,6 +15,16 @@ from pycompiler.numpy.complexes import imag, real
 from pycompiler.numpy.promotion import converted, requested
 from pycompiler.numpy.taking import take
 
+__all__ = [
+    "argpartition",
+    "argsort",
+    "digitize",
+    "lexsort",
+    "partition",
+    "searchsorted",
+    "sort",
+]
+
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
     """a and an axis of it; flat when the axis is None."""
@@ -104,7 +114,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
     """Where the values v belong in the sorted vector a: before equal elements ('left') or after them ('right').
 
     sorter: the indices that sort a, where it is not sorted itself. method: 'scan', 'scan_unrolled' and 'sort' halve the
-    range in each step, 'compare_all' compares each value with each element; the result is one. nan is the greatest.
+    range in each step, 'compare_all' compares each value with each element; the result is one. nan counts as the
+    maximum.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.searchsorted(pnp.array([1, 3, 5]), 4)
@@ -186,9 +197,10 @@ def _by_halving(a: Array, v: Array, *, side: str) -> Array:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """a with its kth least element along an axis where sorting puts it: none greater in front, none less behind.
+    """a with its kth smallest element along an axis at its sorted place: no larger element before it, no smaller one
+    after it.
 
-    The least ones come in ascending order, the others in descending order; complex ones all in ascending order.
+    The smallest elements come in ascending order, the others in descending order; complex ones all in ascending order.
 
     >>> import pycompiler.numpy as pnp
     >>> int(pnp.partition(pnp.array([3, 1, 2]), 1)[1])

@@ -24,6 +24,17 @@ from pycompiler.numpy.movement import atleast_2d, concatenate, moveaxis, squeeze
 from pycompiler.numpy.promotion import FLOAT16S, promoted_inexact, requested
 from pycompiler.numpy.taking import take, take_along_axis
 
+__all__ = [
+    "corrcoef",
+    "cov",
+    "median",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "percentile",
+    "quantile",
+]
+
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 

@@ -18,6 +18,11 @@ from pycompiler.numpy.indexing import read
 from pycompiler.numpy.promotion import widened
 from pycompiler.ops.gather import gather
 
+__all__ = [
+    "take",
+    "take_along_axis",
+]
+
 
 def take(
     a: Any,

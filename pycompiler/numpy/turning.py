@@ -15,6 +15,14 @@ from pycompiler.lax import movement
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.numpy.movement import ndim, ravel, reshape, shape, swapaxes, unstack
 
+__all__ = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "roll",
+    "rot90",
+]
+
 
 def flip(m: Any, axis: Any = None) -> Array:
     """m backwards along axes, or along all."""

@@ -34,7 +34,7 @@ class ufunc(ArrayFunction):  # noqa: N801
     """A function of `nin` scalars with `nout` results, applied to arrays element by element.
 
     func: a function of arrays, mapped by `vectorize` unless `call` says how it is applied to whole arrays. identity:
-    what changes nothing, the start of a reduction. reduce, accumulate, at, reduceat: faster ways than pairwise
+    the neutral element, the start of a reduction. reduce, accumulate, at, reduceat: faster ways than pairwise
     application of func, called as the methods are. The methods are NumPy's, but for `at`, which needs inplace=False and
     gives the changed array; pairs are combined from the left, one after the other.
     """

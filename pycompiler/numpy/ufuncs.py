@@ -24,6 +24,18 @@ from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
 
+__all__ = [
+    "abs", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
+    "around", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
+    "bitwise_right_shift", "cbrt", "ceil", "clip", "conj", "conjugate", "copysign", "cos", "cosh", "deg2rad",
+    "degrees", "divide", "divmod", "equal", "exp", "exp2", "expm1", "fabs", "floor", "floor_divide", "fmax", "fmin",
+    "fmod", "greater", "greater_equal", "heaviside", "invert", "isclose", "isfinite", "isinf", "isnan", "isneginf",
+    "isposinf", "left_shift", "less", "less_equal", "log", "log1p", "log2", "log10", "logical_not", "mod",
+    "nan_to_num", "nextafter", "not_equal", "positive", "rad2deg", "radians", "reciprocal", "remainder",
+    "right_shift", "rint", "round", "sign", "signbit", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh",
+    "true_divide", "trunc",
+]  # fmt: skip
+
 Unary = Callable[[Any], Array]
 Binary = Callable[[Any, Any], Array]
 

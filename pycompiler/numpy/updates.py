@@ -46,12 +46,12 @@ class IndexUpdate:
 
 @with_boundary
 class IndexUpdateRef:
-    """`x.at[index]`: what can be done there. Every method gives a new array.
+    """`x.at[index]`: the updates of these elements. Every method gives a new array.
 
-    `mode` says what happens out of range: 'drop' (a write is dropped, the default) or 'fill' (a read gives fill_value),
-    'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices` a negative index does not count
-    from the end, it is out of range. `indices_are_sorted` and `unique_indices` are promises that make a derivative
-    cheaper, or possible.
+    `mode` is the handling of indices out of range: 'drop' (a write is dropped, the default) or 'fill' (a read gives
+    fill_value), 'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices` a negative index
+    does not count from the end, it is out of range. `indices_are_sorted` and `unique_indices` are promises that make a
+    derivative cheaper, or possible.
     """
 
     __slots__ = ("array", "index")

@@ -14,6 +14,14 @@ from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import ones
 from pycompiler.numpy.numbers import i0
 
+__all__ = [
+    "bartlett",
+    "blackman",
+    "hamming",
+    "hanning",
+    "kaiser",
+]
+
 
 def _window(function: Callable[..., Array], M: Any, name: str) -> Array:
     (count,) = canonical_shape(name, M)

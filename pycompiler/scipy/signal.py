@@ -112,7 +112,7 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", preci
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
-    """The correlation of two arrays: the convolution with the conjugate of in2 turned around. Parameters as those of
+    """The correlation of two arrays: the convolution with the reversed conjugate of in2. Parameters as those of
     convolve."""
     _check_method("correlate", method)
     return eager_jit(_correlated, *_checked("correlate", in1, in2, mode), mode=mode, precision=precision)

@@ -78,7 +78,7 @@ def _order(name: str, order: Any) -> Any:
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of the elements along axes (None: all), taken as one vector: the ord-th root of the sum of ord-th powers
-    of sizes; inf the greatest, -inf the least, 0 how many are not 0.
+    of sizes; inf the maximum, -inf the minimum, 0 the number of nonzero elements.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.vector_norm(pnp.array([1.0, -2.0]), ord=1)
@@ -112,8 +112,8 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     """The norm of vectors along one axis, or of matrices along two; of all elements without ord and axis.
 
     ord of a vector: see vector_norm. Of a matrix: None or 'fro' (the root of the sum of squares), 'nuc' (the sum of
-    singular values), 2 and -2 (the greatest and least of them), 1 and -1 (the greatest and least sum of sizes in a
-    column), inf and -inf (in a row). ValueError for another ord or number of axes.
+    singular values), 2 and -2 (their maximum and minimum), 1 and -1 (the maximum and minimum sum of sizes in a column),
+    inf and -inf (in a row). ValueError for another ord or number of axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.norm(pnp.array([3.0, 4.0]))
@@ -194,7 +194,7 @@ def _rank(x: Array, rtol: Array | None = None, *, hermitian: bool) -> Array:
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
     """How many singular values of each matrix are greater than a bound, an integer.
 
-    The bound is rtol (or tol, its other name), as it is; by default the greatest one times max(m, n) eps.
+    The bound is rtol (or tol, its other name), as it is; by default the maximum times max(m, n) eps.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.matrix_rank(pnp.ones((3, 3)))

@@ -75,7 +75,7 @@ def inv(a: Any) -> Array:
 
 
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
-    """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the greatest count as
+    """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the maximum count as
     zero (by default 10 max(m, n) eps). Its derivatives are those of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
@@ -207,10 +207,10 @@ def _least_squares_jvp(primals: tuple[Array, Array, Array], tangents: tuple[Arra
 def lstsq(
     a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
-    """The x of least |a x - b| for a [m, n] and b [m] or [m, k], the squared residuals, the rank of a (int32), and its
-    singular values.
+    """The x with minimal |a x - b| for a [m, n] and b [m] or [m, k], the squared residuals, the rank of a (int32), and
+    its singular values.
 
-    Singular values up to rcond times the greatest count as zero (by default max(m, n) eps; also for a negative rcond).
+    Singular values up to rcond times the maximum count as zero (by default max(m, n) eps; also for a negative rcond).
     The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank. The derivatives of x
     are those of constant rank; singular values may be equal.
 

@@ -36,7 +36,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
 @nested(1)
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, bool]:
-    """The Cholesky factor of a, and `lower`: what cho_solve takes."""
+    """The Cholesky factor of a, and `lower`, for cho_solve."""
     return cholesky(a, lower), lower
 
 
@@ -112,7 +112,7 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
 
 @nested(1)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
-    """Both factors of P a = L U in one matrix, and the swaps of rows: what lu_solve takes."""
+    """Both factors of P a = L U in one matrix, and the swaps of rows, for lu_solve."""
     factors, pivots, _ = lax_linalg.lu(any_matrix("lu_factor", a))
     return factors, pivots
 

@@ -58,7 +58,7 @@ def _run_bounds(starts: Array) -> tuple[Array, Array]:
 
 
 def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
-    """The most frequent value along an axis (None: of all), the least of several, and how often it occurs.
+    """The most frequent value along an axis (None: of all), the smallest of several, and its count.
 
     nans are alike. Of an empty array the mode is nan. nan_policy must be 'propagate'.
     """

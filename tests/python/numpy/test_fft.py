@@ -154,3 +154,9 @@ def test_empty_batches():
 def test_bad_calls(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_names_of_transforms_may_be_small():
+    x = np.arange(5, dtype=np.float32)
+    for small in ("fft", "Rfft"):
+        np.testing.assert_array_equal(pc.lax.fft(x, small, (5,)), pc.lax.fft(x, small.upper(), (5,)))
