@@ -239,7 +239,7 @@ class _Run:
         self._sizes: dict[str, Any] = dict(size_plan(program.closed.in_avals).solve([x.shape for x in leaves]))
         for take in cut.takes:
             size = take.params["size"]
-            most = _most(aval_at(take.inputs[0].aval, self._sizes).shape[0])
+            most = _max_size(aval_at(take.inputs[0].aval, self._sizes).shape[0])
             self._sizes[size.symbol().name] = 0 if most == 0 else Dim(str(size), min=0, max=most)
         program.stages[0].run(self._values)
 
@@ -248,7 +248,7 @@ class _Run:
         if level == 0:
             return self._values[atom]
         aval = aval_at(atom.aval, cast("Sizes", self._sizes))
-        return unsized(aval, tuple(map(_most, aval.shape)), _Later(self, cast(Var, atom)))
+        return unsized(aval, tuple(map(_max_size, aval.shape)), _Later(self, cast(Var, atom)))
 
     def is_ready(self, atom: Var) -> bool:
         """Whether what a value needs to be launched is there."""
@@ -299,7 +299,7 @@ class _Run:
         self._launched += 1
 
 
-def _most(dim: Any) -> Any:
+def _max_size(dim: Any) -> Any:
     """The greatest size that a dimension has, None where there is none."""
     return dim.bounds()[1] if isinstance(dim, Dim) else dim
 

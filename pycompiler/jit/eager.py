@@ -14,9 +14,9 @@ from pycompiler.compile.targets import expected_target
 from pycompiler.core.autodiff.call import call, call_graph
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
+from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.placement import put
 from pycompiler.core.tracing import axes
-from pycompiler.core.tracing import primitive as core_primitive
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
@@ -139,4 +139,4 @@ def forget() -> None:
     _functions.clear()
 
 
-core_primitive.eager_slot = _evaluate
+hooks.evaluate = _evaluate

@@ -12,7 +12,7 @@ import logging
 import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from pycompiler import cache
 from pycompiler._runtime import (
@@ -23,10 +23,6 @@ from pycompiler._runtime import (
     ShapedArray,
     block_until_ready,
     current_trace,
-    set_donation_reporter,
-    set_error_type,
-    set_leaf_converter,
-    set_leaf_namer,
 )
 from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, named_device
 from pycompiler.compile.donation import taken_once, warn_of_kept_memory
@@ -38,6 +34,7 @@ from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
+from pycompiler.core.hooks import set_donation_reporter, set_error_type, set_leaf_converter, set_leaf_namer
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.profile import Scope
 from pycompiler.core.source import function_location, warn
@@ -434,40 +431,27 @@ class _NotGiven:
 _NOT_GIVEN = _NotGiven()
 
 
+class JitOptions(TypedDict, total=False):
+    """The keywords of `jit`, for checkers of types: its two forms take the same ones."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    device: Device | None
+    backend: str | None
+    inline: bool
+    compiler_options: dict[str, Any] | None
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None
+
+
 @overload
-def jit(
-    fun: Callable[_P, _R],
-    /,
-    *,
-    in_shardings: Any = ...,
-    out_shardings: Any = ...,
-    static_argnums: int | Sequence[int] | None = ...,
-    static_argnames: str | Iterable[str] | None = ...,
-    donate_argnums: int | Sequence[int] | None = ...,
-    donate_argnames: str | Iterable[str] | None = ...,
-    keep_unused: bool = ...,
-    device: Device | None = ...,
-    backend: str | None = ...,
-    inline: bool = ...,
-    compiler_options: dict[str, Any] | None = ...,
-    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
-) -> Jitted[_P, _R]: ...
+def jit(fun: Callable[_P, _R], /, **options: Unpack[JitOptions]) -> Jitted[_P, _R]: ...
 @overload
-def jit(
-    *,
-    in_shardings: Any = ...,
-    out_shardings: Any = ...,
-    static_argnums: int | Sequence[int] | None = ...,
-    static_argnames: str | Iterable[str] | None = ...,
-    donate_argnums: int | Sequence[int] | None = ...,
-    donate_argnames: str | Iterable[str] | None = ...,
-    keep_unused: bool = ...,
-    device: Device | None = ...,
-    backend: str | None = ...,
-    inline: bool = ...,
-    compiler_options: dict[str, Any] | None = ...,
-    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
-) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
+def jit(**options: Unpack[JitOptions]) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
 @boundary
 def jit(
     fun: Any = _NOT_GIVEN,

@@ -44,4 +44,7 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     dtype = get_aval(x).dtype
     if fft_type in (FftType.FFT, FftType.IFFT) and rules.kind(dtype) != "c":
         x = cast(x, rules.COMPLEX128 if dtype == rules.FLOAT64 else rules.COMPLEX64)
+    if not len(fft_lengths) and fft_type in (FftType.FFT, FftType.IFFT):
+        # Of no dimensions the transform is the number itself.
+        return x
     return family.fft.bind(x, fft_type=FftType(fft_type).name, fft_lengths=tuple(map(int, fft_lengths)))

@@ -90,7 +90,7 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
 
 
 def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """A decorator: the first `count` arguments of a function may be nested lists of numbers, as in JAX."""
+    """A decorator: the first `count` arguments of a function may be nested lists of numbers."""
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @functools.wraps(function)
@@ -154,7 +154,7 @@ def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
         result: Any = object if keep else cast(object, wanted)
-    elif type(object) in (bool, int, float, complex):
+    elif isinstance(object, bool | int | float | complex) and not isinstance(object, np.generic):
         kind, weak = dtypes.dtype_and_weak(object)
         result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
     elif isinstance(object, Dim):

@@ -338,7 +338,7 @@ def var(
     correction: float | None = None,
 ) -> Array:
     """The squared distances from the mean (or from `mean`), added up and divided by the count less ddof (or
-    `correction`); nan where nothing is left of the count. Real also of complex numbers, unless dtype says otherwise.
+    `correction`); nan where nothing is left of the count. Of complex numbers it is real, unless dtype is complex.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.var(pnp.array([1.0, 5.0]))

@@ -14,6 +14,7 @@ from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
 from pycompiler.compile.compile import Compilation
 from pycompiler.compile.donation import taken_once
 from pycompiler.core.autodiff.call import call
+from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.mesh import Layout, Mesh, spec_of
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.tracing import axes
@@ -210,8 +211,7 @@ def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
     return moved
 
 
-# Sharding.place(x): core has no way to compute with arrays.
-setattr(Sharding, "place", place)  # noqa: B010
+hooks.place = place
 
 
 def _placed(sharding: Sharding, x: Any) -> Array:

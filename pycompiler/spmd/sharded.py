@@ -16,12 +16,12 @@ from pycompiler._runtime import (
     ShapedArray,
     array_of_bytes,
     current_trace,
-    set_assembler,
     sharded_array,
     sharding_of,
     shards_of,
 )
 from pycompiler.compile.targets import target_of
+from pycompiler.core.hooks import set_assembler
 from pycompiler.core.mesh.mesh import Device, PartitionSpec, current_mesh
 from pycompiler.core.mesh.placement import put
 from pycompiler.core.mesh.sharding import Index, NamedSharding, Sharding, replicas

@@ -19,13 +19,12 @@ from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.compile.plan import Plan
 from pycompiler.compile.targets import target_of
 from pycompiler.core.mesh.placement import put
-from pycompiler.core.source import swap_source
-from pycompiler.core.tracing.axes import Name, names_of
+from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
-from pycompiler.core.tracing.graph import ClosedGraph, Equation, Literal
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.tracing.trace import DebugInfo, names_of
 from pycompiler.core.types.aval import get_aval
 from pycompiler.ops.arithmetic import rem
 from pycompiler.ops.collective.exchange import all_gather, all_to_all, reduce_scatter
@@ -195,25 +194,13 @@ def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
     """The graph with its collectives over the axes of a mesh as collectives among the mesh's participants."""
 
     def make() -> ClosedGraph:
-        mesh, graph = _Mesh(axes), closed.graph
+        mesh = _Mesh(axes)
+
+        def apply(equation: Equation, given: Sequence[Any]) -> Any:
+            return _bind(equation, given, mesh, axes)
 
         def run(*args: Any) -> list[Any]:
-            values: dict[Any, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
-            values.update(zip(graph.inputs, args, strict=True))
-
-            def read(atom: Any) -> Any:
-                return atom.value if type(atom) is Literal else values[atom]
-
-            previous = swap_source(None)
-            try:
-                for equation in graph.equations:
-                    swap_source(equation.source or previous)
-                    out = _bind(equation, [read(atom) for atom in equation.inputs], mesh, axes)
-                    outs = out if equation.primitive.multiple_results else (out,)
-                    values.update(zip(equation.outputs, outs, strict=True))
-            finally:
-                swap_source(previous)
-            return [read(atom) for atom in graph.outputs]
+            return evaluate(closed, args, apply)
 
         return record(run, closed.in_avals, DebugInfo("shard_map", evaluate))
 

@@ -19,7 +19,7 @@ from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import mapped_size, zeros
-from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked, names_of
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import canonicalize, is_key
 
@@ -67,7 +67,7 @@ class BatchTrace(Trace):
             else:
                 values.append(arg)
                 dims.append(None)
-        if type(self.axis.size) is int and self.axis.size == 0 and not axes.names_of(primitive, params):
+        if type(self.axis.size) is int and self.axis.size == 0 and not names_of(primitive, params):
             empty = self._of_nothing(primitive, args, params)
             if empty is not None:
                 return empty

@@ -1,27 +1,33 @@
-"""Tracers and traces: what stands for a value while a function is traced, and who is asked what an operation does.
+"""Primitives, traces and tracers: an operation, who says what it does, and what stands for a value while a function is
+traced.
 
-A trace is one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest
-trace among those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if
-any). Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
+A primitive is one operation with all its rules side by side, and `bind`, through which every operation goes. A trace is
+one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest trace among
+those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if any).
+Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
+import numpy as np
+
+from pycompiler._runtime import ShapedArray, current_trace, swap_trace
 from pycompiler.core import errors
 from pycompiler.core.dims.dims import Dimension, dim_product
+from pycompiler.core.hooks import hooks, set_tracer_type
 from pycompiler.core.source import Source, function_location, user_frame_source
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.effects import Effects
+from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
 from pycompiler.core.types.aval import get_aval, short
 
-if TYPE_CHECKING:
-    from pycompiler.core.tracing.primitive import Primitive
-
-__all__ = ["DebugInfo", "Trace", "Tracer", "current_trace", "get_aval", "swap_trace"]
+__all__ = ["DebugInfo", "Primitive", "Trace", "Tracer", "current_trace", "get_aval", "names_of", "swap_trace"]
 
 _levels = itertools.count(1)
 
@@ -236,6 +242,80 @@ class Tracer:
 
 
 set_tracer_type(Tracer)
+
+
+# Operations.
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Primitive:
+    """One operation. `jvp` is None where it has no derivative (its results are integers or its derivative is zero
+    everywhere), `transpose` where it is linear in no argument; `linearize` is given by primitives that hold graphs,
+    `axis_names` by those over named axes: the names among the parameters, `effects` by those that do something beside
+    computing their results: what, by the parameters."""
+
+    name: str
+    shape_rule: ShapeRule
+    jvp: JvpRule | None
+    transpose: TransposeRule | None
+    batch: BatchRule
+    reference: Callable[..., Any]
+    sampler: Callable[[np.random.Generator], Iterable[Sample]]
+    multiple_results: bool = False
+    linearize: LinearizeRule | None = None
+    axis_names: Callable[..., Iterable[axes.Name]] | None = None
+    effects: Callable[..., Effects] | None = None
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply the operation: recorded, transformed or evaluated, as the newest of these traces says: the arguments',
+        the current one, and those of the named axes that it is over."""
+        tracker = axes.varying_tracker()
+        return self.dispatch(args, params) if tracker is None else tracker.bind(self, args, params)
+
+    def dispatch(self, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """`bind`, past what follows the values over a mesh."""
+        trace = current_trace()
+        for arg in args:
+            if isinstance(arg, Tracer):
+                other = arg.owner
+                if trace is None or other.level > trace.level:
+                    trace = other
+        # What holds graphs has several results.
+        if self.multiple_results or self.axis_names is not None:
+            trace = _newest(self, params, trace)
+        if trace is None:
+            return hooks.evaluate(self, args, params)
+        return trace.process(self, args, params)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def names_of(primitive: Primitive, params: Mapping[str, Any]) -> frozenset[axes.Name]:
+    """The axis names that an operation is over: its own, or those free in the graphs that it holds."""
+    if primitive.axis_names is not None:
+        return frozenset(primitive.axis_names(**params))
+    names: frozenset[axes.Name] = frozenset()
+    for value in params.values():
+        for part in value if type(value) is tuple else (value,):  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(part, axes.NamesAxes):
+                names |= part.axis_names
+    return names
+
+
+def _newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None) -> Trace | None:
+    """The newest of `trace` and the traces of the axes that the operation is over. Raises NameError for a name that is
+    not in scope."""
+    if not axes.in_scope() and primitive.axis_names is None:
+        return trace
+    for name in names_of(primitive, params):
+        other: Trace | None = axes.lookup(name, primitive.name).trace
+        if other is not None and (trace is None or other.level > trace.level):
+            trace = other
+    return trace
+
+
+# What a tracer says where a value is wanted.
 
 
 def _counted(what: str, aval: ShapedArray) -> int:

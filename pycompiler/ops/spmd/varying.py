@@ -16,14 +16,13 @@ from pycompiler.core.autodiff.checkpoint import checkpoint
 from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
 from pycompiler.core.autodiff.jvp import JvpTracer
 from pycompiler.core.batching.batch import BatchTracer
-from pycompiler.core.source import swap_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
-from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal, Var
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import GraphTracer, record
-from pycompiler.core.tracing.trace import DebugInfo, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer, names_of
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops.collective.reductions import axis_index, pmax, pmin, psum, pvary
@@ -94,7 +93,7 @@ class Differing(axes.VaryingTracker):
             for result, names in zip(found, typed.results, strict=True):
                 self.put(result, names)
             return found
-        own = axes.names_of(primitive, params) & self.axes
+        own = names_of(primitive, params) & self.axes
         if primitive is pvary:
             wanted = self.of(args[0]) | own
         elif primitive is axis_index:
@@ -126,7 +125,7 @@ class Differing(axes.VaryingTracker):
             def run(*xs: Any) -> list[Any]:
                 for x, names in zip(xs, given, strict=True):
                     self.put(x, names)
-                outs = _without_casts(graph, xs)
+                outs = evaluate(graph, xs, _without_casts)
                 if wanted is not None:
                     outs = list(map(self.aligned, outs, wanted))
                 found.extend(map(self.of, outs))
@@ -137,25 +136,9 @@ class Differing(axes.VaryingTracker):
         return graph.derive(("typed", self.axes, tuple(given), None if wanted is None else tuple(wanted)), make)
 
 
-def _without_casts(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:
-    """`evaluate`, but for what only says over which axes a value may differ."""
-    graph = closed.graph
-    values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
-    values.update(zip(graph.inputs, args, strict=True))
-
-    def read(atom: Atom) -> Any:
-        return atom.value if type(atom) is Literal else values[atom]
-
-    previous = swap_source(None)
-    try:
-        for equation in graph.equations:
-            swap_source(equation.source or previous)
-            given = [read(atom) for atom in equation.inputs]
-            out = given[0] if equation.primitive is pvary else equation.primitive.bind(*given, **equation.params)
-            values.update(zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True))
-    finally:
-        swap_source(previous)
-    return [read(atom) for atom in graph.outputs]
+def _without_casts(equation: Equation, given: Sequence[Any]) -> Any:
+    """An equation is applied, unless it only says over which axes a value may differ."""
+    return given[0] if equation.primitive is pvary else equation.primitive.bind(*given, **equation.params)
 
 
 class _Typed(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.dims.dims import surely_below
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
@@ -22,7 +23,10 @@ def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def _top(x: Array, axes: tuple[int, ...]) -> Array:
-    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
+    # Nothing has no maximum. Elsewhere there is no infinity that is not of x, which debug_infs would find.
+    shape = get_aval(x).shape
+    least = {} if all(surely_below(0, shape[axis]) for axis in axes) else {"initial": -np.inf}
+    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, **least))
     return lax.select(ufuncs.isfinite(top), top, cast(0, get_aval(x).dtype))
 
 

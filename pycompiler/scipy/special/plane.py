@@ -49,7 +49,8 @@ def complex_erfcx(z: Any) -> Array:
 
 
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None) -> Array:
-    """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta and azimuth phi.
+    """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta, which may lie
+    outside of 0..pi, and azimuth phi.
 
     Orthonormal on the sphere, with the phase of Condon and Shortley; 0 where abs(m) > n, so for negative n. The
     arguments broadcast; a degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
@@ -69,7 +70,10 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
 
 def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
     none = lax.lt(n, 0)
-    size = ops.sph_legendre.bind(lax.select(none, 0, n), m, theta)
+    # The polar angle in 0..pi, with the same cosine, of which this is a function.
+    turned = lax.sub(theta, lax.mul(lax.round(lax.mul(theta, 1 / (2 * pi)), 1), 2 * pi))
+    folded = lax.select(lax.lt(turned, 0), lax.neg(turned), turned)
+    size = ops.sph_legendre.bind(lax.select(none, 0, n), m, folded)
     size, angle = lax.select(none, 0, size), lax.mul(m, phi)
     return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
 

@@ -73,3 +73,12 @@ def test_functions_of_real_numbers_refuse_complex_ones():
         ):
             with pytest.raises(kind, match="takes"):
                 f()
+
+
+@pytest.mark.parametrize("small", [pnp.float8_e5m2, pnp.float4_e2m1fn, pnp.int4])
+def test_small_types_do_not_promote(small):
+    x, y = pnp.ones(2, small), pnp.ones(2)
+    for kind in (TypeError, ValueError):
+        for f in (lambda: x + y, lambda: pnp.where(True, x, y), lambda: pnp.result_type(x, y)):
+            with pytest.raises(kind, match="have no common type"):
+                f()

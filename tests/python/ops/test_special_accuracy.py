@@ -137,6 +137,7 @@ def distances(name, args, oracle, dtype):
             want = mpmath.re(oracle(*(mpmath.mpf(float(x)) for x in point)))
             if abs(want) < np.finfo(dtype).tiny * 4 or abs(want) > np.finfo(dtype).max:
                 continue
+            assert np.isfinite(result), (name, point, want)
             yield float(abs(mpmath.mpf(result) - want) / (np.finfo(dtype).eps * max(abs(want), mpmath.mpf("1e-2"))))
 
 
