@@ -1,5 +1,6 @@
 // array-check-input: a module that comes from elsewhere is checked before it runs. What only its run can know becomes
 // calls of the runtime's `check` (Guards.h); array-guard-sizes goes on with that, when sizes are resolved.
+#include "Analysis/IndexRanges.h"
 #include "Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Conversion/Passes.h"
@@ -15,8 +16,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/CheckedArithmetic.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace mlir::array {
 
@@ -129,101 +128,7 @@ LogicalResult checkArguments(func::FuncOp function) {
   return success();
 }
 
-//===--- Numbers in the bodies of operations on tensors -----------------------------------------------------------===//
-
-struct Range {
-  int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
-};
-
-/// Between which numbers an index is that a body computes.
-Range rangeOf(Value value, unsigned depth = 0) {
-  auto onlyType = [&]() -> Range {
-    unsigned width = value.getType().isIndex() ? 64 : value.getType().getIntOrFloatBitWidth();
-    return width < 64 ? Range{llvm::minIntN(width), llvm::maxIntN(width)} : Range();
-  };
-  if (std::optional<int64_t> known = getConstantIntValue(value))
-    return {*known, *known};
-  Operation *op = value.getDefiningOp();
-  if (!op || depth > 32 || !value.getType().isIntOrIndex())
-    return value.getType().isIntOrIndex() ? onlyType() : Range();
-  auto operand = [&](unsigned i) { return rangeOf(op->getOperand(i), depth + 1); };
-  auto within = [&](std::optional<int64_t> low, std::optional<int64_t> high) {
-    Range all = onlyType();
-    return low && high && *low >= all.low && *high <= all.high ? Range{*low, *high} : all;
-  };
-  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-    int64_t extent = op->getParentOfType<linalg::LinalgOp>().getStaticLoopRanges()[index.getDim()];
-    return ShapedType::isDynamic(extent) ? Range{0, Range().high} : Range{0, std::max<int64_t>(extent - 1, 0)};
-  }
-  if (isa<arith::AddIOp>(op)) {
-    Range a = operand(0), b = operand(1);
-    return within(llvm::checkedAdd(a.low, b.low), llvm::checkedAdd(a.high, b.high));
-  }
-  if (isa<arith::SubIOp>(op)) {
-    Range a = operand(0), b = operand(1);
-    return within(llvm::checkedSub(a.low, b.high), llvm::checkedSub(a.high, b.low));
-  }
-  if (isa<arith::MulIOp>(op)) {
-    Range a = operand(0), b = operand(1);
-    return a.low >= 0 && b.low >= 0 ? within(llvm::checkedMul(a.low, b.low), llvm::checkedMul(a.high, b.high))
-                                    : onlyType();
-  }
-  if (isa<arith::MinSIOp, arith::MaxSIOp>(op)) {
-    Range a = operand(0), b = operand(1);
-    bool isMin = isa<arith::MinSIOp>(op);
-    return {isMin ? std::min(a.low, b.low) : std::max(a.low, b.low),
-            isMin ? std::min(a.high, b.high) : std::max(a.high, b.high)};
-  }
-  if (isa<arith::SelectOp>(op)) {
-    Range a = operand(1), b = operand(2);
-    return {std::min(a.low, b.low), std::max(a.high, b.high)};
-  }
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op)) {
-    Range a = operand(0);
-    return within(a.low, a.high);
-  }
-  if (isa<arith::RemUIOp>(op)) {
-    Range b = operand(1);
-    return b.low > 0 ? within(0, b.high - 1) : onlyType();
-  }
-  return onlyType();
-}
-
-/// Between which numbers an expression of loops is; nothing for what is not computed here.
-std::optional<Range> rangeOf(AffineExpr expression, ArrayRef<int64_t> extents) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expression))
-    return Range{number.getValue(), number.getValue()};
-  if (auto loop = dyn_cast<AffineDimExpr>(expression))
-    return Range{0, extents[loop.getPosition()] - 1};
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
-  if (!binary)
-    return std::nullopt;
-  std::optional<Range> a = rangeOf(binary.getLHS(), extents), b = rangeOf(binary.getRHS(), extents);
-  if (!a || !b)
-    return std::nullopt;
-  auto make = [](std::optional<int64_t> low, std::optional<int64_t> high) {
-    return low && high ? std::optional(Range{std::min(*low, *high), std::max(*low, *high)}) : std::nullopt;
-  };
-  bool isByConstant = b->low == b->high, isDivision = isByConstant && b->low > 0;
-  switch (binary.getKind()) {
-  case AffineExprKind::Add:
-    return make(llvm::checkedAdd(a->low, b->low), llvm::checkedAdd(a->high, b->high));
-  case AffineExprKind::Mul:
-    return isByConstant ? make(llvm::checkedMul(a->low, b->low), llvm::checkedMul(a->high, b->low)) : std::nullopt;
-  case AffineExprKind::FloorDiv:
-    return isDivision ? make(llvm::divideFloorSigned(a->low, b->low), llvm::divideFloorSigned(a->high, b->low))
-                      : std::nullopt;
-  case AffineExprKind::CeilDiv:
-    return isDivision ? make(llvm::divideCeilSigned(a->low, b->low), llvm::divideCeilSigned(a->high, b->low))
-                      : std::nullopt;
-  case AffineExprKind::Mod:
-    if (isDivision && a->low >= 0 && a->high < b->low)
-      return a;
-    return isDivision ? std::optional(Range{0, b->low - 1}) : std::nullopt;
-  default:
-    return std::nullopt;
-  }
-}
+//===--- Maps ----------------------------------------------------------------------------------------------------===//
 
 /// What MLIR's verifier looks at is the first and the last index, which of a remainder are not the least and the
 /// greatest. Dynamic sizes are those of array-guard-sizes.
@@ -247,10 +152,7 @@ LogicalResult checkMaps(linalg::LinalgOp op) {
 }
 
 /// Whether it stands in the body of an operation on tensors, which can't leave the run.
-bool isInBody(Operation *op) {
-  return op->getParentOfType<linalg::LinalgOp>() || op->getParentOfType<tensor::GenerateOp>() ||
-         op->getParentOfType<tensor::PadOp>();
-}
+bool isInBody(Operation *op) { return op->getParentOfType<linalg::LinalgOp>() != nullptr; }
 
 //===--- Guards ---------------------------------------------------------------------------------------------------===//
 
@@ -260,30 +162,14 @@ OpFoldResult sizeOf(OpBuilder &b, Operation *op, Value tensor, int64_t dim) {
 
 LogicalResult guardIndices(Operation *op, Value tensor, int64_t operand, ValueRange indices) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  bool isInside = isInBody(op);
   OpBuilder b(op);
-  for (auto [dim, index] : llvm::enumerate(indices)) {
-    Range range = rangeOf(index);
-    if (range.low >= 0 && !type.isDynamicDim(dim) && range.high < type.getDimSize(dim))
-      continue;
-    auto extract = dyn_cast<tensor::ExtractOp>(op);
-    if (isInside && extract && guardIndexOfBody(extract, dim))
-      continue;
-    if (isInside)
-      return op->emitOpError("index #") << dim
-                                        << " is computed in a region of the body of an operation on tensors, where it "
-                                           "can't be checked against "
-                                        << type
-                                        << ": keep it within the tensor by arith.minsi and arith.maxsi with "
-                                           "constants, or use array.gather";
-    emitGuard(b, op, {PCRT_CHECK_INDEX, operand, int64_t(dim), {index, sizeOf(b, op, tensor, dim)}});
-  }
+  for (auto [dim, index] : llvm::enumerate(indices))
+    if (!isWithin(index, type, dim))
+      emitGuard(b, op, {PCRT_CHECK_INDEX, operand, int64_t(dim), {index, sizeOf(b, op, tensor, dim)}});
   return success();
 }
 
 LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op, Value whole, int64_t operand) {
-  if (isInBody(op))
-    return op->emitOpError("can't be checked in the body of another operation on tensors");
   OpBuilder b(op);
   auto offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(), strides = op.getMixedStrides();
   for (int64_t dim = 0; dim < int64_t(offsets.size()); ++dim)
@@ -332,16 +218,16 @@ bool isDivision(Operation *op) {
 
 struct CheckInput : impl::CheckInputBase<CheckInput> {
   void runOnOperation() override {
-    SmallVector<Operation *> found;
     WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
-      found.push_back(op);
       if (failed(checkOperation(op)))
         return WalkResult::interrupt();
       auto function = dyn_cast<func::FuncOp>(op);
       return function && failed(checkArguments(function)) ? WalkResult::interrupt() : WalkResult::advance();
     });
-    if (result.wasInterrupted())
+    if (result.wasInterrupted() || failed(generalizeBodies(getOperation())))
       return signalPassFailure();
+    SmallVector<Operation *> found;
+    getOperation()->walk([&](Operation *op) { found.push_back(op); });
     for (Operation *op : found)
       if (failed(guard(op)))
         return signalPassFailure();
@@ -350,9 +236,11 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
 
   static LogicalResult guard(Operation *op) {
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
-      return checkMaps(linalg);
+      return failed(checkMaps(linalg)) ? failure() : guardBody(linalg);
     if (isDivision(op))
       defineDivision(op);
+    if (isInBody(op)) // of which guardBody has all
+      return success();
     if (auto extract = dyn_cast<tensor::ExtractOp>(op))
       return guardIndices(op, extract.getTensor(), 0, extract.getIndices());
     if (auto insert = dyn_cast<tensor::InsertOp>(op))
@@ -361,19 +249,8 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
       return guardSlice(extract, extract.getSource(), 0);
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
       return guardSlice(insert, insert.getDest(), 1);
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      OpBuilder b(op);
-      Value step = loop.getStep();
-      if (isInBody(op)) {
-        std::optional<int64_t> known = getConstantIntValue(step);
-        return known && *known > 0 ? success()
-                                   : op->emitOpError("in the body of an operation on tensors has a step that is no "
-                                                     "positive constant, which can't be checked there");
-      }
-      if (!step.getType().isIndex() && !getConstantIntValue(step))
-        step = arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), step);
-      emitGuard(b, op, {PCRT_CHECK_STEP, 2, 0, {step}});
-    }
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      guardStep(loop);
     guardDialect(op);
     return success();
   }

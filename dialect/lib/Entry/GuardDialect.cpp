@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::array {
@@ -35,6 +36,12 @@ public:
               CholeskyUpdateOp, QrOp, GeqrfOp, Geqp3Op, HouseholderProductOp, OrmqrOp, HessenbergOp, TridiagonalOp,
               EighOp, EigOp, SvdOp, SchurOp, SylvesterOp, ExpmOp, ExpmFrechetOp>(
             [&](auto matrix) { guardMatrices(matrix.getShapes()); });
+    if (auto product = dyn_cast<HouseholderProductOp>(op)) {
+      checkFits(1, {size(0, rank(0) - 1)});
+      check(PCRT_CHECK_AT_MOST, 0, rank(0) - 1, {size(0, rank(0) - 1), size(0, rank(0) - 2)});
+    }
+    if (auto product = dyn_cast<OrmqrOp>(op))
+      checkFits(1, {size(0, rank(0) - 1), size(2, product.getLeft() ? rank(2) - 2 : rank(2) - 1)});
     if (auto swaps = dyn_cast<LuPivotsToPermutationOp>(op)) {
       int64_t last = swaps.getPivots().getType().getRank() - 1;
       check(PCRT_CHECK_AT_MOST, 0, last,
@@ -49,6 +56,13 @@ private:
   int64_t rank(int64_t operand) { return cast<RankedTensorType>(op->getOperand(operand).getType()).getRank(); }
   void check(PcrtCheck kind, int64_t operand, int64_t dim, SmallVector<OpFoldResult> values) {
     emitGuard(b, op, {kind, operand, dim, std::move(values)});
+  }
+
+  /// That the last size of an operand is none greater than others.
+  void checkFits(int64_t operand, ArrayRef<OpFoldResult> most) {
+    int64_t last = rank(operand) - 1;
+    for (OpFoldResult one : most)
+      check(PCRT_CHECK_AT_MOST, operand, last, {size(operand, last), one});
   }
 
   /// Numbers of which those that are `?` are given.
@@ -139,8 +153,10 @@ private:
       return arith::MaxSIOp::create(b, loc, add(more, number(1)), number(0)).getResult();
     };
     for (int64_t dim = 0; dim < dims; ++dim) {
+      check(PCRT_CHECK_AT_MOST, 1, dim, {b.getIndexAttr(1), value(all[dim])});
       Value padded = add(dilated(value(size(1, dim)), select.getBaseDilation()[dim]),
                          add(value(all[dims + dim]), value(all[2 * dims + dim])));
+      check(PCRT_CHECK_SHAPE, 1, dim, {b.getIndexAttr(1), b.getIndexAttr(1), padded});
       Value window = dilated(value(all[dim]), select.getWindowDilation()[dim]);
       int64_t stride = select.getWindowStrides()[dim];
       Value room = add(arith::SubIOp::create(b, loc, padded, window), number(stride));
@@ -199,10 +215,11 @@ private:
     }
   }
 
-  /// Equal letters are equal sizes.
+  /// Equal letters are equal sizes. Of results those are looked at that the module says.
   void guardMatrices(StringRef shapes) {
+    auto [operandWords, resultWords] = shapes.split("->");
     SmallVector<StringRef> words;
-    shapes.split("->").first.split(words, ',');
+    operandWords.split(words, ',');
     llvm::SmallDenseMap<char, OpFoldResult> known;
     SmallVector<OpFoldResult> batch;
     int64_t operand = 0;
@@ -222,6 +239,32 @@ private:
       }
       ++operand;
     }
+    words.clear();
+    resultWords.split(words, ',');
+    for (auto [word, result] : llvm::zip(words, op->getResultTypes())) {
+      StringRef letters = word.contains(':') ? word.drop_front(2) : word;
+      auto type = cast<RankedTensorType>(result);
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        if (type.isDynamicDim(dim))
+          continue;
+        int64_t batchRank = type.getRank() - letters.size();
+        OpFoldResult expected = dim < batchRank ? batch[dim] : sizeOf(letters[dim - batchRank], known);
+        if (expected)
+          check(PCRT_CHECK_EQUAL, -1, dim, {expected, b.getIndexAttr(type.getDimSize(dim))});
+      }
+    }
+  }
+
+  /// Of a result: 'r' and 'l' are computed of others; nothing where an attribute says it.
+  OpFoldResult sizeOf(char letter, llvm::SmallDenseMap<char, OpFoldResult> &known) {
+    auto value = [&](char of) { return getValueOrCreateConstantIndexOp(b, op->getLoc(), known.lookup(of)); };
+    if (letter == 'r')
+      return arith::MinSIOp::create(b, op->getLoc(), value('m'), value('n')).getResult();
+    if (letter == 'l') {
+      Value less = arith::SubIOp::create(b, op->getLoc(), value('n'), number(1));
+      return arith::MaxSIOp::create(b, op->getLoc(), less, number(0)).getResult();
+    }
+    return known.lookup(letter);
   }
 
   Operation *op;
@@ -230,12 +273,32 @@ private:
 
 } // namespace
 
+/// Results of sizes that the module says, and that follow from sizes that a call decides: what follows is compared.
+static void castResults(Operation *op) {
+  auto rule = dyn_cast<InferTypeOpInterface>(op);
+  SmallVector<Type> types;
+  if (!rule || failed(rule.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(), op->getAttrDictionary(),
+                                            op->getPropertiesStorage(), op->getRegions(), types)))
+    return;
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(op);
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), types)) {
+    Type said = result.getType();
+    if (!isDynamic(type) || said == type)
+      continue;
+    result.setType(type);
+    auto cast = tensor::CastOp::create(b, op->getLoc(), said, result);
+    result.replaceAllUsesExcept(cast, cast);
+  }
+}
+
 void guardDialect(Operation *op) {
   if (!isa_and_nonnull<ArrayDialect>(op->getDialect()) ||
       (llvm::none_of(op->getOperandTypes(), isDynamic) && llvm::none_of(op->getResultTypes(), isDynamic)))
     return;
   keepName(op);
   DialectGuards(op).emit();
+  castResults(op);
 }
 
 } // namespace mlir::array

@@ -1,10 +1,12 @@
 // See Guards.h.
 #include "Guards.h"
+#include "Analysis/IndexRanges.h"
 
 #include "runtime/SizeChecks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -36,7 +38,29 @@ std::string textOf(AffineExpr expression) {
   return text;
 }
 
-void keepName(Operation *op) { op->setLoc(NameLoc::get(op->getName().getIdentifier(), op->getLoc())); }
+Location namedLocation(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  SmallString<32> prefixed(kNamePrefix);
+  if (name.starts_with(kNamePrefix))
+    prefixed.clear();
+  prefixed += name;
+  return NameLoc::get(StringAttr::get(op->getContext(), prefixed), op->getLoc());
+}
+
+void keepName(Operation *op) { op->setLoc(namedLocation(op)); }
+
+bool isWithin(Value index, RankedTensorType type, int64_t dim) {
+  Range range = rangeOf(index);
+  return range.low >= 0 && !type.isDynamicDim(dim) && range.high < type.getDimSize(dim);
+}
+
+void guardStep(scf::ForOp loop) {
+  OpBuilder b(loop);
+  Value step = loop.getStep();
+  if (!step.getType().isIndex() && !getConstantIntValue(step))
+    step = arith::IndexCastOp::create(b, loop.getLoc(), b.getIndexType(), step);
+  emitGuard(b, loop, {PCRT_CHECK_STEP, 2, 0, {step}});
+}
 
 static bool isKnown(ArrayRef<int64_t> numbers) { return llvm::none_of(numbers, ShapedType::isDynamic); }
 

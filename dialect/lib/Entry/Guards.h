@@ -6,6 +6,8 @@
 #include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
@@ -32,6 +34,9 @@ StringRef nameInErrors(Operation *op);
 /// How an expression reads in errors.
 std::string textOf(AffineExpr expression);
 
+/// A location of what is made of an operation, which knows its name.
+Location namedLocation(Operation *op);
+
 /// Has what is made of an operation know its name.
 void keepName(Operation *op);
 
@@ -47,9 +52,19 @@ bool isCheck(ArrayRef<int64_t> params);
 /// Has the run check what an operation of the dialect asks of sizes that a call decides.
 void guardDialect(Operation *op);
 
-/// Has the run check one index of a tensor.extract in the body of a linalg.generic, before that. Returns false where
-/// it can't be done.
-bool guardIndexOfBody(tensor::ExtractOp extract, int64_t dim);
+/// Whether an index is known to be within a dimension.
+bool isWithin(Value index, RankedTensorType type, int64_t dim);
+
+/// Has the run check the step of a loop.
+void guardStep(scf::ForOp loop);
+
+/// Makes tensor.generate, tensor.pad and operations of linalg with a body of their own linalg.generic. On failure a
+/// diagnostic has been emitted.
+LogicalResult generalizeBodies(ModuleOp module);
+
+/// Has the run check what the body of an operation indexes by, before that. On failure a diagnostic has been emitted:
+/// of what can't be checked.
+LogicalResult guardBody(linalg::LinalgOp op);
 
 } // namespace mlir::array
 

@@ -15,7 +15,7 @@ namespace mlir::array {
 static void noteSizes(ModuleOp module, CompiledObject &result) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   result.symbols = countSymbols(main);
-  for (unsigned index = 0; result.symbols != 0 && index < main.getNumArguments(); ++index) {
+  for (unsigned index = 0; index < main.getNumArguments(); ++index) {
     auto dims = main.getArgAttrOfType<AffineMapAttr>(index, kDimsAttr);
     std::optional<EntryRole> role = getEntryRole(main, index);
     if (role == EntryRole::Argument || role == EntryRole::Result)
