@@ -55,7 +55,7 @@ void registerOldPassNames() {
           llvm::WithColor::warning() << "the pass " << pass.before << " is called " << pass.now << " now\n";
           return PassInfo::lookup(pass.now)->addToPipeline(pm, optionsOfToday(options), errorHandler);
         },
-        [](function_ref<void(const detail::PassOptions &)>) {});
+        [](function_ref<void(const ::mlir::detail::PassOptions &)>) {});
   }
 }
 
