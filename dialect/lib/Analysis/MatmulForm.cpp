@@ -1,7 +1,7 @@
 // Reads contractions as products of matrices (MatmulForm.h).
 #include "MatmulForm.h"
 #include "ContractionForm.h"
-#include "Cpu/Matmul/MatmulKernels.h"
+#include "MatmulBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

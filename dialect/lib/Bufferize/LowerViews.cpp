@@ -1,6 +1,6 @@
 // array-lower-views: what upstream's expand-strided-metadata can't take: one dimension of a buffer cut into several of
 // sizes that a call decides. Before it: all passes that look through views; after it: expand-strided-metadata.
-#include "array/Conversion/Passes.h"
+#include "array/Bufferize/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -9,7 +9,7 @@
 namespace mlir::array {
 
 #define GEN_PASS_DEF_LOWERVIEWS
-#include "array/Conversion/Passes.h.inc"
+#include "array/Bufferize/Passes.h.inc"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include "Analysis/IndexRanges.h"
 #include "Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
-#include "array/Conversion/Passes.h"
 #include "array/Entry/Entry.h"
+#include "array/Entry/Passes.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
 
@@ -20,7 +20,7 @@
 namespace mlir::array {
 
 #define GEN_PASS_DEF_CHECKINPUT
-#include "array/Conversion/Passes.h.inc"
+#include "array/Entry/Passes.h.inc"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // array-check-shapes: no value has more bytes than can be counted. It is the first pass of every pipeline.
-#include "array/Conversion/Passes.h"
+#include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
 #include "array/IR/Bytes.h"
 
@@ -8,7 +8,7 @@
 namespace mlir::array {
 
 #define GEN_PASS_DEF_CHECKSHAPES
-#include "array/Conversion/Passes.h.inc"
+#include "array/Entry/Passes.h.inc"
 
 namespace {
 

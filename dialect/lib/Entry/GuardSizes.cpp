@@ -6,7 +6,7 @@
 // known. Bufferization has operands computed in place, so that right before the operation would be too late.
 #include "Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
-#include "array/Conversion/Passes.h"
+#include "array/Entry/Passes.h"
 #include "array/IR/Bytes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +20,7 @@
 namespace mlir::array {
 
 #define GEN_PASS_DEF_GUARDSIZES
-#include "array/Conversion/Passes.h.inc"
+#include "array/Entry/Passes.h.inc"
 
 namespace {
 

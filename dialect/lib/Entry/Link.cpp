@@ -2,8 +2,8 @@
 #include "array/Entry/Link.h"
 
 #include "Guards.h"
-#include "array/Conversion/Passes.h"
 #include "array/Entry/Entry.h"
+#include "array/Entry/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"

@@ -1,7 +1,7 @@
 // The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime
 // compares it with a threshold, so only the order of magnitude matters.
+#include "array/Analysis/ScatterForm.h"
 #include "array/Analysis/SymbolicSizes.h"
-#include "array/Conversion/ScatterForm.h"
 #include "array/Target/Compile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // array-fuse-elementwise: elementwise producers move into the elementwise ops and reductions that read them. Before it:
 // convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
 #include "FuseVariance.h"
-#include "array/Conversion/ScatterForm.h"
+#include "array/Analysis/ScatterForm.h"
 #include "array/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -75,7 +75,7 @@ bool isContraction(linalg::GenericOp op) {
 }
 
 /// Whether nothing is computed while an op reads its operands: a matrix product, and a scatter, of which a GPU's
-/// kernels read them (array/Conversion/ScatterForm.h).
+/// kernels read them (array/Analysis/ScatterForm.h).
 bool readsWhatIsStored(linalg::GenericOp op) { return op->hasAttr(array::kScatterAttr) || isContraction(op); }
 
 /// Whether the consumer reads an element of the operand in more than one of its iterations.

@@ -70,4 +70,14 @@ def PlanMemory : Pass<"array-plan-memory", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def LowerViews : Pass<"array-lower-views"> {
+  let summary = "Cut dimensions of buffers into several symbolic sizes";
+  let description = [{
+    If a `memref.expand_shape` cuts one dimension into several non-constant sizes, it becomes a
+    `memref.reinterpret_cast` with the resulting strides: expand-strided-metadata, which comes next, supports one such
+    size for each dimension.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 #endif // ARRAY_BUFFERIZE_PASSES

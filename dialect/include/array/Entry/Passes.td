@@ -5,6 +5,37 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CheckShapes : Pass<"array-check-shapes", "::mlir::ModuleOp"> {
+  let summary = "Refuse types whose bytes exceed 64-bit numbers";
+  let description = [{
+    From here on, sizes, strides and bytes are 64-bit numbers. The shape of every value must fit (array/IR/Bytes.h): a
+    product that wraps would lead to a buffer that is too small. Runs first in every pipeline.
+  }];
+}
+
+def CheckInput : Pass<"array-check-input", "::mlir::ModuleOp"> {
+  let summary = "Check a module from a file, and add run-time checks where the compiler cannot decide";
+  let description = [{
+    For modules from files; modules that this package traces are correct by construction. The pass refuses operations
+    that work on memory by address, and attributes and operations that only passes make. It defines undefined cases: an
+    index outside a tensor, and a step that is not positive, are run-time errors (the routine `check` of the runtime).
+    An integer divided by 0 is -1 (the maximum of unsigned types), and the remainder is the dividend.
+
+    The module gets the attribute `array.checked`, by which array-guard-sizes recognizes it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def GuardSizes : Pass<"array-guard-sizes", "::mlir::func::FuncOp"> {
+  let summary = "Check symbolic sizes of modules from files at run time";
+  let description = [{
+    Runs on modules with `array.checked`, after array-resolve-sizes. An operation on tensors of dynamic sizes assumes
+    that some sizes are equal, or within others. If this does not follow from their definitions, the routine `check`
+    tests it at the operation. Redundant checks are removed.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ResolveSizes : Pass<"array-resolve-sizes", "::mlir::func::FuncOp"> {
   let summary = "Compute the sizes that a call decides at the start of the function, from its symbols";
   let description = [{

@@ -77,7 +77,7 @@ def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
 def MapScattersToGpu : Pass<"array-map-scatters-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Give the updates of scatters to the threads of a GPU";
   let description = [{
-    A `linalg.generic` that is a scatter (array/Conversion/ScatterForm.h) becomes launches of functions of the device
+    A `linalg.generic` that is a scatter (array/Analysis/ScatterForm.h) becomes launches of functions of the device
     library (dialect/device/Scatter.cpp), in which each element of the updates has a thread. Where updates meet, and their
     order matters, it is that of the updates: of `set` the last one stays, sums and products of floats are cut by the
     updates alone. So results are the same in every run. A table says which launches are for which scatters.

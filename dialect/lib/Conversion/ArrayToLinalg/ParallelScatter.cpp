@@ -1,7 +1,7 @@
-// scatter as one op whose updates may run at the same time (array/Conversion/ScatterForm.h): where each goes is
+// scatter as one op whose updates may run at the same time (array/Analysis/ScatterForm.h): where each goes is
 // computed beforehand, with all that the dimension numbers and the mode say.
 #include "Scatter.h"
-#include "array/Conversion/ScatterForm.h"
+#include "array/Analysis/ScatterForm.h"
 
 using namespace mlir;
 using namespace mlir::array;

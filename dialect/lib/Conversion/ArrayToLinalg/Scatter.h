@@ -16,7 +16,7 @@ bool isDropped(ScatterOp op, int64_t dim);
 /// Whether a scatter has updates enough to be worth more than a thread.
 bool isWorthThreads(ScatterOp op);
 
-/// The scatter as one op (array/Conversion/ScatterForm.h), of operands in storage types.
+/// The scatter as one op (array/Analysis/ScatterForm.h), of operands in storage types.
 Value parallelScatter(ImplicitLocOpBuilder &b, ScatterOp op, Value target, Value updates, ValueRange indices);
 
 } // namespace mlir::array

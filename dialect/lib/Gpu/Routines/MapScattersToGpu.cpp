@@ -2,7 +2,7 @@
 // which would give each row a thread that looks at every update; array-plan-memory gives the memory that is asked for
 // here its place. Which launches: ScatterRules.cpp.
 #include "ScatterRules.h"
-#include "array/Conversion/ScatterForm.h"
+#include "array/Analysis/ScatterForm.h"
 #include "array/Gpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -10,8 +10,8 @@
 // Loops are the operand's dimensions, parallel, then the positions, a reduction: in their order, an element is combined
 // with the updates whose key is the number of its row. That is what the op means where nobody knows of scatters, and it
 // would take as many steps as there are rows, for each update.
-#ifndef ARRAY_CONVERSION_SCATTERFORM_H
-#define ARRAY_CONVERSION_SCATTERFORM_H
+#ifndef ARRAY_ANALYSIS_SCATTERFORM_H
+#define ARRAY_ANALYSIS_SCATTERFORM_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -31,4 +31,4 @@ inline constexpr llvm::StringLiteral kScatterGrouped = "grouped";
 
 } // namespace mlir::array
 
-#endif // ARRAY_CONVERSION_SCATTERFORM_H
+#endif // ARRAY_ANALYSIS_SCATTERFORM_H
