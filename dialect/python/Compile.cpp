@@ -55,13 +55,12 @@ static nb::list memoryPlan(const PyModule &module, const std::string &cpu, const
   return rows;
 }
 
-static nb::list productPlans(const PyModule &module, const std::string &cpu, const std::string &features,
-                             int optLevel) {
+static nb::list matmulPlans(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel) {
   auto plans = compileInterruptibly(module, "asking for plans failed", [=](mlir::ModuleOp op) {
-    return mlir::array::productPlans(op, CompileOptions{cpu, features, optLevel, ""});
+    return mlir::array::matmulPlans(op, CompileOptions{cpu, features, optLevel, ""});
   });
   nb::list found;
-  for (const mlir::array::ProductPlan &plan : plans) {
+  for (const mlir::array::MatmulPlan &plan : plans) {
     nb::dict entries;
     for (const auto &[key, value] : plan)
       entries[key.c_str()] = value;
@@ -79,7 +78,7 @@ void bindCompile(nb::module_ &module) {
       .def_ro("arena_bytes", &CompiledObject::arenaBytes)
       .def_ro("flops", &CompiledObject::flops, "Estimated scalar operations of one call.")
       .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
-      .def_ro("gives_up", &CompiledObject::givesUp, "Then: a call gives up when its frame's budget is used up.")
+      .def_ro("gives_up", &CompiledObject::hasLoopBudget, "Then: a call gives up when its frame's budget is used up.")
       .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
       .def_prop_ro(
           "image", [](const CompiledObject &self) { return nb::bytes(self.image.data(), self.image.size()); },
@@ -118,7 +117,7 @@ void bindCompile(nb::module_ &module) {
              nb::arg("libraries") = std::vector<std::string>(),
              "The module as text, with the passes that compile it for this machine, or for the GPUs of a compute\n"
              "capability, in the form that `array-opt --run-reproducer` takes.");
-  module.def("product_plans", productPlans, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
+  module.def("product_plans", matmulPlans, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
              nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
              "The entries of the plans (array.plan) that are worth measuring for the one product of the module.");
   module.def(

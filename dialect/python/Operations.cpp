@@ -2,7 +2,7 @@
 // checks nothing but that it exists; Module.verify checks the whole.
 #include "Binding.h"
 #include "Gil.h"
-#include "array/Transforms/Link.h"
+#include "array/Entry/Link.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/OperationSupport.h"

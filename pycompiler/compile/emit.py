@@ -14,6 +14,7 @@ import numpy as np
 
 from pycompiler._compiler import ir
 from pycompiler.compile.emit_sizes import UNKNOWN, SizeEmitter, as_numbers, dims_in
+from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
 from pycompiler.core.autodiff.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
@@ -392,14 +393,21 @@ class Emitter:
         code: ModuleCode = equation.params["module"]
         callee = self._linked.get(code)
         if callee is None:
-            given = ir.Module.parse(code.source, self.context)
-            self._check_signature(given, code, equation.params["name"])
-            callee = self._linked[code] = self.module.link(given, code.entry)
+            with code.reading():
+                given = ir.Module.parse(readable(code), self.context)
+                self._check_signature(given, code, equation.params["name"])
+                callee = self._linked[code] = self.module.link(given, code.entry)
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
         return list(self._operation("array.call", equation, operands, ip, attributes).results)
 
     def _check_signature(self, given: ir.Module, code: ModuleCode, name: str) -> None:
-        """That a module is of the arrays that its file says."""
+        """That a module is of the arrays that its file says, and of the operations, which need libraries."""
+        holds = operations_of(given)
+        if "host_call" in holds:
+            raise ValueError(f"{name}: its module calls functions of the process that wrote it (array.host_call)")
+        others = holds - code.operations
+        if others:
+            raise ValueError(f"{name}: its module holds {', '.join(sorted(others))}, which the file does not say")
         signature = given.function_type(code.entry)
         sides = [("takes", code.in_avals, signature.inputs), ("gives", code.out_avals, signature.results)]
         for verb, avals, types in sides:

@@ -14,18 +14,15 @@ Over `compile`, beside `stages`; after it: `export`, and translators from other 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile.compile import read_module, signature_of
+from pycompiler.compile.foreign import operations_of, reread
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
 from pycompiler.ops.module_call import ModuleCode, module_call
-
-if TYPE_CHECKING:
-    from pycompiler._compiler import ir
 
 __all__ = ["ModuleFunction", "code_of", "module_function"]
 
@@ -72,6 +69,8 @@ class ModuleFunction:
 
 def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
     """A module as what `module_call` takes, with its signature read off it. See `module_function` for the errors."""
+    if isinstance(source, bytes):
+        source = reread(source)
     module = read_module(source)
     in_avals, out_avals = signature_of(module, entry)
     operations = operations_of(module)
@@ -81,20 +80,6 @@ def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
             f"@{entry} does not bring with it; leave them out before exporting"
         )
     return ModuleCode(source, entry, in_avals, out_avals, operations)
-
-
-def operations_of(module: ir.Module) -> frozenset[str]:
-    """The names of the ops that a module holds, without their dialect."""
-    return frozenset(_operations(module.operation))
-
-
-def _operations(operation: ir.Operation) -> Iterator[str]:
-    """The names of all ops inside of one, without their dialect."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield inner.name.rpartition(".")[2]
-                yield from _operations(inner)
 
 
 @boundary

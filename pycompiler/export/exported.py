@@ -19,7 +19,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, Device, PyTreeDef, ShapedArray, array_from_numpy
 from pycompiler.compile.compile import module_bytes, named_device, read_module
-from pycompiler.compile.imported import operations_of
+from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.compile.plan import to_array
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import size_plan
@@ -101,7 +101,8 @@ class Exported:
 
     def mlir_module(self) -> str:
         """The module as text."""
-        return str(read_module(self._code.source))
+        with self._code.reading():
+            return str(read_module(readable(self._code)))
 
     def has_vjp(self) -> bool:
         """Whether a derivative can be had: always in the process that exported; else if it was serialized with one."""
@@ -472,7 +473,8 @@ def _read(file: Opened, number: int, derivative: Exported | None) -> Exported:
             raise ValueError(f"it is for the platforms {platforms!r:.80}, and names {len(names)} arguments")
         _check_derivative(avals["in"], avals["out"], derivative)
         taken = (*avals["in"], *(const.aval for const in consts))
-        code = ModuleCode(source, "main", taken, avals["out"], frozenset(texts(written, "operations")))
+        reading = functools.partial(part, file.about, f"the module of {of}")
+        code = ModuleCode(source, "main", taken, avals["out"], frozenset(texts(written, "operations")), reading)
     return Exported(
         name,
         trees["in"],

@@ -21,6 +21,7 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.cache import identity
 from pycompiler.compile.compile import object_of
+from pycompiler.compile.foreign import readable
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.types import dtype as dtypes
@@ -104,7 +105,9 @@ def to_shared_object(
     compiler = _compiler()
     _check_built()
     written = SharedObject(target, target.with_name(f"{chosen}.h"), chosen)
-    compiled = object_of(exported.mlir_module_serialized, cpu or "")
+    with exported._code.reading():
+        source_of_module = readable(exported._code)
+    compiled = object_of(source_of_module, cpu or "")
     with tempfile.TemporaryDirectory(prefix="pycompiler-export-") as folder:
         work = Path(folder)
         library = _library(exported, written, compiled, cpu, work)

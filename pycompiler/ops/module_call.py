@@ -7,9 +7,10 @@ what is compiled already, but who exports may say what the derivative is (`pycom
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ class ModuleCode:
     """A module in MLIR's bytecode (or as text), whose function `entry` is called.
 
     `operations` are the names of the ops that it holds, without their dialect. Two are equal if they compute the same.
+    The source of a file is `reread` before it is read. `reading` makes the context for that, in which errors become
+    those of the file.
     """
 
     def __init__(
@@ -33,12 +36,16 @@ class ModuleCode:
         in_avals: Sequence[ShapedArray],
         out_avals: Sequence[ShapedArray],
         operations: frozenset[str],
+        reading: Callable[[], contextlib.AbstractContextManager[None]] | None = None,
     ) -> None:
         self.source = source
         self.entry = entry
         self.in_avals = tuple(in_avals)
         self.out_avals = tuple(out_avals)
         self.operations = operations
+        self.reading = reading or contextlib.nullcontext
+        # What this process may read: the source that it has made, or, once there, what became of a file's.
+        self.readable = source if reading is None else None
 
     @functools.cached_property
     def digest(self) -> str:

@@ -2,7 +2,7 @@
 #include "Elements.h"
 #include "Failure.h"
 
-#include "array/Transforms/ElementTypes.h"
+#include "array/Analysis/ElementTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>

@@ -2,11 +2,11 @@
 #include "Program.h"
 #include "Failure.h"
 
+#include "array/Analysis/SymbolicSizes.h"
+#include "array/Entry/Entry.h"
+#include "array/Entry/Link.h"
 #include "array/IR/Array.h"
 #include "array/Target/Compile.h"
-#include "array/Transforms/Entry.h"
-#include "array/Transforms/Link.h"
-#include "array/Transforms/Sizes.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
 
@@ -289,7 +289,7 @@ Expected<Program> arrayrun::compile(mlir::ModuleOp module, StringRef entry, cons
     return failure("");
   mlir::FunctionType type = function->getFunctionType();
   auto symbols = (*function)->getAttrOfType<mlir::ArrayAttr>(mlir::array::kSymbolsAttr);
-  bool sized = isSized(type);
+  bool sized = isSized(type) || mlir::array::countSymbols(*function) != 0;
   if (!sized && !target.sizes.empty())
     return failure("--sizes is for a function whose types have `?`, which @" + entry + " has not");
   if (!sized) {

@@ -15,9 +15,6 @@ using namespace mlir::array;
 #define GET_TYPEDEF_CLASSES
 #include "array/IR/ArrayTypes.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "array/IR/ArrayOps.cpp.inc"
-
 namespace {
 
 /// Every op may be inlined, and so may every function that array.call calls.
@@ -36,10 +33,7 @@ void ArrayDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "array/IR/ArrayTypes.cpp.inc"
       >();
-  addOperations<
-#define GET_OP_LIST
-#include "array/IR/ArrayOps.cpp.inc"
-      >();
+  registerArrayDialectOperations(this);
   addInterfaces<ArrayInlinerInterface>();
 }
 

@@ -30,6 +30,14 @@ public:
     return success();
   }
 
+  LogicalResult checkAtMost(char letter, char most) {
+    int64_t size = sizeOf(letter), bound = sizeOf(most);
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(bound) || size <= bound)
+      return success();
+    return op->emitOpError() << "has " << letter << " = " << size << " and " << most << " = " << bound << ", expected "
+                             << letter << " <= " << most << " (C2)";
+  }
+
 private:
   Type elementOf(StringRef kind) const {
     auto complex = dyn_cast<ComplexType>(first);
@@ -90,9 +98,15 @@ LogicalResult array::verifyMatrixShapes(Operation *op, StringRef shapes) {
     return success();
   };
   SmallVector<Type> arrays(llvm::make_filter_range(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>));
-  if (failed(checkAll(arrays, operandWords, "operand")))
+  if (failed(checkAll(arrays, operandWords, "operand")) || failed(checkAll(op->getResultTypes(), resultWords, "result")))
     return failure();
-  return checkAll(op->getResultTypes(), resultWords, "result");
+  // As many reflectors as the matrix that holds them has columns, and as what they turn has rows.
+  if (isa<HouseholderProductOp>(op))
+    return failure(failed(checker.checkAtMost('k', 'n')) || failed(checker.checkAtMost('n', 'm')));
+  if (auto product = dyn_cast<OrmqrOp>(op))
+    return failure(failed(checker.checkAtMost('k', 'q')) ||
+                   failed(checker.checkAtMost('k', product.getLeft() ? 'm' : 'n')));
+  return success();
 }
 
 LogicalResult LuPivotsToPermutationOp::verify() {

@@ -1,9 +1,12 @@
 // The CPU pipelines, in order, from the array dialect to the LLVM dialect. lib/Target takes the result to object code.
 #include "array/Pipelines/Cpu.h"
+#include "array/Bufferize/Bufferize.h"
+#include "array/Bufferize/Passes.h"
 #include "array/Conversion/Passes.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/CheckCalls.h"
+#include "array/Entry/Passes.h"
 #include "array/Gpu/Collectives.h"
-#include "array/Transforms/Bufferize.h"
-#include "array/Transforms/CheckCalls.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -42,14 +45,14 @@ void buildArrayToLinalgPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*
 
 void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm) { buildToLinalg(pm, /*isGpu=*/true); }
 
-void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry) {
+void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarries) {
   if (!features.narrowFactors)
-    pm.addNestedPass<func::FuncOp>(createWidenProducts({features.bfloat16Pairs}));
+    pm.addNestedPass<func::FuncOp>(createWidenMatmuls({features.bfloat16Dot2}));
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
   // empty tensors every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());
-  pm.addNestedPass<func::FuncOp>(createPrepareLoops({copyCarry}));
+  pm.addNestedPass<func::FuncOp>(createInPlaceCarries({copyCarries}));
   pm.addPass(createEliminateEmptyTensors());
   pm.addPass(createBufferize());
   pm.addPass(createCanonicalizerPass());
@@ -61,10 +64,10 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   // Products first, while they are still one operation. They ask for packing buffers.
   pm.addPass(createLowerConvolutions({features.vectorBits}));
-  pm.addPass(createLowerContractions({features.vectorBits, features.bfloat16Pairs}));
+  pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addNestedPass<func::FuncOp>(
-      createLinalgToLoops({features.vectorBits, /*marksKernels=*/true, features.fetchAhead}));
+      createVectorizeLinalg({features.vectorBits, /*marksKernels=*/true, features.prefetchDistance}));
   // After all that asks for memory; loops over rows have left one row of some temporaries.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
 }
@@ -94,8 +97,8 @@ void buildConversionToLLVMPipeline(OpPassManager &pm) {
 }
 
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {
-  pm.addPass(createNumberSites());
-  pm.addPass(createLimitLoops());
+  pm.addPass(createAssignCallSiteIds());
+  pm.addPass(createAddLoopBudget());
   // The early return of a library call that failed needs branches, hence the order of these two.
   pm.addPass(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
@@ -129,22 +132,23 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
   Option<unsigned> vectorBits{*this, "vector-bits",
                               llvm::cl::desc("Width of a vector register in bits (this machine's)"),
                               llvm::cl::init(hostVectorBits())};
-  Option<bool> bfloat16Pairs{*this, "bfloat16-pairs", llvm::cl::desc("The machine multiplies pairs of bf16"),
-                             llvm::cl::init(false)};
-  Option<int64_t> fetchAhead{*this, "fetch-ahead",
-                             llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),
-                             llvm::cl::init(CpuFeatures().fetchAhead)};
+  Option<bool> bfloat16Dot2{*this, "bfloat16-dot2", llvm::cl::desc("The machine multiplies pairs of bf16"),
+                            llvm::cl::init(false)};
+  Option<int64_t> prefetchDistance{
+      *this, "prefetch-distance",
+      llvm::cl::desc("Bytes that a large reduction asks for ahead; 0 leaves it to the machine"),
+      llvm::cl::init(CpuFeatures().prefetchDistance)};
 };
 } // namespace
 
 void registerArrayPipelines() {
   PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
                              buildArrayToLinalgPipeline);
-  PassPipelineRegistration<CpuOptions>(
-      "array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
-      [](OpPassManager &pm, const CpuOptions &options) {
-        buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs, options.fetchAhead});
-      });
+  PassPipelineRegistration<CpuOptions>("array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+                                       [](OpPassManager &pm, const CpuOptions &options) {
+                                         buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true,
+                                                                       options.bfloat16Dot2, options.prefetchDistance});
+                                       });
 }
 
 } // namespace mlir::array

@@ -1,9 +1,9 @@
 // What a context must hold to compile: the dialects of the pipelines, the interfaces through which they are inlined,
 // bufferized and converted, and the translation to LLVM IR.
+#include "array/Bufferize/BufferizableOpInterfaceImpl.h"
 #include "array/IR/Array.h"
 #include "array/IR/Bytecode.h"
 #include "array/Pipelines/Cpu.h"
-#include "array/Transforms/BufferizableOpInterfaceImpl.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

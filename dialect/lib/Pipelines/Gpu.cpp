@@ -1,5 +1,8 @@
 // The GPU pipeline, in order, from the array dialect to PTX.
 #include "array/Pipelines/Gpu.h"
+#include "array/Bufferize/Passes.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/Passes.h"
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Transforms/Passes.h"
@@ -67,14 +70,14 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   calls.libraries.assign(libraries.begin(), libraries.end());
   pm.addNestedPass<func::FuncOp>(createMapToGpuLibraries(calls));
   // Products first, while what follows them is still apart. They ask for memory.
-  MapProductsToGpuOptions products;
+  MapMatmulsToGpuOptions products;
   products.chip = chipName(chip).str();
-  pm.addNestedPass<func::FuncOp>(createMapProductsToGpu(products));
+  pm.addNestedPass<func::FuncOp>(createMapMatmulsToGpu(products));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addPass(createMapScattersToGpu());
   pm.addPass(createMapRoutinesToGpu());
   pm.addNestedPass<func::FuncOp>(createMapLoopsToGpu());
-  pm.addNestedPass<func::FuncOp>(createMapClustersToGpu());
+  pm.addNestedPass<func::FuncOp>(createMapRowFusionsToGpu());
   pm.addNestedPass<func::FuncOp>(createMapToGpu());
   pm.addPass(createLinkDeviceLibrary());
   pm.addNestedPass<func::FuncOp>(createLaunchStores());
@@ -130,7 +133,7 @@ void buildKernelsToEmulationPipeline(OpPassManager &pm) {
 }
 
 void buildLaunchesToLLVMPipeline(OpPassManager &pm) {
-  pm.addPass(createNumberSites());
+  pm.addPass(createAssignCallSiteIds());
   // Of the host alone: kernels have their own way.
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
   pm.addPass(createLowerLaunches());

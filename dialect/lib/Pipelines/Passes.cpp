@@ -1,13 +1,16 @@
 // The names of our passes; and, in a process that is no array-opt, which has all of MLIR's, of those that Cpu.cpp and
 // Gpu.cpp use, so that what a pipeline prints as text can be read again.
 #include "array/Pipelines/Passes.h"
+#include "array/Bufferize/Bufferize.h"
+#include "array/Bufferize/Passes.h"
 #include "array/Conversion/Passes.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/CheckCalls.h"
+#include "array/Entry/Passes.h"
 #include "array/Gpu/Collectives.h"
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"
-#include "array/Transforms/Bufferize.h"
-#include "array/Transforms/CheckCalls.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -21,6 +24,9 @@ namespace mlir::array {
 // A new file of passes, or of pipelines, adds its line here.
 void registerOwnPasses() {
   registerArrayConversionPasses();
+  registerArrayBufferizePasses();
+  registerArrayCpuPasses();
+  registerArrayEntryPasses();
   registerArrayTransformsPasses();
   registerBufferizePasses();
   registerCheckCallsPass();
@@ -28,6 +34,7 @@ void registerOwnPasses() {
   registerArrayGpuCollectivePasses();
   registerArrayPipelines();
   registerGpuPipelines();
+  registerOldPassNames();
 }
 
 void registerPipelinePasses() {

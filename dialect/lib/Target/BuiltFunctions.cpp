@@ -2,8 +2,9 @@
 #include "array/Target/BuiltFunctions.h"
 #include "BuiltLevel.h"
 #include "KeptPipelines.h"
+#include "array/Cpu/CommonFunctions.h"
+#include "array/Entry/BuiltFunctions.h"
 #include "array/Pipelines/Cpu.h"
-#include "array/Transforms/SharedFunctions.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"

@@ -2,10 +2,10 @@
 // LLVM's part in Host.cpp. The bytes go to runtime/ or to the disk cache; both load them in the same way.
 #include "array/Target/Compile.h"
 #include "Stages.h"
+#include "array/Analysis/SymbolicSizes.h"
+#include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
 #include "array/Pipelines/Cpu.h"
-#include "array/Transforms/Entry.h"
-#include "array/Transforms/Sites.h"
-#include "array/Transforms/Sizes.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -15,7 +15,7 @@ namespace mlir::array {
 static void noteSizes(ModuleOp module, CompiledObject &result) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   result.symbols = countSymbols(main);
-  for (unsigned index = 0; result.symbols != 0 && index < main.getNumArguments(); ++index) {
+  for (unsigned index = 0; index < main.getNumArguments(); ++index) {
     auto dims = main.getArgAttrOfType<AffineMapAttr>(index, kDimsAttr);
     std::optional<EntryRole> role = getEntryRole(main, index);
     if (role == EntryRole::Argument || role == EntryRole::Result)
@@ -52,8 +52,8 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   noteSizes(*lowered, result);
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "llvm", buildLoopsToLLVMPipeline, passes); })))
     return failure();
-  result.sites = getSites(*lowered);
-  result.givesUp = !unbounded.forLoops && (*lowered)->hasAttr(kGivesUpAttr);
+  result.sites = getCallSites(*lowered);
+  result.hasLoopBudget = !unbounded.forLoops && (*lowered)->hasAttr(kLoopBudgetAttr);
 
   FailureOr<std::vector<char>> object = toObject(*lowered, **target, built, options, timings);
   if (failed(object))
@@ -96,16 +96,16 @@ FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileO
   return getMemoryPlan(*lowered->module);
 }
 
-FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options) {
+FailureOr<std::vector<MatmulPlan>> matmulPlans(ModuleOp module, const CompileOptions &options) {
   FailureOr<Buffered> lowered = lowerToBuffers(module, options);
   if (failed(lowered))
     return failure();
-  std::vector<ProductPlan> plans;
+  std::vector<MatmulPlan> plans;
   lowered->module->walk([&](linalg::LinalgOp op) {
     if (plans.empty())
       plans = convolutionPlans(op, lowered->features.vectorBits);
     if (plans.empty())
-      plans = productPlans(op, lowered->features.vectorBits, lowered->features.bfloat16Pairs);
+      plans = matmulPlans(op, lowered->features.vectorBits, lowered->features.bfloat16Dot2);
   });
   return plans;
 }

@@ -1,8 +1,8 @@
 // The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime
 // compares it with a threshold, so only the order of magnitude matters.
+#include "array/Analysis/SymbolicSizes.h"
 #include "array/Conversion/ScatterForm.h"
 #include "array/Target/Compile.h"
-#include "array/Transforms/Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

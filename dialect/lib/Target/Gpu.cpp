@@ -2,9 +2,9 @@
 // driver compiles when they are loaded. The pipelines are in lib/Pipelines/Gpu.cpp.
 #include "array/Pipelines/Gpu.h"
 #include "Stages.h"
+#include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
 #include "array/Gpu/Kernels.h"
-#include "array/Transforms/Entry.h"
-#include "array/Transforms/Sites.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Verifier.h"
@@ -135,7 +135,7 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
   }
   if (failed(stage("llvm", [&] { return runPipeline(*lowered, "launches", buildLaunchesToLLVMPipeline, passes); })))
     return failure();
-  result.sites = getSites(*lowered);
+  result.sites = getCallSites(*lowered);
   result.waits = (*lowered)->hasAttr(kWaitsAttr);
   FailureOr<std::vector<char>> object = toObject(*lowered, **host, /*built=*/nullptr, onHost, timings);
   if (failed(object))

@@ -169,9 +169,9 @@ CpuFeatures HostTarget::features() const {
   auto has = [&](const char *feature) { return machine->getMCSubtargetInfo()->checkFeatures(feature); };
   features.vectorBits = has("+avx512f") ? 512 : has("+avx2") ? 256 : 128;
   features.fma = has("+fma");
-  features.bfloat16Pairs = hasBFloat16Pairs;
+  features.bfloat16Dot2 = hasBFloat16Pairs;
   if (fetchesByItself(machine->getTargetCPU()))
-    features.fetchAhead = 0;
+    features.prefetchDistance = 0;
   return features;
 }
 

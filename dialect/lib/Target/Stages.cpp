@@ -1,8 +1,8 @@
 // What compilations for a CPU and for a GPU have in common: giving tensors buffers, and the host's code.
 #include "Stages.h"
+#include "array/Entry/Entry.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/Stop.h"
-#include "array/Transforms/Entry.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -10,7 +10,7 @@ namespace mlir::array {
 
 std::string nameOf(const CpuFeatures &features) {
   return std::to_string(features.vectorBits) + (features.fma ? "" : " without fma") +
-         (features.bfloat16Pairs ? " with pairs" : "") + " ahead " + std::to_string(features.fetchAhead);
+         (features.bfloat16Dot2 ? " with pairs" : "") + " ahead " + std::to_string(features.prefetchDistance);
 }
 
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes) {
@@ -31,7 +31,7 @@ LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &featur
       return success();
   }
   module = std::move(before);
-  auto copying = [&](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, features, /*copyCarry=*/true); };
+  auto copying = [&](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, features, /*copyCarries=*/true); };
   return runPipeline(*module, name + ", carry copied", copying, passes);
 }
 

@@ -1,6 +1,6 @@
 // Taking a module of the LLVM dialect apart, and its units as LLVM IR.
 #include "Units.h"
-#include "array/Transforms/Entry.h"
+#include "array/Entry/Entry.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"

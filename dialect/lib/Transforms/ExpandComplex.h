@@ -1,7 +1,7 @@
 // Building real ops on the parts of complex values. Private to array-expand-complex: its tables are in the files
 // ExpandComplex*.cpp.
-#ifndef ARRAY_TRANSFORMS_EXPANDCOMPLEX_H
-#define ARRAY_TRANSFORMS_EXPANDCOMPLEX_H
+#ifndef ARRAY_LIB_TRANSFORMS_EXPANDCOMPLEX_H
+#define ARRAY_LIB_TRANSFORMS_EXPANDCOMPLEX_H
 
 #include "array/IR/Array.h"
 
@@ -90,4 +90,4 @@ Parts complexPower(PartBuilder &b, Parts base, Parts exponent);
 
 } // namespace mlir::array
 
-#endif // ARRAY_TRANSFORMS_EXPANDCOMPLEX_H
+#endif // ARRAY_LIB_TRANSFORMS_EXPANDCOMPLEX_H

@@ -56,7 +56,7 @@ func.func @main(%x: memref<2xi32>) {
 // CHECK:         return %[[WORD]]
 func.func @main(%x: memref<4xi32>, %r: memref<4xi32>) {
   array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
-    ins(%x : memref<4xi32>) outs(%r : memref<4xi32>) {array.site = 3 : i64}
+    ins(%x : memref<4xi32>) outs(%r : memref<4xi32>) {array.call_site = 3 : i64}
   return
 }
 

@@ -10,7 +10,7 @@
 // CHECK-NEXT:      %[[S:.*]] = arith.addf %[[V]], %[[V]]
 // CHECK-NEXT:      memref.store %[[S]], %[[X]]
 // CHECK-NEXT:      gpu.terminator
-// CHECK-NEXT:    } {array.kernel = "store"}
+// CHECK-NEXT:    } {array.launch_name = "store"}
 // CHECK-NOT:     memref
 // CHECK:         return
 func.func @stores(%x: memref<4xf32>, %f: f32) {
@@ -30,7 +30,7 @@ func.func @stores(%x: memref<4xf32>, %f: f32) {
 // CHECK:         gpu.launch
 // CHECK:           scf.for
 // CHECK:             memref.store
-// CHECK:         } {array.kernel = "store"}
+// CHECK:         } {array.launch_name = "store"}
 func.func @loop(%x: memref<4xf32>, %f: f32) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

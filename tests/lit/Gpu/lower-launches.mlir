@@ -3,7 +3,7 @@
 
 // The frame's table is at byte 24 of it, `launch` at byte 16 of the table, `read` at byte 24. A launch has the kernel's
 // number, a PcrtLaunchShape of 40 bytes (the grid, the block, the cluster, shared memory) and pointers to the arguments.
-// SITES: module attributes {array.kernels = ["first", "second"], array.sites = {{\[}}["second", "model.py:3"], ["read", "model.py:4"]], array.waits}
+// SITES: module attributes {array.call_sites = {{\[}}["second", "model.py:3"], ["read", "model.py:4"]], array.kernels = ["first", "second"], array.waits}
 module attributes {array.kernels = ["first", "second"], gpu.container_module} {
   gpu.module @kernels {
     gpu.func @first() kernel {

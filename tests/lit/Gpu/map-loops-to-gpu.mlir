@@ -11,7 +11,7 @@
 // CHECK-NOT:         linalg
 // CHECK:             %[[V:.*]] = memref.load %[[X]][]
 // CHECK:             memref.store %{{.*}}, %[[T]][]
-// CHECK:         } {array.kernel = "loop"}
+// CHECK:         } {array.launch_name = "loop"}
 func.func @newton(%x: memref<f32>, %eps: f32) {
   scf.while : () -> () {
     %v = memref.load %x[] : memref<f32>
@@ -40,7 +40,7 @@ func.func @newton(%x: memref<f32>, %eps: f32) {
 // CHECK:           linalg.fill
 // CHECK:           gpu.launch
 // CHECK:             scf.for
-// CHECK:           } {array.kernel = "loop"}
+// CHECK:           } {array.launch_name = "loop"}
 func.func @outer(%x: memref<100000xf32>, %y: memref<4xf32>, %f: f32) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -23,7 +23,7 @@
 // CHECK:             %[[B:.*]] = memref.load %[[YS]]
 // CHECK:             %[[S:.*]] = arith.addf %[[A]], %[[B]]
 // CHECK:             memref.store %[[S]], %[[RS]]
-// CHECK:         } {array.kernel = "map"}
+// CHECK:         } {array.launch_name = "map"}
 func.func @elementwise(%x: memref<10x99xf32>, %y: memref<99x10xf32>, %r: memref<10x99xf32>) {
   linalg.generic {indexing_maps = [#id, #transposed, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x, %y : memref<10x99xf32>, memref<99x10xf32>) outs(%r : memref<10x99xf32>) {
@@ -139,9 +139,9 @@ func.func @longRows(%x: memref<100x5000xf64>, %r: memref<100xf64>) {
 // CHECK:         scf.for
 // CHECK:           gpu.launch
 // CHECK:             memref.store %{{.*}}, %{{.*}}[%{{.*}}] : memref<?xi32>
-// CHECK:           } {array.kernel = "copy"}
+// CHECK:           } {array.launch_name = "copy"}
 // CHECK:         gpu.launch
-// CHECK:         } {array.kernel = "fill"}
+// CHECK:         } {array.launch_name = "fill"}
 func.func @copies(%x: memref<40xi32>, %r: memref<80xi32>, %n: index) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -210,11 +210,11 @@ func.func @neighbours(%x: memref<10x64xf32>, %h: memref<10x64xf16>, %y: memref<6
 // CHECK:         %[[PARTS:.*]] = memref.alloc() : memref<24xf32>
 // CHECK:         gpu.launch blocks({{.*}}) in (%{{.*}} = %c24
 // CHECK:           memref.store %{{.*}}, %[[PARTS]]
-// CHECK:         } {array.kernel = "reduce"}
+// CHECK:         } {array.launch_name = "reduce"}
 // CHECK:         gpu.launch blocks({{.*}}) in (%{{.*}} = %c1
 // CHECK:           vector.load %[[PARTS]]
 // CHECK:           arith.addf %[[V]]
-// CHECK:         } {array.kernel = "join"}
+// CHECK:         } {array.launch_name = "join"}
 // CHECK-NOT:     linalg
 func.func @everything(%x: memref<100003xf32>, %r: memref<f32>, %v: f32) {
   linalg.fill ins(%v : f32) outs(%r : memref<f32>)
@@ -242,8 +242,8 @@ func.func @everything(%x: memref<100003xf32>, %r: memref<f32>, %v: f32) {
 // CHECK:           scf.if
 // CHECK:             memref.load %[[SHARED]]
 // CHECK:             memref.store %{{.*}}, %[[PARTS]]
-// CHECK:         } {array.kernel = "reduce"}
-// CHECK:         } {array.kernel = "join"}
+// CHECK:         } {array.launch_name = "reduce"}
+// CHECK:         } {array.launch_name = "join"}
 func.func @columns(%x: memref<6144x128xf32>, %r: memref<128xf32>) {
   linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
       ins(%x : memref<6144x128xf32>) outs(%r : memref<128xf32>) {

@@ -34,7 +34,7 @@ module {
       %s = arith.addf %v, %c : f32
       memref.store %s, %part[%tx] : memref<256xf32, strided<[1], offset: ?>>
       gpu.terminator
-    } {array.kernel = "map"}
+    } {array.launch_name = "map"}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
                threads(%tx, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) {
       %v = memref.load %t[%tx] : memref<256xf32>
@@ -42,7 +42,7 @@ module {
       %s = arith.addf %v, %c : f32
       memref.store %s, %part[%tx] : memref<256xf32, strided<[1], offset: ?>>
       gpu.terminator
-    } {array.kernel = "map"}
+    } {array.launch_name = "map"}
     return
   }
 }

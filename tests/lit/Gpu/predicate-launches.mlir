@@ -7,7 +7,7 @@
 // CHECK:         %[[FLAG:.*]] = memref.alloc() : memref<i1>
 // CHECK:         gpu.launch
 // CHECK:           memref.store %[[GO]], %[[FLAG]][]
-// CHECK:         } {array.kernel = "condition"}
+// CHECK:         } {array.launch_name = "condition"}
 // CHECK-NOT:     scf.if
 // CHECK:         gpu.launch
 // CHECK:           %[[TAKEN:.*]] = memref.load %[[FLAG]][]
@@ -60,7 +60,7 @@ func.func @branch(%c: memref<i1>, %x: memref<4xf32>, %f: f32, %g: f32) {
 // CHECK:               %[[WAS:.*]] = memref.load %[[FLAG]][]
 // CHECK:               %[[IS:.*]] = arith.andi %[[WAS]], %[[GO]]
 // CHECK:               memref.store %[[IS]], %[[FLAG]][]
-// CHECK:             } {array.kernel = "condition"}
+// CHECK:             } {array.launch_name = "condition"}
 // CHECK:             gpu.launch
 // CHECK:               memref.load %[[FLAG]][]
 // CHECK:               memref.store %{{.*}}, %[[X]]
@@ -115,7 +115,7 @@ func.func @kept(%known: i1, %c: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32>
 
 // Stack space stays in the first block, where it is not dynamic.
 // CHECK-LABEL: func.func @stack(
-// CHECK:         } {array.kernel = "condition"}
+// CHECK:         } {array.launch_name = "condition"}
 // CHECK:         gpu.launch
 // CHECK-NEXT:      %[[SIZE:.*]] = llvm.mlir.constant(4 : i64)
 // CHECK-NEXT:      llvm.alloca %[[SIZE]] x f32

@@ -33,7 +33,7 @@ func.func @sunk(%x: memref<8x4xf32>, %i: memref<i32>, %y: memref<4xf32>) {
 // CHECK:         gpu.launch
 // CHECK:           %[[V:.*]] = memref.load %[[X]]
 // CHECK-NEXT:      memref.store %[[V]], %[[KEPT]][]
-// CHECK:         } {array.kernel = "keep"}
+// CHECK:         } {array.launch_name = "keep"}
 // CHECK:         gpu.launch
 // CHECK-NEXT:      %[[OWN:.*]] = memref.load %[[KEPT]][]
 // CHECK-NEXT:      memref.store %[[OWN]], %[[X]]

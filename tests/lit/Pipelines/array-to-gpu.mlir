@@ -4,7 +4,7 @@
 
 // UNKNOWN: Cannot find option named 'sm_20'
 
-// CHECK:         module attributes {array.kernels = ["reduce"], array.sites = {{\[}}["reduce", "{{.*}}array-to-gpu.mlir:{{[0-9]+}}"]]
+// CHECK:         module attributes {array.call_sites = {{\[}}["reduce", "{{.*}}array-to-gpu.mlir:{{[0-9]+}}"]], array.kernels = ["reduce"]
 // The fill is the reduction's initial value: there is one launch, through the frame's table.
 // CHECK-LABEL: llvm.func internal @main(
 // CHECK:         %[[TABLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr

@@ -98,7 +98,7 @@ def test_for_a_gpu_the_kernels_are_written(tmp_path):
 def test_a_compilation_that_fails_leaves_what_there_is(tmp_path):
     def text_at(stage):
         if stage == "bufferized":
-            raise pc.errors.MLIRError("the pass array-prepare-loops failed")
+            raise pc.errors.MLIRError("the pass array-in-place-carries failed")
         return f"the text of {stage}"
 
     with config.override("dump_dir", str(tmp_path)):
@@ -107,7 +107,7 @@ def test_a_compilation_that_fails_leaves_what_there_is(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == [
         *("00-graph.txt", "01-array.mlir", "02-linalg.mlir", "03-bufferized-failed.txt", "reproducer.mlir")
     ]
-    assert "array-prepare-loops failed" in (folder / "03-bufferized-failed.txt").read_text()
+    assert "array-in-place-carries failed" in (folder / "03-bufferized-failed.txt").read_text()
     assert (folder / "reproducer.mlir").read_text() == "what to run"
 
 

@@ -1,4 +1,4 @@
-"""Values of what array-linalg-to-loops does by shuffles, by nan-aware comparisons and in one sweep, at sizes around those of
+"""Values of what array-vectorize-linalg does by shuffles, by nan-aware comparisons and in one sweep, at sizes around those of
 vectors and tiles, against NumPy."""
 
 import ml_dtypes

@@ -134,7 +134,7 @@ def test_pairs_of_the_build_give_the_same_bits(columns: int, dtype: str) -> None
 
 
 def test_the_build_has_functions_for_machines_with_avx2(cpu: str) -> None:
-    functions = {"gemm_tiles_f32_6x16", "gemm_pack_columns_f64_6x8", "gemm_pair_left_s8_rows_16"}
+    functions = {"matmul_tiles_f32_6x16", "matmul_pack_columns_f64_6x8", "matmul_dot2_left_s8_rows_16"}
     expected = functions if cpu == "x86-64-v3" else set[str]()
     assert expected == expected & set(_compiler.built_functions(cpu=cpu))
     assert bool(expected) == bool(_compiler.built_functions(cpu=cpu))

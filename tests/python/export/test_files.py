@@ -8,6 +8,8 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _compiler, export
+from pycompiler._compiler import ir
+from pycompiler.compile import foreign
 from pycompiler.export import container
 from pycompiler.tree_util import Partial, register_pytree_node, register_pytree_node_class
 
@@ -343,3 +345,65 @@ def test_a_module_of_another_signature(blob):
         ValueError, match=r"<lambda>: its module gives \(tensor<3xf32>\), and the file says \(f32\[300\]\)"
     ):
         export.deserialize(lying).call(X)
+
+
+# A module that is damaged, with a right checksum.
+
+DOUBLED = """
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = array.add %x, %x : tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+"""
+
+
+def with_module(text, damage=(), operations=None):
+    """An exported function of one f32[3] whose module is another, with these bytes at these places."""
+    description, sections, _ = container.opened(export.export(lambda x: x + x)(X).serialize())
+    data = bytearray(ir.Module.parse(text, ir.Context()).operation.write_bytecode())
+    for place, byte in damage:
+        data[place] = byte
+    writer = container.Writer()
+    writer.add(bytes(sections))
+    description["functions"][0]["module"] = writer.add(bytes(data))
+    if operations is not None:
+        description["functions"][0]["operations"] = operations
+    return writer.seal(description)
+
+
+@pytest.mark.parametrize("place", [18, 25])
+def test_bytecode_that_ends_its_reader_is_damage(place):
+    loaded = export.deserialize(with_module(DOUBLED, [(place, 0)]))
+    asks = [lambda: loaded.call(X), lambda: pc.jit(loaded.call)(X), loaded.mlir_module]
+    asks.append(lambda: export.to_shared_object(loaded, "never_written.so"))
+    for ask in asks:
+        with pytest.raises(export.DeserializationError, match=r"is damaged: the module of function 0 .*can't parse the m"):
+            ask()
+
+
+def test_a_module_is_read_once():
+    loaded = export.deserialize(with_module(DOUBLED))
+    np.testing.assert_array_equal(loaded.call(X), X + X)
+    read = loaded._code.readable
+    assert "array.add" in loaded.mlir_module()
+    assert loaded._code.readable is read
+    # What this process has made is not read again.
+    assert export.export(lambda x: x * 3)(X)._code.readable is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "operations", "message"),
+    [
+        (DOUBLED.replace("3xf32", "4xf32"), None, r"its module takes \(tensor<4xf32>\), and the file says"),
+        (DOUBLED.replace("@main", "@other"), None, "no function 'main'"),
+        (DOUBLED, ["return"], "its module holds add, func, which the file does not say"),
+        (DOUBLED.replace("return", "%m = memref.alloc() : memref<4xf32>\n  return"), ["add", "alloc", "func", "return"],
+         r"memref\.alloc.* can't be in a module that comes from elsewhere"),
+        (DOUBLED.replace("return", "array.host_call slot = 7 effectful (%x) : (tensor<3xf32>) -> ()\n  return"),
+         ["add", "func", "host_call", "return"], "calls functions of the process that wrote it"),
+    ],
+)  # fmt: skip
+def test_a_module_that_is_not_what_its_file_says_is_damage(text, operations, message):
+    loaded = export.deserialize(with_module(text, operations=operations))
+    with pytest.raises(export.DeserializationError, match=rf"(?s)the module of function 0 .*{message}"):
+        loaded.call(X)

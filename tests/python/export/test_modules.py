@@ -6,6 +6,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
+from pycompiler.compile import foreign
 from pycompiler.compile.imported import module_function
 from pycompiler.core.errors import ExecutionError, NotDifferentiableError
 
@@ -35,6 +36,28 @@ def test_bytecode_is_taken_as_text_is():
     data = ir.Module.parse(NESTED, ir.Context()).operation.write_bytecode()
     assert data[:4] == b"ML\xefR"
     np.testing.assert_array_equal(module_function(data)(X, K)[0], X * X)
+
+
+# Places and what is written there: MLIR's reader aborts, reads memory of others, has no end.
+DAMAGE = {"aborts": (18, 0), "crashes": (152, 0), "hangs": (127, 1), "is no text": (15, 255), "is refused": (3, 0)}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_bytecode_is_an_error(kind, monkeypatch):
+    monkeypatch.setattr(foreign, "_SECONDS", 1)
+    data = bytearray(ir.Module.parse(NESTED, ir.Context()).operation.write_bytecode())
+    place, byte = DAMAGE[kind]
+    data[place] = byte
+    with pytest.raises(ir.MLIRError, match="can't parse the module") as raised:
+        module_function(bytes(data))
+    assert raised.value.message and raised.value.line is None and raised.value.notes == []
+
+
+def test_bytecode_needs_an_interpreter(monkeypatch):
+    data = ir.Module.parse(NESTED, ir.Context()).operation.write_bytecode()
+    monkeypatch.setattr(foreign.sys, "executable", None)
+    with pytest.raises(ir.MLIRError, match=r"sys\.executable is None.*\nWhat to do: .*give the module as text"):
+        module_function(data)
 
 
 def test_two_modules_with_the_same_names_in_one_function():

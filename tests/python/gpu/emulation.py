@@ -85,10 +85,10 @@ def pipeline_to_kernels():
 
 def kernels_of(texts, products=None):
     """The modules of the array dialect as kernels and launches of them; `products` are other options of
-    array-map-products-to-gpu."""
+    array-map-matmuls-to-gpu."""
     passes = pipeline_to_kernels()
     if products is not None:
-        passes, count = re.subn(r"(array-map-products-to-gpu)\s*{.*?}", rf"\1{{{products}}}", passes)
+        passes, count = re.subn(r"(array-map-matmuls-to-gpu)\s*{.*?}", rf"\1{{{products}}}", passes)
         assert count == 1
     pipeline = f"--pass-pipeline=builtin.module({passes})"
     split = "\n// -----\n"

@@ -7,7 +7,7 @@
 namespace mlir::array {
 
 /// The attribute of a `gpu.launch`: what its kernel is called.
-inline constexpr llvm::StringLiteral kLaunchNameAttr = "array.kernel";
+inline constexpr llvm::StringLiteral kLaunchNameAttr = "array.launch_name";
 
 /// The attribute of a `gpu.launch`: how many of its blocks are to have room on a processor at once, at least.
 inline constexpr llvm::StringLiteral kResidentBlocksAttr = "array.resident_blocks";

@@ -19,7 +19,7 @@ def MapToGpuLibraries : Pass<"array-map-to-gpu-libraries", "::mlir::func::FuncOp
   let dependentDialects = ["::mlir::array::ArrayDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def MapProductsToGpu : Pass<"array-map-products-to-gpu", "::mlir::func::FuncOp"> {
+def MapMatmulsToGpu : Pass<"array-map-matmuls-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Give products of matrices and convolutions to a GPU in tiles";
   let description = [{
     A contraction or convolution on buffers (a body that multiplies and adds, operands at linear functions of the loops)
@@ -39,7 +39,7 @@ def MapProductsToGpu : Pass<"array-map-products-to-gpu", "::mlir::func::FuncOp">
                            "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
-def MapClustersToGpu : Pass<"array-map-clusters-to-gpu", "::mlir::func::FuncOp"> {
+def MapRowFusionsToGpu : Pass<"array-map-row-fusions-to-gpu", "::mlir::func::FuncOp"> {
   let summary = "Give linalg ops on the same rows to the threads of one kernel";
   let description = [{
     Neighbouring linalg ops of a block that work row by row become one `gpu.launch`: reductions along memory, at least one,
@@ -190,7 +190,7 @@ def LowerLaunches : Pass<"array-lower-launches", "::mlir::ModuleOp"> {
     `gpu.launch_func` becomes a call of the slot `launch` of PcrtTable (runtime/include/runtime/Abi.h), with the kernel's
     number in the attribute `array.kernels`. A `memref.load` of
     the host becomes a call of the slot `read`, which waits for the device: then the module gets the attribute
-    `array.waits`. Both can fail, and get numbers in the table `array.sites`. As array-lower-runtime-calls does, @main
+    `array.waits`. Both can fail, and get numbers in the table `array.call_sites`. As array-lower-runtime-calls does, @main
     gets the frame and returns a status.
 
     A call of the runtime's library is an error, but for those that are the host's wherever the operands are (callbacks,

@@ -18,7 +18,7 @@
 
 namespace mlir::array {
 
-/// Set on the scf ops that loops and conditionals of this dialect became: array-prepare-loops prepares these.
+/// Set on the scf ops that loops and conditionals of this dialect became: array-in-place-carries prepares these.
 inline constexpr llvm::StringLiteral kControlFlowAttr = "array.control_flow";
 
 /// What an op that acts on the world outside of the program writes: no two of them change places, none goes away.

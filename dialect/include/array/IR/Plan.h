@@ -11,7 +11,7 @@ namespace mlir::array {
 /// A dictionary. What it does not say is left to the cost model, and so is what the layout of the operands does not
 /// allow: a plan is a wish about time, and never makes a program wrong. Its keys:
 ///   strategy      "tiles" of accumulators in registers, "stream" (the right operand is read once, in the order of
-///                 memory), or "loops" (no call: array-linalg-to-loops)
+///                 memory), or "loops" (no call: array-vectorize-linalg)
 ///   packing       "copied" to panels, "once" by the first tile that reads a panel, or "in-place"
 ///   tile_rows, tile_vectors   the accumulators
 ///   rows, columns, depth      of a block; depth decides on the order of sums

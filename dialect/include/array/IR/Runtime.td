@@ -54,7 +54,7 @@ def Array_SpendOp : Array_Op<"spend", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "counts operations against the budget of the run";
   let description = Array_Doc<[{
     Takes `operations` from what the run may still spend. When nothing is left the run ends with PCRT_OUT_OF_BUDGET, and
-    what it has computed is of no use. It stands in @main, after bufferization; array-limit-loops puts it into loops of
+    what it has computed is of no use. It stands in @main, after bufferization; array-add-loop-budget puts it into loops of
     unknown length.
 
     ```mlir

@@ -9,11 +9,11 @@ namespace mlir::array {
 
 /// What code may use of a machine.
 struct CpuFeatures {
-  unsigned vectorBits = 512;  ///< of a register
-  bool fma = true;            ///< multiplies and adds with one rounding
-  bool bfloat16Pairs = false; ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
-  int64_t fetchAhead = 2048;  ///< bytes that a large reduction asks for ahead; 0 where the hardware does it better
-  bool narrowFactors = false; ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
+  unsigned vectorBits = 512;       ///< of a register
+  bool fma = true;                 ///< multiplies and adds with one rounding
+  bool bfloat16Dot2 = false;       ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
+  int64_t prefetchDistance = 2048; ///< bytes that a large reduction asks for ahead; 0 where the hardware does it better
+  bool narrowFactors = false;      ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
 };
 
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.
@@ -22,8 +22,8 @@ void buildArrayToLinalgPipeline(OpPassManager &pm);
 /// The same where elements have threads: on a GPU.
 void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm);
 
-/// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarry` loops copy what they carry.
-void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarry = false);
+/// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarries` loops copy what they carry.
+void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarries = false);
 
 /// linalg on buffers -> scf loops, temporaries in one planned arena: the first part of what follows.
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features);

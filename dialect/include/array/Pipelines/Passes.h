@@ -7,6 +7,9 @@ namespace mlir::array {
 /// Registers every pass that a pipeline of this library has, MLIR's general transforms, and the pipelines.
 void registerPipelinePasses();
 
+/// The names that passes had in the version before, which still work.
+void registerOldPassNames();
+
 /// Of these the passes and pipelines that are ours.
 void registerOwnPasses();
 

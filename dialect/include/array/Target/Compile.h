@@ -3,8 +3,8 @@
 #ifndef ARRAY_TARGET_COMPILE_H
 #define ARRAY_TARGET_COMPILE_H
 
-#include "array/Transforms/MemoryPlan.h"
-#include "array/Transforms/ProductPlans.h"
+#include "array/Bufferize/MemoryPlan.h"
+#include "array/Cpu/MatmulPlans.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
@@ -21,12 +21,12 @@ struct CompileOptions {
 };
 
 struct CompiledObject {
-  std::vector<char> object; ///< A relocatable ELF file, position independent.
-  std::string entry;        ///< The symbol of the C entry, a PcrtEntry.
-  uint64_t arenaBytes = 0;  ///< What the frame's arena must hold.
-  double flops = 0;         ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
-  bool isUnbounded = false; ///< How long a call takes depends on data.
-  bool givesUp = false;     ///< Then: a call gives up when its frame's budget is used up.
+  std::vector<char> object;   ///< A relocatable ELF file, position independent.
+  std::string entry;          ///< The symbol of the C entry, a PcrtEntry.
+  uint64_t arenaBytes = 0;    ///< What the frame's arena must hold.
+  double flops = 0;           ///< Estimated scalar operations of one call; the runtime runs a cheap call inline.
+  bool isUnbounded = false;   ///< How long a call takes depends on data.
+  bool hasLoopBudget = false; ///< Then: a call gives up when its frame's budget is used up.
   /// What can fail, by its number in the status less one: the primitive, and the place in the program or nothing.
   std::vector<std::pair<std::string, std::string>> sites;
   std::vector<char> image;          ///< For a GPU: its kernels, as the driver takes them.
@@ -69,7 +69,7 @@ FailureOr<std::vector<PlannedBuffer>> memoryPlan(ModuleOp module, const CompileO
 
 /// The plans worth measuring for the one product or convolution of the module; none where it has none. The module is
 /// left as it is.
-FailureOr<std::vector<ProductPlan>> productPlans(ModuleOp module, const CompileOptions &options);
+FailureOr<std::vector<MatmulPlan>> matmulPlans(ModuleOp module, const CompileOptions &options);
 
 /// The loops of a module of linalg on tensors whose numbers of trips depend on data, and may have no end.
 struct UnboundedLoops {

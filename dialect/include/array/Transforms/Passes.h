@@ -1,4 +1,4 @@
-// The passes of lib/Transforms: constructors and registration. lib/Pipelines puts them in order.
+// Passes on tensors: lib/Transforms. Constructors and registration.
 #ifndef ARRAY_TRANSFORMS_PASSES_H
 #define ARRAY_TRANSFORMS_PASSES_H
 

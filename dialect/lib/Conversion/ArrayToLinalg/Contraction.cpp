@@ -1,5 +1,5 @@
 // dot_general: one generic whose iterators are (batch, lhs free, rhs free, contracting) and whose body is a multiply
-// and an add, of factors that it widens if the sums are wider. array-widen-products and array-lower-contractions
+// and an add, of factors that it widens if the sums are wider. array-widen-matmuls and array-lower-matmuls
 // recognise this form.
 #include "Contraction.h"
 #include "array/IR/Plan.h"

@@ -1,4 +1,4 @@
-// while -> scf.while, scan -> scf.for, cond -> scf.if, on tensors. array-prepare-loops then gives each iteration the
+// while -> scf.while, scan -> scf.for, cond -> scf.if, on tensors. array-in-place-carries then gives each iteration the
 // buffers of the carry. A barrier stays, in storage types, until there are buffers.
 #include "IndexMath.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,11 +1,11 @@
 // conv_general_dilated: the operand is padded, and one generic reads its windows in place. array-lower-convolutions
-// recognises a large one, and then the padding before it; array-lower-contractions one whose windows are elements.
+// recognises a large one, and then the padding before it; array-lower-matmuls one whose windows are elements.
 // Groups become a dimension of their own, which is a view.
 #include "Contraction.h"
 #include "IndexMath.h"
+#include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
-#include "array/Transforms/Products.h"
 
 #include <numeric>
 

@@ -58,7 +58,7 @@ func.func @padded(%x: memref<?x28x28x16xf32> {array.dims = affine_map<()[n] -> (
 // CHECK-NOT: linalg
 // CHECK: %[[TILES:.*]] = arith.muli %[[N]], %{{.*}} : index
 // CHECK: scf.for %{{.*}} = %{{.*}} to %[[TILES]]
-// CHECK: func.call @gemm_pack_rows_f32_8x32
+// CHECK: func.call @matmul_pack_rows_f32_8x32
 // CHECK: func.call @convolution_tiles_f32_8x32({{.*}}%true
 func.func @kernel(%x: memref<?x30x30x16xf32> {array.dims = affine_map<()[n] -> (n, 30, 30, 16)>},
                   %g: memref<?x28x28x64xf32> {array.dims = affine_map<()[n] -> (n, 28, 28, 64)>}, %k: memref<3x3x16x64xf32>) {

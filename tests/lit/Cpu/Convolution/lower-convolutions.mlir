@@ -15,7 +15,7 @@
 // CHECK-NOT: memref<8x30x30x16xf32>
 // The whole kernel is one panel.
 // CHECK: memref.reinterpret_cast %[[K]]
-// CHECK: call @gemm_pack_rows_f32_8x32
+// CHECK: call @matmul_pack_rows_f32_8x32
 // CHECK: scf.for
 // CHECK: scf.for
 // A row outside of the operand is one of zeros.
@@ -175,7 +175,7 @@ func.func @spread_elements(%x: memref<32x16xf32>, %k: memref<16x32xf32>, %y: mem
 // CHECK: memref.reinterpret_cast %[[X]]
 // CHECK: func.call @convolution_pack_f32
 // CHECK: memref.reinterpret_cast %[[G]]
-// CHECK: func.call @gemm_pack_rows_f32_8x32
+// CHECK: func.call @matmul_pack_rows_f32_8x32
 // CHECK: %[[LATER:.*]] = arith.cmpi sgt, %[[SLAB]]
 // CHECK: scf.for
 // CHECK: func.call @convolution_tiles_f32_8x32({{.*}}, %[[LATER]])

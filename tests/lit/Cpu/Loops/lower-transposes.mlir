@@ -1,4 +1,4 @@
-// array-lower-transposes: the blocks that array-linalg-to-loops reads across.
+// array-lower-transposes: the blocks that array-vectorize-linalg reads across.
 // Invariants: one function for an element type, which reads nothing outside of the source: rows beyond the last one repeat
 // it, columns are masked where a square is not whole; and which writes whole squares.
 // RUN: array-opt %s --array-lower-transposes | FileCheck %s --implicit-check-not=linalg

@@ -140,8 +140,9 @@ func.func @instructions(%x: vector<16xf32>) -> vector<16xf32> {
 // CHECK: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
 // AVX2-LABEL: func.func @scaled(
 // AVX2-NOT: llvm.call_intrinsic
-// AVX2: arith.mulf
-// AVX2-NEXT: arith.
+// AVX2-COUNT-2: arith.shli
+// AVX2: %[[ONCE:.*]] = arith.mulf
+// AVX2-NEXT: arith.mulf %[[ONCE]]
 func.func @scaled(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x : vector<16xf32>
   return %0 : vector<16xf32>

@@ -1,4 +1,4 @@
-// RUN: array-opt %s --split-input-file --verify-diagnostics --array-lower-convolutions --array-lower-contractions
+// RUN: array-opt %s --split-input-file --verify-diagnostics --array-lower-convolutions --array-lower-matmuls
 
 func.func @kind(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   // expected-error @+1 {{'array.dot_general' op array.plan must be a dictionary, got "fast"}}

@@ -1,0 +1,16 @@
+// The passes array-eliminate-empty-tensors and array-bufferize: upstream's eliminate-empty-tensors and
+// one-shot-bufferize, in a time that grows with the length of a program and not with a high power of it.
+#ifndef ARRAY_BUFFERIZE_BUFFERIZE_H
+#define ARRAY_BUFFERIZE_BUFFERIZE_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::array {
+
+std::unique_ptr<Pass> createEliminateEmptyTensors();
+std::unique_ptr<Pass> createBufferize();
+void registerBufferizePasses();
+
+} // namespace mlir::array
+
+#endif // ARRAY_BUFFERIZE_BUFFERIZE_H

@@ -1,0 +1,16 @@
+// Passes that make code for a CPU of operations on buffers: lib/Cpu. Constructors and registration.
+#ifndef ARRAY_CPU_PASSES_H
+#define ARRAY_CPU_PASSES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "array/Cpu/Passes.h.inc"
+
+} // namespace mlir::array
+
+#endif // ARRAY_CPU_PASSES_H

@@ -1,0 +1,40 @@
+// The bytes of memory that an operand of a linalg op touches, row by row: what decides whether ops may share the loop
+// over their rows (RowFusion.cpp), or a kernel (lib/Gpu/RowFusionForm.cpp).
+#ifndef ARRAY_LIB_ANALYSIS_FOOTPRINT_H
+#define ARRAY_LIB_ANALYSIS_FOOTPRINT_H
+
+#include "IterationSpace.h"
+
+namespace mlir::array::loops {
+
+/// The buffer that a view is of, whatever its offset.
+Value rootOf(Value memref);
+
+/// The bytes that an access touches: [first, first + span) for each row, rows `stride` apart. `end` is behind the last
+/// one. Rows are the first dimension of the space. Numbers are there where all sizes are `known`; where they are not,
+/// places compare as products of the sizes.
+struct Footprint {
+  Value root;
+  bool known = false;
+  int64_t first = 0, span = 0, stride = 0, end = 0;
+
+  bool isLinear = false;        // the next three are there
+  SymbolicSize firstByte = 0;   // where the first row starts
+  SymbolicSize bytesOfStep = 0; // how far it is from one row to the next one
+  bool isApart = false;         // no row reaches into the next one
+
+  bool rowsAreApart() const { return known ? stride >= span && stride > 0 : isApart; }
+  bool hasSameRows(const Footprint &other) const {
+    if (known && other.known)
+      return first == other.first && stride == other.stride;
+    return isLinear && other.isLinear && firstByte == other.firstByte && bytesOfStep == other.bytesOfStep;
+  }
+};
+
+Footprint footprintOf(const Access &access, const IterationSpace &space);
+
+bool mayOverlap(const Footprint &a, const Footprint &b);
+
+} // namespace mlir::array::loops
+
+#endif // ARRAY_LIB_ANALYSIS_FOOTPRINT_H

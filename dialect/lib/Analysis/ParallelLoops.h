@@ -1,0 +1,70 @@
+// Loops whose iterations may run at the same time: whoever emits one knows it and marks it here;
+// array-parallelize-loops takes the marked loops to the runtime. Costs are rough, in nanoseconds of one thread.
+#ifndef ARRAY_LIB_ANALYSIS_PARALLELLOOPS_H
+#define ARRAY_LIB_ANALYSIS_PARALLELLOOPS_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
+
+namespace mlir::array {
+
+/// The attribute of a loop whose iterations don't depend on each other (they share buffers that they read, and write
+/// elements of their own): the least number of iterations that is worth a piece. A loop of which it is known only at
+/// run time how many there are is shared if they are some pieces (leastPieces), or each is one.
+inline constexpr llvm::StringLiteral kParallelAttr = "array.parallel";
+
+/// The attribute of a buffer on the stack that holds nothing from one iteration of such a loop to another: each piece
+/// may have its own.
+inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
+
+/// Work from which on it pays to share it, and the least work of a piece. Waking a thread takes 10 to 25 us.
+inline constexpr double kSharedNs = 30000, kPieceNs = 8000;
+
+/// So many pieces of several iterations are worth sharing.
+inline constexpr int64_t leastPieces = 4;
+
+/// Marks a loop whose iterations are pieces, as many as are worth sharing, or one.
+inline void markPieces(scf::ForOp loop) {
+  loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), 1));
+}
+
+/// Marks a loop of `trips` iterations, if it is large enough.
+inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
+  double total = nsOfIteration * double(trips);
+  if (trips < 2 || total < kSharedNs)
+    return;
+  int64_t grain = std::max<int64_t>(1, std::ceil(kPieceNs / nsOfIteration));
+  if (grain * 2 <= trips)
+    loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
+}
+
+/// The divisor of `total` that is at least `least` and next to it, and a multiple of `unit` if there is such a one; 0
+/// if the nearest one leaves fewer than two blocks.
+inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
+  // A size of any module must not be searched for hours.
+  constexpr int64_t mostTries = int64_t(1) << 22;
+  least = std::max<int64_t>(least, 1);
+  int64_t largest = std::min(total / 2, least > total / 8 ? total : 8 * least);
+  if (least > largest)
+    return 0;
+  int64_t mostBlocks = total / least, leastBlocks = llvm::divideCeil(total, largest);
+  for (int64_t multiple : {unit, int64_t(1)}) {
+    int64_t tries = 0;
+    // There are fewer numbers of blocks than blocks, or the other way round.
+    if (mostBlocks - leastBlocks < (largest - least) / multiple) {
+      for (int64_t blocks = mostBlocks; blocks >= leastBlocks && tries < mostTries; --blocks, ++tries)
+        if (total % blocks == 0 && total / blocks % multiple == 0)
+          return total / blocks;
+    } else {
+      for (int64_t block = llvm::alignTo(least, multiple); block <= largest && tries < mostTries;
+           block += multiple, ++tries)
+        if (total % block == 0)
+          return block;
+    }
+  }
+  return 0;
+}
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_ANALYSIS_PARALLELLOOPS_H

@@ -1,0 +1,83 @@
+// array-eliminate-empty-tensors and array-bufferize: upstream's passes with the analysis of InPlaceAnalysis.cpp. After
+// array-in-place-carries; array-forward-copies follows. The option short-program is for tests: programs of so many
+// operations on tensors are left to upstream's analysis, whose time matters in longer ones alone.
+#include "array/Bufferize/Bufferize.h"
+#include "InPlaceAnalysis.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::array {
+
+using namespace bufferization;
+
+namespace {
+
+constexpr int64_t shortProgram = 48;
+
+struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EliminateEmptyTensors)
+  EliminateEmptyTensors() = default;
+  EliminateEmptyTensors(const EliminateEmptyTensors &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "array-eliminate-empty-tensors"; }
+  StringRef getDescription() const override { return "Compute what is inserted somewhere in its place"; }
+  void getDependentDialects(DialectRegistry &registry) const override { registry.insert<tensor::TensorDialect>(); }
+
+  void runOnOperation() override {
+    OneShotBufferizationOptions options;
+    options.allowReturnAllocsFromLoops = true;
+    OneShotAnalysisState state(getOperation(), options);
+    IRRewriter rewriter(&getContext());
+    if (failed(analyzeInPlace(getOperation(), state, least)) ||
+        failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
+      signalPassFailure();
+  }
+
+  Option<int64_t> least{*this, "short-program", llvm::cl::desc("Operations that upstream's analysis decides on alone"),
+                        llvm::cl::init(shortProgram)};
+};
+
+struct Bufferize : PassWrapper<Bufferize, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Bufferize)
+  Bufferize() = default;
+  Bufferize(const Bufferize &other) : PassWrapper(other) {}
+
+  StringRef getArgument() const override { return "array-bufferize"; }
+  StringRef getDescription() const override { return "Give tensors buffers, and compute in place"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<BufferizationDialect, memref::MemRefDialect>();
+  }
+
+  void runOnOperation() override {
+    OneShotBufferizationOptions options;
+    BufferizationState buffers;
+    {
+      OneShotAnalysisState state(getOperation(), options);
+      if (failed(analyzeInPlace(getOperation(), state, least)) ||
+          failed(insertTensorCopies(getOperation(), state, buffers)))
+        return signalPassFailure();
+    }
+    if (failed(bufferizeOp(getOperation(), options, buffers)))
+      signalPassFailure();
+  }
+
+  Option<int64_t> least{*this, "short-program", llvm::cl::desc("Operations that upstream's analysis decides on alone"),
+                        llvm::cl::init(shortProgram)};
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createEliminateEmptyTensors() { return std::make_unique<EliminateEmptyTensors>(); }
+
+std::unique_ptr<Pass> createBufferize() { return std::make_unique<Bufferize>(); }
+
+void registerBufferizePasses() {
+  PassRegistration<EliminateEmptyTensors>();
+  PassRegistration<Bufferize>();
+}
+
+} // namespace mlir::array

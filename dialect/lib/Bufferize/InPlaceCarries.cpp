@@ -1,0 +1,525 @@
+// array-in-place-carries: gives loops over tensors the form in which bufferization updates the carry in place, and
+// conditionals the form in which their branches write one buffer. It runs after fusion, since what it inserts stands
+// between producers and consumers, and before empty tensors are eliminated.
+#include "InPlaceCarries.h"
+#include "array/Bufferize/Passes.h"
+#include "array/IR/Array.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_INPLACECARRIES
+#include "array/Bufferize/Passes.h.inc"
+
+using prepare::Update;
+using prepare::updatesOf;
+
+namespace {
+
+//===--- Destinations ---------------------------------------------------------------------------------------------===//
+
+/// Whether the op stands for a loop or a conditional of the program, not for one that an op was lowered to.
+bool isControlFlow(Operation *op) { return isa<scf::WhileOp>(op) || op->hasAttr(kControlFlowAttr); }
+
+bool isView(Operation *op) {
+  return isa_and_nonnull<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+                         OptimizationBarrierOp>(op);
+}
+
+/// The tensor of which a value is a view.
+Value viewedTensor(Value tensor) {
+  while (isView(tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return tensor;
+}
+
+/// The initial value that a result of a loop starts with.
+OpOperand *initOf(scf::WhileOp loop, OpResult result) {
+  auto passed = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[result.getResultNumber()]);
+  if (!passed || passed.getOwner() != &loop.getBefore().front())
+    return nullptr;
+  return &loop->getOpOperand(passed.getArgNumber());
+}
+
+/// The tensor in whose place an op computes its result; null when there is none. `init` is set when it is a loop's.
+Value startOf(OpResult result, OpOperand *&init) {
+  Operation *owner = result.getOwner();
+  // The value outside of a region that what it yields started from.
+  auto outside = [&](Value value, Region &region) {
+    OpOperand *inner = nullptr;
+    while (value && value.getDefiningOp() && region.isAncestor(value.getParentRegion()))
+      value = startOf(cast<OpResult>(value), inner);
+    return value;
+  };
+  if (auto loop = dyn_cast<scf::WhileOp>(owner)) {
+    OpOperand *found = initOf(loop, result);
+    init = found ? found : init;
+    return found ? found->get() : Value();
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(owner)) {
+    unsigned index = result.getResultNumber();
+    Value last = outside(loop.getYieldedValues()[index], loop.getRegion());
+    if (last != loop.getRegionIterArg(index))
+      return {};
+    init = &loop.getInitArgsMutable()[index];
+    return loop.getInitArgs()[index];
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(owner)) {
+    unsigned index = result.getResultNumber();
+    Value taken = outside(branch.thenYield().getOperand(index), branch.getThenRegion());
+    Value other = outside(branch.elseYield().getOperand(index), branch.getElseRegion());
+    return taken == other ? taken : Value();
+  }
+  if (auto op = dyn_cast<DestinationStyleOpInterface>(owner))
+    return op.getTiedOpOperand(result)->get();
+  return {};
+}
+
+/// The tensors from which bufferization may take the memory of a value: the ones that it views, that it is computed in
+/// place of, that a branch or an iteration yields.
+llvm::SetVector<Value> originsOf(Value value) {
+  llvm::SetVector<Value> origins;
+  origins.insert(value);
+  for (size_t next = 0; next < origins.size(); ++next) {
+    auto result = dyn_cast<OpResult>(origins[next]);
+    if (!result)
+      continue;
+    Operation *op = result.getOwner();
+    unsigned number = result.getResultNumber();
+    if (isView(op)) {
+      origins.insert(op->getOperand(0));
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      origins.insert(branch.thenYield().getOperand(number));
+      origins.insert(branch.elseYield().getOperand(number));
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      origins.insert(loop.getInitArgs()[number]);
+      origins.insert(loop.getYieldedValues()[number]);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      if (OpOperand *init = initOf(loop, result))
+        origins.insert(init->get());
+      origins.insert(loop.getConditionOp().getArgs()[number]);
+    } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(op)) {
+      origins.insert(destined.getTiedOpOperand(result)->get());
+    }
+  }
+  return origins;
+}
+
+/// The tensor, and what may lie in its memory: its views, and what is computed in its place. What follows from `last`,
+/// and in the next iteration, is left out.
+llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last) {
+  llvm::SetVector<Value> derived;
+  derived.insert(tensor);
+  for (size_t next = 0; next < derived.size(); ++next) {
+    for (OpOperand &use : derived[next].getUses()) {
+      Operation *user = use.getOwner(), *parent = user->getParentOp();
+      unsigned number = use.getOperandNumber();
+      if (last->isAncestor(user) || user == last->getBlock()->getTerminator())
+        continue;
+      if (isView(user)) {
+        derived.insert(user->getResult(0));
+      } else if (isa<scf::YieldOp>(user)) {
+        if (auto loop = dyn_cast<scf::ForOp>(parent))
+          derived.insert(loop.getRegionIterArg(number));
+        if (auto loop = dyn_cast<scf::WhileOp>(parent))
+          derived.insert(loop.getBeforeArguments()[number]);
+        else
+          derived.insert(parent->getResult(number));
+      } else if (isa<scf::ConditionOp>(user)) {
+        derived.insert(parent->getResult(number - 1)); // after the condition itself
+        derived.insert(cast<scf::WhileOp>(parent).getAfterArguments()[number - 1]);
+      } else if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        derived.insert(loop.getTiedLoopRegionIterArg(&use));
+        derived.insert(loop.getTiedLoopResult(&use));
+      } else if (auto loop = dyn_cast<scf::WhileOp>(user)) {
+        derived.insert(loop.getBeforeArguments()[number]);
+      } else if (auto destined = dyn_cast<DestinationStyleOpInterface>(user);
+                 destined && destined.isDpsInit(&use) && user->getNumResults() != 0) {
+        derived.insert(destined.getTiedOpResult(&use));
+      }
+    }
+  }
+  return derived;
+}
+
+/// Whether whatever else reads the tensor stands before `last`, or within it where it is a conditional, since a branch
+/// reads before it writes; and so does what reads a value that may lie in the tensor's memory.
+bool isReadBefore(Value tensor, Operation *last) {
+  return llvm::all_of(derivedFrom(tensor, last), [&](Value value) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
+      if (inBlock != last)
+        return inBlock && inBlock->isBeforeInBlock(last);
+      return isa<scf::YieldOp>(last) || (value == tensor && (user == last || isa<scf::IfOp>(last)));
+    });
+  });
+}
+
+void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(init.getOwner());
+  auto type = cast<RankedTensorType>(init.get().getType());
+  init.set(bufferization::AllocTensorOp::create(rewriter, init.getOwner()->getLoc(), type, ValueRange(), init.get()));
+}
+
+/// Whether an update is computed in place of the current value: by insertions and the like, or by an inner loop, which
+/// starts with it. Nobody may read it later then: if anybody does, an inner loop gets a copy to
+/// start with.
+bool isUpdatedInPlace(RewriterBase &rewriter, const Update &update, Operation *yield) {
+  OpOperand *init = nullptr;
+  bool isAlone = isReadBefore(update.next, yield);
+  for (Value value = update.next; value != update.current;) {
+    auto result = dyn_cast<OpResult>(value);
+    value = result ? startOf(result, init) : Value();
+    if (!value)
+      return false;
+    Operation *owner = result.getOwner();
+    isAlone &= owner->getBlock() == yield->getBlock() && isReadBefore(value, owner) &&
+               llvm::count(owner->getOperands(), value) <= 1;
+  }
+  if (init && !isAlone)
+    startWithCopy(rewriter, *init);
+  return isAlone;
+}
+
+/// An inner loop that starts with the current value, though the next one is something else, works on a copy.
+void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &body) {
+  for (Operation &inner : body) {
+    if (!isa<scf::WhileOp, scf::ForOp>(inner) || !isControlFlow(&inner))
+      continue;
+    for (OpOperand &init : inner.getOpOperands()) {
+      OpOperand *nested = nullptr;
+      Value value = init.get();
+      while (value != update.current &&
+             isa_and_nonnull<scf::IfOp, scf::ForOp, DestinationStyleOpInterface>(value.getDefiningOp())) {
+        Value start = startOf(cast<OpResult>(value), nested);
+        if (!start)
+          break;
+        value = start;
+      }
+      if (value == update.current)
+        startWithCopy(rewriter, init);
+    }
+  }
+}
+
+/// The op of a block that reads the value first, if only ops of the block and of their regions read it.
+Operation *firstReader(Block &block, Operation *op) {
+  Operation *first = block.getTerminator();
+  for (Operation *user : op->getUsers())
+    if (Operation *inBlock = block.findAncestorOpInBlock(*user); inBlock->isBeforeInBlock(first))
+      first = inBlock;
+  return first;
+}
+
+/// Puts the body in an order in which the carry is read before it changes. A slice of a result is written as soon as it
+/// is known, since it may be the carry of before; what becomes the carry is computed when it is needed.
+void orderUpdates(ArrayRef<Update> updates, Block &body) {
+  SmallVector<Operation *> late;
+  for (const Update &update : updates) {
+    Operation *op = update.next.getDefiningOp();
+    if (!op || op->getBlock() != &body || !isMemoryEffectFree(op))
+      continue;
+    if (!isa<tensor::InsertSliceOp, tensor::InsertOp>(op) || !update.current.hasOneUse()) {
+      late.push_back(op);
+      continue;
+    }
+    Operation *after = nullptr;
+    for (Value operand : op->getOperands())
+      if (Operation *definition = operand.getDefiningOp(); definition && definition->getBlock() == &body)
+        after = after && definition->isBeforeInBlock(after) ? after : definition;
+    if (after)
+      op->moveAfter(after);
+  }
+  llvm::sort(late, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+  late.erase(llvm::unique(late), late.end());
+  Operation *last = body.getTerminator();
+  for (Operation *op : late) {
+    Operation *reader = firstReader(body, op);
+    bool isYielded = reader == body.getTerminator();
+    op->moveBefore(isYielded ? last : reader);
+    if (isYielded)
+      last = op;
+  }
+}
+
+/// Decides which updates are computed where they are written, and gives the others memory of their own. `updates` are
+/// in the order in which they are written: what a later one reads must not lie where an earlier one is written.
+void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
+  llvm::SetVector<Value> readLater;
+  for (const Update &update : llvm::reverse(updates)) {
+    llvm::SetVector<Value> origins = originsOf(update.next);
+    bool isFree = llvm::none_of(origins, [&](Value origin) { return readLater.contains(origin); });
+    for (Value origin : origins) {
+      auto empty = origin.getDefiningOp<tensor::EmptyOp>();
+      if (!empty || !update.yielded->getOwner()->getParentRegion()->isAncestor(empty->getParentRegion()) ||
+          (isFree && (empty.getType() != update.current.getType() || !empty->hasOneUse())))
+        continue;
+      rewriter.setInsertionPoint(empty);
+      Value place = update.current;
+      if (!isFree)
+        place =
+            bufferization::AllocTensorOp::create(rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+      // A tensor without elements is nothing but empty, and may be the next carry itself.
+      for (Update &other : updates)
+        if (other.next == empty.getResult())
+          other.next = place;
+      rewriter.replaceOp(empty, place);
+    }
+    readLater.insert_range(origins);
+  }
+}
+
+/// Writes each next tensor to the current one, at the end of a block. Where one tensor becomes another one, that one is
+/// overwritten later; where they take each other's places, a copy is kept.
+void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation *yield) {
+  rewriter.setInsertionPoint(yield);
+  SmallVector<llvm::SetVector<Value>> origins =
+      llvm::map_to_vector(pending, [](const Update &u) { return originsOf(u.next); });
+  SmallVector<unsigned> left = llvm::to_vector(llvm::seq<unsigned>(0, pending.size()));
+  auto keptCopy = [&](unsigned index) {
+    Update &update = pending[index];
+    auto type = cast<RankedTensorType>(update.next.getType());
+    update.next = bufferization::AllocTensorOp::create(rewriter, yield->getLoc(), type, ValueRange(), update.next);
+    origins[index] = originsOf(update.next);
+  };
+  auto readsFrom = [&](unsigned reader, unsigned other) {
+    return reader != other && origins[reader].contains(pending[other].current);
+  };
+  SmallVector<Update> ordered;
+  while (!left.empty()) {
+    auto *chosen = llvm::find_if_not(left, [&](unsigned index) {
+      return llvm::any_of(left, [&](unsigned other) { return readsFrom(other, index); });
+    });
+    if (chosen == left.end()) {
+      chosen = left.begin();
+      for (unsigned other : left)
+        if (readsFrom(other, *chosen))
+          keptCopy(other);
+    }
+    if (viewedTensor(pending[*chosen].next) == pending[*chosen].current)
+      keptCopy(*chosen);
+    ordered.push_back(pending[*chosen]);
+    left.erase(chosen);
+  }
+  placeUpdates(rewriter, ordered);
+  rewriter.setInsertionPoint(yield);
+  for (Update &update : ordered) {
+    Value written = update.current;
+    if (update.next != update.current)
+      written = bufferization::MaterializeInDestinationOp::create(rewriter, yield->getLoc(), update.next.getType(),
+                                                                  update.next, update.current)
+                    .getResult();
+    update.yielded->set(written);
+  }
+}
+
+/// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each
+/// iteration buffers of its own.
+void updateInPlace(RewriterBase &rewriter, Operation *loop) {
+  Block &body = loop->getRegions().back().front();
+  Operation *yield = body.getTerminator();
+  SmallVector<Update> pending, updates = updatesOf(loop);
+  orderUpdates(updates, body);
+  for (const Update &update : updates) {
+    if (update.next != update.current && isUpdatedInPlace(rewriter, update, yield))
+      continue;
+    separateInnerLoops(rewriter, update, body);
+    if (update.next == update.current)
+      continue;
+    pending.push_back(update);
+  }
+  writeUpdates(rewriter, pending, yield);
+}
+
+//===--- Conditionals ---------------------------------------------------------------------------------------------===//
+
+/// The tensor from outside in whose place a branch computes what it yields.
+Value startOutside(Value value, Region &branch) {
+  OpOperand *init = nullptr;
+  while (value && branch.isAncestor(value.getParentRegion()))
+    value = value.getDefiningOp() ? startOf(cast<OpResult>(value), init) : Value();
+  return value;
+}
+
+/// The tensor that the branches write: where the result goes to, if that is known and not read after the branches, else
+/// a new one. (Not an empty tensor: only one of its uses would be eliminated.)
+Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
+  rewriter.setInsertionPoint(branch);
+  Location loc = branch.getLoc();
+  auto type = cast<RankedTensorType>(result.getType());
+  auto written = result.hasOneUse() ? dyn_cast<bufferization::MaterializeInDestinationOp>(*result.user_begin())
+                                    : bufferization::MaterializeInDestinationOp();
+  if (written && written.getSource() == result) {
+    Value destination = written.getDest();
+    if (isa<MemRefType>(destination.getType()))
+      return bufferization::ToTensorOp::create(rewriter, loc, type, destination, /*restrict=*/true, /*writable=*/true);
+    // Nothing that may lie in it is read after the branches.
+    bool isFree = llvm::all_of(derivedFrom(destination, branch), [&](Value value) {
+      return llvm::all_of(value.getUsers(), [&](Operation *user) {
+        Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
+        return user == written || (inBlock && !branch->isBeforeInBlock(inBlock)) ||
+               (isa<scf::YieldOp>(user) && value == written->getResult(0));
+      });
+    });
+    Operation *definition = destination.getDefiningOp();
+    if (isFree && !isa_and_nonnull<tensor::EmptyOp>(definition) &&
+        (!definition || (definition->getBlock() == branch->getBlock() && definition->isBeforeInBlock(branch))))
+      return destination;
+  }
+  return bufferization::AllocTensorOp::create(rewriter, loc, type, ValueRange());
+}
+
+/// The branches write one tensor, or change one in place that nobody reads later. Otherwise bufferization would give
+/// each branch a buffer, and the choice between them would be copied.
+void shareDestinations(RewriterBase &rewriter, scf::IfOp branch) {
+  SmallVector<Update> taken, other;
+  for (OpResult result : branch.getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type || !type.hasStaticShape())
+      continue;
+    OpOperand &ifTrue = branch.thenYield()->getOpOperand(result.getResultNumber());
+    OpOperand &ifFalse = branch.elseYield()->getOpOperand(result.getResultNumber());
+    Value start = startOutside(ifTrue.get(), branch.getThenRegion());
+    if (start && start == startOutside(ifFalse.get(), branch.getElseRegion()) && isReadBefore(start, branch))
+      continue;
+    Value destination = destinationOf(rewriter, branch, result);
+    taken.push_back({&ifTrue, destination, ifTrue.get()});
+    other.push_back({&ifFalse, destination, ifFalse.get()});
+  }
+  for (auto [updates, yield] : {std::pair(&taken, branch.thenYield()), std::pair(&other, branch.elseYield())}) {
+    llvm::erase_if(*updates, [](const Update &update) { return update.next == update.current; });
+    writeUpdates(rewriter, *updates, yield);
+  }
+}
+
+/// A carry that starts as an argument starts as a copy of it, since arguments are never written.
+void copyArguments(RewriterBase &rewriter, Operation *loop) {
+  rewriter.setInsertionPoint(loop);
+  for (OpOperand &init : loop->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(init.get().getType());
+    if (!type || !type.hasStaticShape() || !init.get().getDefiningOp<bufferization::ToTensorOp>())
+      continue;
+    Value empty = tensor::EmptyOp::create(rewriter, loop->getLoc(), type.getShape(), type.getElementType());
+    auto copy = bufferization::MaterializeInDestinationOp::create(rewriter, loop->getLoc(), type, init.get(), empty);
+    init.set(copy.getResult());
+  }
+}
+
+//===--- Copies ---------------------------------------------------------------------------------------------------===//
+
+Value copyOf(RewriterBase &rewriter, Operation *before, Value tensor) {
+  rewriter.setInsertionPoint(before);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return bufferization::AllocTensorOp::create(rewriter, before->getLoc(), type, ValueRange(), tensor);
+}
+
+/// Copies each next tensor, then all copies to the current ones.
+void copyUpdates(RewriterBase &rewriter, SmallVector<Update> updates, Operation *yield) {
+  for (Update &update : updates)
+    update.next = copyOf(rewriter, yield, update.next);
+  rewriter.setInsertionPoint(yield);
+  for (Update &update : updates)
+    update.yielded->set(bufferization::MaterializeInDestinationOp::create(
+                            rewriter, yield->getLoc(), update.next.getType(), update.next, update.current)
+                            .getResult());
+}
+
+void copyInits(RewriterBase &rewriter, MutableOperandRange inits) {
+  for (OpOperand &init : inits)
+    if (isa<RankedTensorType>(init.get().getType()))
+      init.set(copyOf(rewriter, init.getOwner(), init.get()));
+}
+
+/// What loops and branches start with, pass on and give are copies: no two of them can be found to share memory.
+void separate(RewriterBase &rewriter, func::FuncOp function) {
+  // Of the loops and choices that one op was lowered to, the outermost one.
+  auto isOutermost = [](Operation *op) {
+    Operation *parent = op->getParentOp();
+    return isa<func::FuncOp>(parent) || isControlFlow(parent);
+  };
+  function.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      copyUpdates(rewriter, prepare::updatesOf(op), loop.getYieldOp());
+      copyInits(rewriter, loop.getInitsMutable());
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (isControlFlow(op))
+        copyUpdates(rewriter, prepare::updatesOf(op), loop.getBody()->getTerminator());
+      if (isControlFlow(op) || isOutermost(op))
+        copyInits(rewriter, loop.getInitArgsMutable());
+    } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && (isControlFlow(op) || isOutermost(op))) {
+      SmallVector<Update> taken, other;
+      for (OpResult result : branch.getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        if (!type)
+          continue;
+        rewriter.setInsertionPoint(branch);
+        Value place = bufferization::AllocTensorOp::create(rewriter, branch.getLoc(), type, ValueRange());
+        OpOperand &ifTrue = branch.thenYield()->getOpOperand(result.getResultNumber());
+        OpOperand &ifFalse = branch.elseYield()->getOpOperand(result.getResultNumber());
+        taken.push_back({&ifTrue, place, ifTrue.get()});
+        other.push_back({&ifFalse, place, ifFalse.get()});
+      }
+      if (taken.empty())
+        return;
+      copyUpdates(rewriter, taken, branch.thenYield());
+      copyUpdates(rewriter, other, branch.elseYield());
+    }
+  });
+}
+
+struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
+  using InPlaceCarriesBase::InPlaceCarriesBase;
+
+  void runOnOperation() override {
+    SmallVector<Operation *> found; // inner ones first
+    getOperation().walk([&](Operation *op) {
+      if (isa<scf::WhileOp, scf::ForOp, scf::IfOp>(op) && isControlFlow(op))
+        found.push_back(op);
+    });
+    if (found.empty())
+      return;
+    IRRewriter rewriter(&getContext());
+    if (!copyCarries) {
+      SmallVector<Operation *> loops;
+      for (Operation *op : found)
+        loops.append(prepare::unrollRotations(op));
+      found = loops;
+    }
+    for (Operation *&op : found)
+      op = prepare::carryScalars(rewriter, op);
+
+    RewritePatternSet patterns(&getContext());
+    prepare::populateScalars(patterns);
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    // Stopping before a fixed point is no failure: what is left computes the same in buffers.
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
+
+    if (copyCarries)
+      return separate(rewriter, getOperation());
+    getOperation().walk([&](Operation *op) {
+      if (!isa<scf::WhileOp, scf::ForOp>(op) || !isControlFlow(op))
+        return;
+      prepare::accumulateInPlace(rewriter, op);
+      updateInPlace(rewriter, op);
+      copyArguments(rewriter, op);
+    });
+    // Outer ones first: where their results go to is where those of inner ones go.
+    getOperation().walk<WalkOrder::PreOrder>([&](scf::IfOp branch) {
+      if (isControlFlow(branch))
+        shareDestinations(rewriter, branch);
+    });
+  }
+};
+
+} // namespace
+} // namespace mlir::array

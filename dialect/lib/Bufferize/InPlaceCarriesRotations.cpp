@@ -1,0 +1,78 @@
+// The part of array-in-place-carries for carries that hand their values on: u, before = f(u, before), u. After as many
+// steps as there are of them, each is computed in the memory of the one that it replaces; so that many steps become
+// one, and nothing is copied.
+#include "InPlaceCarries.h"
+#include "array/IR/Array.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include <numeric>
+
+namespace mlir::array {
+
+namespace {
+
+/// Copying less costs less than the code of another step.
+constexpr int64_t leastElements = 1024;
+/// Steps that become one, and the operations of all of them together.
+constexpr int64_t mostSteps = 4, mostOperations = 512;
+
+/// The operations of a body; none if it holds another loop or choice of the program.
+std::optional<int64_t> countOperations(Block &body) {
+  int64_t count = 0;
+  WalkResult walked = body.walk([&](Operation *op) {
+    ++count;
+    return isa<scf::WhileOp>(op) || op->hasAttr(kControlFlowAttr) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walked.wasInterrupted() ? std::nullopt : std::optional(count);
+}
+
+/// After how many steps every large tensor is where it was, if they only hand their values on; 1 if none does.
+int64_t periodOf(scf::ForOp loop) {
+  SmallVector<prepare::Update> updates = prepare::updatesOf(loop);
+  auto handedOn = [&](const prepare::Update &update) -> const prepare::Update * {
+    auto type = cast<RankedTensorType>(update.current.getType());
+    if (update.next == update.current || !type.hasStaticShape() || type.getNumElements() < leastElements)
+      return nullptr;
+    auto *found = llvm::find_if(updates, [&](const prepare::Update &other) { return other.current == update.next; });
+    return found == updates.end() ? nullptr : found;
+  };
+  int64_t period = 1;
+  for (const prepare::Update &update : updates) {
+    int64_t length = 1;
+    for (const prepare::Update *next = handedOn(update); next && length <= mostSteps; next = handedOn(*next)) {
+      if (next == &update) // a cycle
+        break;
+      ++length;
+    }
+    period = std::lcm(period, length);
+    if (period > mostSteps)
+      return 1;
+  }
+  return period;
+}
+
+} // namespace
+
+SmallVector<Operation *> prepare::unrollRotations(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return {op};
+  std::optional<llvm::APInt> trips = loop.getStaticTripCount();
+  int64_t period = periodOf(loop);
+  std::optional<int64_t> operations = countOperations(*loop.getBody());
+  if (period == 1 || !trips || trips->getSExtValue() < 2 * period || !operations ||
+      period * *operations > mostOperations)
+    return {op};
+  // The loops that are left are the loop itself and a rest, which is a copy of it with its attributes.
+  FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, period);
+  if (failed(unrolled))
+    return {op};
+  SmallVector<Operation *> loops;
+  for (std::optional<scf::ForOp> left : {unrolled->mainLoopOp, unrolled->epilogueLoopOp})
+    if (left)
+      loops.push_back(*left);
+  return loops;
+}
+
+} // namespace mlir::array

@@ -1,0 +1,373 @@
+// array-plan-memory: every temporary gets its place in one arena at compile time, so that compiled code allocates
+// nothing. It runs when all temporaries are known, and how much of each: contractions have asked for their packing
+// buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
+#include "Analysis/BufferUses.h"
+#include "Entry/Guards.h"
+#include "array/Analysis/SymbolicSizes.h"
+#include "array/Bufferize/MemoryPlan.h"
+#include "array/Bufferize/Passes.h"
+#include "array/Entry/CallSites.h"
+#include "array/Entry/Entry.h"
+#include "array/IR/Array.h"
+#include "array/IR/Bytes.h"
+#include "runtime/Abi.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_PLANMEMORY
+#include "array/Bufferize/Passes.h.inc"
+
+std::vector<PlannedBuffer> getMemoryPlan(ModuleOp module) {
+  std::vector<PlannedBuffer> plan;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return plan;
+  main.walk([&](memref::ViewOp view) {
+    auto live = view->getAttrOfType<DenseI64ArrayAttr>(kLiveAttr);
+    std::optional<int64_t> offset = getConstantIntValue(view.getByteShift());
+    if (!live || !offset)
+      return;
+    std::string type;
+    llvm::raw_string_ostream(type) << view.getType();
+    plan.push_back({*offset, live[2], live[0], live[1], type, placeText(view.getLoc())});
+  });
+  llvm::stable_sort(plan, [](const PlannedBuffer &a, const PlannedBuffer &b) {
+    return std::pair(a.offset, a.first) < std::pair(b.offset, b.first);
+  });
+  return plan;
+}
+
+namespace {
+
+/// One temporary: it is live from operation `first` to operation `last`, both included, numbered in program order.
+struct Temporary {
+  memref::AllocOp alloc;
+  int64_t bytes; ///< 0 when a call decides them
+  int64_t first;
+  int64_t last;
+  int64_t offset = 0;
+
+  bool livesWith(const Temporary &other) const { return first <= other.last && other.first <= last; }
+};
+
+/// Nothing where it has more than can be counted.
+std::optional<int64_t> byteSize(memref::AllocOp alloc) {
+  // Of a temporary whose rows share memory only the first ones are there.
+  if (auto bytes = alloc->getAttrOfType<IntegerAttr>(kTouchedBytesAttr))
+    return bytes.getInt();
+  MemRefType type = alloc.getType();
+  return type.hasStaticShape() ? countBytes(type) : 0;
+}
+
+/// Whether a call decides how many bytes it needs.
+bool isSized(const Temporary &temporary) {
+  return temporary.bytes == 0 && memref::AllocOp(temporary.alloc).getType().getNumDynamicDims() != 0;
+}
+
+/// Places the largest temporary first, each at the lowest offset that is free while it lives. Returns the arena's size;
+/// nothing where it is more than can be counted.
+std::optional<int64_t> assignOffsets(MutableArrayRef<Temporary> temporaries) {
+  SmallVector<Temporary *> order;
+  for (Temporary &temporary : temporaries)
+    order.push_back(&temporary);
+  // Stable: equal sizes stay in program order, so that the plan is the same in every run.
+  llvm::stable_sort(order, [](Temporary *a, Temporary *b) { return a->bytes > b->bytes; });
+
+  SmallVector<Temporary *> placed; // by offset
+  int64_t arena = 0;
+  for (Temporary *temporary : order) {
+    int64_t offset = 0;
+    for (Temporary *other : placed) {
+      if (!other->livesWith(*temporary))
+        continue;
+      if (other->offset >= offset + temporary->bytes)
+        break;
+      offset = std::max<int64_t>(offset, llvm::alignTo(other->offset + other->bytes, PCRT_ALIGNMENT));
+    }
+    temporary->offset = offset;
+    // With what it takes to align the next one.
+    std::optional<int64_t> end = llvm::checkedAdd(offset, temporary->bytes);
+    if (!end || !llvm::checkedAdd<int64_t>(*end, PCRT_ALIGNMENT))
+      return std::nullopt;
+    arena = std::max(arena, *end);
+    placed.insert(
+        llvm::upper_bound(placed, temporary, [](Temporary *a, Temporary *b) { return a->offset < b->offset; }),
+        temporary);
+  }
+  return arena;
+}
+
+/// Temporaries that a call sizes, and that do not live at the same time: they share the memory of the largest one.
+struct Slot {
+  SmallVector<Temporary *> members;
+
+  bool takes(const Temporary &temporary) const {
+    return llvm::none_of(members, [&](Temporary *member) { return member->livesWith(temporary); });
+  }
+};
+
+/// In program order, each to the first slot of its size that is free while it lives, else to any that is.
+SmallVector<Slot> assignSlots(MutableArrayRef<Temporary> temporaries) {
+  auto sizesOf = [](const Temporary &temporary) {
+    memref::AllocOp alloc = temporary.alloc;
+    return std::pair(alloc.getType(), SmallVector<Value>(alloc.getDynamicSizes()));
+  };
+  SmallVector<Slot> slots;
+  for (Temporary &temporary : temporaries) {
+    if (!isSized(temporary))
+      continue;
+    Slot *free = nullptr;
+    for (Slot &slot : slots) {
+      if (!slot.takes(temporary))
+        continue;
+      bool isLike = llvm::any_of(slot.members, [&](Temporary *m) { return sizesOf(*m) == sizesOf(temporary); });
+      if (!free || isLike)
+        free = &slot;
+      if (isLike)
+        break;
+    }
+    if (!free)
+      free = &slots.emplace_back();
+    free->members.push_back(&temporary);
+  }
+  return slots;
+}
+
+/// Numbers the operations of the blocks in which temporaries live, in program order.
+class Positions {
+public:
+  Positions(func::FuncOp function, ArrayRef<Block *> blocks) {
+    for (Block *block : blocks)
+      for (; block && numbered.insert(block).second; block = block->getParentOp()->getBlock())
+        if (block->getParentOp() == function)
+          break;
+    number(function.getBody().front());
+  }
+
+  /// Of an operation of such a block: its number, and the greatest one inside of it.
+  std::pair<int64_t, int64_t> operator[](Operation *op) const { return positions.lookup(op); }
+
+private:
+  void number(Block &block) {
+    for (Operation &op : block) {
+      int64_t first = count++;
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          if (numbered.contains(&inner))
+            number(inner);
+      positions[&op] = {first, count - 1};
+    }
+  }
+
+  DenseSet<Block *> numbered;
+  DenseMap<Operation *, std::pair<int64_t, int64_t>> positions;
+  int64_t count = 0;
+};
+
+/// An allocation, with what may be in its memory.
+struct Allocation {
+  memref::AllocOp alloc;
+  llvm::SetVector<Value> views;
+};
+
+struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    SmallVector<Allocation> allocations;
+    function.walk([&](memref::AllocOp alloc) { allocations.push_back({alloc, viewsOf(alloc)}); });
+    if (allocations.empty())
+      return;
+    for (const Allocation &allocation : allocations)
+      if (failed(checkAlloc(allocation)))
+        return signalPassFailure();
+
+    SmallVector<Temporary> temporaries = findLifetimes(function, allocations);
+    std::optional<int64_t> bytes = assignOffsets(temporaries);
+    if (!bytes) {
+      function.emitError("the temporaries of @") << function.getSymName() << " take more bytes than 2**63 - 1";
+      return signalPassFailure();
+    }
+    if (failed(useArena(function, temporaries, *bytes)))
+      signalPassFailure();
+  }
+
+  static LogicalResult checkAlloc(const Allocation &allocation) {
+    memref::AllocOp alloc = allocation.alloc;
+    MemRefType type = alloc.getType();
+    if (!byteSize(alloc))
+      return alloc.emitError("a temporary has more bytes than 2**63 - 1: it is ") << type;
+    if (!type.getLayout().isIdentity())
+      return alloc.emitError("a temporary must have a dense layout, but is ") << type;
+    // Every iteration of a loop gets the same bytes, so none may see what another left there.
+    if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
+      Region *body = llvm::find_if(
+          loop->getRegions(), [&](Region &region) { return region.findAncestorBlockInRegion(*alloc->getBlock()); });
+      for (Value view : allocation.views)
+        if (!body->isAncestor(view.getParentRegion()) || (isa<BlockArgument>(view) && view.getParentRegion() == body))
+          return alloc.emitError("a temporary of a loop must not leave its iteration");
+    }
+    if (alloc.getAlignment().value_or(0) > PCRT_ALIGNMENT)
+      return alloc.emitError("a temporary can't be aligned to more than ") << int64_t(PCRT_ALIGNMENT) << " bytes";
+    return success();
+  }
+
+  /// The innermost block that holds the allocation and all uses of it: one of a branch may leave the branch.
+  static Block *usingBlock(const Allocation &allocation) {
+    Block *block = memref::AllocOp(allocation.alloc)->getBlock();
+    for (Value view : allocation.views)
+      for (Operation *user : view.getUsers())
+        while (!block->findAncestorOpInBlock(*user))
+          block = block->getParentOp()->getBlock();
+    return block;
+  }
+
+  /// Also erases the deallocations, and the allocations that nothing uses.
+  static SmallVector<Temporary> findLifetimes(func::FuncOp function, ArrayRef<Allocation> allocations) {
+    SmallVector<Block *> scopes = llvm::map_to_vector(allocations, usingBlock);
+    Positions positions(function, scopes);
+    SmallVector<Temporary> temporaries;
+    SmallVector<Operation *> dead;
+    for (auto [allocation, scope] : llvm::zip_equal(allocations, scopes)) {
+      memref::AllocOp alloc = allocation.alloc;
+      Temporary temporary{alloc, *byteSize(alloc), std::numeric_limits<int64_t>::max(), -1};
+      auto extend = [&, scope = scope](Operation *user) {
+        // A use inside of a loop is a use of every iteration of the loop.
+        auto [first, last] = positions[scope->findAncestorOpInBlock(*user)];
+        temporary.first = std::min(temporary.first, first);
+        temporary.last = std::max(temporary.last, last);
+      };
+      bool hasViews = false;
+      for (Value view : allocation.views) {
+        for (Operation *user : view.getUsers()) {
+          if (isa<memref::DeallocOp>(user)) {
+            dead.push_back(user);
+            continue;
+          }
+          if (isa<ViewLikeOpInterface>(user)) // it touches no memory
+            hasViews = true;
+          else
+            extend(user);
+        }
+      }
+      if (temporary.last < 0 && hasViews)
+        extend(alloc);
+      if (temporary.last >= 0)
+        temporaries.push_back(temporary);
+      else
+        dead.push_back(alloc);
+    }
+    for (Operation *op : dead)
+      op->erase();
+    return temporaries;
+  }
+
+  /// The bytes of a temporary that a call sizes, as whole cache lines. What they are about, as a float that does not
+  /// wrap, is added to `about`; it is huge where a size is negative. Modules from elsewhere check their sizes when they
+  /// run, and say then which operation has a negative one.
+  static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, SymbolicSizes &sizes, Value &about) {
+    Location loc = alloc.getLoc();
+    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+    auto toFloat = [&](Value size) {
+      Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);
+      return arith::UIToFPOp::create(builder, loc, builder.getF64Type(), word);
+    };
+    bool mayBeNegative = alloc->getParentOfType<ModuleOp>()->hasAttr(kCheckedAttr);
+    Value bytes = constant(bytesOfElement(alloc.getType().getElementType()));
+    Value own = toFloat(bytes);
+    for (int64_t dim = 0; dim < alloc.getType().getRank(); ++dim) {
+      Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes.sizeOf(alloc, dim));
+      if (mayBeNegative)
+        size = arith::MaxSIOp::create(builder, loc, size, constant(0));
+      bytes = arith::MulIOp::create(builder, loc, bytes, size);
+      // A size of 0 hides none of the others.
+      own = arith::MulFOp::create(builder, loc, own, toFloat(arith::MaxUIOp::create(builder, loc, size, constant(1))));
+    }
+    about = about ? arith::AddFOp::create(builder, loc, about, own).getResult() : own;
+    bytes = arith::AddIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT - 1));
+    return arith::MulIOp::create(builder, loc, arith::DivUIOp::create(builder, loc, bytes, constant(PCRT_ALIGNMENT)),
+                                 constant(PCRT_ALIGNMENT));
+  }
+
+  /// The slots lie behind the temporaries of known sizes, one after the other. Returns the offset of each, and the
+  /// bytes of all; -1 where they can't be counted, which ends the call before it begins.
+  static std::pair<SmallVector<Value>, Value> emitOffsets(OpBuilder &builder, Location loc, ArrayRef<Slot> slots,
+                                                          int64_t bytes, SymbolicSizes &sizes) {
+    SmallVector<Value> offsets;
+    Value about;
+    Value end = arith::ConstantIndexOp::create(builder, loc, llvm::alignTo(bytes, PCRT_ALIGNMENT));
+    for (const Slot &slot : slots) {
+      Value most;
+      for (Temporary *member : slot.members) {
+        Value size = emitBytes(builder, member->alloc, sizes, about);
+        most = most ? arith::MaxUIOp::create(builder, loc, most, size).getResult() : size;
+      }
+      offsets.push_back(end);
+      end = arith::AddIOp::create(builder, loc, end, most);
+    }
+    // Far from what wraps, so that the known ones and what is rounded fit too.
+    Value most = arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0x1p62));
+    Value fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, about, most);
+    Value none = arith::ConstantIndexOp::create(builder, loc, -1);
+    return {offsets, arith::SelectOp::create(builder, loc, fits, end, none)};
+  }
+
+  static LogicalResult useArena(func::FuncOp function, MutableArrayRef<Temporary> temporaries, int64_t bytes) {
+    OpBuilder builder(function.getContext());
+    SmallVector<Slot> slots = assignSlots(temporaries);
+    if (slots.empty())
+      function->setAttr(kArenaBytesAttr, builder.getI64IntegerAttr(bytes));
+    if (temporaries.empty())
+      return success();
+    unsigned index = function.getNumArguments();
+    auto type = MemRefType::get({slots.empty() ? bytes : ShapedType::kDynamic}, builder.getI8Type());
+    (void)function.insertArgument(index, type, DictionaryAttr(), function.getLoc());
+    setEntryRole(function, index, EntryRole::Arena);
+    Value arena = function.getArgument(index);
+
+    DenseMap<Operation *, Value> offsets;
+    if (!slots.empty()) {
+      SymbolicSizes sizes(function);
+      for (const Temporary &temporary : temporaries) { // the values of their sizes stand at the start
+        memref::AllocOp alloc = temporary.alloc;
+        if (isSized(temporary) && !sizes.sizesOf(alloc))
+          return alloc.emitError("the sizes of a temporary must follow from the symbols of the call, but are of ")
+                 << alloc.getType();
+      }
+      builder.setInsertionPointToStart(&function.front());
+      if (sizes.end())
+        builder.setInsertionPointAfter(sizes.end());
+      auto [starts, total] = emitOffsets(builder, function.getLoc(), slots, bytes, sizes);
+      ArenaOp::create(builder, function.getLoc(), total);
+      for (auto [slot, start] : llvm::zip_equal(slots, starts))
+        for (Temporary *member : slot.members)
+          offsets[member->alloc] = start;
+    }
+    for (const Temporary &temporary : temporaries) {
+      memref::AllocOp alloc = temporary.alloc;
+      builder.setInsertionPoint(alloc);
+      Value offset = offsets.lookup(alloc);
+      if (!offset)
+        offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), temporary.offset);
+      Value view =
+          memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), arena, offset, alloc.getDynamicSizes());
+      view.getDefiningOp()->setAttr(kLiveAttr,
+                                    builder.getDenseI64ArrayAttr({temporary.first, temporary.last, temporary.bytes}));
+      alloc.replaceAllUsesWith(view);
+      alloc.erase();
+    }
+    return success();
+  }
+};
+
+} // namespace
+} // namespace mlir::array

@@ -1,0 +1,281 @@
+// array-reuse-buffers: an elementwise op writes over an operand that nobody reads afterwards, a temporary that ends
+// where a result begins lies in the result's memory, and an op that finishes what a product computed comes right after
+// it. Comes after array-lower-matmuls, which wants the operands of a product and of what follows it apart;
+// array-vectorize-linalg and array-plan-memory follow.
+#include "Analysis/BufferUses.h"
+#include "array/Analysis/SymbolicSizes.h"
+#include "array/Bufferize/Passes.h"
+#include "array/IR/Array.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_REUSEBUFFERS
+#include "array/Bufferize/Passes.h.inc"
+
+namespace {
+
+/// An operation that reads each element of `input` right before it writes the same one of `output`, and all of these.
+struct Transfer {
+  Operation *op;
+  OpOperand *input;
+  OpOperand *output;
+};
+
+/// Whether the loops of an op visit each element that the map leads to once.
+bool visitsOnce(linalg::LinalgOp op, AffineMap map) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  return map.isProjectedPermutation() && llvm::all_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned loop) {
+           return ranges[loop] == 1 || map.isFunctionOfDim(loop);
+         });
+}
+
+/// All pairs of an operand that an op may overwrite, and the output that may take its place.
+SmallVector<Transfer> transfersOf(Operation *op) {
+  SmallVector<Transfer> found;
+  if (isa<memref::CopyOp>(op)) {
+    found.push_back({op, &op->getOpOperand(0), &op->getOpOperand(1)});
+    return found;
+  }
+  // This routine reads all of an operand before it writes the result of it.
+  if (auto call = dyn_cast<RuntimeCallOp>(op); call && call.getNameAttr() == "sort") {
+    unsigned count = call.getIns().size();
+    for (unsigned i = 0; i < count; ++i)
+      found.push_back({op, &op->getOpOperand(i), &op->getOpOperand(count + i)});
+    return found;
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !linalgOp.hasPureBufferSemantics() || linalgOp.getNumReductionLoops() != 0)
+    return found;
+  for (OpOperand &output : linalgOp.getDpsInitsMutable()) {
+    AffineMap map = linalgOp.getMatchingIndexingMap(&output);
+    if (!linalgOp.getMatchingBlockArgument(&output).use_empty() || !visitsOnce(linalgOp, map))
+      continue;
+    for (OpOperand *input : linalgOp.getDpsInputOperands())
+      if (linalgOp.getMatchingIndexingMap(input) == map)
+        found.push_back({op, input, &output});
+  }
+  return found;
+}
+
+/// The buffer that a value is all of, in other sizes at the most; null for a part of one.
+Value wholeBuffer(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type && type.getLayout().isIdentity() ? value : Value();
+}
+
+/// Whether nothing else in the op touches the memory of `buffer` than one operand.
+bool touchesOnly(Operation *op, Value buffer, OpOperand *self) {
+  auto isBuffer = [&](Value value) { return isa<MemRefType>(value.getType()) && viewedBuffer(value) == buffer; };
+  for (OpOperand &operand : op->getOpOperands())
+    if (isBuffer(operand.get()) && &operand != self)
+      return false;
+  return !op->walk([&](Operation *inner) {
+              bool touches = inner != op && llvm::any_of(inner->getOperands(), isBuffer);
+              return touches ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
+}
+
+/// Another operand that reads the same elements in the same order does no harm.
+bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
+  auto op = dyn_cast<linalg::LinalgOp>(transfer.op);
+  if (!op)
+    return touchesOnly(transfer.op, buffer, transfer.input);
+  for (OpOperand &operand : transfer.op->getOpOperands()) {
+    if (&operand == transfer.input || !isa<MemRefType>(operand.get().getType()) ||
+        viewedBuffer(operand.get()) != buffer)
+      continue;
+    if (op.isDpsInit(&operand) || operand.get() != transfer.input->get() ||
+        op.getMatchingIndexingMap(&operand) != op.getMatchingIndexingMap(transfer.input))
+      return false;
+  }
+  return !transfer.op
+              ->walk([&](memref::LoadOp load) {
+                return viewedBuffer(load.getMemRef()) == buffer ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// Whether two buffers have the same sizes, as far as one sees: those of allocations are values that are the same for
+/// equal sizes (SymbolicSizes.h).
+bool haveSameSizes(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
+  if (place.getType() != from.getType())
+    return false;
+  return from.getType().hasStaticShape() ||
+         llvm::all_of(llvm::seq<unsigned>(0, from.getType().getRank()), [&](unsigned dim) {
+           OpFoldResult size = sizes->sizeOf(from, dim);
+           return size && size == sizes->sizeOf(place, dim);
+         });
+}
+
+/// Has everything that uses `from` use `place`.
+void replace(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
+  OpBuilder builder(from);
+  if (!haveSameSizes(from, place, sizes)) {
+    // Row-major, in the sizes of `from`.
+    MemRefType type = from.getType();
+    Location loc = from.getLoc();
+    SmallVector<OpFoldResult> shape;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      shape.push_back(type.isDynamicDim(dim) ? OpFoldResult(from.getDynamicSizes()[type.getDynamicDimIndex(dim)])
+                                             : OpFoldResult(builder.getIndexAttr(type.getDimSize(dim))));
+    SmallVector<OpFoldResult> strides = memref::computeStridesIRBlock(loc, builder, shape);
+    place = memref::ReinterpretCastOp::create(builder, loc, type, place, builder.getIndexAttr(0), shape, strides);
+  }
+  from.replaceAllUsesWith(place);
+  from.erase();
+}
+
+/// Moves an allocation up to another one; its sizes must be known there.
+bool moveUpTo(memref::AllocOp alloc, Operation *place) {
+  bool isKnown = llvm::all_of(alloc->getOperands(), [&](Value size) {
+    Operation *op = size.getDefiningOp();
+    return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
+  });
+  if (isKnown)
+    alloc->moveBefore(place);
+  return isKnown;
+}
+
+struct Reuse {
+  SymbolicSizes *sizes;
+
+  void run(Block &block) {
+    SmallVector<Operation *> copies;
+    for (Operation &op : llvm::make_early_inc_range(block))
+      followProduct(block, op);
+    for (Operation &op : block) {
+      for (Transfer &transfer : transfersOf(&op))
+        overwriteInput(block, transfer);
+      if (auto copy = dyn_cast<memref::CopyOp>(op); copy &&
+                                                    viewedBuffer(copy.getSource()) == viewedBuffer(copy.getTarget()) &&
+                                                    wholeBuffer(copy.getSource()) && wholeBuffer(copy.getTarget()))
+        copies.push_back(copy);
+    }
+    for (Operation *copy : copies)
+      copy->erase();
+  }
+
+  /// An op that finishes what a product computed comes right after it: what it reads is in the cache then, and soon
+  /// free for others.
+  static void followProduct(Block &block, Operation &op) {
+    if (isa<RuntimeCallOp>(op))
+      return;
+    for (const Transfer &transfer : transfersOf(&op)) {
+      Value input = viewedBuffer(transfer.input->get());
+      if (!input.getDefiningOp<memref::AllocOp>())
+        continue;
+      BlockUses uses = usesIn(block, input);
+      if (!uses.isLocal || uses.last != &op)
+        continue;
+      Operation *last = nullptr;
+      for (Value view : viewsOf(input))
+        for (Operation *user : view.getUsers())
+          if (Operation *inBlock = block.findAncestorOpInBlock(*user); inBlock && inBlock != &op &&
+                                                                       !isa<ViewLikeOpInterface>(inBlock) &&
+                                                                       (!last || last->isBeforeInBlock(inBlock)))
+            last = inBlock;
+      if (!last || isa<linalg::LinalgOp, memref::CopyOp>(last) || last->getNextNode() == &op || !canMoveAfter(op, last))
+        continue;
+      op.moveAfter(last);
+      return;
+    }
+  }
+
+  static bool canMoveAfter(Operation &op, Operation *last) {
+    auto isOutput = [&](Value value) {
+      return isa<memref::CopyOp>(op) ? value == op.getOperand(1)
+                                     : llvm::is_contained(cast<linalg::LinalgOp>(op).getDpsInits(), value);
+    };
+    auto isThere = [&](Value value) {
+      Operation *definition = value.getDefiningOp();
+      return !definition || definition->getBlock() != op.getBlock() || !last->isBeforeInBlock(definition);
+    };
+    // A body may use scalars that are no operands.
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op.getRegions(), captured);
+    if (!llvm::all_of(captured, isThere))
+      return false;
+    for (Value operand : op.getOperands()) {
+      if (!isThere(operand))
+        return false;
+      if (!isa<MemRefType>(operand.getType()))
+        continue;
+      Value buffer = viewedBuffer(operand);
+      if (!isMemoryOfItsOwn(buffer))
+        return false;
+      for (Operation *between = last->getNextNode(); between != &op; between = between->getNextNode())
+        if (isOutput(operand) ? mayUseMemory(between, buffer) : mayWriteMemory(between, buffer))
+          return false;
+    }
+    return llvm::all_of(op.getRegions(), [&](Region &region) {
+      return !region.walk([&](memref::LoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    });
+  }
+
+  /// The output is a temporary that starts with this op, the operand one that ends with it.
+  void overwriteInput(Block &block, const Transfer &transfer) {
+    auto [input, output] = buffersOf(transfer);
+    if (output && isa<BlockArgument>(output) && isMemoryOfItsOwn(output))
+      return computeInResult(block, transfer, input, output);
+    auto from = output ? output.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+    auto place = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+    if (!from || !place || from == place || from->getBlock() != &block || place->getBlock() != &block)
+      return;
+    BlockUses before = usesIn(block, place), after = usesIn(block, from);
+    if (!before.isLocal || !after.isLocal || before.last != transfer.op || after.first != transfer.op ||
+        !touchesOnly(transfer.op, from, transfer.output) || !readsOnlyInOrder(transfer, place))
+      return;
+    if (from->isBeforeInBlock(place) && !moveUpTo(place, from))
+      return;
+    replace(from, place, sizes);
+  }
+
+  /// The operand is a temporary that ends with this op, the output a result that nobody touches before.
+  void computeInResult(Block &block, const Transfer &transfer, Value input, Value output) {
+    auto from = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+    if (!from || from->getBlock() != &block)
+      return;
+    BlockUses before = usesIn(block, from), after = usesIn(block, output);
+    if (before.isLocal && after.isLocal && before.last == transfer.op && after.first == transfer.op &&
+        touchesOnly(transfer.op, output, transfer.output) && readsOnlyInOrder(transfer, from))
+      replace(from, output, sizes);
+  }
+
+  /// The whole buffers of both, if these are of one layout.
+  static std::pair<Value, Value> buffersOf(const Transfer &transfer) {
+    auto in = dyn_cast<MemRefType>(transfer.input->get().getType());
+    if (!in || in != transfer.output->get().getType())
+      return {};
+    return {wholeBuffer(transfer.input->get()), wholeBuffer(transfer.output->get())};
+  }
+};
+
+struct ReuseBuffers : impl::ReuseBuffersBase<ReuseBuffers> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    llvm::SetVector<Block *> blocks;
+    function.walk([&](memref::AllocOp alloc) { blocks.insert(alloc->getBlock()); });
+    std::optional<SymbolicSizes> sizes;
+    if (!blocks.empty())
+      sizes.emplace(function);
+    for (Block *block : blocks)
+      Reuse{sizes ? &*sizes : nullptr}.run(*block);
+  }
+};
+
+} // namespace
+} // namespace mlir::array

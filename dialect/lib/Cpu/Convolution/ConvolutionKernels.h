@@ -1,0 +1,29 @@
+// The functions that a convolution calls: built once a module for each element type and tile, with run-time sizes, so
+// that the convolutions of a network share them. LowerConvolutions.cpp calls them tile by tile; the kernel's panels are
+// packed by the functions of MatmulKernels.h.
+#ifndef ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONKERNELS_H
+#define ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONKERNELS_H
+
+#include "Cpu/Matmul/MatmulKernels.h"
+
+namespace mlir::array {
+
+/// A buffer from some element on.
+MemRefType convolutionFlatType(Type element);
+
+/// The offsets of rows or terms, of 32 bits.
+MemRefType convolutionTableType(MLIRContext *context);
+
+/// @convolution_tiles_*(slab, slab offsets of the rows, result offsets of the rows, number of rows, slab offsets of the
+/// terms, number of terms, panel, result, columns, accumulate: i1): for each row,
+///   result[row's offset + column] (+)= sum over terms slab[row's offset + term's offset] * panel[term][column].
+func::FuncOp getConvolutionTiles(ModuleOp module, Type element, const MatmulTile &tile);
+
+/// @convolution_pack_*(source, step, slab, before, count, all, channels): fills `all` places of `channels` elements,
+/// which follow each other in the slab: `before` zeros, `count` places that are `step` elements apart in the source,
+/// zeros.
+func::FuncOp getConvolutionPack(ModuleOp module, Type element, const MatmulTile &tile);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONKERNELS_H

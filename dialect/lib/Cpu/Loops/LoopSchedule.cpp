@@ -1,0 +1,410 @@
+// Chooses the dimension that vectors lie along and their length (LoopNest.h).
+#include "Analysis/Caches.h"
+#include "LoopNest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::array::loops {
+
+/// What one element costs that is loaded or stored alone; a whole vector at unit stride costs the same.
+static constexpr double elementCost = 1.0;
+static constexpr double uniformCost = 0.2;
+/// Joining the lanes of an accumulator after the loop, for each halving.
+static constexpr double horizontalCost = 2.0;
+static constexpr double scatterCost = 1.5;
+/// Of an input whose tiles are transposed between registers.
+static constexpr double transposedCost = 0.25;
+/// Transposing in registers pays from this size on.
+static constexpr int64_t minTransposed = 9;
+/// Squares along each side of a block that is transposed, where it is all there: a row of four is four cache lines of
+/// f32, which hardware fetches ahead.
+static constexpr int64_t mostSquares = 4;
+/// Rows that a reduction across the vectors takes before it goes on to the next vector of the row: accumulators are
+/// loaded and stored once for them, and memory is read in long runs. More rows, a power of two apart, would drive each
+/// other out of the first cache. What comes from memory, and whose rows follow each other without a gap, is read one
+/// row after the other instead, if the accumulators stay in the first cache: that is the order in which the core
+/// fetches ahead. Both add in one order.
+static constexpr int64_t cachedRows = 4, streamedRows = 1, leastStreamed = 17, mostBytesOfRow = 16 << 10;
+/// A reduction fetches ahead if it writes so little of what it reads.
+static constexpr int64_t leastReduced = 8;
+/// Registers that accumulators of a reduction across the vectors take if they hold a whole row, and the operations for
+/// which as many temporaries are left.
+static constexpr int64_t rowRegisters = 8, rowOperations = 4;
+/// Registers for accumulators, and body operations, of a jammed loop.
+static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
+/// The most steps without a loop, and operations in them.
+static constexpr int64_t unrolledSteps = 16, unrolledOperations = 96;
+/// Elements that are further apart than this take so many registers that a step does one register of results.
+static constexpr int64_t nearElements = 4;
+static int64_t widthOf(Type type) {
+  if (type.isIndex())
+    return 64;
+  return type.isInteger(1) ? 0 : std::max<int64_t>(8, type.getIntOrFloatBitWidth());
+}
+
+namespace {
+/// Which values of a body vary with `dim`. Found once for all of them, in the order of the body: a value may be reached
+/// by very many ways, as the squares of an integer power are.
+class VaryingValues {
+public:
+  VaryingValues(const IterationSpace &space, unsigned dim, Block *body) {
+    for (BlockArgument argument : body->getArguments())
+      if (space.accesses[argument.getArgNumber()].moves(dim))
+        values.insert(argument);
+    for (Operation &op : body->without_terminator()) {
+      auto index = dyn_cast<linalg::IndexOp>(op);
+      if (index ? space.dims[dim].indexSource == index.getDim() : llvm::any_of(op.getOperands(), std::cref(*this)))
+        values.insert(op.result_begin(), op.result_end());
+    }
+  }
+  bool operator()(Value bodyValue) const { return values.contains(bodyValue); }
+
+private:
+  SmallPtrSet<Value, 16> values;
+};
+} // namespace
+
+/// As many lanes as fill some registers with the widest values that vary along `dim`: two for a plain elementwise body,
+/// four where latencies have to be hidden (reductions, polynomials). Index arithmetic mostly ends in an address and
+/// does not count.
+static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t registerBits) {
+  const SymbolicSize &size = space.dims[dim].size;
+  int64_t width = 8;
+  bool isHeavy = space.hasReduction();
+  for (const Access &access : space.accesses)
+    width = std::max(width, widthOf(access.element));
+  VaryingValues varies(space, dim, op.getBlock());
+  for (Operation &bodyOp : op.getBlock()->without_terminator()) {
+    if (bodyOp.getNumResults() == 0 || !varies(bodyOp.getResult(0)))
+      continue;
+    isHeavy |= isa<math::MathDialect>(bodyOp.getDialect());
+    for (Type type : bodyOp.getResultTypes())
+      width = std::max(width, type.isIndex() ? 0 : widthOf(type));
+  }
+  int64_t lanes = (isHeavy ? 4 : 2) * registerBits / width;
+  // More than there ever are would be masked out. A size that is small now may be large in another call.
+  return size.isAtMost(lanes) ? std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(size.facts().max, 1)))
+                              : lanes;
+}
+
+/// Whether a step may take several elements of `dim`: their accumulators must be joinable.
+static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigned dim) {
+  if (!space.dims[dim].reduced)
+    return true;
+  // The first of equal elements is the one with the least index, if that is the only way in which elements follow each
+  // other.
+  if (std::optional<ArgReduction> arg = matchArgReduction(op))
+    return space.dims[dim].indexSource == arg->dim &&
+           llvm::count_if(space.dims, [](const LoopDim &other) { return other.reduced; }) == 1;
+  for (auto [number, access] : llvm::enumerate(space.outputs())) {
+    if (access.moves(dim))
+      continue;
+    bool isPartial = llvm::any_of(llvm::enumerate(space.dims), [&, &access = access](const auto &other) {
+      return other.value().reduced && access.moves(other.index());
+    });
+    if (isPartial || !matchCombiner(op, number))
+      return false;
+  }
+  return true;
+}
+
+static bool isAtLeast(const SymbolicSize &size, int64_t least) { return size.expected() >= least; }
+
+/// Whether the vectors of a reduction may get this input by transposing tiles of it: along some reduced dimension.
+static bool mayTransposeForReduction(const IterationSpace &space, const Access &access, unsigned dim) {
+  return !access.isOutput && !space.dims[dim].reduced && isAtLeast(space.dims[dim].size, minTransposed) &&
+         llvm::any_of(llvm::enumerate(space.dims), [&](auto other) {
+           return other.value().reduced && access.strides[other.index()].isStatic(1) &&
+                  isAtLeast(other.value().size, minTransposed);
+         });
+}
+
+static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t lanes,
+                     int64_t registerBits) {
+  const LoopDim &loop = space.dims[dim];
+  int64_t size = std::max<int64_t>(loop.size.expected(), 1);
+  // Elements for each step, counting that the last step may be part empty.
+  double filled = double(size) / llvm::divideCeil(size, lanes);
+  double cost = 0;
+  for (const Access &access : space.accesses) {
+    if (!access.moves(dim))
+      cost += uniformCost / filled;
+    else if (access.strides[dim].isStatic(1) || (access.strides[dim].isStatic(-1) && !access.isOutput))
+      cost += elementCost / filled;
+    else if (isInterleaved(access.strides[dim]))
+      cost += (access.isOutput ? scatterCost : elementCost) * double(access.strides[dim].factor) *
+              double(std::max<int64_t>(widthOf(access.element), 8)) / double(registerBits);
+    else if (mayTransposeForReduction(space, access, dim))
+      cost += transposedCost;
+    else
+      cost += access.isOutput ? scatterCost : elementCost;
+  }
+  VaryingValues varies(space, dim, op.getBlock());
+  for (Operation &bodyOp : op.getBlock()->without_terminator()) {
+    cost += elementCost / filled;
+    auto load = dyn_cast<memref::LoadOp>(bodyOp);
+    if (!load || load.getIndices().empty())
+      continue;
+    bool leadingVary = llvm::any_of(load.getIndices().drop_back(), std::cref(varies));
+    if (leadingVary || (varies(load.getIndices().back()) && !load.getIndices().back().getDefiningOp<linalg::IndexOp>()))
+      cost += elementCost;
+  }
+  if (loop.reduced)
+    cost += horizontalCost * llvm::Log2_64_Ceil(lanes) / size;
+  return cost;
+}
+
+/// Whether some output moves along a part of the reduced dimensions: it is updated in memory at every step.
+static bool hasPartialOutput(const IterationSpace &space) {
+  return llvm::any_of(space.outputs(), [&](const Access &access) {
+    auto reduced = llvm::make_filter_range(llvm::enumerate(space.dims), [](auto dim) { return dim.value().reduced; });
+    bool moves = llvm::any_of(reduced, [&](auto dim) { return access.moves(dim.index()); });
+    return moves && llvm::any_of(reduced, [&](auto dim) { return !access.moves(dim.index()); });
+  });
+}
+
+/// Whether of blocks of that size little is beyond the end.
+static bool fillsBlocks(const SymbolicSize &size, int64_t block) {
+  int64_t expected = size.expected();
+  return expected * 8 >= (expected + block - 1) / block * block * 7;
+}
+
+/// Tiles the dimension along which most inputs that lie across the vectors are contiguous; else, for a reduction across
+/// several vectors, the reduced dimension, in order to stream.
+static void chooseTile(const IterationSpace &space, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
+  bool reduces = space.hasReduction();
+  bool isFull = llvm::all_of(space.dims, [](const LoopDim &dim) { return dim.reduced; });
+  if ((vector.reduced && !isFull) || !isAtLeast(vector.size, minTransposed) || hasPartialOutput(space))
+    return;
+  int64_t most = 0, side = 0;
+  for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
+    if (dim == *schedule.vectorDim || space.dims[dim].reduced != reduces ||
+        !isAtLeast(space.dims[dim].size, minTransposed))
+      continue;
+    LoopSchedule tiled = schedule;
+    tiled.tileDim = dim;
+    int64_t count = 0, dimSide = 0;
+    for (const Access &access : space.inputs()) {
+      // A short row that is reduced is unrolled instead.
+      if (!tiled.transposes(access) || (reduces && isInterleaved(access.strides[*schedule.vectorDim])))
+        continue;
+      count += 1;
+      dimSide = std::max(dimSide, transposeSide(access.element));
+    }
+    if (count > most) {
+      schedule.tileDim = dim;
+      most = count;
+      side = dimSide;
+    }
+  }
+  if (schedule.tileDim) {
+    // Squares side by side: the second one reads the next cache line of the rows before it is gone.
+    schedule.tileSize = isAtLeast(space.dims[*schedule.tileDim].size, side + 1) ? 2 * side : side;
+    schedule.lanes = std::max(schedule.lanes, side);
+    int64_t large = mostSquares * side, width = 8;
+    for (const Access &access : space.accesses)
+      width = std::max(width, widthOf(access.element));
+    int64_t lanes = std::max(schedule.lanes, std::min(large, 4 * schedule.registerBits / width));
+    if (!reduces && fillsBlocks(space.dims[*schedule.tileDim].size, large) && fillsBlocks(vector.size, lanes)) {
+      schedule.tileSize = large;
+      schedule.lanes = lanes;
+    }
+  }
+}
+
+/// Whether the rows of `dim`, which the vectors lie along, follow each other without a gap.
+static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned dim) {
+  int64_t bytes = 0;
+  for (const Access &access : space.outputs())
+    bytes += bytesOf(access.element);
+  return space.dims[dim].size.expected() * bytes <= mostBytesOfRow &&
+         llvm::all_of(space.inputs(), [&](const Access &access) {
+           return !access.moves(rows) || !access.moves(dim) ||
+                  (access.strides[dim].isStatic(1) && access.strides[rows] == space.dims[dim].size);
+         });
+}
+
+/// Whether the inputs come from behind the second cache.
+static bool exceedsCache(const IterationSpace &space) {
+  int64_t bytes = 0;
+  for (const Access &access : space.inputs())
+    bytes += space.bytesTouched(access);
+  return bytes > secondCacheBytes();
+}
+
+static void chooseStreaming(const IterationSpace &space, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
+  unsigned last = space.dims.size() - 1; // reduced dimensions stand last, the narrowest stride at the end
+  if (schedule.tileDim || schedule.jamDim || !schedule.unrolledDims.empty() || vector.reduced ||
+      !space.hasReduction() || hasPartialOutput(space) || !isAtLeast(vector.size, schedule.lanes + 1) ||
+      !isAtLeast(space.dims[last].size, leastStreamed))
+    return;
+  schedule.tileDim = last;
+  // Each output is loaded and stored for a tile. Blocks of a long sum are whole tiles.
+  schedule.readsInOrder = exceedsCache(space) && hasDenseRows(space, last, *schedule.vectorDim);
+  schedule.tileSize = llvm::PowerOf2Ceil((schedule.readsInOrder ? streamedRows : cachedRows) * space.outputs().size());
+}
+
+static bool hasMath(linalg::LinalgOp op) {
+  return llvm::any_of(*op.getBlock(), [](Operation &bodyOp) { return isa<math::MathDialect>(bodyOp.getDialect()); });
+}
+
+/// A row that fits in the registers is one vector.
+static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
+  if (vector.reduced || !space.hasReduction() || hasPartialOutput(space) || !vector.size.isStatic() ||
+      vector.size.factor <= schedule.lanes || !llvm::isPowerOf2_64(vector.size.factor) || hasMath(op) ||
+      llvm::range_size(op.getBlock()->without_terminator()) > rowOperations)
+    return;
+  int64_t bits = 0;
+  for (const Access &access : space.accesses) {
+    if (!access.moves(*schedule.vectorDim))
+      continue;
+    if (!access.strides[*schedule.vectorDim].isStatic(1))
+      return;
+    bits += access.isOutput ? widthOf(access.element) : 0;
+  }
+  if (vector.size.factor * bits <= rowRegisters * registerBits)
+    schedule.lanes = vector.size.factor;
+}
+
+/// Fetches ahead where nearly all that is done is to read memory in order.
+static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t prefetchDistance,
+                           LoopSchedule &schedule) {
+  const LoopDim &vector = space.dims[*schedule.vectorDim];
+  bool isOneVector = !schedule.tileDim && vector.size.isAtMost(schedule.lanes);
+  if (!space.hasReduction() || !exceedsCache(space) || hasMath(op) ||
+      !(vector.reduced || isOneVector || schedule.readsInOrder))
+    return;
+  int64_t read = 0, written = 0;
+  for (const Access &access : space.accesses)
+    (access.isOutput ? written : read) += space.bytesTouched(access);
+  if (written * leastReduced <= read)
+    schedule.prefetchBytes = prefetchDistance;
+}
+
+/// A sum over a row that a nest before has read finds it in the first cache, so that memory has nothing to do
+/// meanwhile. What a core fetches ahead by itself ends with a page, as rows of some size do: layer normalization of
+/// 1000 x 1003 takes 4% less time on Zen 4. Longer rows would push what is there out, and math leaves time enough.
+void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
+  constexpr int64_t leastBytes = 2 << 10, mostBytes = 8 << 10;
+  SmallPtrSet<Value, 8> read;
+  Nest *last = nullptr;
+  for (Nest &nest : nests) {
+    const LoopSchedule &schedule = nest.schedule;
+    bool sumsRows = nest.startsWithRows() && schedule.vectorDim && nest.space.dims[*schedule.vectorDim].reduced &&
+                    nest.space.hasReduction() && exceedsCache(nest.space) && !hasMath(nest.op);
+    for (const Access &access : nest.space.inputs()) {
+      if (access.scalar || access.isOneRow || !access.strides[0].isStatic())
+        continue;
+      int64_t bytes = access.strides[0].factor * bytesOf(access.element);
+      bool isAgain = !read.insert(access.memref).second;
+      if (sumsRows && isAgain && bytes >= leastBytes && bytes <= mostBytes)
+        last = &nest;
+    }
+  }
+  if (last)
+    last->schedule.fetchesNextRow = true;
+}
+
+/// Jams the parallel dimension along which most inputs of the reduction stand still.
+static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, LoopSchedule &schedule) {
+  if (schedule.tileDim || !space.hasReduction() || hasPartialOutput(space))
+    return;
+  int64_t most = 0;
+  for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
+    if (dim == *schedule.vectorDim || space.dims[dim].reduced || !isAtLeast(space.dims[dim].size, 2))
+      continue;
+    int64_t shared = llvm::count_if(space.inputs(), [&](const Access &access) {
+      return !access.scalar && !access.moves(dim) && llvm::any_of(llvm::enumerate(space.dims), [&](auto other) {
+        return other.value().reduced && access.moves(other.index());
+      });
+    });
+    if (shared >= std::max<int64_t>(most, 1)) {
+      schedule.jamDim = dim;
+      most = shared;
+    }
+  }
+  if (!schedule.jamDim)
+    return;
+  int64_t registers = 0;
+  for (const Access &access : space.outputs())
+    registers += std::max<int64_t>(1, schedule.lanes * widthOf(access.element) / registerBits);
+  int64_t operations = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
+  int64_t size = std::min({jammedRegisters / registers, jammedOperations / operations, maxJam});
+  // Groups of equal sizes rather than a small last one.
+  const SymbolicSize &extent = space.dims[*schedule.jamDim].size;
+  if (extent.isStatic() && size > 1)
+    size = llvm::divideCeil(extent.factor, llvm::divideCeil(extent.factor, size));
+  schedule.jamSize = size;
+  if (size <= 1)
+    schedule.jamDim.reset();
+}
+
+/// Unrolls the short dimensions whose elements lie between those of a vector: what they load is in the same registers.
+static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, LoopSchedule &schedule) {
+  if (schedule.tileDim || space.dims[*schedule.vectorDim].reduced)
+    return;
+  int64_t operations = schedule.jamSize * (1 + llvm::range_size(op.getBlock()->without_terminator())), steps = 1;
+  for (unsigned dim = space.dims.size(); dim-- > 0;) {
+    const SymbolicSize &size = space.dims[dim].size;
+    if (dim == *schedule.vectorDim || dim == schedule.jamDim || !size.isStatic() ||
+        steps * size.factor > std::min(unrolledSteps, unrolledOperations / operations))
+      continue;
+    bool liesBetween = llvm::any_of(space.accesses, [&](const Access &access) {
+      return access.moves(dim) && isInterleaved(access.strides[*schedule.vectorDim]) &&
+             access.strides[*schedule.vectorDim].exceeds(access.strides[dim]);
+    });
+    if (!liesBetween)
+      continue;
+    schedule.unrolledDims.push_back(dim);
+    steps *= size.factor;
+  }
+}
+
+LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine) {
+  int64_t registerBits = machine.registerBits;
+  LoopSchedule best;
+  best.registerBits = registerBits;
+  bool hasBits = llvm::any_of(space.accesses, [](const Access &access) {
+    return !access.scalar && access.element.isInteger(1); // vectors of i1 are packed in memory, scalars are not
+  });
+  if (hasBits || !canVectorize(*op.getBlock()))
+    return best;
+  double bestCost = 0;
+  for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
+    if (!isEligible(op, space, dim))
+      continue;
+    int64_t lanes = lanesFor(op, space, dim, registerBits);
+    if (lanes == 0) // an element is wider than the registers
+      continue;
+    double cost = costOf(op, space, dim, lanes, registerBits);
+    if (best.vectorDim && cost > bestCost)
+      continue;
+    best.vectorDim = dim;
+    best.lanes = lanes;
+    bestCost = cost;
+  }
+  if (best.vectorDim) {
+    bool areFar = llvm::any_of(space.accesses, [&](const Access &access) {
+      return !access.scalar && isInterleaved(access.strides[*best.vectorDim]) &&
+             access.strides[*best.vectorDim].factor > nearElements;
+    });
+    if (areFar)
+      best.lanes = std::min<int64_t>(best.lanes, registerBits / 32);
+    chooseTile(space, best);
+    chooseJam(op, space, registerBits, best);
+    chooseUnrolled(op, space, best);
+    if (!best.tileDim && !best.jamDim && best.unrolledDims.empty())
+      widenToRow(op, space, registerBits, best);
+    chooseStreaming(space, best);
+    choosePrefetch(op, space, machine.prefetchDistance, best);
+  }
+  return best;
+}
+
+} // namespace mlir::array::loops

@@ -1,0 +1,149 @@
+// Where the rows of temporaries are that a row fusion keeps one row of (RowTemporaries.h).
+#include "RowTemporaries.h"
+#include "Analysis/Footprint.h"
+#include "array/Entry/Entry.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace mlir::array::loops {
+
+/// What two threads write is at least so far apart: a cache line, and the one that some machines fetch with it. Rows of
+/// at most so many bytes are on the stack.
+static constexpr int64_t apartBytes = 128;
+/// Their buffers there have numbers from this one on: those below are of operands.
+static constexpr unsigned firstScratch = 1 << 16;
+
+namespace {
+struct Use {
+  Nest *nest;
+  Access *access;
+  Footprint footprint() const { return footprintOf(*access, nest->space); }
+};
+} // namespace
+
+/// Whether every use of the buffer is an access of a member, and the first of them overwrites it, row by row.
+static bool isTemporary(Value memref, ArrayRef<Use> uses, const SmallPtrSetImpl<Operation *> &members) {
+  if (!memref.getDefiningOp<memref::ViewOp>() && !memref.getDefiningOp<memref::AllocOp>())
+    return false;
+  bool isPrivate = llvm::all_of(memref.getUsers(), [&](Operation *user) {
+    return members.contains(user) ||
+           llvm::any_of(uses, [&](const Use &use) { return use.access->flat.getDefiningOp() == user; });
+  });
+  const Access &first = *uses.front().access;
+  Footprint firstFootprint = uses.front().footprint();
+  return isPrivate && first.isOutput && (first.argument.use_empty() || first.init) &&
+         llvm::all_of(uses, [&](const Use &use) {
+           return use.footprint().rowsAreApart() && use.footprint().hasSameRows(firstFootprint);
+         });
+}
+
+/// How far the rows of two blocks are from each other, for an allocation that can be made as large as that takes.
+static SymbolicSize strideOfBlocks(OpBuilder &b, IndexBuilder &indices, Location loc, const Access &access) {
+  const SymbolicSize &row = access.strides[0];
+  int64_t unit = apartBytes / bytesOf(access.element);
+  if (row.isMultipleOf(unit) || !access.memref.getDefiningOp<memref::AllocOp>())
+    return row;
+  if (row.isStatic())
+    return SymbolicSize(llvm::alignTo(row.factor, unit));
+  // At the start of the function, and so before the allocation, if the row's size is there.
+  Value size = indices.get(b, loc, row);
+  bool isEarly = size.getParentBlock()->isEntryBlock() && isa<func::FuncOp>(size.getParentBlock()->getParentOp());
+  return isEarly ? SymbolicSize(unit, indices.ceilDiv(b, loc, size, indices.index(b, unit))) : row;
+}
+
+/// The rows of a temporary may share the memory of its first row, unless a buffer that keeps its rows lies in the same
+/// place.
+SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<Nest> nests) {
+  SmallPtrSet<Operation *, 8> members;
+  llvm::MapVector<Value, SmallVector<Use>> uses;
+  for (Nest &nest : nests) {
+    members.insert(nest.op);
+    for (Access &access : nest.space.accesses)
+      if (!access.scalar)
+        uses[access.memref].push_back({&nest, &access});
+  }
+  llvm::SmallSetVector<Value, 8> temporaries;
+  for (auto &[memref, usesOfIt] : uses)
+    if (isTemporary(memref, usesOfIt, members))
+      temporaries.insert(memref);
+  auto liesOverKept = [&](Value temporary) {
+    return llvm::any_of(uses, [&](auto &other) {
+      return !temporaries.contains(other.first) && llvm::any_of(other.second, [&](const Use &use) {
+        return mayOverlap(use.footprint(), uses.find(temporary)->second.front().footprint());
+      });
+    });
+  };
+  while (temporaries.remove_if(liesOverKept)) {
+  }
+  SmallVector<Value> onStack;
+  for (auto [number, temporary] : llvm::enumerate(temporaries)) {
+    ArrayRef<Use> usesOfIt = uses.find(temporary)->second;
+    const Access &first = *usesOfIt.front().access;
+    SymbolicSize row = first.strides[0];
+    Type element = first.element;
+    bool isShort = row.isStatic() && row.factor * bytesOf(element) <= apartBytes;
+    SymbolicSize stride =
+        isShort ? SymbolicSize(0) : strideOfBlocks(b, indices, usesOfIt.front().nest->op.getLoc(), first);
+    Value stack;
+    if (isShort) {
+      stack = indices.scratch(b, MemRefType::get({row.factor}, element), firstScratch + number);
+      onStack.push_back(temporary);
+    }
+    for (const Use &use : usesOfIt) {
+      use.access->isOneRow = true;
+      use.access->strideOfBlocks = stride;
+      if (!stack)
+        continue;
+      use.access->memref = use.access->flat = stack;
+      use.access->start = 0;
+    }
+  }
+  return onStack;
+}
+
+SmallVector<RowsOfTemporary> findRows(ArrayRef<Nest> nests, int64_t blocks) {
+  llvm::MapVector<Operation *, RowsOfTemporary> found;
+  for (const Nest &nest : nests)
+    for (const Access &access : nest.space.accesses) {
+      auto alloc = access.isOneRow ? access.memref.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
+      if (!alloc)
+        continue;
+      RowsOfTemporary &rows =
+          found.try_emplace(alloc, RowsOfTemporary{alloc, 0, SymbolicSize(blocks) * access.strideOfBlocks})
+              .first->second;
+      Footprint footprint = footprintOf(access, nest.space);
+      int64_t stride = access.strideOfBlocks.factor * bytesOf(access.element);
+      int64_t end = footprint.first + (blocks - 1) * stride + footprint.span;
+      if (!rows.bytes || !footprint.known || end > footprint.end)
+        rows.bytes = std::nullopt;
+      else
+        rows.bytes = std::max(*rows.bytes, end);
+    }
+  return llvm::map_to_vector(found, [](auto &entry) { return entry.second; });
+}
+
+void shrink(RewriterBase &rewriter, IndexBuilder &indices, const RowsOfTemporary &rows) {
+  memref::AllocOp alloc = rows.alloc;
+  if (rows.bytes) {
+    alloc->setAttr(kTouchedBytesAttr, rewriter.getI64IntegerAttr(*rows.bytes));
+    return;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(alloc);
+  const SymbolicSize &elements = rows.elements;
+  auto type =
+      MemRefType::get({elements.isStatic() ? elements.factor : ShapedType::kDynamic}, alloc.getType().getElementType());
+  SmallVector<Value> length;
+  if (!elements.isStatic())
+    length.push_back(indices.get(rewriter, alloc.getLoc(), elements));
+  Value flat = memref::AllocOp::create(rewriter, alloc.getLoc(), type, length);
+  // Only loads and stores of elements in a row are left of its uses: those take a buffer of any length.
+  for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+    if (isa<memref::ReinterpretCastOp>(user))
+      rewriter.replaceOp(user, flat);
+  rewriter.replaceOp(alloc, flat);
+}
+
+} // namespace mlir::array::loops

@@ -1,0 +1,220 @@
+// array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes
+// arithmetic, or a call that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D
+// vectors) and before structured control flow is lowered. The table says which formula stands for which operation; they
+// are in ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric and -Angle, one for f32 and f64.
+//
+// What stands often in a module is compiled once: those operations call a function on one register (MathFunctions).
+#include "ExpandMathLibrary.h"
+#include "ExpandMathTerm.h"
+#include "array/Cpu/Passes.h"
+#include "array/Entry/Entry.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_EXPANDMATH
+#include "array/Cpu/Passes.h.inc"
+
+namespace {
+
+/// How one operation of the math dialect is expanded.
+struct Rule {
+  StringRef operation;
+  Term (*unary)(Term) = nullptr;
+  Term (*binary)(Term, Term) = nullptr; ///< The same, of two operands.
+  /// The C function that is called for magnitudes beyond maxQuadrantArgument; empty: the formula is valid everywhere.
+  StringRef library = "";
+};
+
+const Rule rules[] = {
+    {"math.exp", expandExp},
+    {"math.exp2", expandExp2},
+    {"math.expm1", expandExpm1},
+    {"math.sinh", expandSinh},
+    {"math.cosh", expandCosh},
+    {"math.tanh", expandTanh},
+    {"math.log", expandLog},
+    {"math.log2", expandLog2},
+    {"math.log10", expandLog10},
+    {"math.log1p", expandLog1p},
+    {"math.asinh", expandAsinh},
+    {"math.acosh", expandAcosh},
+    {"math.atanh", expandAtanh},
+    {"math.erf", expandErf},
+    {"math.erfc", expandErfc},
+    {"math.rsqrt", expandRsqrt},
+    {"math.cbrt", expandCbrt},
+    {"math.powf", nullptr, expandPow},
+    {"math.sin", expandSin, nullptr, "sin"},
+    {"math.cos", expandCos, nullptr, "cos"},
+    {"math.tan", expandTan, nullptr, "tan"},
+    {"math.asin", expandAsin},
+    {"math.acos", expandAcos},
+    {"math.atan", expandAtan},
+    {"math.atan2", nullptr, expandAtan2},
+};
+
+const Rule *findRule(Operation *op) {
+  const Rule *rule =
+      llvm::find_if(rules, [&](const Rule &rule) { return rule.operation == op->getName().getStringRef(); });
+  return rule == std::end(rules) ? nullptr : rule;
+}
+
+/// Any lane of a vector of booleans, or the boolean itself.
+Value anyOf(Term condition) {
+  if (!isa<VectorType>(condition.type()))
+    return condition.value;
+  return vector::ReductionOp::create(*condition.b, vector::CombiningKind::OR, condition.value);
+}
+
+class MathFunctions;
+
+/// Expands one operation: in its place, or as a call of one of `functions`.
+class Expander {
+public:
+  Expander(ImplicitLocOpBuilder &b, ModuleOp module, const Rule &rule, MathFunctions *functions = nullptr)
+      : b(b), module(module), rule(rule), functions(functions) {}
+
+  Value expand(ValueRange operands) {
+    Type type = operands.front().getType(), element = getElementTypeOrSelf(type);
+    if (element.isF16() || element.isBF16())
+      return expandNarrow(operands);
+    if (functions)
+      return callFunction(operands);
+    Term x{&b, operands[0]};
+    if (rule.binary)
+      return rule.binary(x, x.of(operands[1])).value;
+    return rule.library.empty() ? rule.unary(x).value : expandWithin(x);
+  }
+
+private:
+  /// Halves are computed in f32 and rounded once more.
+  Value expandNarrow(ValueRange operands) {
+    Term first{&b, operands[0]};
+    SmallVector<Value> wide;
+    for (Value operand : operands)
+      wide.push_back(arith::ExtFOp::create(b, first.typeWith(b.getF32Type()), operand));
+    return arith::TruncFOp::create(b, first.type(), expand(wide));
+  }
+
+  Value callFunction(ValueRange operands);
+
+  /// The formula, corrected by the library where an operand is out of its range, which is rare.
+  Value expandWithin(Term x) {
+    Value formula = rule.unary(x).value;
+    Term isBeyond = abs(x) > x.either(maxWideQuadrantArgument, maxQuadrantArgument);
+    auto choice = scf::IfOp::create(b, TypeRange{x.type()}, anyOf(isBeyond), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    Value exact = callMathLibrary(b, module, rule.library, x.value);
+    scf::YieldOp::create(b, select(isBeyond, x.of(exact), x.of(formula)).value);
+    b.setInsertionPointToStart(choice.elseBlock());
+    scf::YieldOp::create(b, formula);
+    return choice.getResult(0);
+  }
+
+  ImplicitLocOpBuilder &b;
+  ModuleOp module;
+  const Rule &rule;
+  MathFunctions *functions;
+};
+
+/// A formula and the format in which it is computed: what a function of the module may stand for.
+using Formula = std::pair<const Rule *, Type>;
+
+Formula formulaOf(Operation *op, const Rule *rule) {
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  return {rule, element.isF64() ? element : Float32Type::get(op->getContext())};
+}
+
+/// The functions of a module that compute one formula each: @math_sin_64xf32 takes and gives four registers, which is
+/// what the calling convention has room for, @math_sin_16xf32 one, @math_sin_f32 a scalar.
+class MathFunctions {
+public:
+  MathFunctions(ModuleOp module, unsigned vectorBits) : module(module), vectorBits(vectorBits) {}
+
+  Value call(ImplicitLocOpBuilder &b, const Rule &rule, ValueRange operands) {
+    auto vector = dyn_cast<VectorType>(operands.front().getType());
+    if (!vector)
+      return func::CallOp::create(b, get(rule, operands.front().getType(), operands.size()), operands).getResult(0);
+    int64_t count = vector.getNumElements(), lanes = vectorBits / vector.getElementTypeBitWidth();
+    if (count == 4 * lanes)
+      lanes = count;
+    func::FuncOp function = get(rule, VectorType::get({lanes}, vector.getElementType()), operands.size());
+    return inParts(b, operands, lanes,
+                   [&](ValueRange part) { return func::CallOp::create(b, function, part).getResult(0); });
+  }
+
+private:
+  func::FuncOp get(const Rule &rule, Type type, unsigned operands) {
+    auto vector = dyn_cast<VectorType>(type);
+    std::string name = ("math_" + rule.operation.substr(rule.operation.find('.') + 1) + "_").str();
+    if (vector)
+      name += std::to_string(vector.getNumElements()) + "x";
+    name += getElementTypeOrSelf(type).isF64() ? "f64" : "f32";
+    if (auto function = module.lookupSymbol<func::FuncOp>(name))
+      return function;
+    auto b = ImplicitLocOpBuilder::atBlockEnd(module.getLoc(), module.getBody());
+    auto function = func::FuncOp::create(b, name, b.getFunctionType(SmallVector<Type>(operands, type), type));
+    function.setPrivate();
+    function->setAttr(kUnitAttr, b.getUnitAttr());
+    function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    b.setInsertionPointToStart(function.addEntryBlock());
+    Value result = Expander(b, module, rule).expand(function.getArguments());
+    func::ReturnOp::create(b, result);
+    return function;
+  }
+
+  ModuleOp module;
+  unsigned vectorBits;
+};
+
+Value Expander::callFunction(ValueRange operands) { return functions->call(b, rule, operands); }
+
+/// A formula that stands more often than this in a module is a function of it. Inline code is a little faster, since
+/// nothing has to leave the registers for a call; but the code generator takes milliseconds for each of them.
+constexpr unsigned inlineLimit = 8;
+
+struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
+
+  void runOnOperation() override {
+    SmallVector<std::pair<Operation *, const Rule *>> work;
+    DenseMap<Formula, unsigned> counts;
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      const Rule *rule = findRule(op);
+      if (!rule)
+        return WalkResult::advance();
+      Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+      auto vector = dyn_cast<VectorType>(type);
+      bool isLowered = isa<FloatType>(type) || (vector && vector.getRank() == 1 && !vector.isScalable());
+      if (!isLowered || !(element.isF16() || element.isBF16() || element.isF32() || element.isF64())) {
+        op->emitError("array-expand-math: expected a scalar or a 1-D vector of f16, bf16, f32 or f64, found ") << type;
+        return WalkResult::interrupt();
+      }
+      work.emplace_back(op, rule);
+      ++counts[formulaOf(op, rule)];
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    MathFunctions functions(getOperation(), vectorBits);
+    for (auto [op, rule] : work) {
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      bool isCalled = counts[formulaOf(op, rule)] > inlineLimit;
+      Expander expander(b, getOperation(), *rule, isCalled ? &functions : nullptr);
+      op->getResult(0).replaceAllUsesWith(expander.expand(op->getOperands()));
+      op->erase();
+    }
+    getOperation().walk([&](LLVM::CallIntrinsicOp op) { expandSplit(op, vectorBits); });
+    // AVX-512 scales in one instruction.
+    if (vectorBits < 512)
+      getOperation().walk(expandScale);
+  }
+};
+
+} // namespace
+} // namespace mlir::array

@@ -1,0 +1,126 @@
+// array-lower-matmuls: products of matrices on buffers become the blocked products that Matmul.cpp emits. It
+// comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
+// alone is for array-vectorize-linalg.
+#include "ContractionLowering.h"
+#include "MatmulEpilogue.h"
+#include "MatmulPlanTable.h"
+#include "array/Cpu/MatmulPlans.h"
+#include "array/Cpu/Passes.h"
+#include "array/IR/Plan.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::array {
+
+#define GEN_PASS_DEF_LOWERMATMULS
+#include "array/Cpu/Passes.h.inc"
+
+namespace {
+
+/// For two or three columns that do not lie along k, over rows of a that do: the loops read vectors of both once b is
+/// transposed.
+void transposeNarrow(linalg::LinalgOp op) {
+  constexpr int64_t mostColumns = 3, leastRows = 16, leastDepth = 64;
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  FailureOr<MatmulForm> product = readMatmul(op);
+  if (!generic || failed(product) || product->narrow != MatmulForm::None || !product->outer.empty() ||
+      !product->outerReductions.empty())
+    return;
+  // The narrow factor is the right one, or the left one.
+  bool isRight = product->n.size.isAtMost(mostColumns);
+  const Dimension &narrow = isRight ? product->n : product->m, &wide = isRight ? product->m : product->n;
+  int number = isRight ? 1 : 0;
+  if (narrow.size.least() < 2 || !narrow.size.isAtMost(mostColumns) || wide.size.expected() < leastRows ||
+      product->k.size.expected() < leastDepth || !product->k.strides[1 - number].isStatic(1) ||
+      product->k.strides[number].isStatic(1))
+    return;
+  OpOperand *operand = op.getDpsInputOperand(number);
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto type = cast<MemRefType>(operand->get().getType());
+  if (type.getRank() != 2 || type.getElementType() != getElementTypeOrSelf(product->c.buffer.getType()))
+    return;
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value buffer = allocateOrdered(b, operand->get(), {1, 0});
+  int64_t swapped[] = {1, 0};
+  linalg::TransposeOp::create(b, operand->get(), buffer, swapped);
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  maps[number] = AffineMap::get(map.getNumDims(), 0, {map.getResult(1), map.getResult(0)}, b.getContext());
+  operand->set(buffer);
+  generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+}
+
+/// Stores the result in the order in which it is read, if the product stays as large as it is.
+void storeInOrder(linalg::GenericOp op, const Registers &registers) {
+  FailureOr<MatmulForm> product = readMatmul(op);
+  if (failed(product) || failed(orient(*product)))
+    return;
+  Type element = getElementTypeOrSelf(product->c.buffer.getType());
+  if (chooseMethod(*product, element, registers) != MatmulMethod::Tiles || planned(op, "strategy", "tiles") != "tiles")
+    return;
+  storeInOrderOfReader(op, [&] {
+    FailureOr<MatmulForm> other = readMatmul(op);
+    return succeeded(other) && succeeded(orient(*other)) &&
+           chooseMethod(*other, element, registers) == MatmulMethod::Tiles &&
+           other->m.size * other->n.size == product->m.size * product->n.size;
+  });
+}
+
+struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(verifyVectorBits(getOperation(), getArgument(), vectorBits)))
+      return signalPassFailure();
+    Registers registers{vectorBits, bfloat16Dot2};
+    SmallVector<linalg::LinalgOp> contractions;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.getNumReductionLoops() > 0)
+        contractions.push_back(op);
+    });
+    for (linalg::LinalgOp op : contractions) {
+      if (failed(verifyPlan(op)))
+        return signalPassFailure();
+      if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+        storeInOrder(generic, registers);
+      FailureOr<MatmulForm> product = readMatmul(op);
+      if (failed(product) || failed(orient(*product)))
+        continue;
+      Type element = getElementTypeOrSelf(product->c.buffer.getType());
+      MatmulCut cut = chooseCut(op, *product, element, registers);
+      if (cut.method == MatmulMethod::Loops)
+        transposeNarrow(op);
+      else
+        emitContraction(op, *product, cut, element);
+    }
+  }
+};
+
+} // namespace
+
+std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Dot2) {
+  FailureOr<MatmulForm> product = readMatmul(op);
+  if (failed(product) || failed(orient(*product)))
+    return {};
+  Type element = getElementTypeOrSelf(product->c.buffer.getType());
+  MatmulCut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Dot2});
+  if (cut.method == MatmulMethod::Stream)
+    cut.tile = chooseMatmulTile(element, vectorBits, product->n.size.expected());
+  MatmulFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(), cut.tile,
+                        cut.blocks};
+  freedom.isTiled = cut.method == MatmulMethod::Tiles || cut.method == MatmulMethod::Dot2;
+  freedom.isLooped = cut.method == MatmulMethod::Loops;
+  freedom.isDot2 = product->narrow != MatmulForm::None;
+  if (!freedom.isDot2 && product->n.strides[1].isStatic(1)) {
+    if (cut.packing != MatmulPacking::Rows)
+      freedom.packings.push_back("copied");
+    if (cut.packing != MatmulPacking::Once && canCopyOnce(*product, cut.blocks))
+      freedom.packings.push_back("once");
+    if (cut.packing != MatmulPacking::InPlace && product->n.size.isMultipleOf(cut.tile.columns()))
+      freedom.packings.push_back("in-place");
+  }
+  freedom.canStream = cut.method != MatmulMethod::Stream && canStream(*product, element, vectorBits);
+  freedom.registers = vectorBits >= 512 ? 32 : 16;
+  return matmulPlanTable(freedom);
+}
+
+} // namespace mlir::array

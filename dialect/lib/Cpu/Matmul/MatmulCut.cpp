@@ -1,0 +1,134 @@
+// Chooses how a product is computed (MatmulCut.h).
+#include "MatmulCut.h"
+#include "array/Analysis/MatmulWorth.h"
+#include "array/IR/Plan.h"
+
+namespace mlir::array {
+
+/// What a size may well be if nothing bounds it.
+static constexpr int64_t kManyOfCall = 1 << 10;
+
+/// A product with at most so many rows is streamed.
+static int64_t streamedRows(const MatmulForm &product, Type element, unsigned vectorBits) {
+  if (product.narrow != MatmulForm::None || !product.n.strides[1].isStatic(1))
+    return 0;
+  return mostStreamedRows(element, vectorBits, product.n.size.expected(), product.k.size.expected());
+}
+
+/// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
+/// by memory: streamed where b lies that way, else left to the loops.
+MatmulMethod chooseMethod(const MatmulForm &product, Type element, const Registers &registers) {
+  int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected();
+  // The instruction for bytes is there from 256 bits on. The loops are as fast where making the pairs takes long.
+  if (product.narrow == MatmulForm::Bytes)
+    return registers.bits >= 256 && isWorthDot2(m, n, k) ? MatmulMethod::Dot2 : MatmulMethod::Loops;
+  if (product.narrow == MatmulForm::BFloat16)
+    return registers.bits == 512 && registers.bfloat16Dot2 && isWorthBlocking(m, n, k) ? MatmulMethod::Dot2
+                                                                                       : MatmulMethod::Loops;
+  if (product.m.size.isAtMost(streamedRows(product, element, registers.bits)))
+    return MatmulMethod::Stream;
+  // What a call takes too long for is soon done. So where some call may be large, the call is there.
+  bool isWorth = isWorthBlocking(m, n, k) || isWorthBlocking(std::min(product.m.size.most(), kManyOfCall),
+                                                             std::min(product.n.size.most(), kManyOfCall),
+                                                             std::min(product.k.size.most(), kManyOfCall));
+  return isWorth ? MatmulMethod::Tiles : MatmulMethod::Loops;
+}
+
+bool canStream(const MatmulForm &product, Type element, unsigned vectorBits) {
+  constexpr int64_t mostRows = 16;
+  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  return product.narrow == MatmulForm::None && product.n.strides[1].isStatic(1) && product.n.size.expected() >= lanes &&
+         product.m.size.isStatic() && product.m.size.isAtMost(mostRows);
+}
+
+/// Where there may be few rows, packing b for them takes as long as they do, while many lose a few percent without.
+static constexpr int64_t kFewPacked = 128;
+
+/// The rows that b is packed for.
+static int64_t packedRows(const BoundedSize &m) {
+  return m.isStatic() ? m.expected() : std::min(m.expected(), std::max(m.least(), kFewPacked));
+}
+
+bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
+  const BoundedSize &m = product.m.size;
+  bool isOneBlock = m.expected() <= blocks.rows || (!m.isStatic() && m.least() < kFewPacked);
+  return product.n.strides[1].isStatic(1) && isOneBlock && blocks.depth <= kMatmulDepth;
+}
+
+/// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
+/// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
+/// block of them, so it is copied on the way.
+static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks,
+                                   Type element) {
+  constexpr int64_t manyRows = 256;
+  const Dimension &m = product.m, &n = product.n, &k = product.k;
+  int64_t rowBytes = k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8, rows = packedRows(m.size);
+  if (n.strides[1].isStatic(1)) {
+    bool inPlace = n.size.isMultipleOf(tile.columns()) &&
+                   (rowBytes < kPageBytes / 2 || rows <= tile.rows || (rowBytes < kPageBytes && rows < manyRows));
+    if (inPlace)
+      return MatmulPacking::InPlace;
+    return canCopyOnce(product, blocks) ? MatmulPacking::Once : MatmulPacking::Rows;
+  }
+  bool hasSquares = product.k.strides[1].isStatic(1) && product.k.size.expected() >= tile.squareSide();
+  return hasSquares ? MatmulPacking::Columns : MatmulPacking::Strided;
+}
+
+/// Whether a is packed: its rows lie side by side, so that each term of a tile would be in another line of the cache,
+/// and in another page of a large matrix. It is little work beside that of many columns.
+static bool paysToPackLeft(const MatmulForm &product) {
+  constexpr int64_t leastRows = 48, leastDepth = 64, leastColumns = 96;
+  const Dimension &m = product.m, &n = product.n, &k = product.k;
+  return m.strides[0].isStatic(1) && !k.strides[0].isStatic(1) && m.size.least() >= leastRows &&
+         n.size.least() >= leastColumns && k.size.least() >= leastDepth;
+}
+
+MatmulCut chooseCut(linalg::LinalgOp op, const MatmulForm &product, Type element, const Registers &registers) {
+  unsigned vectorBits = registers.bits;
+  int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected();
+  MatmulMethod method = chooseMethod(product, element, registers);
+  StringRef wanted = planned(op, "strategy", StringRef());
+  if (wanted == "loops")
+    method = MatmulMethod::Loops;
+  else if (wanted == "stream" && canStream(product, element, vectorBits))
+    method = MatmulMethod::Stream;
+  else if (wanted == "tiles" && product.narrow == MatmulForm::None)
+    method = MatmulMethod::Tiles;
+  // The buffer of the pairs' left factor has its size where the function starts.
+  if (method == MatmulMethod::Dot2 && !product.k.size.isStatic() && !isa<func::FuncOp>(op->getParentOp()))
+    method = MatmulMethod::Loops;
+  if (method == MatmulMethod::Stream)
+    return {method, streamingTile(element, vectorBits, m), MatmulPacking::InPlace, MatmulBlocks{}, m};
+  // Pairs are multiplied by whole registers.
+  int64_t leastColumns = method == MatmulMethod::Dot2 ? vectorBits / element.getIntOrFloatBitWidth() : 1;
+  MatmulTile tile = chooseMatmulTile(element, vectorBits, std::max(n, leastColumns));
+  if (method == MatmulMethod::Dot2) {
+    k = dot2Elements(k);
+  } else {
+    int64_t rowBytes = product.k.strides[1].expected() * element.getIntOrFloatBitWidth() / 8;
+    tile = fitMatmulTile(tile, vectorBits, product.m.size, n, rowBytes);
+    tile.rows = planned(op, "tile_rows", tile.rows);
+    tile.vectors = planned(op, "tile_vectors", tile.vectors);
+  }
+  MatmulBlocks blocks = chooseMatmulBlocks(element, tile, m, n, k, product.m.strides[2].expected());
+  blocks.rows = planned(op, "rows", blocks.rows);
+  blocks.columns = llvm::alignTo(planned(op, "columns", blocks.columns), tile.columns());
+  blocks.depth = planned(op, "depth", blocks.depth);
+  MatmulPacking packing = MatmulPacking::Rows;
+  if (method != MatmulMethod::Dot2) {
+    packing = choosePacking(product, tile, blocks, element);
+    StringRef packs = planned(op, "packing", StringRef());
+    bool isAlongColumns = product.n.strides[1].isStatic(1);
+    if (isAlongColumns && packs == "copied")
+      packing = MatmulPacking::Rows;
+    else if (packs == "once" && canCopyOnce(product, blocks))
+      packing = MatmulPacking::Once;
+    else if (isAlongColumns && product.n.size.isMultipleOf(tile.columns()) && packs == "in-place")
+      packing = MatmulPacking::InPlace;
+  }
+  int64_t fewRows = method == MatmulMethod::Tiles ? streamedRows(product, element, vectorBits) : 0;
+  bool packsLeft = method == MatmulMethod::Tiles && packing != MatmulPacking::Once && paysToPackLeft(product);
+  return {method, tile, packing, blocks, fewRows, packsLeft};
+}
+
+} // namespace mlir::array

@@ -1,0 +1,30 @@
+// What array-emulate-gpu does inside of kernels and with their parameters.
+#ifndef ARRAY_LIB_GPU_EMULATION_EMULATEGPUBODY_H
+#define ARRAY_LIB_GPU_EMULATION_EMULATEGPUBODY_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::array {
+
+/// Matrix instructions and asynchronous copies become shuffles and arithmetic.
+LogicalResult expandInstructions(gpu::GPUModuleOp module);
+
+/// Gives the body of a kernel the form of an `EmulatedKernel`: its block's arguments are the thread and the parameters,
+/// and no operation of the GPU dialect is left. Returns the bytes of shared memory that a block needs. The kernel is no
+/// valid `gpu.func` afterwards.
+FailureOr<int64_t> emulateBody(gpu::GPUFuncOp kernel);
+
+/// Fails, with an error that names it, if there is an operation that the CPU cannot run.
+LogicalResult checkBody(FunctionOpInterface function);
+
+/// The bytes of a kernel's parameter in the memory that its pointer in `params` names.
+int64_t parameterBytes(Type type);
+
+/// Stores the operands of a launch as a kernel reads them; returns `params`.
+Value storeParameters(ImplicitLocOpBuilder &b, gpu::LaunchFuncOp launch);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_EMULATION_EMULATEGPUBODY_H

@@ -1,0 +1,119 @@
+// A launch that is being written, with what every kernel needs: the threads' numbers, indices of points, elements of
+// operands alone and side by side, the body of an op. The strategies (Kernel*.cpp) are made of it.
+//
+// A kernel sees a linalg op as an iteration space (IterationSpace.h): dimensions, and for each operand a flat
+// buffer with one stride for each dimension. The views are made in the kernel, so that it is passed whole buffers.
+#ifndef ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H
+#define ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H
+
+#include "Analysis/IterationSpace.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::array {
+
+using loops::Access;
+using loops::IterationSpace;
+/// Values of neighbouring points, or what a kernel accumulates.
+using Values = SmallVector<Value, 4>;
+
+/// Threads of a warp, and of a block: eight warps hide the latency of memory on every generation, and leave 256
+/// registers to each thread.
+constexpr int64_t kWarpSize = 32, kBlockSize = 256;
+/// Blocks that fill the largest GPU a few times over. How work is cut depends on no machine, so that results don't.
+constexpr int64_t kManyBlocks = 2048;
+
+int64_t product(ArrayRef<int64_t> sizes);
+/// The sizes of dimensions [first, end) of a space.
+SmallVector<int64_t> sizesOf(const IterationSpace &space, unsigned first, unsigned end);
+/// How many of the dimensions, which come first, are parallel.
+unsigned countParallel(const IterationSpace &space);
+
+/// Whether an element has bits that can be moved in vectors.
+bool hasWholeBytes(Type element);
+/// Whether elements at multiples of `lanes` along a dimension can be moved together with their neighbours: they lie
+/// side by side, and start at a multiple of what is moved.
+bool isWide(const Access &access, unsigned dim, int64_t lanes);
+/// The number of neighbours along a dimension that a thread takes so that what it moves of the widest operand that lies
+/// along it is 16 bytes; 1 where nothing does.
+int64_t lanesAlong(const IterationSpace &space, unsigned dim);
+
+/// Whether a reduction runs along what lies side by side in memory, so that neighbouring threads should share it.
+bool runsAlongMemory(const IterationSpace &space);
+
+/// What a kernel computes at each point: a linalg op, or what stands for one. Where a fill right before gave an output
+/// its value, that is the access's `init`, and the element need not be read.
+struct Member {
+  using Body = std::function<Values(const IterationSpace &space, ArrayRef<Value> arguments, ArrayRef<Value> at)>;
+
+  IterationSpace space;
+  Body yields;
+  size_t bodySize = 1; ///< operations
+
+  /// What is yielded at a point for the values of all accesses; those that it does not read may be null.
+  Values body(ArrayRef<Value> arguments, ArrayRef<Value> at) const { return yields(space, arguments, at); }
+
+  bool reads(const Access &access) const { return !access.argument || !access.argument.use_empty(); }
+};
+
+class KernelBuilder : public ImplicitLocOpBuilder {
+public:
+  /// Opens a launch at an op; what is built stands in it. `setGrid` says how many threads it has.
+  KernelBuilder(Operation *at, StringRef name);
+  void setGrid(int64_t blocks, int64_t threads);
+  gpu::LaunchOp getLaunch() { return launch; }
+  /// There is nothing to launch.
+  void abandon() { launch->erase(); }
+
+  /// Fails, with an error, for an op that has no such space.
+  FailureOr<Member> read(linalg::LinalgOp op, bool reorderReductions);
+
+  Value block() { return launch.getBlockIds().x; }
+  Value thread() { return launch.getThreadIds().x; }
+  Value index(int64_t value) { return indices.index(*this, value); }
+  Value add(Value x, Value y) { return indices.add(*this, getLoc(), x, y); }
+  Value add(Value x, int64_t y) { return add(x, index(y)); }
+  Value mul(Value x, int64_t y) { return indices.mul(*this, getLoc(), x, index(y)); }
+  Value divide(Value x, int64_t y);
+  Value remainder(Value x, int64_t y);
+  Value least(Value x, int64_t y);
+  Value isLess(Value x, Value y);
+  Value isLess(Value x, int64_t y) { return isLess(x, index(y)); }
+  /// Both, where null is true.
+  Value both(Value x, Value y);
+  /// A number that is at most `count - 1`, and whether it was before (null: it always is). So all threads come to
+  /// barriers and shuffles; those beyond the end repeat the work of the last one.
+  std::pair<Value, Value> clamp(Value number, int64_t count, bool isExact);
+
+  /// Code that runs if the condition holds; always, without one.
+  void when(Value condition, function_ref<void()> build);
+  /// A loop that carries values: `build` gets the index and the values, and gives the next ones.
+  Values loop(Value from, Value to, Value step, ValueRange carried, function_ref<Values(Value, ValueRange)> build);
+
+  /// The indices of the point or step with a number, the last dimension running fastest.
+  Values place(ArrayRef<int64_t> sizes, Value number);
+  /// The indices so many further along a dimension.
+  Values moved(ArrayRef<Value> at, unsigned dim, int64_t distance);
+
+  Value load(const Access &access, ArrayRef<Value> at);
+  /// What an operand holds before the op, which need not be in memory.
+  Value before(const Access &access, ArrayRef<Value> at) { return access.init ? access.init : load(access, at); }
+  void store(Value value, const Access &access, ArrayRef<Value> at);
+  /// `lanes` elements from an element on, in one access of memory.
+  Values loadWide(const Access &access, Value first, int64_t lanes);
+  void storeWide(ValueRange values, const Access &access, Value first);
+  /// The number of the element at these indices in its flat buffer.
+  Value offsetOf(const Access &access, ArrayRef<Value> at);
+
+private:
+  Values body(linalg::LinalgOp op, const IterationSpace &space, ArrayRef<Value> arguments, ArrayRef<Value> at);
+
+  gpu::LaunchOp launch;
+  loops::IndexBuilder indices;
+};
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H

@@ -1,0 +1,14 @@
+// Vectors of several dimensions that are put together of scalars, which neither way to LLVM knows.
+#ifndef ARRAY_LIB_GPU_KERNELS_UNROLLVECTORS_H
+#define ARRAY_LIB_GPU_KERNELS_UNROLLVECTORS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::array {
+
+/// Makes each `vector.from_elements` of several dimensions in `root` one for each row, and inserts these.
+void unrollFromElements(Operation *root);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_KERNELS_UNROLLVECTORS_H

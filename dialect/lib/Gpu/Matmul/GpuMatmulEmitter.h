@@ -1,0 +1,16 @@
+// The kernel of one product. MapMatmulsToGpu.cpp decides which products have one.
+#ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H
+#define ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H
+
+#include "GpuMatmulTiling.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::array {
+
+/// Emits the launch. With `accumulates`, the sums are added to what the result holds.
+void emitProduct(ImplicitLocOpBuilder &b, const GpuMatmul &product, const GpuMatmulTiling &plan, bool accumulates);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H

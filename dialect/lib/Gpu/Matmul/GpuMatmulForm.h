@@ -1,0 +1,64 @@
+// A contraction or convolution on buffers as a product of matrices for tiles of threads: where the elements of its
+// operands are, as linear functions of rows, columns, terms and batch. MapMatmulsToGpu.cpp decides what becomes of it.
+#ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULFORM_H
+#define ARRAY_LIB_GPU_MATMUL_GPUMATMULFORM_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::array {
+
+/// A buffer whose element at some iteration is `start` plus a step for each loop from its beginning.
+struct GpuMatmulOperand {
+  Value buffer;
+  SmallVector<int64_t> steps; ///< by loop of the op
+  int64_t start = 0;          ///< dynamic for a slice at an index
+  int64_t extent = 1;         ///< elements from the first that is used to the last one
+
+  Type element() const { return getElementTypeOrSelf(buffer.getType()); }
+};
+
+/// Loops through which each operand steps as through one.
+struct GpuMatmulDim {
+  int64_t size;
+  SmallVector<int64_t> steps; ///< by operand
+};
+
+/// The outermost one first.
+using GpuMatmulDims = SmallVector<GpuMatmulDim, 2>;
+
+int64_t sizeOf(const GpuMatmulDims &dims);
+
+/// result[batch, m, n] += sum over k of left[batch, m, k] * right[batch, k, n], for each of which there may be several
+/// loops. A convolution is one: its windows overlap in memory.
+struct GpuMatmul {
+  /// Numbers of operands. What the epilogue reads follows.
+  enum : unsigned { Left, Right, Result, Inputs };
+
+  linalg::LinalgOp op;
+  SmallVector<GpuMatmulOperand> operands;
+  GpuMatmulDims batch, m, n, k;
+  /// What makes a factor of an element of its buffer: casts, the first one first.
+  SmallVector<Operation *, 1> casts[2];
+  Type factor[2], sum;
+  /// The elementwise operation on the sums that is computed with them, or null: it then gives the result.
+  linalg::GenericOp epilogue;
+
+  /// From the sums of one split to those of the next; 0 for a result without splits.
+  int64_t splitStep = 0;
+
+  /// The widest vector of neighbours along the innermost one of `along` (m, n or k) that an operand may be accessed by,
+  /// at most 16 bytes: they lie side by side, aligned, and all or none of them are in the matrix.
+  int64_t widthAlong(unsigned operand, const GpuMatmulDims &along) const;
+
+private:
+  bool isAligned(unsigned operand, const GpuMatmulDims &along, int64_t width) const;
+};
+
+/// Takes the operation apart, with an epilogue if there is one; fails where it is no product of two buffers of static
+/// shapes. Columns run along the result's memory where anything does. With `partial`, a dense buffer of the dimensions
+/// (split, those of the result), sums go there instead.
+FailureOr<GpuMatmul> readGpuProduct(linalg::LinalgOp op, linalg::GenericOp epilogue = {}, Value partial = {});
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_MATMUL_GPUMATMULFORM_H

@@ -1,0 +1,67 @@
+// One operand's part of a block's tile: from memory to shared memory, by all threads together, some terms at a time.
+#ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULLOADER_H
+#define ARRAY_LIB_GPU_MATMUL_GPUMATMULLOADER_H
+
+#include "GpuMatmulKernel.h"
+
+namespace mlir::array {
+
+class GpuMatmulLoader {
+public:
+  /// `side` is 0 for the left factor, whose outer dimension is rows, and 1 for the right one, with columns.
+  GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side);
+
+  /// Whether elements go to shared memory without passing through registers.
+  bool isAsync() const { return async; }
+  /// The types of what a thread holds between `begin` and `finish`: none where copies are asynchronous.
+  SmallVector<Type> held() const;
+
+  /// Begins to load the terms from `firstTerm` on for a stage. What is beyond the operand's end counts as zero.
+  SmallVector<Value> begin(Value firstTerm, Value stage);
+  /// Leaves in shared memory what `begin` has read.
+  void finish(ValueRange values, Value stage);
+
+  Value memory() const { return buffer; }
+  /// Where that begins in shared memory, in bytes, if the plan's unit finds it by descriptors.
+  Value address() const { return start; }
+  int64_t stageBytes() const;
+  /// Where the element of shared memory is that belongs to a row or column `outer` of the tile and to a term.
+  SmallVector<Value> place(Value stage, Value outer, Value term);
+  /// Whether it is terms that lie side by side in shared memory, or rows or columns.
+  bool areTermsInner() const { return termsInner; }
+
+private:
+  /// The first of the neighbours that a thread moves at once, in the tile.
+  struct Unit {
+    Value outer, term;
+    Value offset;   ///< of `outer`, in memory
+    Value isInside; ///< null where it always is
+  };
+
+  void chooseWidth();
+  void addUnits();
+  /// Whether the unit's terms are there; null where they always are.
+  Value isThere(const Unit &unit, Value term);
+  Value load(const Unit &unit, Value firstTerm);
+  void copy(const Unit &unit, Value firstTerm, Value stage);
+  Value castElements(Value vector);
+
+  GpuMatmulKernel &kernel;
+  ImplicitLocOpBuilder &b;
+  unsigned side;
+  const GpuMatmulDims &outerDims;
+  int64_t outerSize, terms; ///< of the tile
+  Type element, stored;     ///< in memory and in shared memory
+  bool termsInner;
+  bool alongTerms = false; ///< which neighbours are moved at once
+  int64_t width = 1;       ///< how many
+  bool async = false;
+  Value source, base, buffer, start;
+  int64_t rows, columns; ///< of a block of shared memory; columns beyond are in the next block
+  int64_t swizzleUnit = 1, swizzleRows = 1, swizzleCount = 1;
+  SmallVector<Unit> units;
+};
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_MATMUL_GPUMATMULLOADER_H

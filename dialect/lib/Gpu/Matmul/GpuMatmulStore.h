@@ -1,0 +1,14 @@
+// The end of a product's kernel: what follows the sums element by element, and the result in memory.
+#ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULSTORE_H
+#define ARRAY_LIB_GPU_MATMUL_GPUMATMULSTORE_H
+
+#include "GpuMatmulMultiplier.h"
+
+namespace mlir::array {
+
+/// Stores the sums of a thread as the product's result, which begins `start` elements into its buffer.
+void storeProduct(GpuMatmulKernel &kernel, ArrayRef<GpuMatmulFragment> fragments, bool accumulates, Value start);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_MATMUL_GPUMATMULSTORE_H

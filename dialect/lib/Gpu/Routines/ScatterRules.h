@@ -1,0 +1,29 @@
+// How a scatter on buffers is launched: a table of rules, of which the first that holds is taken (ScatterRules.cpp).
+#ifndef ARRAY_LIB_GPU_ROUTINES_SCATTERRULES_H
+#define ARRAY_LIB_GPU_ROUTINES_SCATTERRULES_H
+
+#include "RoutineLauncher.h"
+
+namespace mlir::array {
+
+/// A scatter of `positions` updates of `width` neighbouring elements into `rows` rows, on whole buffers.
+struct ScatterOnBuffers {
+  StringRef kind;
+  Type element;   ///< What the elements are taken for.
+  bool isUnique;  ///< No two updates have the same key.
+  bool isGrouped; ///< Updates of the same key follow each other.
+  Value keys, updates, target;
+  int64_t positions, width, rows;
+};
+
+struct ScatterRule {
+  bool (*holds)(const ScatterOnBuffers &);
+  void (*launch)(DeviceLauncher &, const ScatterOnBuffers &);
+};
+
+/// The rule for a scatter: there always is one.
+const ScatterRule &ruleFor(const ScatterOnBuffers &scatter);
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_ROUTINES_SCATTERRULES_H

@@ -1,0 +1,24 @@
+// How the threads of a kernel share the rows of a row fusion: a table by the length of the rows, and by the registers
+// that their elements take (RowFusionForm.h; RowFusionKernels.cpp writes the kernel).
+#ifndef ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
+#define ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
+
+#include "RowFusionForm.h"
+
+namespace mlir::array {
+
+struct RowSharing {
+  explicit RowSharing(const GpuRowFusion &fusion);
+
+  int64_t lanes;      ///< Neighbouring elements that a thread takes at once: a group.
+  int64_t groups;     ///< Of a row.
+  int64_t threads;    ///< That share a row: some lanes of a warp, or a block.
+  int64_t held = 0;   ///< Groups of a thread; 0 where they are loaded in every phase.
+  int64_t rows = 1;   ///< Of a block.
+  int64_t operations; ///< For an element.
+  unsigned phases;    ///< The last one stores.
+};
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H

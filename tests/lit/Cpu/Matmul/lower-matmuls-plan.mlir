@@ -1,0 +1,54 @@
+// What array.plan asks for is what is emitted, as far as the layout of the operands allows it.
+// RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
+
+// The tile, and the blocks of depth, rows and columns.
+// CHECK-LABEL: func.func @tiled
+// CHECK: memref.alloc() {{.*}} : memref<16384xf32>
+// CHECK-DAG: arith.constant 128 : index
+// CHECK-DAG: arith.constant 64 : index
+// CHECK: func.call @matmul_pack_rows_f32_4x64
+// CHECK: func.call @matmul_tiles_f32_4x64
+func.func @tiled(%a: memref<256x256xf32>, %b: memref<256x256xf32>, %c: memref<256x256xf32>) {
+  linalg.matmul {array.plan = {columns = 128, depth = 128, packing = "copied", rows = 64, tile_rows = 4, tile_vectors = 4}}
+      ins(%a, %b : memref<256x256xf32>, memref<256x256xf32>) outs(%c : memref<256x256xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @streamed
+// CHECK: call @matmul_stream_f32_12x16
+func.func @streamed(%a: memref<12x256xf32>, %b: memref<256x256xf32>, %c: memref<12x256xf32>) {
+  linalg.matmul {array.plan = {strategy = "stream"}} ins(%a, %b : memref<12x256xf32>, memref<256x256xf32>) outs(%c : memref<12x256xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @once
+// CHECK-NOT: memref.alloc()
+// CHECK: call @matmul_{{.*}}once{{.*}}_f32_8x32
+func.func @once(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  linalg.matmul {array.plan = {packing = "once"}} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @looped
+// CHECK: linalg.matmul
+// CHECK-NOT: call
+func.func @looped(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  linalg.matmul {array.plan = {strategy = "loops"}} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+  return
+}
+
+// -----
+
+// Rows of the right operand that are no multiple of the tile's can't be read in place, nor are so many rows streamed.
+// CHECK-LABEL: func.func @impossible
+// CHECK: call @matmul_tiles_once_f32_8x32
+func.func @impossible(%a: memref<64x64xf32>, %b: memref<64x70xf32>, %c: memref<64x70xf32>) {
+  linalg.matmul {array.plan = {packing = "in-place", strategy = "stream"}} ins(%a, %b : memref<64x64xf32>, memref<64x70xf32>) outs(%c : memref<64x70xf32>)
+  return
+}
