@@ -6,18 +6,18 @@
 include "mlir/Pass/PassBase.td"
 
 def WidenMatmuls : Pass<"array-widen-matmuls", "::mlir::func::FuncOp"> {
-  let summary = "Copy the narrow floats that a large product multiplies to the type of its sums";
+  let summary = "Widen the operands of large matmuls of narrow floats to the type of the sums";
   let description = [{
-    A `linalg.generic` that widens two floats, multiplies them and adds the product gets operands of the wider type, each
-    made by a `linalg.generic` of its own, into which array-fuse-elementwise takes what comes before: then the blocked
-    products of array-lower-matmuls multiply what is in memory. Where the target multiplies pairs of bf16, products of
-    bf16 that are worth making pairs stay as they are.
+    If a `linalg.generic` widens two floats, multiplies them and adds the product, the pass inserts a `linalg.generic`
+    for each operand that widens it. array-fuse-elementwise then fuses the producers of the operand into it, and the
+    blocked matmuls of array-lower-matmuls read wide operands from memory. If the target has dot2 for bf16, large
+    matmuls of bf16 do not change.
 
-    Invariants: comes before array-fuse-elementwise. Small products and those of dynamic sizes stay as they are.
+    Invariants: runs before array-fuse-elementwise. Small matmuls and those of dynamic sizes do not change.
   }];
   let options = [
     Option<"bfloat16Dot2", "bfloat16-dot2", "bool", /*default=*/"false",
-           "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
+           "Whether the target has dot2 for bf16 (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -25,14 +25,14 @@ def WidenMatmuls : Pass<"array-widen-matmuls", "::mlir::func::FuncOp"> {
 def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
   let summary = "Replace convolutions on buffers by calls that multiply tiles of windows";
   let description = [{
-    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64), and whose first operand is read through windows
-    (`position * stride + tap * dilation`), becomes loops over slabs of this operand: @convolution_pack_* copies a part of it
-    between zeros, @matmul_pack_* the kernel to panels, and @convolution_tiles_* multiplies rows, which are windows in the slab,
-    with one panel. Offsets of windows and of their elements are constant tables, so that the functions are built once a
-    module for each element type and tile. Padding that was written before, as zeros around a view, is read through the view;
-    interior zeros (the gradient of a strided convolution) are left out by computing positions of one remainder at a
-    time. A zero fill of the result that comes before is folded away. Slabs and panels are `memref.alloc`s in the function's
-    entry block.
+    Lowers a linalg operation on memrefs if its body is `acc + lhs * rhs` (f32, f64) and it reads its first operand
+    through windows (`position * stride + tap * dilation`). The operation becomes loops over slabs of this operand.
+    @convolution_pack_* copies a part of the operand between zeros, @matmul_pack_* copies the kernel to panels, and
+    @convolution_tiles_* multiplies rows, which are windows in the slab, with one panel. Constant tables hold the
+    offsets of windows and of their elements, so each module has one function for an element type and tile. Padding that
+    was written before, as zeros around a view, is read through the view. Interior zeros (the gradient of a strided
+    convolution) are skipped: the loops compute the positions of one remainder at a time. A preceding zero fill of the
+    result is folded away. Slabs and panels are `memref.alloc`s in the entry block of the function.
 
     Invariants: shapes and strides are static, the result has unit stride along its features; distinct arguments do not
     overlap; runs before array-plan-memory. The result does not depend on the number of threads.
@@ -46,22 +46,23 @@ def LowerConvolutions : Pass<"array-lower-convolutions", "::mlir::ModuleOp"> {
 }
 
 def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
-  let summary = "Replace contractions on buffers by calls of a blocked matrix product";
+  let summary = "Replace contractions on buffers by calls of a blocked matmul";
   let description = [{
-    A linalg operation on memrefs whose body is `acc + lhs * rhs` (f32, f64, bytes with sums of i32, or bf16 with sums of
-    f32 where the target multiplies pairs of them) and whose loops fall into batch, rows, columns and reduction becomes calls of private functions inside loops over blocks and over
-    the batch: @matmul_pack_* copies a block of the right operand to panels, @matmul_tiles_* multiplies rows with one panel;
-    @matmul_stream_* multiplies up to three rows, or eight where the right operand is larger than the cache, with a matrix
-    that is read once; @matmul_dot2_* makes pairs of bytes or bf16, of which a tile multiplies two with one instruction. The
-    functions are built once a module for each element type, tile and layout; sizes and strides are run-time values. Any
-    strides of the operands are taken; the result needs unit stride along the rows or the columns. A zero fill of the
-    result that comes before is folded away. The packed block is a `memref.alloc` in the function's entry block.
+    Lowers a linalg operation on memrefs if its body is `acc + lhs * rhs` and its loops fall into batch, rows, columns
+    and reduction. Element types are f32, f64, bytes with sums of i32, and bf16 with sums of f32 where the target has
+    dot2. The operation becomes calls of private functions inside loops over blocks and over the batch. @matmul_pack_*
+    copies a block of the right operand to panels. @matmul_tiles_* multiplies rows with one panel. @matmul_stream_*
+    multiplies a few rows with a matrix that is read once: up to three rows, or eight if the right operand exceeds the
+    cache. @matmul_dot2_* makes pairs of bytes or bf16; one instruction multiplies and adds a pair. Each module has one
+    function for an element type, tile and layout; sizes and strides are run-time values. Operands may have any strides;
+    the result needs unit stride along the rows or the columns. A preceding zero fill of the result is folded away. The
+    packed block is a `memref.alloc` in the entry block of the function.
 
-    What alone reads the result, element by element, is computed in the result's place, on each block of rows once its
-    sums are complete.
+    If one elementwise op alone reads the result, it runs in the result's place, on each block of rows after its sums
+    are complete.
 
-    Other products with fewer than 4 rows, columns or terms, or smaller than 16x16x16, stay as they are; with two or
-    three columns that lie across k, these are transposed.
+    Other contractions with fewer than 4 rows, columns or terms, or smaller than 16x16x16, do not change. If a
+    contraction has two or three columns that lie across k, these are transposed.
 
     Invariants: shapes and strides are static; distinct arguments do not overlap; runs before array-plan-memory.
   }];
@@ -69,7 +70,7 @@ def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"512",
            "Width of the target's vector registers: 128, 256 or 512">,
     Option<"bfloat16Dot2", "bfloat16-dot2", "bool", /*default=*/"false",
-           "Whether the target multiplies pairs of bf16 and adds the two products (AVX512_BF16)">
+           "Whether the target has dot2 for bf16 (AVX512_BF16)">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -79,29 +80,31 @@ def VectorizeLinalg : Pass<"array-vectorize-linalg", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg ops and copies on memrefs to loops over 1-D vectors";
   let description = [{
     Every `linalg` op on memrefs and every `memref.copy` becomes an `scf.for` nest whose innermost work is 1-D `vector`
-    operations on flat views (`memref.reinterpret_cast`) of its operands. The op is read as an iteration space with one stride for
-    each operand and dimension; unit dimensions vanish, neighbours that every operand walks as one are merged, and the
-    dimension along which most operands are contiguous is cut into vectors, with one masked step for the rest. Neighbours that walk
-    the same rows share the loop over them, and temporaries of such a loop take the memory of one row. Dense ones on large
-    arrays are cut into blocks for that.
+    operations on flat views (`memref.reinterpret_cast`) of its operands. The pass reads the op as an iteration space
+    with one stride for each operand and dimension. It drops unit dimensions and merges neighbouring dimensions with
+    compatible strides. It cuts the dimension along which most operands are contiguous into vectors, with one masked
+    step for the rest. Neighbouring ops on the same rows share the loop over the rows (row fusion), and a temporary of
+    such a loop takes the memory of one row. Dense ops on large arrays are cut into blocks for that.
 
-    A row of at most 128 bytes is on the stack of each thread. Of a longer one each block of rows has one, a multiple of
-    128 bytes from the next; the allocation gets `array.touched_bytes`, or becomes one that is large enough.
+    A row of at most 128 bytes lies on the stack of each thread. For a longer row, each block of rows has its own, a
+    multiple of 128 bytes from the next; the allocation gets `array.touched_bytes`, or a larger allocation replaces it.
 
-    Invariants: every argument of the function, and every allocation, is memory of its own; no linalg op and no
-    memref.copy is left; vectors are 1-D and hold at most 4 registers of `vector-bits`; loads and stores assume the
-    alignment of the element only; loops are not unrolled, but short ones whose elements lie between those of a vector. Nothing is read or written outside of a buffer's elements,
-    lanes that are masked off do not trap, and the order of a reduction depends on shapes only. A reduction along
-    the vectors is re-associated; every other operation keeps its flags. The outermost loop of a nest is marked with
-    `array.parallel` where its iterations are independent and worth several threads; a large reduction to one element is
-    cut into blocks, by its size alone, whose results are combined in order.
+    Preconditions: every argument of the function, and every allocation, is memory of its own.
+
+    Invariants: no linalg op and no memref.copy is left. Vectors are 1-D and hold at most 4 registers of `vector-bits`.
+    Loads and stores assume only the alignment of the element. Loops are not unrolled, except short ones whose elements
+    lie between those of a vector. Nothing is read or written outside a buffer's elements, and masked lanes do not trap.
+    The order of a reduction depends only on shapes. A reduction along the vectors is re-associated; every other
+    operation keeps its flags. The outermost loop of a nest gets the mark `array.parallel` if its iterations are
+    independent and worth several threads. A large reduction to one element is cut into blocks by its size alone, and
+    the results of the blocks are combined in order.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">,
     Option<"marksKernels", "mark-kernels", "bool", "false",
-           "Leave what is emitted for ops that share loops in a region of its own, for array-outline-kernels">,
+           "Put the loops of fused ops into a region of their own, for array-outline-kernels">,
     Option<"prefetchDistance", "prefetch-distance", "int64_t", "2048",
-           "How far ahead, in bytes, a reduction of more than the second cache holds asks for what it reads; 0: not at all">
+           "Prefetch distance in bytes of reductions that exceed the second cache; 0 disables prefetching">
   ];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -109,18 +112,18 @@ def VectorizeLinalg : Pass<"array-vectorize-linalg", "::mlir::func::FuncOp"> {
 }
 
 def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
-  let summary = "Expand math operations into arithmetic, or calls of the C library that can be resolved";
+  let summary = "Expand math operations into arithmetic";
   let description = [{
-    Each operation of the math dialect that LLVM would leave to a function of the C library is rewritten by one row of a
-    table: f32 by a formula with an error of at most 4 ulp over the whole range (denormals, infinities, nan and
-    signed zeros included), f16 and bf16 in f32, f64 and the rest by calls of the scalar function, lane by lane for vectors
-    (a private function @lanes* of the module). sin, cos and tan of large arguments call the library as well.
-    A scalar and a lane of a vector give the same bits. Operations that are instructions (absf, floor, sqrt, fma, ...) stay.
+    One row of a table rewrites each operation of the math dialect that LLVM would turn into a call of the C library.
+    The formulas serve f32 and f64, with an error of at most 4 ulp over the whole range (denormals, infinities, nan and
+    signed zeros included). f16 and bf16 are computed in f32. sin, cos and tan of large arguments call the C library,
+    lane by lane for vectors (a private function @lanes* of the module). A scalar and a lane of a vector give the same
+    bits. Operations that are instructions (absf, floor, sqrt, fma, ...) do not change.
 
-    A formula that many operations of the module need becomes a private function @math_* on one or four registers of `vector-bits`,
-    or a scalar, that all of them call: the same bits, compiled once.
+    A formula with many uses in the module becomes a private function @math_* on one or four registers of `vector-bits`,
+    or on a scalar: the same bits, compiled once.
 
-    Invariants: operations stand on scalars and 1-D vectors; structured control flow is not lowered yet; the called
+    Invariants: operations are on scalars and 1-D vectors; structured control flow is not lowered yet; the called
     functions are those of runtime/include/runtime/Symbols.def.
   }];
   let options = [Option<"vectorBits", "vector-bits", "unsigned", "512", "Width of a vector register in bits">];
@@ -132,11 +135,11 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
 def ExpandFma : Pass<"array-expand-fma", "::mlir::ModuleOp"> {
   let summary = "Multiply and add with one rounding where the machine has no instruction for it";
   let description = [{
-    `math.fma` of f32 is computed in f64, which holds the product exactly: the result is that of one rounding, but for sums
-    that f64 rounds to the middle of two floats. `math.fma` of f64 adds the error of the product, which Dekker's splitting
-    gives exactly, and the error of the sum: within 2^-50 of a place more than half a place. Where the splitting overflows,
-    product and sum are each rounded. For other machines than those that have the instruction: LLVM would call a function of
-    the C runtime for each element.
+    `math.fma` of f32 is computed in f64, which holds the product exactly. The result has one rounding, except for sums
+    that f64 rounds to the middle of two floats. `math.fma` of f64 adds the error of the product, which Dekker's
+    splitting gives exactly, and the error of the sum; it is within 2^-50 of a place of the correctly rounded result. If
+    the splitting overflows, product and sum are each rounded. The pass is for machines without the instruction, where
+    LLVM would call a function of the C runtime for each element.
 
     Invariant: operations stand on scalars and 1-D vectors.
   }];
@@ -155,16 +158,16 @@ def ExpandBFloat16 : Pass<"array-expand-bfloat16", "::mlir::ModuleOp"> {
 }
 
 def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
-  let summary = "Give the marked loops of @main to the runtime, to be shared by threads";
+  let summary = "Hand the marked loops of @main to the runtime, which shares them among threads";
   let description = [{
     An outermost `scf.for` with the attribute `array.parallel = <grain>` becomes a private function over a range of its
-    iterations, and its place a call of `parallel_for` of PcrtTable (runtime/include/runtime/Abi.h). What the loop uses is
-    passed through a structure on the stack: the pointers of @main's arguments, and values; addresses and constants are
-    computed again, and buffers on the stack with `array.private` are made for each piece. @main gets the call frame as its
-    last argument, with the role "frame". A loop that uses a buffer of another kind stays as it is.
+    iterations, and a call of `parallel_for` of PcrtTable (runtime/include/runtime/Abi.h) replaces it. A structure on
+    the stack passes the captured values: the pointers of @main's arguments, and values. Addresses and constants are
+    recomputed, and each piece makes its own buffers on the stack with `array.private`. @main gets the call frame as its
+    last argument, with the role "frame". A loop that uses any other buffer does not change.
 
-    Invariants: whoever set the attribute knows that the iterations are independent of each other (they write disjoint
-    elements); nothing in the loop fails or returns; so the result depends on the iterations alone, not on the threads.
+    Invariants: the pass that sets the attribute guarantees independent iterations (they write disjoint elements);
+    nothing in the loop fails or returns. So the result depends only on the iterations, not on the threads.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
@@ -173,9 +176,9 @@ def ParallelizeLoops : Pass<"array-parallelize-loops", "::mlir::ModuleOp"> {
 def LowerTransposes : Pass<"array-lower-transposes", "::mlir::ModuleOp"> {
   let summary = "Replace transposes of blocks by calls of a shared function";
   let description = [{
-    The `linalg.transpose` that `array-vectorize-linalg` leaves, of two memrefs with dynamic sizes, offset and row stride,
-    becomes a call of the private function @transpose_<element type>, which is built once a module and transposes
-    squares in vector registers. The target has room for whole squares.
+    The `linalg.transpose` that `array-vectorize-linalg` leaves, of two memrefs with dynamic sizes, offset and row
+    stride, becomes a call of the private function @transpose_<element type>. Each module has one such function for an
+    element type; it transposes squares in vector registers. The target has room for whole squares.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -184,10 +187,10 @@ def LowerTransposes : Pass<"array-lower-transposes", "::mlir::ModuleOp"> {
 def LowerMasks : Pass<"array-lower-masks", "::mlir::ModuleOp"> {
   let summary = "Lower vector masks to comparisons of lane numbers";
   let description = [{
-    `vector.create_mask` and `vector.constant_mask` become comparisons with a constant vector of lane numbers, or constants.
-    It is the one part of upstream's `convert-vector-to-llvm` that `convert-to-llvm` lacks for 1-D vectors.
+    `vector.create_mask` and `vector.constant_mask` become comparisons with a constant vector of lane numbers, or
+    constants. This is the one part of upstream's `convert-vector-to-llvm` for 1-D vectors that `convert-to-llvm` lacks.
 
-    A masked store of nothing but the first lane becomes a store of that number.
+    A masked store of only the first lane becomes a scalar store.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect"];
 }

@@ -6,30 +6,30 @@
 include "mlir/Pass/PassBase.td"
 
 def MapToGpuLibraries : Pass<"array-map-to-gpu-libraries", "::mlir::func::FuncOp"> {
-  let summary = "Give large products and routines to the libraries of the GPU's maker";
+  let summary = "Map large matmuls and routines to NVIDIA's libraries";
   let description = [{
-    A contraction on buffers that is large enough becomes an `array.runtime_call "product"`; a cast that alone reads it is
-    done by the library, what else follows remains. A call of the runtime's library which one of `libraries` does better
-    than kernels do stays a call. Either gets the attribute `array.library`, which names the library, and which later
-    passes respect. Without libraries the pass does nothing.
+    A contraction on buffers that is large enough becomes an `array.runtime_call "product"`. The library also does a
+    cast that alone reads the result; other readers remain. A call of the runtime's library stays a call if one of
+    `libraries` is faster than kernels. Either gets the attribute `array.library`, which names the library and which
+    later passes respect. Without libraries the pass does nothing.
 
-    Invariants: buffers have static shapes. Elements are read and written where they lie: nothing is copied for a library.
+    Invariants: buffers have static shapes. Elements are read and written in place: nothing is copied for a library.
   }];
   let options = [ListOption<"libraries", "libraries", "std::string", "Those that may be used, by the runtime's names">];
   let dependentDialects = ["::mlir::array::ArrayDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def MapMatmulsToGpu : Pass<"array-map-matmuls-to-gpu", "::mlir::func::FuncOp"> {
-  let summary = "Give products of matrices and convolutions to a GPU in tiles";
+  let summary = "Map matmuls and convolutions to tiles of a GPU";
   let description = [{
     A contraction or convolution on buffers (a body that multiplies and adds, operands at linear functions of the loops)
-    becomes a `gpu.launch` whose blocks have a tile of the result each: terms pass through shared memory in stages, on
-    sm_80 and later by asynchronous copies, and are multiplied by the threads, or by tensor cores for f16 and bf16 with
-    sums in f32 (bf16 from sm_80 on). An elementwise op that alone reads the result is computed with it. Where there are
-    many terms for few results, blocks share the terms of a tile; a `linalg.generic` adds their sums in order.
+    becomes a `gpu.launch`. Each block computes a tile of the result. Terms pass through shared memory in stages, with
+    asynchronous copies on sm_80 and later. Threads multiply them, or tensor cores for f16 and bf16 with sums in f32
+    (bf16 from sm_80 on). An elementwise op that alone reads the result is fused. If there are many terms for few
+    results, several blocks share the terms of a tile, and a `linalg.generic` adds their sums in order.
 
-    Invariants: buffers have static shapes; temporaries have no places yet (array-plan-memory comes later). Afterwards
-    products with few rows, columns or terms are left, for array-map-to-gpu.
+    Invariants: buffers have static shapes; temporaries have no offsets yet (array-plan-memory comes later). Matmuls
+    with few rows, columns or terms remain for array-map-to-gpu.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"", "For which GPU">,
                  Option<"leastBlocks", "least-blocks", "int64_t", "108",
@@ -40,16 +40,16 @@ def MapMatmulsToGpu : Pass<"array-map-matmuls-to-gpu", "::mlir::func::FuncOp"> {
 }
 
 def MapRowFusionsToGpu : Pass<"array-map-row-fusions-to-gpu", "::mlir::func::FuncOp"> {
-  let summary = "Give linalg ops on the same rows to the threads of one kernel";
+  let summary = "Fuse linalg ops on the same rows into one kernel";
   let description = [{
-    Neighbouring linalg ops of a block that work row by row become one `gpu.launch`: reductions along memory, at least one,
-    and elementwise ops on the same rows, or on a value for each of them. A row is shared by lanes of a warp, or by a
-    block; what the ops hand on to each other are values of the kernel, which loads what was there before them, and
-    stores what others read. Temporaries that nobody else reads go away. An op that does not fit stays behind the launch,
-    if the later members have nothing to do with it.
+    Neighbouring linalg ops of a block that work row by row become one `gpu.launch`: at least one reduction along
+    memory, and elementwise ops on the same rows, or on one value for each row. Lanes of a warp, or a block, share a
+    row. Values that one op passes to another are values of the kernel. The kernel loads values from before it and
+    stores values with other readers. Temporaries without other readers are removed. An op that does not fit moves
+    behind the launch if it is independent of the later members.
 
-    A cluster reads no element of a buffer that it writes but the one at the same row and column. Few rows that are so
-    long that several blocks share one are left to array-map-to-gpu, as are reductions across memory.
+    A member reads an element of a buffer that the kernel writes only at the same row and column. Long rows that several
+    blocks share remain for array-map-to-gpu if there are few of them; so do reductions across memory.
 
     Invariants: buffers have static shapes, indexing maps are linear; temporaries are not planned yet.
   }];
@@ -58,16 +58,16 @@ def MapRowFusionsToGpu : Pass<"array-map-row-fusions-to-gpu", "::mlir::func::Fun
 }
 
 def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
-  let summary = "Give each linalg op and copy on buffers to the threads of a GPU";
+  let summary = "Map each linalg op and copy on buffers to the threads of a GPU";
   let description = [{
     Each `linalg.generic`, `linalg.fill` and `memref.copy` becomes a `gpu.launch` of blocks of threads. A thread of an
-    elementwise op takes as many neighbouring points as are 16 bytes; a reduction along memory is shared by lanes of a warp
-    or by a block, one across memory by rows of threads; one of few results by several blocks, which leave their parts in
-    temporaries that a second launch joins. How work is cut depends on sizes alone, so results are the same on every GPU.
-    Control flow, and what it reads of buffers, stays with the host.
+    elementwise op takes neighbouring points of 16 bytes. Lanes of a warp, or a block, share a reduction along memory;
+    rows of threads share one across memory; several blocks share one with few results: they store partial results in
+    temporaries, and a second launch combines them. The schedule depends only on sizes, so results are the same on every
+    GPU. Control flow, and its reads of buffers, stay on the host.
 
-    Invariants: buffers have static shapes, indexing maps are linear; array-plan-memory comes later, as reductions ask for
-    temporaries. Afterwards no linalg op is left.
+    Invariants: buffers have static shapes, indexing maps are linear; array-plan-memory comes later, because reductions
+    need temporaries. Afterwards no linalg op is left.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
@@ -75,12 +75,12 @@ def MapToGpu : Pass<"array-map-to-gpu", "::mlir::func::FuncOp"> {
 }
 
 def MapScattersToGpu : Pass<"array-map-scatters-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "Give the updates of scatters to the threads of a GPU";
+  let summary = "Map the updates of scatters to the threads of a GPU";
   let description = [{
     A `linalg.generic` that is a scatter (array/Analysis/ScatterForm.h) becomes launches of functions of the device
-    library (dialect/device/Scatter.cpp), in which each element of the updates has a thread. Where updates meet, and their
-    order matters, it is that of the updates: of `set` the last one stays, sums and products of floats are cut by the
-    updates alone. So results are the same in every run. A table says which launches are for which scatters.
+    library (dialect/device/Scatter.cpp), with a thread for each element of the updates. If updates collide and their
+    order matters, it is the order of the updates: `set` keeps the last one, and the updates alone determine the cuts of
+    sums and products of floats. So results are the same in every run. A table maps scatters to launches.
 
     Invariants: buffers have static shapes; temporaries are not planned yet. Afterwards no such op is left.
   }];
@@ -89,12 +89,12 @@ def MapScattersToGpu : Pass<"array-map-scatters-to-gpu", "::mlir::ModuleOp"> {
 }
 
 def MapRoutinesToGpu : Pass<"array-map-routines-to-gpu", "::mlir::ModuleOp"> {
-  let summary = "Make launches of the device library's functions of calls of the runtime's";
+  let summary = "Replace calls of the runtime's library by launches of functions of the device library";
   let description = [{
-    An `array.runtime_call` of a routine that has a row in the pass's table becomes `gpu.launch`es, the threads of which
-    call functions of the device library (dialect/device) on bare pointers to their buffers; a special function becomes a
-    `linalg.generic` that calls it for each element. The functions are declared; array-link-device-library defines them.
-    A routine without a row, or with the attribute `array.library`, stays a call.
+    An `array.runtime_call` of a routine with a row in the pass's table becomes `gpu.launch`es. Their threads call
+    functions of the device library (dialect/device) on bare pointers to their buffers. A special function becomes a
+    `linalg.generic` that calls it for each element. The pass declares the functions; array-link-device-library defines
+    them. A routine without a row, or with the attribute `array.library`, stays a call.
 
     Invariants: buffers are whole and of static shapes; temporaries are not planned yet.
   }];
@@ -103,14 +103,14 @@ def MapRoutinesToGpu : Pass<"array-map-routines-to-gpu", "::mlir::ModuleOp"> {
 }
 
 def LinkDeviceLibrary : Pass<"array-link-device-library", "::mlir::ModuleOp"> {
-  let summary = "Give the device library's functions that kernels call their bodies";
+  let summary = "Add the bodies of device library functions";
   let description = [{
-    An `llvm.func` without a body is looked up in the device library (dialect/device), and copied with all that it calls
-    and reads, as private functions of no target. Calls of the C library's mathematical functions become operations of
-    the math dialect. A function that asks what its thread is (dialect/device/Device.h) becomes a part of the
-    `gpu.launch` that calls it, as operations of the GPU dialect. A module that declares none costs nothing.
+    Looks up each `llvm.func` without a body in the device library (dialect/device), and copies it with its callees and
+    data, as private functions without a target. Calls of the C library's math functions become operations of the math
+    dialect. A function about the current thread (dialect/device/Device.h) becomes operations of the GPU dialect in the
+    `gpu.launch` that calls it. A module without such declarations costs nothing.
 
-    Invariants: such a function is called in the body of a `gpu.launch` itself, in no region inside. Afterwards no
+    Invariants: such a function is called directly in the body of a `gpu.launch`, not in a nested region. Afterwards no
     `llvm.func` of the module is external.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect",
@@ -118,38 +118,39 @@ def LinkDeviceLibrary : Pass<"array-link-device-library", "::mlir::ModuleOp"> {
 }
 
 def MapLoopsToGpu : Pass<"array-map-loops-to-gpu", "::mlir::func::FuncOp"> {
-  let summary = "Give small loops and conditionals as a whole to one thread of a GPU";
+  let summary = "Map small loops and conditionals to one thread of a GPU";
   let description = [{
-    The host can go on with a loop, or choose a branch, only when it has read what the device computed: it waits for that,
-    and each operation inside is a launch. Where every operation inside an `scf.for`, `scf.while` or `scf.if` works on few
-    elements, a thread of the device does better alone: the whole becomes a `gpu.launch` of one thread, its linalg ops
-    loops. Their temporaries are allocated before it.
+    The host can continue a loop, or choose a branch, only after it has read a result of the device: it waits, and each
+    operation inside is a launch. If every operation inside an `scf.for`, `scf.while` or `scf.if` works on few elements,
+    one thread of the device is faster: the whole becomes a `gpu.launch` of one thread, and its linalg ops become loops.
+    Their temporaries are allocated before it.
 
-    Invariants: buffers have static shapes, temporaries are not planned yet. What calls the runtime's library stays.
+    Invariants: buffers have static shapes, temporaries are not planned yet. Code that calls the runtime's library does
+    not change.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def LaunchStores : Pass<"array-launch-stores", "::mlir::func::FuncOp"> {
-  let summary = "Have a GPU store what @main stores itself";
+  let summary = "Move the stores of @main into kernels of one thread";
   let description = [{
-    What @main stores, with the loops and conditionals that launch nothing, becomes a `gpu.launch` of one thread, as does
-    what is between two stores.
+    Stores of @main, with loops and conditionals that launch nothing, become a `gpu.launch` of one thread; so does the
+    code between two stores.
 
-    Invariants: linalg ops are launches (array-map-to-gpu). Afterwards @main writes no memory but by launches and by calls
+    Invariants: linalg ops are launches (array-map-to-gpu). Afterwards @main writes memory only by launches and by calls
     of the runtime's library.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def PredicateLaunches : Pass<"array-predicate-launches", "::mlir::func::FuncOp"> {
-  let summary = "Launch what depends on a condition that a kernel computes, without waiting for it";
+  let summary = "Launch branches and loops before their condition is known";
   let description = [{
-    Of an `scf.if` whose condition is loaded, both branches are launched, if they are a few launches and nothing else: a
-    kernel keeps the condition in a flag, and the threads of the others return at once if theirs is not the branch. Of
-    such an `scf.while` some trips are launched, then the host looks at the flag, which a kernel of each trip takes back
-    when the condition does not hold any more.
+    If the condition of an `scf.if` is loaded, and its branches are a few launches and nothing else, both branches are
+    launched. A kernel keeps the condition in a flag, and the threads of the other kernels return at once if theirs is
+    not the chosen branch. For such an `scf.while`, some iterations are launched, then the host reads the flag. A kernel
+    of each iteration clears the flag when the condition no longer holds.
 
     Invariants: @main stores nothing itself (array-launch-stores), temporaries are not planned yet.
   }];
@@ -158,58 +159,57 @@ def PredicateLaunches : Pass<"array-predicate-launches", "::mlir::func::FuncOp">
 }
 
 def SinkLoads : Pass<"array-sink-loads", "::mlir::func::FuncOp"> {
-  let summary = "Load in kernels what they need of what @main loads";
+  let summary = "Move loads of @main into the kernels that use them";
   let description = [{
-    What a `gpu.launch` captures that was computed of a load is computed in the kernel, which loads it; where it is
+    If a `gpu.launch` captures a value that is computed from a load, the kernel loads and computes it. If the memory is
     overwritten before the kernel runs, or by its other threads, a launch of one thread keeps the value in a temporary.
-    Loads are left where the host must know the value: the condition of a loop or of a branch, the bounds of a loop.
+    Loads stay on the host where the host needs the value: the condition of a loop or of a branch, the bounds of a loop.
 
     Invariants: @main stores nothing itself (array-launch-stores), temporaries are not planned yet. Afterwards no launch
-    captures what is loaded outside of it.
+    captures a value that was loaded outside it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def OutlineGpuKernels : Pass<"array-outline-gpu-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make kernels of one gpu.module of the launches of @main";
+  let summary = "Move the launches of @main into kernels of one gpu.module";
   let description = [{
-    A launch becomes a `gpu.launch_func` of a `gpu.func` of the module @kernels. Launches that differ in what they are given
-    alone share a kernel. Constants, and views that are more than a pointer, are computed in the kernel. What it refers to
-    by name, constants and functions, is copied into its module. The attribute `array.kernels` of the module numbers
+    A launch becomes a `gpu.launch_func` of a `gpu.func` of the module @kernels. Launches that differ only in their
+    arguments share a kernel. The kernel computes constants, and views that are more than a pointer. Constants and
+    functions that it refers to by name are copied into its module. The attribute `array.kernels` of the module numbers
     the kernels.
 
-    Invariants: a kernel captures whole buffers of static shapes (they are passed as bare pointers) and scalars, each
-    an argument in the order of its first use.
+    Invariants: a kernel captures whole buffers of static shapes (passed as bare pointers) and scalars, each an argument
+    in the order of its first use.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
 }
 
 def LowerLaunches : Pass<"array-lower-launches", "::mlir::ModuleOp"> {
-  let summary = "Launch kernels by number, and read a device's memory, through the call frame's table";
+  let summary = "Launch kernels by number, and read device memory, through the table of the call frame";
   let description = [{
-    `gpu.launch_func` becomes a call of the slot `launch` of PcrtTable (runtime/include/runtime/Abi.h), with the kernel's
-    number in the attribute `array.kernels`. A `memref.load` of
-    the host becomes a call of the slot `read`, which waits for the device: then the module gets the attribute
-    `array.waits`. Both can fail, and get numbers in the table `array.call_sites`. As array-lower-runtime-calls does, @main
-    gets the frame and returns a status.
+    `gpu.launch_func` becomes a call of the slot `launch` of PcrtTable (runtime/include/runtime/Abi.h), with the
+    kernel's number in the attribute `array.kernels`. A `memref.load` of the host becomes a call of the slot `read`,
+    which waits for the device; then the module gets the attribute `array.waits`. Both can fail, and get call-site ids
+    in the table `array.call_sites`. As in array-lower-runtime-calls, @main gets the frame and returns a status.
 
-    A call of the runtime's library is an error, but for those that are the host's wherever the operands are (callbacks,
-    collectives), and those that a library of the GPU does (`array.library`).
+    A call of the runtime's library is an error, with two exceptions: routines of the host for operands anywhere
+    (callbacks, collectives), and routines of a GPU library (`array.library`).
 
-    Invariants: structured control flow is lowered; @main writes memory by launches alone (array-launch-stores).
+    Invariants: structured control flow is lowered; @main writes memory only by launches (array-launch-stores).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def DefineDeviceFunctions : Pass<"array-define-device-functions", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Define what kernels need of the C library";
+  let summary = "Define the C library functions that kernels use";
   let description = [{
-    The functions @sin, @cos and @tan (of f32 with the suffix f), which array-expand-math calls for large arguments, get
-    bodies; `arith.remf` calls a function that divides the significands step by step. Both are within the bounds that
-    the C library keeps.
+    The functions @sin, @cos and @tan (with the suffix f for f32), which array-expand-math calls for large arguments,
+    get bodies. `arith.remf` calls a function that divides the significands step by step. Both keep the error bounds of
+    the C library.
 
-    Invariants: structured control flow is not lowered yet. No function of a gpu.module is external afterwards.
+    Invariants: structured control flow is not lowered yet. Afterwards no function of a gpu.module is external.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
@@ -218,8 +218,8 @@ def DefineDeviceFunctions : Pass<"array-define-device-functions", "::mlir::gpu::
 def ConvertKernelsToNvvm : Pass<"array-convert-kernels-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
   let summary = "Convert the kernels of a gpu.module to the LLVM and NVVM dialects";
   let description = [{
-    Buffers are bare pointers. Functions of the math dialect become LLVM's intrinsics: array-expand-math has left those
-    alone that are instructions.
+    Buffers are bare pointers. Functions of the math dialect become LLVM's intrinsics: array-expand-math left only those
+    that are instructions.
 
     Invariants: no structured control flow and no affine operation is left, and no view that is more than its strides.
   }];
@@ -227,20 +227,19 @@ def ConvertKernelsToNvvm : Pass<"array-convert-kernels-to-nvvm", "::mlir::gpu::G
 }
 
 def EmulateGpu : Pass<"array-emulate-gpu", "::mlir::ModuleOp"> {
-  let summary = "Make functions of the CPU of a GPU's kernels";
+  let summary = "Turn the kernels of a GPU into functions of the CPU";
   let description = [{
-    For tests without a GPU. Each kernel of a `gpu.module` becomes a function `void (const EmulatedThread *thread,
-    void *const *params)`, which does the work of one thread; the structure is declared in
-    tests/emulator/EmulatedKernel.h. The constants `<kernel>_params` and `<kernel>_shared` say how many bytes each
-    argument has, and how many of shared memory a block of it needs besides what the launch asks for. Reductions over
-    warps and blocks become shuffles, and so do `nvgpu.mma.sync` and `nvgpu.ldmatrix`; an asynchronous copy is done at
-    once. The `gpu.module` goes away.
+    For tests without a GPU. Each kernel of a `gpu.module` becomes a function `void (const EmulatedThread *thread, void
+    *const *params)`, which does the work of one thread; tests/emulator/EmulatedKernel.h declares the structure. The
+    constant `<kernel>_params` has the bytes of each argument. The constant `<kernel>_shared` has the bytes of shared
+    memory that a block needs besides those of the launch. Reductions over warps and blocks become shuffles, and so do
+    `nvgpu.mma.sync` and `nvgpu.ldmatrix`; an asynchronous copy is done at once. The `gpu.module` is removed.
 
     A `gpu.launch_func` becomes a call of `void emulated_launch(EmulatedKernel kernel, int64_t gridX, int64_t gridY,
     int64_t gridZ, int64_t blockX, int64_t blockY, int64_t blockZ, int64_t sharedBytes, void *const *params)`.
 
-    Invariants: buffers have static shapes and no layout; kernels call no other `gpu.func`. An operation that the pass
-    does not know is an error. Afterwards the pipelines of the CPU lower the module.
+    Invariants: buffers have static shapes and no layout; kernels call no other `gpu.func`. An unknown operation is an
+    error. Afterwards the pipelines of the CPU lower the module.
   }];
   let options = [Option<"launchFunction", "launch-function", "std::string", "\"emulated_launch\"",
                         "The function that launches become calls of">];

@@ -10,11 +10,11 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
                                                     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "calls a library routine by its name in the runtime's table";
   let description = Array_Doc<[{
-    In destination style: the routine reads `ins` and overwrites `outs`, which never overlap. On tensors each of `outs`
-    has a result; on memrefs there are none. The routines and the meaning of their `params` are listed in runtime/Abi.h
-    (`PCRT_LIBRARY_CALLS`). `element_types` names what the routine shall take the elements of `ins`, then `outs`, for:
-    storage types don't tell `ui32` from `i32` or `i1` from `i8`. An `effectful` one acts on the world outside of the
-    program: it stays, also without results, and in its place. Where `params` has a `?`, `sizes` has its value.
+    The op is in destination style: the routine reads `ins` and overwrites `outs`, which never overlap. On tensors each
+    of `outs` has a result; on memrefs there are none. runtime/Abi.h (`PCRT_LIBRARY_CALLS`) lists the routines and their
+    `params`. `element_types` has the types of the elements of `ins`, then `outs`, for the routine: storage types do not
+    distinguish `ui32` from `i32` or `i1` from `i8`. An `effectful` call has effects outside the program: it keeps its
+    place, even without results. If `params` has a `?`, `sizes` has its value.
 
     ```mlir
     %y = array.runtime_call "sort" params = [0, 1, 1] element_types = [ui32, ui32]
@@ -53,9 +53,9 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
 def Array_SpendOp : Array_Op<"spend", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "counts operations against the budget of the run";
   let description = Array_Doc<[{
-    Takes `operations` from what the run may still spend. When nothing is left the run ends with PCRT_OUT_OF_BUDGET, and
-    what it has computed is of no use. It stands in @main, after bufferization; array-add-loop-budget puts it into loops of
-    unknown length.
+    Subtracts `operations` from the budget of the run. If the budget becomes negative, the run ends with
+    PCRT_OUT_OF_BUDGET, and its results are invalid. The op is in @main, after bufferization; array-add-loop-budget
+    inserts it into loops of unknown length.
 
     ```mlir
     array.spend 12

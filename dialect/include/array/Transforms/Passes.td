@@ -8,26 +8,26 @@ include "mlir/Pass/PassBase.td"
 def ExpandComplex : Pass<"array-expand-complex"> {
   let summary = "Rewrite ops on complex numbers into ops on their parts";
   let description = [{
-    By a table: ops that act on each part alone (sums, differences, broadcasts of constants), and functions by formulas
-    in the real ops (C99 Annex G for infinities and zeros as far as the formulas reach). `array.complex`, `array.real`
-    and `array.imag` of what was just built fold away, so that a chain of ops works on parts throughout.
+    A table maps each op: ops that act on each part alone (sums, differences, broadcasts of constants), and functions
+    with formulas in real ops. Infinities and zeros follow C99 Annex G as far as the formulas reach. `array.complex`,
+    `array.real` and `array.imag` of a value that was just built fold away, so a chain of ops works on parts throughout.
 
-    Invariants: afterwards a complex value is made by `array.complex`, `array.constant`, an argument, a call or an op that only moves
-    or stores elements, and read by `array.real` and `array.imag`, by such ops, calls and results.
+    Invariants: afterwards only `array.complex`, `array.constant`, arguments, calls and ops that move or store elements
+    make complex values. Only `array.real`, `array.imag`, such ops, calls and results read them.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "Fuse elementwise linalg ops into the elementwise ops and reductions that read them";
+  let summary = "Fuse elementwise linalg ops into their elementwise readers and reductions";
   let description = [{
-    Upstream's fusion of `linalg.generic` under a cost rule (isWorthFusing in FuseElementwise.cpp): a producer with one
-    consumer is fused; one with several, or that would be computed again for every row, only when that is cheaper than
-    the memory traffic it saves. Splat constants and fills become scalars in bodies. Reshapes that only insert or
-    drop dims of size 1 become maps. The two sums of the variance of a large array become one sweep over blocks of it
-    (FuseVariance.h).
+    Upstream's fusion of `linalg.generic` under a cost rule (isWorthFusing in FuseElementwise.cpp). A producer with one
+    consumer is fused. A producer with several consumers, or one that every row would recompute, is fused only if this
+    costs less than the memory traffic that it saves. Splat constants and fills become scalars in bodies. Reshapes that
+    only insert or drop dimensions of size 1 become maps. The two sums of the variance of a large array become one sweep
+    over its blocks (FuseVariance.h).
 
-    Contractions are left as they are: their operands are not computed while they are read.
+    Contractions do not change: their operands are not computed while they are read.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
