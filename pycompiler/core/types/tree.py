@@ -11,19 +11,18 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial, reduce
 from typing import Any, TypeVar, cast
 
-from pycompiler._runtime import PyTreeDef, tree_flatten, treedef_tuple
+from pycompiler import _runtime
+from pycompiler._runtime import PyTreeDef, tree_flatten
 from pycompiler.core.types.tree_keys import GetAttrKey, check_class, register_pytree_node
 
+# Those of `tree_util`, which has them from here; its `tree_flatten` checks what it is given.
 __all__ = [
     "PyTreeDef",
     "register_dataclass",
-    "static_field",
     "tree_all",
     "tree_broadcast",
-    "tree_flatten",
     "tree_leaves",
     "tree_map",
-    "tree_paths",
     "tree_reduce",
     "tree_reduce_associative",
     "tree_structure",
@@ -190,6 +189,13 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Whether the structure is that of a single leaf."""
     _check_structure("treedef_is_leaf", treedef)
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
+
+
+def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
+    """The structure of a tuple of trees of these structures."""
+    if not isinstance(cast(object, treedefs), Iterable):
+        raise TypeError(f"treedef_tuple: takes structures of trees, got {treedefs!r}; tree_structure gives them")
+    return _runtime.treedef_tuple(list(treedefs))
 
 
 def _init_fields(cls: Any) -> list[dataclasses.Field[Any]] | None:

@@ -16,6 +16,30 @@ from typing import Any, TypeVar, cast
 from pycompiler._runtime import PyTreeDef, register_node, set_data_functions, set_node_namer, tree_flatten
 from pycompiler.core.types.tree_data import copy_data, equal_data
 
+# Those of `tree_util`, which has them from here.
+__all__ = [
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyEntry",
+    "KeyPath",
+    "Partial",
+    "SequenceKey",
+    "all_leaves",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
+    "is_tree_node",
+    "keystr",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "tree_flatten_with_path",
+    "tree_leaves_with_path",
+    "tree_map_with_path",
+]
+
 _Class = TypeVar("_Class", bound=type)
 
 
