@@ -1,7 +1,7 @@
 """pycompiler: Python functions on arrays, traced, compiled through MLIR, and run asynchronously.
 
-The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `nn`. Importing loads neither MLIR
-nor LLVM; the first compilation does. A name that is not there yet is absent, and asking for it names the nearest.
+The names are JAX's: `jit`, `grad`, `vmap`, `numpy`, `lax`, `random`, `scipy`, `nn`. Importing loads neither MLIR nor
+LLVM; the first compilation does. A missing name is an AttributeError that suggests the nearest name.
 """
 
 from pycompiler import (

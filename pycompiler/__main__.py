@@ -1,4 +1,4 @@
-"""`python -m pycompiler`: the versions, the devices, the processor and the settings, for a report of a fault."""
+"""`python -m pycompiler`: the versions, the devices, the processor and the settings, for a bug report."""
 
 import argparse
 

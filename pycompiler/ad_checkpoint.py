@@ -1,4 +1,4 @@
-"""Names and policies for `checkpoint`, where jax has them."""
+"""Names and policies for `checkpoint`, in jax's module."""
 
 from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
 

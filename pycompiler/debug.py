@@ -1,6 +1,6 @@
-"""Looking at values while compiled code runs: `print`, `log` and `callback`.
+"""Observe values while compiled code runs: `print`, `log` and `callback`.
 
-They have effects of debugging: they follow what transformations make of the program, and change nothing in it.
+They are debugging effects: transformations apply to them as to the program, and they do not change the program.
 """
 
 import builtins
@@ -71,14 +71,13 @@ def callback(
 ) -> Callable[..., None] | None:
     """Call a Python function with these values each time that the program comes here.
 
-    `args` and `kwargs` are trees of arrays, which it gets as Arrays, and of other values, which it gets as they are;
-    what it returns is ignored. Without `ordered` compiled code goes on at once, and its exception is logged, and
-    raised by `effects_barrier`; with it, it runs in the order of the program, and its exception becomes that of the
-    call. Under `vmap` it is called once for each element, under `grad` as often as the function is computed. Without
-    a function, one is returned that takes the function and its arguments. `partitioned` is of use where arrays are
-    sharded.
+    `args` and `kwargs` are trees of arrays, which the function gets as Arrays, and of other values, which it gets
+    unchanged. Its result is ignored. Without `ordered`, compiled code does not wait; an exception is logged, and raised
+    by `effects_barrier`. With `ordered`, the callback runs in program order, and its exception becomes that of the
+    call. Under `vmap` it is called once for each element, under `grad` as often as the function is computed. Without a
+    function, the result is a decorator that takes the function and its arguments. `partitioned` is for sharded arrays.
 
-    Raises TypeError for what is no function.
+    Raises TypeError if `callback` is not a function.
 
     >>> import pycompiler as pc
     >>> seen = []
@@ -221,7 +220,7 @@ def log(
 ) -> Callable[..., None] | None:
     """As `print`, but into the log `pycompiler.debug`, at level INFO, with the place of this line.
 
-    Raises what `print` does.
+    Raises the errors of `print`.
     """
     name = "log" if _use_logging else "print"
     return _printed(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)

@@ -1,4 +1,4 @@
-"""Kinds of dtypes that NumPy does not know, and what asks for them: `issubdtype(key.dtype, prng_key)`."""
+"""Kinds of dtypes that NumPy does not have, and the query for them: `issubdtype(key.dtype, prng_key)`."""
 
 from pycompiler.core.types.dtype import extended, float0, prng_key
 from pycompiler.numpy import bfloat16, issubdtype

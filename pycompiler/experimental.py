@@ -1,4 +1,4 @@
-"""What jax has under `experimental`."""
+"""The names of jax's `experimental`."""
 
 from pycompiler.lax.callbacks import io_callback
 from pycompiler.lax.names import nearest_name

@@ -1,4 +1,4 @@
-"""The name of `mlir.module_function` before 0.1; it goes with 0.2."""
+"""The name of `mlir.module_function` before 0.1; 0.2 removes it."""
 
 from pycompiler.compile.imported import ModuleFunction, module_function
 

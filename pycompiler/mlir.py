@@ -1,9 +1,9 @@
 """MLIR from Python, for experiments with the compiler: parse modules, run passes on them, write passes and rewrites.
 
-The names are those of upstream's bindings as far as they are here: contexts, modules, operations, types and attributes
+The names are those of upstream's bindings, of which a part is here: contexts, modules, operations, types and attributes
 (`ir`), and `PassManager`. `rewrite` makes a function a pattern. Importing this loads MLIR; nothing in the package needs
-it. `jit(f).lower(x).compiler_ir()` gives the module of a function; one for changing is parsed from its text, since
-the compiler keeps that one.
+it. `jit(f).lower(x).compiler_ir()` returns the module of a function. The compiler keeps it, so parse its text to get a
+module for changes.
 
 >>> from pycompiler.mlir import Context, Module, PassManager, rewrite
 >>> @rewrite("array.tanh")
@@ -131,11 +131,11 @@ def rewrite(operation: str, benefit: int = 1) -> Callable[[Function], Pattern]:
 
 
 def apply_patterns(root: Operation | Module, *patterns: Pattern) -> bool:
-    """Apply patterns to what is inside an operation until none of them matches; operations fold, and those that nobody
-    uses go. Whether something has changed.
+    """Apply patterns inside an operation until none matches; operations fold, and dead ones are erased. Returns whether
+    anything changed.
 
-    What was had of the module before can't be used after it. Raises what a pattern raises, ValueError for an operation
-    that is not there, and MLIRError for patterns that have no end.
+    Earlier objects for parts of the module become invalid. Raises the exception of a pattern, ValueError for an erased
+    operation, and MLIRError for patterns that do not terminate.
     """
     operation = root.operation if isinstance(root, Module) else root
     return _rewrite.apply_patterns_and_fold_greedily(

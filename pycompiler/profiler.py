@@ -1,13 +1,13 @@
-"""What happened when, in which thread: a trace for https://ui.perfetto.dev, with the program's own marks in it.
+"""A timeline of each thread for https://ui.perfetto.dev, with the program's own marks.
 
     with pycompiler.profiler.trace("/tmp/trace"):
         train_step(params, batch)
 
 writes `plugins/profile/<time>/perfetto_trace.json.gz` below the directory: open https://ui.perfetto.dev and load the
 file there, or unpack it and open it in chrome://tracing. One row for each thread shows tracing, compilation and its
-stages, what is enqueued, runs (named by the jitted function, with the line that called it among their arguments, and an
-arrow from where they were enqueued), copies, callbacks and waits. It keeps a million events; what comes after is
-counted, as `droppedEvents`. The format is Chrome's Trace Event Format. A profile is of this process alone.
+stages, enqueued calls, runs (with the name of the jitted function, the line of the call among their arguments, and an
+arrow from the enqueued call), copies, callbacks and waits. It keeps a million events and counts later ones as
+`droppedEvents`. The format is Chrome's Trace Event Format. A profile is of this process alone.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def start_trace(
     create_perfetto_trace: bool = False,
     profiler_options: None = None,
 ) -> None:
-    """Record what happens from now on, until `stop_trace`, which writes the trace below `log_dir`.
+    """Record from now on, until `stop_trace`, which writes the trace below `log_dir`.
 
     The trace is always Perfetto's, so `create_perfetto_trace` changes nothing. Raises RuntimeError while something is
-    being recorded, ValueError for `create_perfetto_link` (no server is run that a link could lead to) and for
-    `profiler_options` (there are none).
+    being recorded, ValueError for `create_perfetto_link` (there is no server for a link) and for `profiler_options`
+    (there are none).
     """
     global _directory
     if create_perfetto_link:
@@ -68,9 +68,9 @@ def start_trace(
 
 
 def stop_trace() -> None:
-    """End the recording, and write what was recorded. Raises RuntimeError when nothing is being recorded.
+    """End the recording and write the trace. Raises RuntimeError when nothing is being recorded.
 
-    Calls that still run are not waited for: wait for their results first, to see them.
+    It does not wait for running calls: wait for their results first to include them.
     """
     global _directory
     with _lock:
@@ -91,7 +91,7 @@ def trace(
     create_perfetto_trace: bool = False,
     profiler_options: None = None,
 ) -> Generator[None]:
-    """Record what happens in a block, and write it below `log_dir`, also when the block raises; as `start_trace`.
+    """Record a block, and write the trace below `log_dir`, also if the block raises; as `start_trace`.
 
     >>> import glob, tempfile
     >>> import pycompiler as pc, pycompiler.numpy as pnp

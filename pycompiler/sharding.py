@@ -1,4 +1,4 @@
-"""Where the elements of arrays are: meshes of devices, partition specs, shardings."""
+"""Meshes of devices, partition specs, and shardings of arrays."""
 
 from pycompiler.core.mesh.mesh import AxisType, Mesh, PartitionSpec, get_mesh, set_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding, SingleDeviceSharding

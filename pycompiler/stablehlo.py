@@ -1,6 +1,6 @@
-"""StableHLO programs as functions: what JAX, and PyTorch by way of torch_xla, print as text runs here.
+"""StableHLO programs as functions: runs the text that JAX, and PyTorch through torch_xla, print.
 
-Over `imported`. docs/stablehlo.md lists the operations that are taken; an operation without a counterpart is named.
+Over `imported`. docs/stablehlo.md lists the supported operations; an error names any other.
 
 >>> import numpy as np
 >>> f = load('''
@@ -45,10 +45,10 @@ def to_array(text: str) -> str:
 
 @boundary
 def load(text: str, *, name: str | None = None) -> ModuleFunction:
-    """The function that a StableHLO module computes: from the arrays that its @main takes to a tuple.
+    """The function of a StableHLO module, from the arguments of its @main to a tuple.
 
-    The text is what `jax.jit(f).lower(x).as_text()` prints, or what PyTorch exports. It is compiled when it is
-    called first; `name` is for messages.
+    The text is the output of `jax.jit(f).lower(x).as_text()`, or PyTorch's export. The first call compiles it; `name`
+    is for messages.
 
     Raises MLIRError, with the line, for text that is no StableHLO module, and for an operation without a counterpart;
     TypeError for sizes that are not fixed.

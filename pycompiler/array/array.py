@@ -26,7 +26,7 @@ from pycompiler.core.tracing.arguments import array_of
 from pycompiler.core.tracing.boundary import boundary, leaving
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import is_array
+from pycompiler.core.types.aval import get_aval, is_array, short
 from pycompiler.jit.dispatch import dispatched
 from pycompiler.jit.jit import eager_function
 from pycompiler.lax import elementwise as lax
@@ -240,6 +240,11 @@ def _contains(self: Any, value: Any) -> bool:
     value = array_of(value)
     if not is_array(value):
         raise TypeError(f"in: an array holds numbers, got {value!r} of type {type(value).__name__}")
+    if get_aval(value).shape or not self.ndim:
+        raise ValueError(
+            f"in: a number is looked for in an array with dimensions, got {short(get_aval(value))} in "
+            f"{short(self.aval)}; compare them, as in (x == y).any()"
+        )
     return bool(pnp.any(ufuncs.equal(self, value)))
 
 

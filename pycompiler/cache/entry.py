@@ -36,8 +36,8 @@ class Artifact:
     arena_bytes: int
     flops: float
     is_unbounded: bool
-    # Then: whether it counts what its loops of unknown length do, and gives up when that is too much.
-    gives_up: bool
+    # Then: whether a speculative run of it ends when the loop budget of its frame is used up.
+    has_loop_budget: bool
     # What can fail: the primitive, and the place in the user's code.
     sites: Sequence[tuple[str, str]]
     # The results that are computed in the memory of inputs.
@@ -74,7 +74,7 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "arena_bytes": artifact.arena_bytes,
         "flops": artifact.flops,
         "is_unbounded": artifact.is_unbounded,
-        "gives_up": artifact.gives_up,
+        "gives_up": artifact.has_loop_budget,
         "sites": tuple([(primitive, numbers.get(place, place)) for primitive, place in artifact.sites]),
         "aliases": artifact.aliases,
         "image": len(artifact.image),

@@ -29,15 +29,15 @@ from pycompiler._runtime import (
 )
 from pycompiler.cache import Aliases, Artifact
 from pycompiler.compile import inspection, measure
-from pycompiler.compile.built import built_executable
 from pycompiler.compile.gpu_libraries import holds_any, libraries_for
 from pycompiler.compile.lapack import require_lapack
 from pycompiler.compile.plan import Plan, in_place, plan_outputs, taken
+from pycompiler.compile.prebuilt import prebuilt_executable
 from pycompiler.compile.targets import HOST, Target, device_of, target_of
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.errors import ExecutionError
-from pycompiler.core.mesh.places import single_device
+from pycompiler.core.mesh.placement import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.tracing.effects import is_ordered
@@ -351,7 +351,7 @@ def compile_graph(
         )
     if plan.graph is None:
         return Compilation(plan, name, None, device=device, without_views=again)
-    built = built_executable(plan.graph, name) if eager and target.is_host else None
+    built = prebuilt_executable(plan.graph, name) if eager and target.is_host else None
     if built is not None:
         return Compilation(plan, name, built, device=device, without_views=again, for_target=elsewhere)
     milliseconds = {"plan": (time.perf_counter() - start) * 1e3}
@@ -515,7 +515,7 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         # Nobody runs what may have no end while holding a lock, or where a signal does not reach it: at most an attempt
         # is made, that gives up.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
-        attempt_ns=estimate if artifact.gives_up else math.inf,
+        attempt_ns=estimate if artifact.has_loop_budget else math.inf,
         may_block=may_block or artifact.waits or bool(calls),
         sites=artifact.sites,
         callbacks=[] if symbolic else [host_call(equation) for equation in calls],

@@ -20,12 +20,12 @@ from pycompiler.core.autodiff.custom import custom_jvp_call, custom_lin, custom_
 from pycompiler.core.dims.dims import Dim, Symbol
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.source import Source
-from pycompiler.core.tracing.axes import names_of
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.trace import names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, shaped, short
 from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS

@@ -10,7 +10,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, share
 from pycompiler.cache import Aliases
-from pycompiler.compile.views import views
+from pycompiler.compile.output_views import find_output_views
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.tracing import graph as graphs
 from pycompiler.core.tracing.effects import is_waited_for
@@ -87,7 +87,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     computed: dict[Atom, int] = {}
     outputs: list[Output] = []
     waits = is_waited_for(graph.effects)
-    parts = views(graph) if viewing and not waits else {}
+    parts = find_output_views(graph) if viewing and not waits else {}
     for atom in graph.outputs:
         if waits:
             outputs.append(("result", computed.setdefault(atom, len(computed))))

@@ -19,7 +19,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import transpose
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import short
 from pycompiler.ops.contraction import dot_general
@@ -71,7 +71,7 @@ class Product(NamedTuple):
             ]
             return (self.primitive.bind(*given, **dict(self.params)),)
 
-        return record(compute, [operand.aval for operand in self.operands], Origin("jit", compute))
+        return record(compute, [operand.aval for operand in self.operands], DebugInfo("jit", compute))
 
 
 def products_of(graph: Graph) -> dict[int, Product]:

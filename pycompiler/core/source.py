@@ -217,7 +217,7 @@ def named(name: str) -> Generator[None]:
         _override.scope = before
 
 
-def function_place(fun: object) -> str:
+def function_location(fun: object) -> str:
     """`divide (model.py:12)`: a function by its name and the place of its definition, as far as they can be had."""
     while isinstance(fun, functools.partial):
         fun = fun.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

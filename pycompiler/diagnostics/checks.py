@@ -23,7 +23,7 @@ from pycompiler.diagnostics.manual_steps import OnDevices
 
 
 @dataclass(frozen=True)
-class Looked:
+class NonFiniteCheck:
     """What is looked for."""
 
     nans: bool
@@ -41,12 +41,12 @@ class Looked:
         return None
 
 
-def are_on() -> bool:
+def are_enabled() -> bool:
     """Whether something is looked at."""
     return config.debug_nans or config.debug_infs or config.debug_key_reuse
 
 
-def watched(
+def call_checked(
     graph: ClosedGraph,
     call: Callable[..., Any],
     leaves: Sequence[Any],
@@ -70,7 +70,7 @@ def run(
     The message names the primitive that made it and the user's line: that of the equation, or, where the graph does not
     know it, the one that is running now. `names` gives the names of the arguments.
     """
-    look = Looked(config.debug_nans, config.debug_infs)
+    look = NonFiniteCheck(config.debug_nans, config.debug_infs)
     # The check of what is compiled inside of it comes from the replay.
     with config.override("debug_nans", False), config.override("debug_infs", False):
         results = call(*leaves)
@@ -92,7 +92,7 @@ def run(
 class _Replay:
     """Runs graphs step by step, and raises at the first step that gives a fault."""
 
-    def __init__(self, look: Looked, place: Source | None) -> None:
+    def __init__(self, look: NonFiniteCheck, place: Source | None) -> None:
         self.look = look
         self.place = place
         # Of the outermost graph, those that have a fault: id -> name.

@@ -81,14 +81,14 @@ class _Uses:
         earlier.append(use)
 
 
-def _place(source: Source | None) -> str:
+def _call_site(source: Source | None) -> str:
     return source.describe() if source else "an unknown place"
 
 
 def _message(use: Use, other: Use) -> str:
     return (
-        f"{_place(use.source)}\n{use.name}: the random key was consumed before, by {other.name} at\n"
-        f"{_place(other.source)}\nThe same key gives the same numbers.\n"
+        f"{_call_site(use.source)}\n{use.name}: the random key was consumed before, by {other.name} at\n"
+        f"{_call_site(other.source)}\nThe same key gives the same numbers.\n"
         "What to do: key, subkey = random.split(key), and use each key once; random.clone(key) says that it is meant."
     )
 
@@ -176,7 +176,7 @@ def _loop(
         )
         if stays and repeats:
             raise KeyReuseError(
-                f"{_place(use.source)}\n{use.name}: the random key is the same in every iteration of "
+                f"{_call_site(use.source)}\n{use.name}: the random key is the same in every iteration of "
                 f"{equation.primitive.name}, so that each gives the same numbers.\n"
                 "What to do: carry the key, and split it in each iteration, or fold_in the number of the iteration."
             )

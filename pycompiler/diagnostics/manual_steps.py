@@ -15,7 +15,7 @@ from pycompiler.core.mesh.mesh import Layout, Mesh
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import is_key
 from pycompiler.ops.shape import reshaped
@@ -68,7 +68,7 @@ class OnDevices:
             return [reshaped(x, (1, *get_aval(x).shape)) for x in function(*xs)]
 
         with within(self.mesh, False):
-            graph = record(local, avals, Origin("shard_map", evaluate))
+            graph = record(local, avals, DebugInfo("shard_map", evaluate))
         return list(
             shard_map.bind(
                 *values,

@@ -123,9 +123,9 @@ def tell(kind: str, text: str, place: Source | str | None = None) -> None:
 
 
 def remarks() -> list[Remark]:
-    """What was given up without an error since the process started: the last thousand remarks, each with its `kind`,
-    the `place` in the program and the `text`. docs/remarks.md says what each kind means and how it is avoided; with
-    the setting `debug` they are printed, too.
+    """The fallbacks since the process started: the last thousand remarks, each with its `kind`, the `place` in the
+    program and the `text`. docs/remarks.md explains each kind and how to avoid it; with the setting `debug` remarks are
+    also printed.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> f = pc.jit(lambda x: x.sum(), donate_argnums=0)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def page(name: str) -> str:
-    """The page that explains a class of errors, as Markdown: what raises it, and what to write instead.
+    """The page that explains a class of errors, as Markdown: its causes and the remedies.
 
     Raises ValueError for a name that is no class of `pycompiler.errors`.
 

@@ -1,6 +1,6 @@
-"""Functions that leave the process: as files that another process loads and runs, and as shared libraries for C.
+"""Exported functions: files that another process loads and runs, and shared libraries for C.
 
-Names are those of `jax.export`; `to_shared_object` has no counterpart there. docs/export.md says what can be relied on.
+Names are those of `jax.export`; `to_shared_object` has no counterpart there. docs/export.md states the guarantees.
 """
 
 from pycompiler.core.tracing.boundary import protect

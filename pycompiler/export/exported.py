@@ -41,7 +41,7 @@ from pycompiler.jit.jit import eager_function, jit
 from pycompiler.ops.control.callbacks import host_calls
 from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.random import key_data, wrap_key_data
-from pycompiler.spmd import distribution
+from pycompiler.spmd import execution
 from pycompiler.spmd.placement import default_backend
 from pycompiler.transforms import custom_vjp, vjp
 
@@ -229,14 +229,14 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
     """A function that exports `fun_jit`, for arguments like those that it is called with: arrays, or ShapeDtypeStructs.
 
     Args:
-      fun_jit: a function, jitted or not. Static arguments of `jit` are no arguments of what is exported.
+      fun_jit: a function, jitted or not. Static arguments of `jit` are not arguments of the exported function.
       platforms: "cpu", "gpu"; that of the default device if not given. The module is the same for all.
 
-    Raises ValueError, at the call, for what can't leave the process: callbacks, programs over a mesh, values put on a
-    device, closed-over tracers; for symbols whose sizes do not follow from the arguments' shapes.
+    Raises ValueError, at the call, for programs that cannot be exported: callbacks, programs over a mesh, values put on
+    a device, closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
-    ShapeDtypeStructs may have symbolic sizes (`Dim`): what is exported then takes every size that the symbols' bounds
-    allow, in calls outside of functions that are traced.
+    ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes every size within the symbols'
+    bounds, in calls outside traced functions.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -330,7 +330,7 @@ def _check(closed: ClosedGraph, name: str) -> None:
             f"export: {name} is over the named axes {', '.join(map(str, closed.axis_names))}, which are mapped "
             "outside of it; export the function that is mapped"
         )
-    if distribution.concerns(closed):
+    if execution.runs_on_mesh(closed):
         raise ValueError(
             f"export: {name} is a program over a mesh of devices, which can't be exported; export what each device does"
         )
@@ -420,11 +420,11 @@ def _const_of(written: Any, file: Opened) -> Array:
 
 @boundary
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The function of the bytes that `Exported.serialize` made. What is in them is code: load what you trust.
+    """The function of the bytes that `Exported.serialize` made. The bytes contain code: load only files that you trust.
 
-    Raises DeserializationError, which is a ValueError and says the versions, for bytes that are no exported function,
-    are cut off or damaged (it names the part), or were written by a later version, and for containers whose names are
-    not registered here.
+    Raises DeserializationError, which is a ValueError and says the versions, for bytes that are not an exported
+    function, that are truncated or damaged (it names the part), or that a later version wrote. Also for containers
+    whose names are not registered here.
     """
     if not isinstance(blob, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(

@@ -45,7 +45,7 @@ _TAKEN_BY_SIZES = ("run", "isRefused", "rounded", "sizes", "sized", "argSizes", 
 
 @dataclass(frozen=True)
 class SharedObject:
-    """What `to_shared_object` has written: the library, its header, and the name of the function in both."""
+    """The output of `to_shared_object`: the library, its header, and the name of the function in both."""
 
     path: Path
     header: Path
@@ -63,8 +63,8 @@ def to_shared_object(
 ) -> SharedObject:
     """Write a shared library that computes a function, and beside it `name.h`, which declares it for C and C++.
 
-    The library needs the system's C library alone (and LAPACK's, which it loads, for decompositions): neither Python
-    nor MLIR. It is linked by a C++ compiler: that which the environment's CXX names, or c++, g++ or clang++.
+    The library needs only the system's C library (and LAPACK for decompositions, which it loads itself), neither Python
+    nor MLIR. A C++ compiler links it: the one in the environment variable CXX, or c++, g++ or clang++.
 
     Symbols in the arguments' shapes (`Dim`) are parameters of the C function, before the arrays: `int64_t n`. Then the
     macros of the arrays' sizes take them, as does `name_workspace_bytes(n)`, a function, and a call with a size that is
@@ -73,12 +73,13 @@ def to_shared_object(
     Args:
       fun: a function, exported for `args` and `kwargs` as `export` does it; or an Exported, without these.
       path: of the library, "libmodel.so".
-      name: of the C function; by default the file's, without "lib" and what follows the first dot: "model".
+      name: of the C function; by default the file's, without "lib" and without everything from the first dot on:
+        "model".
       cpu: the processors that the code is for, by LLVM's name ("x86-64-v3"); by default those of this machine's kind.
 
-    Raises ValueError for a name that C does not take, for arguments of 64 bits unless enable_x64, since the function
-    would take them with 32, and for what can't be exported; FileNotFoundError where there is
-    no C++ compiler; RuntimeError, with what it says, where linking fails.
+    Raises ValueError for a name that is invalid in C, for 64-bit arguments without enable_x64 (the function would take
+    32 bits), and for functions that cannot be exported. Raises FileNotFoundError without a C++ compiler, and
+    RuntimeError with the linker's text if linking fails.
     """
     if not isinstance(path, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"to_shared_object: path is a string or a Path, got {path!r} of type {type(path).__name__}")

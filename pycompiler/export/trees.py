@@ -52,12 +52,13 @@ def register_pytree_node_serialization(
     deserialize_auxdata: Callable[[bytes], Any],
     from_children: Callable[[Any, Sequence[Any]], Any] | None = None,
 ) -> type[_T]:
-    """Say how a class that is a container (`tree_util.register_pytree_node`) is written in exported functions.
+    """Define how exported functions store a container class (`tree_util.register_pytree_node`).
 
     Args:
       serialized_name: its name in files; the process that loads one registers a class under the same name.
       serialize_auxdata, deserialize_auxdata: the container's data, as it is flattened, to bytes and back.
-      from_children: `from_children(data, children)` makes an instance; by default what the class was registered with.
+      from_children: `from_children(data, children)` makes an instance; the default is the function from the
+        registration of the class.
 
     Returns the class. Raises ValueError for a class that is no container, and for a class or a name that is registered
     already.
@@ -80,9 +81,9 @@ def register_pytree_node_serialization(
 
 
 def register_namedtuple_serialization(nodetype: type[_T], *, serialized_name: str) -> type[_T]:
-    """Say by what name a namedtuple is written in exported functions. Returns the class.
+    """Define the name of a namedtuple in exported functions. Returns the class.
 
-    Raises ValueError for what is no namedtuple, and for a class or a name that is registered already.
+    Raises ValueError if the class is not a namedtuple, and for a class or a name that is registered already.
     """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
         raise ValueError(f"register_namedtuple_serialization: {nodetype.__qualname__} is no namedtuple")

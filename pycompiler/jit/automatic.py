@@ -47,7 +47,7 @@ class _Symbolic:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class Candidate:
     """A call that symbols may serve: the symbolic avals, and the size of each symbol. `is_known`: a program for them
     was compiled before."""
 
@@ -88,7 +88,7 @@ class Automatic:
         """Forget every call."""
         self._forms.clear()
 
-    def attempt(self, fixed: Hashable, avals: Sequence[ShapedArray], names: Names) -> Attempt | None:
+    def candidate(self, fixed: Hashable, avals: Sequence[ShapedArray], names: Names) -> Candidate | None:
         """How this call is served by symbols; None for one that is compiled for its own sizes."""
         key = (fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in avals]))
         sizes = tuple([size for aval in avals for size in aval.shape])
@@ -99,7 +99,7 @@ class Automatic:
                 return None
             for program in form.compiled.values():
                 if _fits(program.pattern, sizes, program.least):
-                    return Attempt(program, program.sizes(sizes), True, None)
+                    return Candidate(program, program.sizes(sizes), True, None)
             groups = _split(form.groups, sizes)
             differing = [i for i, (one, other) in enumerate(zip(form.first, sizes, strict=True)) if one != other]
             varying = form.varying.union(differing)
@@ -108,19 +108,19 @@ class Automatic:
                 return None
             for least in (1, 2):
                 if (pattern, least) not in form.refused and _fits(pattern, sizes, least):
-                    leaf, axis = _place(avals, differing[0])
+                    leaf, axis = _leaf_and_axis(avals, differing[0])
                     why = (leaf, axis, form.first[differing[0]], sizes[differing[0]])
                     program = _symbolic(pattern, avals, least, names())
-                    return Attempt(program, program.sizes(sizes), False, why)
+                    return Candidate(program, program.sizes(sizes), False, why)
             return None
 
-    def is_checked_at_one(self, attempt: Attempt) -> bool:
+    def is_checked_at_one(self, candidate: Candidate) -> bool:
         """Whether sizes of 1 need no look, or had it: NumPy has rules for these (squeeze), which are for no symbol."""
-        return 1 not in attempt.sizes.values() or attempt.program in self._checked
+        return 1 not in candidate.sizes.values() or candidate.program in self._checked
 
-    def checked_at_one(self, fixed: Hashable, attempt: Attempt, serves: bool) -> None:
-        """Whether the program of an attempt serves sizes of 1, or these are compiled for themselves."""
-        form, program = self._form(fixed, attempt), attempt.program
+    def checked_at_one(self, fixed: Hashable, candidate: Candidate, serves: bool) -> None:
+        """Whether the program of an candidate serves sizes of 1, or these are compiled for themselves."""
+        form, program = self._form(fixed, candidate), candidate.program
         with self._lock:
             if serves:
                 self._checked.add(program)
@@ -135,12 +135,12 @@ class Automatic:
         form = self._forms.get(key)
         return next(reversed(form.refused.values())) if form is not None and form.refused else None
 
-    def succeeded(self, fixed: Hashable, avals: Sequence[ShapedArray], attempt: Attempt) -> None:
-        """The program of an attempt is there."""
-        form = self._form(fixed, attempt)
+    def succeeded(self, fixed: Hashable, avals: Sequence[ShapedArray], candidate: Candidate) -> None:
+        """The program of an candidate is there."""
+        form = self._form(fixed, candidate)
         sizes = tuple([size for aval in avals for size in aval.shape])
         with self._lock:
-            program = attempt.program
+            program = candidate.program
             if form is not None and program.pattern not in form.compiled:
                 form.compiled[program.pattern] = program
                 form.groups = _split(form.groups, sizes)
@@ -148,19 +148,19 @@ class Automatic:
                     i for i, (one, other) in enumerate(zip(form.first, sizes, strict=True)) if one != other
                 )
 
-    def failed(self, fixed: Hashable, attempt: Attempt, error: Exception) -> None:
+    def failed(self, fixed: Hashable, candidate: Candidate, error: Exception) -> None:
         """There can't be such a program; it is not tried again."""
-        form = self._form(fixed, attempt)
+        form = self._form(fixed, candidate)
         if form is not None:
             with self._lock:
                 why = f"{type(error).__name__}: {_said(error)}"
-                form.refused[attempt.program.pattern, attempt.program.least] = why
+                form.refused[candidate.program.pattern, candidate.program.least] = why
                 if not isinstance(error, InconclusiveDimensionError):
                     # Not for want of a bound.
-                    form.refused[attempt.program.pattern, 2] = why
+                    form.refused[candidate.program.pattern, 2] = why
 
-    def _form(self, fixed: Hashable, attempt: Attempt) -> _Form | None:
-        return self._forms.get((fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in attempt.avals])))
+    def _form(self, fixed: Hashable, candidate: Candidate) -> _Form | None:
+        return self._forms.get((fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in candidate.avals])))
 
 
 def _said(error: Exception) -> str:
@@ -187,7 +187,7 @@ def _fits(pattern: _Pattern, sizes: Sequence[int], least: int) -> bool:
     return True
 
 
-def _place(avals: Sequence[ShapedArray], number: int) -> tuple[int, int]:
+def _leaf_and_axis(avals: Sequence[ShapedArray], number: int) -> tuple[int, int]:
     """The leaf and the axis of a dimension, of those numbered through all leaves."""
     leaf = 0
     while number >= avals[leaf].ndim:
@@ -201,7 +201,7 @@ def _symbolic(pattern: _Pattern, avals: Sequence[ShapedArray], least: int, names
     places: dict[str, int] = {}
     shapes: list[list[Any]] = [[] for _ in avals]
     for index, (kind, number) in enumerate(pattern):
-        leaf, axis = _place(avals, index)
+        leaf, axis = _leaf_and_axis(avals, index)
         if kind == "group" and number not in symbols:
             name = symbol_name(names[leaf], axis, list(places))
             symbols[number] = Dim(name, min=least)

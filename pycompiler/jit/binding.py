@@ -19,7 +19,7 @@ from pycompiler.ops.control.callbacks import host_call, host_calls
 _ForTarget = Callable[[Target], Compilation]
 
 
-def bound(found: Compilation, sizes: Sizes, for_target: _ForTarget | None = None) -> Compilation:
+def bind_sizes(found: Compilation, sizes: Sizes, for_target: _ForTarget | None = None) -> Compilation:
     """The compilation for these sizes; the same one again for the same sizes. Its calls on devices that the code is not
     for are compiled by `for_target`."""
     key = tuple(sizes.items())

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler._runtime import ArrayFunction, set_settled_dtypes, set_watched
+from pycompiler._runtime import ArrayFunction
+from pycompiler.core.hooks import set_checks_enabled, set_settled_dtypes
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.diagnostics import checks
 from pycompiler.jit.jit import eager_function
@@ -125,4 +126,4 @@ def _settled_dtypes() -> list[Any]:
 
 _attach()
 set_settled_dtypes(tuple(_settled_dtypes()))
-set_watched(checks.are_on)
+set_checks_enabled(checks.are_enabled)

@@ -73,7 +73,7 @@ class Dynamic:
         except ValueError as error:
             which = next((f"argument '{name}'" for name, number in _positions(flat.fun) if number == place), which)
             raise ValueError(
-                f"jit: dynamic has {entry!r} for {which} of {flat.origin().name}, which is no prefix of its tree: "
+                f"jit: dynamic has {entry!r} for {which} of {flat.debug_info().name}, which is no prefix of its tree: "
                 f"{error}; expected {_WANTED}"
             ) from None
 
@@ -83,7 +83,8 @@ class Dynamic:
         if len(entry) != aval.ndim:
             raise ValueError(
                 f"jit: dynamic has {entry!r}, of {len(entry)} axes, for argument '{flat.names()[number]}' of "
-                f"{flat.origin().name}, which is {short(aval)} of {aval.ndim} axes; expected one entry for each axis"
+                f"{flat.debug_info().name}, which is {short(aval)} of {aval.ndim} axes; expected one entry for each "
+                "axis"
             )
         shape = [
             size if wanted is None or not (of_symbols or isinstance(size, int)) else wanted

@@ -14,19 +14,19 @@ from pycompiler.compile.targets import expected_target
 from pycompiler.core.autodiff.call import call, call_graph
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
-from pycompiler.core.mesh.places import put
+from pycompiler.core.hooks import hooks
+from pycompiler.core.mesh.placement import put
 from pycompiler.core.tracing import axes
-from pycompiler.core.tracing import primitive as core_primitive
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.diagnostics import checks, key_reuse
 from pycompiler.ops.spmd.placement import device_put
-from pycompiler.spmd import distribution
+from pycompiler.spmd import execution
 
 # One jitted function for each primitive and set of parameters.
 _functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
@@ -34,9 +34,9 @@ _functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
 
 def served(call: Callable[..., Any], graph: ClosedGraph) -> Callable[..., Any]:
     """What is called with the arrays of a graph: its compiled code, with a look at the results while a check is on."""
-    if not checks.are_on():
+    if not checks.are_enabled():
         return call
-    return lambda *args: checks.watched(graph, call, [as_array(arg) for arg in args])
+    return lambda *args: checks.call_checked(graph, call, [as_array(arg) for arg in args])
 
 
 def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -84,7 +84,7 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
             graph = graphs.get(known)
             if graph is not None:
                 return graph, make(graph)
-            graph = record(flat, avals, Origin("jit", apply))
+            graph = record(flat, avals, DebugInfo("jit", apply))
             made = make(graph)
             # Whatever line it was first evaluated for, it is evaluated for others.
             for equation in graph.graph.equations:
@@ -94,7 +94,7 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
 
     def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
         def serve(graph: ClosedGraph) -> Callable[..., Any]:
-            if distribution.concerns(graph):
+            if execution.runs_on_mesh(graph):
                 return sharded
             found = compiled(graph, primitive.name, eager=True, target=expected_target(args))
             return served(found.call(_tree(primitive, graph.out_avals)), graph)
@@ -111,7 +111,7 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
 
 def _executed(graph: ClosedGraph, name: str, args: Sequence[Any]) -> Sequence[Any]:
     """The results of a graph on the devices of a mesh, with a look at them while a check is on."""
-    return served(lambda *xs: distribution.execute(graph, name, xs), graph)(*args)
+    return served(lambda *xs: execution.execute(graph, name, xs), graph)(*args)
 
 
 def _tree(primitive: Primitive, avals: Sequence[ShapedArray]) -> PyTreeDef:
@@ -123,7 +123,7 @@ def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
         return call_graph(graph, name, operands)
 
     def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
-        if distribution.concerns(graph):
+        if execution.runs_on_mesh(graph):
             return sharded
         found = compiled(graph, name, target=expected_target(args))
         return served(found.call(tree_flatten(graph.out_avals)[1]), graph)
@@ -139,4 +139,4 @@ def forget() -> None:
     _functions.clear()
 
 
-core_primitive.eager_slot = _evaluate
+hooks.evaluate = _evaluate

@@ -12,7 +12,7 @@ import logging
 import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from pycompiler import cache
 from pycompiler._runtime import (
@@ -23,10 +23,6 @@ from pycompiler._runtime import (
     ShapedArray,
     block_until_ready,
     current_trace,
-    set_donation_reporter,
-    set_error_type,
-    set_leaf_converter,
-    set_leaf_namer,
 )
 from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, named_device
 from pycompiler.compile.donation import taken_once, warn_of_kept_memory
@@ -35,12 +31,13 @@ from pycompiler.core import errors
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
-from pycompiler.core.dims.data_sizes import allowed, in_force
+from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
+from pycompiler.core.hooks import set_donation_reporter, set_error_type, set_leaf_converter, set_leaf_namer
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.profile import Scope
-from pycompiler.core.source import function_place, warn
+from pycompiler.core.source import function_location, warn
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.evaluate import evaluate
@@ -48,20 +45,19 @@ from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arr
 from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.specialize import aval_at, closed_at
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
-from pycompiler.diagnostics import key_reuse, remarks
-from pycompiler.diagnostics.checks import are_on, watched
-from pycompiler.jit import data_stages, eager, misses
-from pycompiler.jit.automatic import Attempt, Automatic
-from pycompiler.jit.binding import bound
-from pycompiler.jit.data_stages import staged
+from pycompiler.diagnostics import checks, key_reuse, remarks
+from pycompiler.jit import cache_misses, data_dependent, eager
+from pycompiler.jit.automatic import Automatic, Candidate
+from pycompiler.jit.binding import bind_sizes
+from pycompiler.jit.data_dependent import staged
 from pycompiler.jit.dynamic import Dynamic
 from pycompiler.jit.jitted import Jitted
 from pycompiler.jit.options import Options, donated_leaves, read_options, resolved
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
-from pycompiler.spmd import distribution
+from pycompiler.spmd import execution
 
 __all__ = ["block_until_ready", "clear_caches", "jit"]
 
@@ -79,7 +75,7 @@ class _Program:
 
     def __init__(self, fun: Callable[..., Any], options: Options) -> None:
         self.fun = fun
-        self.name = Origin("jit", fun).name
+        self.name = DebugInfo("jit", fun).name
         self.options = options
         self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
         self.function: Callable[[], JitFunction | None] = lambda: None
@@ -87,7 +83,7 @@ class _Program:
         # What came of the last miss of a dynamic function, where its sizes are the cause.
         self.event: str | None = None
         # How many functions made at the same place were jitted before.
-        counter = misses.counter(fun)
+        counter = cache_misses.counter(fun)
         self.earlier = counter[0]
         counter[0] += 1
 
@@ -140,7 +136,7 @@ class _Program:
     def _signature(
         self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
     ) -> Signature:
-        key = (fixed, avals, in_force() is not None)
+        key = (fixed, avals, current_scope() is not None)
         # What leaks does so while it is traced.
         found = None if config.checking_leaks else self.traces.get(key)
         if found is None:
@@ -157,7 +153,7 @@ class _Program:
         if config.no_tracing:
             raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()
-        with Scope("trace", f"trace {self.name}", function=function_place(self.fun)):
+        with Scope("trace", f"trace {self.name}", function=function_location(self.fun)):
             graph = self._graph(flat, avals)
         if config.debug_key_reuse:
             key_reuse.summary(graph)
@@ -169,14 +165,14 @@ class _Program:
         return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
 
     def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
-        if self.options.dynamic is None and in_force() is None:
-            return make_graph(flat, avals, flat.origin())
+        if self.options.dynamic is None and current_scope() is None:
+            return make_graph(flat, avals, flat.debug_info())
 
         def run(*leaves: Any) -> Sequence[Any]:
             with allowed():
                 return flat(*leaves)
 
-        return make_graph(run, avals, flat.origin())
+        return make_graph(run, avals, flat.debug_info())
 
     @boundary
     def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
@@ -184,7 +180,7 @@ class _Program:
         if config.disable_jit:
             return self.fun
         self.event = None
-        is_dynamic = self.options.dynamic is not None and not are_on()
+        is_dynamic = self.options.dynamic is not None and not checks.are_enabled()
         found = self._with_symbols(args, kwargs) if is_dynamic else None
         if config.explain_cache_misses:
             _log.warning("%s", self.explain_last_miss())
@@ -197,13 +193,13 @@ class _Program:
         if any(isinstance(const, Tracer) for const in signature.graph.consts):
             # What it closes over is being traced, though none of its arguments is.
             return self.traced
-        if distribution.concerns(signature.graph):
+        if execution.runs_on_mesh(signature.graph):
             return self.sharded
-        if data_stages.concerns(signature.graph):
+        if data_dependent.has_data_dependent_sizes(signature.graph):
             return self._staged(signature, leaves)
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         call = self._compile(signature, target)
-        return self._checked(signature, call, target) if are_on() else call
+        return self._checked(signature, call, target) if checks.are_enabled() else call
 
     def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
         """What calls a program in which sizes depend on data: for all sizes of its arguments the same one."""
@@ -228,7 +224,7 @@ class _Program:
         signature, leaves = self.signature(args, kwargs, symbolic=True)
         if not has_symbols(signature.graph) or not self._is_own(signature):
             return None
-        if data_stages.concerns(signature.graph):
+        if data_dependent.has_data_dependent_sizes(signature.graph):
             return self._staged(signature, leaves)
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         return self._bound(signature, target, [get_aval(leaf).shape for leaf in leaves])
@@ -243,32 +239,34 @@ class _Program:
             return None
         # Each round but the last refuses a program.
         while True:
-            attempt = automatic.attempt(fixed, avals, flat.names)
-            if attempt is None:
+            candidate = automatic.candidate(fixed, avals, flat.names)
+            if candidate is None:
                 refused = automatic.refusal(fixed, avals)
                 if refused is not None:
                     self.event = f"compiled for its own sizes, since no symbols can stand for them: {refused}"
                     remarks.tell("compiled-for-own-sizes", f"{self.name}: {refused}")
                 return None
             try:
-                signature = self._signature(flat, fixed, kwargs, attempt.avals)
+                signature = self._signature(flat, fixed, kwargs, candidate.avals)
                 if not self._is_own(signature) or named_device(self.name, signature.graph.graph) is not None:
                     return None
-                if not automatic.is_checked_at_one(attempt):
-                    automatic.checked_at_one(fixed, attempt, serves := self._agrees(signature, attempt, flat, avals))
+                if not automatic.is_checked_at_one(candidate):
+                    automatic.checked_at_one(
+                        fixed, candidate, serves := self._agrees(signature, candidate, flat, avals)
+                    )
                     if not serves:
                         continue
-                if data_stages.concerns(signature.graph):
+                if data_dependent.has_data_dependent_sizes(signature.graph):
                     call = self._staged(signature, leaves)
                 else:
                     call = self._bound(signature, target, [aval.shape for aval in avals], is_exact=False)
             except Exception as error:
-                automatic.failed(fixed, attempt, error)
+                automatic.failed(fixed, candidate, error)
                 continue
-            automatic.succeeded(fixed, avals, attempt)
-            if attempt.why is not None:
-                leaf, axis, before, now = attempt.why
-                names = ", ".join(attempt.sizes)
+            automatic.succeeded(fixed, avals, candidate)
+            if candidate.why is not None:
+                leaf, axis, before, now = candidate.why
+                names = ", ".join(candidate.sizes)
                 self.event = (
                     f"compiled again, for every size of {names}, because axis {axis} of '{flat.names()[leaf]}' was "
                     f"{before} and is {now}"
@@ -276,14 +274,14 @@ class _Program:
             return call
 
     def _agrees(
-        self, signature: Signature, attempt: Attempt, flat: FlatFunction, avals: tuple[ShapedArray, ...]
+        self, signature: Signature, candidate: Candidate, flat: FlatFunction, avals: tuple[ShapedArray, ...]
     ) -> bool:
         """Whether results for a call's sizes are of the types that tracing for these gives."""
         static = self._graph(flat, avals)
         # Sizes that depend on data are bounded by others.
         sizes = {
             symbol.name: Dim(symbol.name, min=0) for symbol in symbols_of(signature.graph.out_avals)
-        } | attempt.sizes
+        } | candidate.sizes
         one, other = ([aval_at(aval, sizes) for aval in x.out_avals] for x in (static, signature.graph))
         return flat.out_tree == signature.out_tree and one == other
 
@@ -291,7 +289,7 @@ class _Program:
         """Whether a call is one of compiled code on one device, and of no trace."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
-        return not traced and not distribution.concerns(graph)
+        return not traced and not execution.runs_on_mesh(graph)
 
     def _bound(
         self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
@@ -307,7 +305,7 @@ class _Program:
             return compiled(closed_at(graph, sizes), self.name, signature.keep_unused, signature.donated, target=other)
 
         # Where the program asked for symbols, it is told that there are none elsewhere.
-        call = bound(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
+        call = bind_sizes(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
         shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
         avals = ", ".join(map(short, graph.in_avals))
         every = f"compiled for ({avals}), for every size of {', '.join(sizes)}"
@@ -345,7 +343,7 @@ class _Program:
         def checked(*args: Any, **kwargs: Any) -> Any:
             leaves = [as_array(leaf) for leaf in self.flatten(args, kwargs)[1]]
             gone = taken_once(signature.graph, self.name, leaves, signature.donated)
-            result = watched(signature.graph, keeping, leaves, signature.names)
+            result = checks.call_checked(signature.graph, keeping, leaves, signature.names)
             for number in gone:
                 leaves[number].delete()
             return result
@@ -355,10 +353,10 @@ class _Program:
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
         """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
-        if config.disable_jit or axes.typing() is not None:
+        if config.disable_jit or axes.varying_tracker() is not None:
             return self.fun(*args, **kwargs)
         signature, leaves = self.signature(args, kwargs)
-        if data_stages.concerns(signature.graph):
+        if data_dependent.has_data_dependent_sizes(signature.graph):
             # Its sizes are the caller's: symbols of that graph, or numbers where nothing is recorded.
             return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
@@ -374,11 +372,11 @@ class _Program:
         if signature.graph.axis_names:
             return self.traced(*args, **kwargs)
         graph, donated = signature.graph, signature.donated
-        if not are_on():
-            return signature.out_tree.unflatten(distribution.execute(graph, self.name, leaves, donated))
+        if not checks.are_enabled():
+            return signature.out_tree.unflatten(execution.execute(graph, self.name, leaves, donated))
         given = list(map(as_array, leaves))
         gone = taken_once(graph, self.name, given, donated)
-        outs = watched(graph, lambda *xs: distribution.execute(graph, self.name, xs), given, signature.names)
+        outs = checks.call_checked(graph, lambda *xs: execution.execute(graph, self.name, xs), given, signature.names)
         for number in gone:
             given[number].delete()
         return signature.out_tree.unflatten(outs)
@@ -412,13 +410,13 @@ class _Program:
             JitFunction.clear_cache(function)
 
     def explain_last_miss(self) -> str:
-        """In one line: in what the last call that was compiled differed from the nearest one before it. Of a dynamic
-        function, too, what was done for new sizes."""
+        """One line: the difference between the last compiled call and the nearest earlier one. For a dynamic function,
+        also the handling of new sizes."""
         if self.event is not None:
             return f"{self.name}: {self.event}"
         function = self.function()
         key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
-        return misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
+        return cache_misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
 
 
 def _say(aloud: bool, text: str, name: str, start: float) -> None:
@@ -433,40 +431,27 @@ class _NotGiven:
 _NOT_GIVEN = _NotGiven()
 
 
+class JitOptions(TypedDict, total=False):
+    """The keywords of `jit`, for checkers of types: its two forms take the same ones."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    device: Device | None
+    backend: str | None
+    inline: bool
+    compiler_options: dict[str, Any] | None
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None
+
+
 @overload
-def jit(
-    fun: Callable[_P, _R],
-    /,
-    *,
-    in_shardings: Any = ...,
-    out_shardings: Any = ...,
-    static_argnums: int | Sequence[int] | None = ...,
-    static_argnames: str | Iterable[str] | None = ...,
-    donate_argnums: int | Sequence[int] | None = ...,
-    donate_argnames: str | Iterable[str] | None = ...,
-    keep_unused: bool = ...,
-    device: Device | None = ...,
-    backend: str | None = ...,
-    inline: bool = ...,
-    compiler_options: dict[str, Any] | None = ...,
-    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
-) -> Jitted[_P, _R]: ...
+def jit(fun: Callable[_P, _R], /, **options: Unpack[JitOptions]) -> Jitted[_P, _R]: ...
 @overload
-def jit(
-    *,
-    in_shardings: Any = ...,
-    out_shardings: Any = ...,
-    static_argnums: int | Sequence[int] | None = ...,
-    static_argnames: str | Iterable[str] | None = ...,
-    donate_argnums: int | Sequence[int] | None = ...,
-    donate_argnames: str | Iterable[str] | None = ...,
-    keep_unused: bool = ...,
-    device: Device | None = ...,
-    backend: str | None = ...,
-    inline: bool = ...,
-    compiler_options: dict[str, Any] | None = ...,
-    dynamic: Mapping[Any, Any] | Literal["auto"] | None = ...,
-) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
+def jit(**options: Unpack[JitOptions]) -> Callable[[Callable[_P, _R]], Jitted[_P, _R]]: ...
 @boundary
 def jit(
     fun: Any = _NOT_GIVEN,
@@ -485,34 +470,33 @@ def jit(
     compiler_options: dict[str, Any] | None = None,
     dynamic: Any = None,
 ) -> Any:
-    """Compile `fun` the first time that it is called with arguments of a kind, and run compiled code from then on.
+    """Compile `fun` at its first call with arguments of a kind, and run the compiled code in later calls.
 
     Args:
       fun: a function of trees of arrays that returns a tree of arrays. Without it, a decorator is returned.
-      in_shardings, out_shardings: over which devices the positional arguments (but for static ones) and the results are
-        divided: trees of shardings that are prefixes of them, None where that is left open.
+      in_shardings, out_shardings: the shardings of the positional arguments (except static ones) and of the results:
+        trees of shardings that are prefixes of them; None leaves a sharding open.
       static_argnums, static_argnames: arguments that are hashable Python values and not arrays; another value compiles
         again.
-      donate_argnums, donate_argnames: arguments whose arrays are given up: a call deletes them, and their memory is
-        free for what comes after.
-      keep_unused: keep the arguments that the function does not read among those of the compiled code.
-      device, backend: the device that it runs on, or the platform whose first device does: an argument that is
-        committed elsewhere is an error. Not with shardings.
-      compiler_options: options of JAX's compiler, by name: they change nothing, which a warning says.
-      inline: where it is called in a function that is traced, its operations become part of that function's own graph.
-      dynamic: which dimensions may have any size, so that one compilation serves them all: by the name or position of a
-        parameter, for an array a tuple with an entry for each axis, the name of a symbol or a `Dim` with bounds, or
-        None for a fixed size; for a tree of arrays a tree of such tuples that is a prefix of it. What has one name has
-        one size. "auto": dimensions whose size changes from call to call are found out, by the second size; a program
-        that feeds changing batch or sequence lengths compiles at most twice. For the CPU; elsewhere "auto" compiles for
-        each size. Under `debug_nans` each size is compiled. With it, sizes may depend on data (`x[mask]`, `nonzero`,
-        `unique`): the results know `max_shape` at once, and their shape waits.
+      donate_argnums, donate_argnames: arguments whose arrays the call takes: it deletes them, and reuses their memory.
+      keep_unused: keep arguments that the function does not read as arguments of the compiled code.
+      device, backend: the device to run on, or the platform whose first device to use. An argument that is committed
+        elsewhere is an error. Not together with shardings.
+      compiler_options: options of JAX's compiler, by name. They change nothing, and a warning says so.
+      inline: in a traced function, its operations become part of that function's own graph.
+      dynamic: the dimensions that may have any size, so that one compilation serves all sizes. A dict from parameters
+        (name or position) to a tuple with an entry for each axis of the array: the name of a symbol, a `Dim` with
+        bounds, or None for a fixed size. For a tree of arrays, a tree of such tuples that is a prefix of it. Dimensions
+        with the same name have the same size. "auto" makes a dimension a symbol at its second size; a program with
+        changing batch or sequence lengths compiles at most twice. Symbols work on the CPU; elsewhere "auto" compiles
+        for each size, as under `debug_nans`. With `dynamic`, sizes may depend on data (`x[mask]`, `nonzero`, `unique`):
+        the results know `max_shape` at once, and reading their shape waits.
 
     Returns a function with the methods `trace(*args)`, `lower(*args)`, `eval_shape(*args)`, `clear_cache()`,
     `explain_last_miss()`. Its results are futures.
 
-    Raises TypeError, naming the argument, for an argument that is not an array; ValueError for a static one that is not
-    hashable, and for sizes that break a bound of their symbol, or its divisibility.
+    Raises TypeError, with the argument's name, for an argument that is not an array. Raises ValueError for an
+    unhashable static argument, and for sizes that violate a bound or the divisor of their symbol.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.jit(lambda x: pnp.sin(x) ** 2 + pnp.cos(x) ** 2)(pnp.float32(3))
@@ -587,5 +571,5 @@ def clear_caches() -> None:
 copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
-set_leaf_namer(misses.leaf_names)
+set_leaf_namer(cache_misses.leaf_names)
 set_donation_reporter(_donation_was_copied)

@@ -17,7 +17,7 @@ _T = TypeVar("_T", covariant=True)
 
 
 class Jitted(Protocol[_P, _R]):
-    """A function that was given to `jit`: its parameters, its result, and what can be asked of the compiled code."""
+    """A function under `jit`: its parameters, its result, and the methods for its compiled code."""
 
     __name__: str
     __wrapped__: Any
@@ -28,7 +28,7 @@ class Jitted(Protocol[_P, _R]):
     @overload
     def __get__(self: Jitted[Concatenate[_S, _Q], _T], instance: _S, owner: type | None = None) -> Jitted[_Q, _T]: ...
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
-        """Trace for these arguments, or for what has their shapes and dtypes."""
+        """Trace for these arguments, or for objects with their shapes and dtypes."""
         ...
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -40,9 +40,9 @@ class Jitted(Protocol[_P, _R]):
         ...
 
     def clear_cache(self) -> None:
-        """Forget what was traced and compiled."""
+        """Drop all traces and compiled code."""
         ...
 
     def explain_last_miss(self) -> str:
-        """In what the last call that was compiled differed from the nearest one before it."""
+        """The difference between the last compiled call and the nearest earlier one."""
         ...

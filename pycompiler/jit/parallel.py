@@ -30,19 +30,19 @@ def shard_map(
     axis_names: Any = frozenset(),
     check_vma: bool = True,
 ) -> Any:
-    """A function of whole arrays, of one written for a device of a mesh: each device runs it on its part.
+    """A function of whole arrays from a function for one device of a mesh: each device runs it on its part.
 
     Args:
-      in_specs: for each positional argument how it is divided: a tree of PartitionSpecs that is a prefix of the
-        arguments. Along axes that it does not name all devices have the same.
-      out_specs: how the parts of the results make whole arrays, in the same form. A result is equal on all devices
-        along axes that are not named.
+      in_specs: the division of each positional argument: a tree of PartitionSpecs that is a prefix of the arguments.
+        Along axes that a spec does not name, all devices have the same values.
+      out_specs: how the parts of the results form whole arrays, in the same notation. A result must be equal on all
+        devices along axes that its spec does not name.
       mesh: the devices; without it, the mesh of `set_mesh`.
-      axis_names: the axes that the function is written for; without them all.
-      check_vma: whether results that are said to be equal are checked to be so.
+      axis_names: the axes that the function is for; the default is all.
+      check_vma: whether to check results that must be equal.
 
-    In it the collectives of `lax` are over the axes of the mesh by name. What the function closes over, all devices
-    have. Like `jit` it is traced once for each kind of arguments.
+    Inside, the collectives of `lax` use the names of the axes of the mesh. All devices have the closed-over values. As
+    under `jit`, each kind of arguments is traced once.
 
     Raises ValueError when an axis does not divide a dimension, and when a result may differ where it is to be equal.
 
@@ -92,18 +92,19 @@ def pmap(
     axis_size: int | None = None,
     donate_argnums: int | Iterable[int] = (),
 ) -> Any:
-    """A function that maps `fun` over an axis of its arguments, each element of which is on a device of its own.
+    """A function that maps `fun` over an axis of its arguments, with one device for each element.
 
     Args:
-      axis_name: what `lax.psum` and the other collectives call the axis.
+      axis_name: the name of the axis for `lax.psum` and the other collectives.
       in_axes, out_axes, axis_size: as for `vmap`.
-      static_broadcasted_argnums: arguments that are hashable Python values, the same for all; another compiles again.
-      devices: on which it runs, one for each element; without them the first ones that there are.
+      static_broadcasted_argnums: arguments that are hashable Python values, the same for all elements; another value
+        compiles again.
+      devices: the devices to run on, one for each element; the default is the first ones.
       backend: the platform of the devices.
-      donate_argnums: arguments whose arrays are given up.
+      donate_argnums: arguments whose arrays the call takes.
 
-    The results are divided over the devices along the axis. Inside of a function that runs on single devices already
-    it maps on each of these, as `vmap` does.
+    The results are divided over the devices along the axis. Inside a function that already runs on single devices, it
+    maps on each device, as `vmap` does.
 
     Raises ValueError when there are fewer devices than elements, and when sizes differ.
 
@@ -133,7 +134,7 @@ def pmap(
         dims = [*in_axes_of(flat, entries, moving), *(0 for _ in tree_leaves(kwargs))]
         dims = [canonical_mapped_axis(flat, i, x, d) for i, (x, d) in enumerate(zip(leaves, dims, strict=True))]
         size: Any = mapped_size_of(flat, leaves, dims, axis_size)
-        mesh = _mesh_of_size(size, name, given, backend, flat.origin().name)
+        mesh = _mesh_of_size(size, name, given, backend, flat.debug_info().name)
 
         def local(*xs: Any) -> list[Any]:
             outs = flat(*[_without(x, d) for x, d in zip(xs, dims, strict=True)])
@@ -154,7 +155,7 @@ def pmap(
             in_layouts,
             lambda outs: [layout(x, d) for x, d in zip(outs, out_dims, strict=True)],
             False,
-            flat.origin(),
+            flat.debug_info(),
         )
         return flat.out_tree.unflatten(outs)
 
@@ -206,6 +207,6 @@ def _out_axis(flat: FlatFunction, index: int, out: Any, axis: int | None) -> int
     if axis is not None and not -rank <= axis < rank:
         raise ValueError(
             f"pmap: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
-            f"{flat.origin().name} has {rank} axes with it"
+            f"{flat.debug_info().name} has {rank} axes with it"
         )
     return None if axis is None else axis % rank

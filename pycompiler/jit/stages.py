@@ -38,8 +38,8 @@ from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.specialize import aval_at, closed_at
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, same_type, short
-from pycompiler.jit.binding import bound
-from pycompiler.spmd.distribution import Distributed, distributed, execute, place
+from pycompiler.jit.binding import bind_sizes
+from pycompiler.spmd.execution import Distributed, distributed, execute, place
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
@@ -277,8 +277,8 @@ class Compiled(_Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """Where the (args, kwargs) that are not static are to be, a sharding in the place of each array: what is
-        elsewhere is moved."""
+        """The shardings of the (args, kwargs) that are not static, one in the place of each array. Arrays with other
+        shardings are moved."""
         signature, over = self._signature, self._distributed
         if over is not None:
             return signature.in_tree.unflatten(over.in_shardings)
@@ -336,7 +336,7 @@ class Compiled(_Stage):
         key = tuple(sizes.values())
         known = self._calls.get(key)
         if known is None:
-            known = bound(self._compilation, sizes).call(self._signature.out_tree, self._signature.donated)
+            known = bind_sizes(self._compilation, sizes).call(self._signature.out_tree, self._signature.donated)
             self._calls.put(key, known)
         return known
 
@@ -363,7 +363,7 @@ class Compiled(_Stage):
         if not symbols:
             return self._compilation, avals
         ordered = {name: sizes[name] for name in names}
-        return bound(self._compilation, ordered), [aval_at(aval, ordered) for aval in avals]
+        return bind_sizes(self._compilation, ordered), [aval_at(aval, ordered) for aval in avals]
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The same as calling it."""
@@ -371,7 +371,7 @@ class Compiled(_Stage):
 
     @boundary
     def as_text(self, stage: str = "asm", *, debug_info: bool = False, capability: str | None = None) -> str:
-        """What is compiled as text, at one of the stages that `Lowered.as_text` takes."""
+        """The compiled program as text, at one of the stages of `Lowered.as_text`."""
         found = self._compilation
         return _text(self._signature.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
 

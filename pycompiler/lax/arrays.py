@@ -23,9 +23,23 @@ from pycompiler.lax.operands import (
 from pycompiler.lax.shardings import divided
 from pycompiler.ops import shape as shapes
 
+__all__ = [
+    "broadcast_like",
+    "broadcast_shapes",
+    "dtype",
+    "empty",
+    "platform_dependent",
+    "shape_as_value",
+    "split",
+    "stack",
+    "stage",
+    "tile",
+    "unstack",
+]
+
 
 def dtype(x: Any) -> Any:
-    """The dtype of an array, of a scalar, or of what a dtype is named by."""
+    """The dtype of an array, of a scalar, or of a dtype's name."""
     if isinstance(x, (type, str | np.dtype)):
         return dtypes.canonicalize(dtypes.as_dtype(x))
     check_arrays("dtype", x)
@@ -43,7 +57,8 @@ def shape_as_value(shape: Sequence[int]) -> Array:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
-    """The shape that all broadcast to, by NumPy's rule. ValueError where there is none, TypeError for what is no shape.
+    """The shape that all broadcast to, by NumPy's rule. ValueError if there is none, TypeError for an object that is
+    not a shape.
 
     InconclusiveDimensionError, which is a ValueError, where they broadcast at some sizes only.
     """

@@ -10,11 +10,18 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.operands import check_arrays
 
+__all__ = [
+    "after_all",
+    "create_token",
+    "optimization_barrier",
+]
+
 
 def optimization_barrier(operand: Any, /) -> Any:
-    """A tree of arrays as it is, of which the compiler knows nothing.
+    """The same tree of arrays, with its debug_info hidden from the compiler.
 
-    What is computed from it is computed anew, and after all of it is there. Raises TypeError for what is no array.
+    Work on the result is not merged with earlier equal work, and starts after all of the tree is computed. Raises
+    TypeError for an object that is not an array.
 
     >>> from pycompiler import lax
     >>> lax.optimization_barrier((1.0, 2))
@@ -36,9 +43,9 @@ def create_token(_: Any = None) -> Any:
 
 
 def after_all(*operands: Any) -> Any:
-    """A token that is there when all of these tokens are.
+    """A token that follows all of these tokens.
 
-    Raises TypeError for what is no token.
+    Raises TypeError for an object that is not a token.
 
     >>> from pycompiler import lax
     >>> lax.after_all(lax.create_token(), lax.create_token()).shape

@@ -13,6 +13,15 @@ from pycompiler.ops.creation import iota
 from pycompiler.ops.movement import concatenate, slice_
 from pycompiler.ops.reduction import reduce_or
 
+__all__ = [
+    "bitcast_convert_type",
+    "clz",
+    "mulhi",
+    "nextafter",
+    "population_count",
+    "reduce_precision",
+]
+
 
 def clz(x: Array) -> Array:
     """The number of leading zero bits of an integer, in its dtype; of 0 the width. TypeError for floats."""
@@ -39,8 +48,8 @@ def nextafter(x1: Array, x2: Array) -> Array:
 def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> Array:
     """operand rounded to a format of so many bits, ties to even, in its own dtype.
 
-    What is above the format's range becomes infinite, what is below its normal numbers a zero of that sign. Raises
-    ValueError unless exponent_bits >= 1 and mantissa_bits >= 0, TypeError for other arrays than floats.
+    Numbers above the format's range become infinite, numbers below its normal numbers become a zero of that sign.
+    Raises ValueError unless exponent_bits >= 1 and mantissa_bits >= 0, TypeError for other arrays than floats.
     """
     check_arrays("reduce_precision", operand)
     return bits.reduce_precision.bind(

@@ -15,6 +15,11 @@ from pycompiler.lax.stepwise import value_of
 from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, on_device, trace_function
 from pycompiler.ops.control.cond import run_cond
 
+__all__ = [
+    "cond",
+    "switch",
+]
+
 # What `operand` is when it is not given: None is an operand.
 _NOT_GIVEN = object()
 

@@ -76,25 +76,25 @@ def pure_callback(
     vmap_method: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """What a Python function gives for these arrays, called when compiled code comes there.
+    """The result of a Python function for these arrays; compiled code calls it.
 
-    The function takes trees of Arrays and returns a tree of arrays, of the shapes and dtypes that are declared. It must
-    be pure: equal calls may be made once, and one whose results nobody reads not at all. Its exception becomes that of
-    the array that is read.
+    The function takes trees of Arrays and returns a tree of arrays, of the declared shapes and dtypes. It must be pure:
+    equal calls may be merged, and calls without readers removed. Reading the result raises its exception.
 
     Args:
       callback: the function.
-      result_shape_dtypes: a tree of what has a shape and a dtype, a `ShapeDtypeStruct` for each array of the result.
+      result_shape_dtypes: a tree with a `ShapeDtypeStruct`, or another object with a shape and a dtype, for each array
+        of the result.
       args, kwargs: trees of arrays.
       sharding: None.
-      vmap_method: what `vmap` makes of it: "sequential" calls the function once for each element, in a loop;
-        "sequential_unrolled" without one; "expand_dims" once for all, with a leading axis of size 1 on what is not
-        mapped; "broadcast_all" once for all, with the mapped axis on everything; "legacy_vectorized" once for all, with
-        what is not mapped as it is. None: `vmap` raises NotImplementedError.
+      vmap_method: the behaviour under `vmap`. "sequential" calls the function once for each element, in a loop;
+        "sequential_unrolled" does so without a loop. The others call it once for all elements: "expand_dims" gives
+        unmapped arguments a leading axis of size 1, "broadcast_all" gives them the mapped axis, "legacy_vectorized"
+        passes them unchanged. With None, `vmap` raises NotImplementedError.
 
-    Raises TypeError for what is no function or no array, ValueError for a vmap_method that is none and for a 64-bit
-    dtype without enable_x64; on reading, ValueError where the function returns something else than was declared.
-    It has no derivative: NotDifferentiableError.
+    Raises TypeError if `callback` is not a function or an argument not an array, ValueError for an unknown vmap_method
+    and for a 64-bit dtype without enable_x64. Reading raises ValueError if the function returns other shapes or dtypes
+    than declared. It has no derivative: NotDifferentiableError.
 
     >>> import numpy as np, pycompiler as pc, pycompiler.numpy as pnp
     >>> x = pnp.float32([0, 1])
@@ -122,15 +122,15 @@ def io_callback(
     ordered: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """What a Python function that does something in the world gives for these arrays.
+    """The result of a Python function with side effects for these arrays.
 
-    As `pure_callback`, but it is called once each time that the program comes there, whether its results are read or
-    not; with `ordered`, in the order of the program, also across calls of compiled functions. Under `vmap` one that is
-    not ordered is called once for each element.
+    As `pure_callback`, but the function is called exactly once each time that the program reaches it, with or without
+    readers. With `ordered`, calls follow program order, also across calls of compiled functions. Under `vmap` an
+    unordered function is called once for each element.
 
-    Raises TypeError for what is no function or no array; ValueError under `vmap` when it is ordered; on reading,
-    ValueError where the function returns something else than was declared. It has no derivative:
-    NotDifferentiableError.
+    Raises TypeError if `callback` is not a function or an argument not an array, ValueError under `vmap` with
+    `ordered`. Reading raises ValueError if the function returns other shapes or dtypes than declared. It has no
+    derivative: NotDifferentiableError.
 
     >>> import pycompiler as pc
     >>> from pycompiler.experimental import io_callback
@@ -152,10 +152,10 @@ def io_callback(
 
 @boundary
 def effects_barrier() -> None:
-    """Wait until everything that was called has had its effects: prints, callbacks.
+    """Wait until the effects of all calls are done: prints, callbacks.
 
-    Raises what went wrong in a callback of `debug`, or in a call that did something in the world and whose results, if
-    there are any, nobody has read since. RuntimeError inside a callback.
+    Raises the error of a `debug` callback, or of a call with side effects, if no read has reported it. Raises
+    RuntimeError inside a callback.
 
     >>> import pycompiler as pc
     >>> pc.jit(lambda x: pc.debug.print("{}", x))(1)

@@ -6,6 +6,13 @@ from pycompiler.lax.operands import Array, check_arrays, matched
 from pycompiler.ops import complex as complexes
 from pycompiler.ops.shape import full_like
 
+__all__ = [
+    "complex",
+    "conj",
+    "imag",
+    "real",
+]
+
 
 def complex(x: Array, y: Array) -> Array:
     """x + iy, of two arrays of f32 or f64. TypeError where the dtypes differ, ValueError where the shapes do."""

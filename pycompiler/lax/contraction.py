@@ -12,7 +12,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.precision import (
     DotDimensionNumbers,
@@ -23,6 +23,16 @@ from pycompiler.lax.precision import (
 )
 from pycompiler.lax.shardings import divided
 from pycompiler.ops import contraction, cumulative
+
+__all__ = [
+    "RaggedDotDimensionNumbers",
+    "batch_matmul",
+    "dot",
+    "dot_general",
+    "ragged_dot",
+    "ragged_dot_general",
+    "scaled_dot",
+]
 
 
 def _numbers(name: str, dimension_numbers: Any) -> DotDimensionNumbers:
@@ -112,11 +122,11 @@ def dot_general(
     """The product summed over contracting dimensions, for each index of batch dimensions.
 
     dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
-    dimensions, what is left of lhs, what is left of rhs, in the dtype `preferred_element_type`, in which it is summed.
-    `precision`: products of float32 that ask for "tensorfloat32" may have their factors rounded to 10 bits of mantissa,
-    as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine multiplies
-    pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with the
-    default in the setting `default_matmul_precision`.
+    dimensions, the free dimensions of lhs, then those of rhs, in the dtype `preferred_element_type`, in which it is
+    summed. `precision`: products of float32 that ask for "tensorfloat32" may have their factors rounded to 10 bits of
+    mantissa, as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine
+    multiplies pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with
+    the default in the setting `default_matmul_precision`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -224,8 +234,15 @@ def scaled_dot(
     if preferred_element_type is not None:
         wanted = dtypes.canonicalize_requested(preferred_element_type, "scaled_dot")
     scales = [x for x in (lhs_scale, rhs_scale) if x is not None]
-    return fused(_scaled_dot, lhs, rhs, *scales, has=(lhs_scale is not None, rhs_scale is not None), numbers=numbers,
-                 wanted=wanted)  # fmt: skip
+    return eager_jit(
+        _scaled_dot,
+        lhs,
+        rhs,
+        *scales,
+        has=(lhs_scale is not None, rhs_scale is not None),
+        numbers=numbers,
+        wanted=wanted,
+    )
 
 
 def _scaled_dot(lhs: Array, rhs: Array, *scales: Array, has: tuple[bool, bool], numbers: Any, wanted: Any) -> Array:
@@ -317,7 +334,7 @@ def ragged_dot_general(
     if not dtypes.is_integer(get_aval(group_sizes).dtype):
         raise TypeError(f"{name}: group_sizes must be integers, got {short(get_aval(group_sizes))}")
     check_precision(name, precision)
-    result = fused(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
+    result = eager_jit(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
     return divided(name, result, out_sharding)
 
 

@@ -15,7 +15,7 @@ from pycompiler.core.tracing.flat import check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
@@ -37,6 +37,11 @@ from pycompiler.ops.compare import lt
 from pycompiler.ops.control.graphs import opened
 from pycompiler.ops.control.scan import Form, run_scan
 from pycompiler.ops.control.while_loop import run_while
+
+__all__ = [
+    "fori_loop",
+    "while_loop",
+]
 
 
 @boundary
@@ -90,7 +95,7 @@ def while_loop(
 
 def _bounded(cond: ClosedGraph, body: ClosedGraph, count: int, max_steps: int) -> tuple[ClosedGraph, ClosedGraph]:
     """The condition and the body of a loop that counts its iterations, in front of the carry, up to a number."""
-    origin = Origin("while_loop", while_loop)
+    debug_info = DebugInfo("while_loop", while_loop)
     counter = ShapedArray((), dtypes.int32)
 
     def counted(graph: ClosedGraph) -> tuple[list[ShapedArray], int]:
@@ -109,7 +114,7 @@ def _bounded(cond: ClosedGraph, body: ClosedGraph, count: int, max_steps: int) -
         after = evaluate(body, (*args[:body_first], *args[body_first + 1 :]))
         return [add.bind(args[body_first], dtypes.host_scalar(1, dtypes.int32)), *after]
 
-    return record(goes_on, cond_avals, origin), record(step, body_avals, origin)
+    return record(goes_on, cond_avals, debug_info), record(step, body_avals, debug_info)
 
 
 def _fixed_carry(
@@ -209,10 +214,10 @@ def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
 def _counted(body: ClosedGraph, nconsts: int) -> tuple[ClosedGraph, ClosedGraph]:
     """The condition on the index, and the body that counts it as well."""
     index, *carry = body.in_avals[nconsts:]
-    origin = Origin("fori_loop", fori_loop)
+    debug_info = DebugInfo("fori_loop", fori_loop)
 
     def step(*args: Any) -> list[Any]:
         return [add.bind(args[nconsts], dtypes.host_scalar(1, index.dtype)), *evaluate(body, args)]
 
-    cond = record(lambda upper, i, *_: [lt.bind(i, upper)], (index, index, *carry), origin)
-    return cond, record(step, body.in_avals, origin)
+    cond = record(lambda upper, i, *_: [lt.bind(i, upper)], (index, index, *carry), debug_info)
+    return cond, record(step, body.in_avals, debug_info)

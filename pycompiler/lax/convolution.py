@@ -20,6 +20,22 @@ from pycompiler.ops import convolution
 from pycompiler.ops.contraction import asked
 from pycompiler.ops.window import count_windows, dilated
 
+__all__ = [
+    "ConvDimensionNumbers",
+    "ConvGeneralDilatedDimensionNumbers",
+    "conv",
+    "conv_dimension_numbers",
+    "conv_general_dilated",
+    "conv_general_dilated_local",
+    "conv_general_dilated_patches",
+    "conv_general_permutations",
+    "conv_general_shape_tuple",
+    "conv_shape_tuple",
+    "conv_transpose",
+    "conv_transpose_shape_tuple",
+    "conv_with_general_padding",
+]
+
 
 class ConvDimensionNumbers(NamedTuple):
     """The dimensions of lhs and the result as (batch, feature, spatial...), of rhs as (output, input, spatial...)."""
@@ -36,7 +52,7 @@ ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, st
 
 
 def conv_general_permutations(dimension_numbers: Any) -> tuple[tuple[int, ...], ...]:
-    """The orders of dimensions that strings like ('NHWC', 'HWIO', 'NHWC') describe. TypeError for what is none."""
+    """The orders of dimensions that strings like ('NHWC', 'HWIO', 'NHWC') describe. TypeError for other values."""
     marks = (("N", "C"), ("O", "I"), ("N", "C"))
     if not isinstance(dimension_numbers, (tuple, list)) or [type(text) for text in dimension_numbers] != [str] * 3:
         raise TypeError(
@@ -165,7 +181,7 @@ def conv_general_dilated(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The convolution of lhs with rhs, which is not turned around, over any number of spatial dimensions.
+    """The convolution of lhs with rhs, which is not reversed, over any number of spatial dimensions.
 
     padding: VALID, SAME, SAME_LOWER or (low, high) for each spatial dimension, negative ones take elements away.
     lhs_dilation spreads lhs (a transposed convolution), rhs_dilation the window. dimension_numbers: None for (batch,
@@ -322,7 +338,7 @@ def conv_transpose(
     preferred_element_type: Any = None,
     use_consistent_padding: bool = False,
 ) -> Array:
-    """The convolution with lhs spread by `strides`, with which a strided convolution is turned around.
+    """The convolution with lhs dilated by `strides`, as in the transpose of a strided convolution.
 
     padding: VALID or SAME mean the padding of the convolution that is undone; pairs mean the padding of this one, or,
     with use_consistent_padding, of that one. dimension_numbers: by default NHWC, HWIO, NHWC (and the same for other

@@ -6,10 +6,18 @@ from typing import Any
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_complex
 from pycompiler.lax import analytic
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_axis, check_arrays
 from pycompiler.lax.scans import associative_scan
 from pycompiler.ops import PRIMITIVES
+
+__all__ = [
+    "cumlogsumexp",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+]
 
 # How complex numbers are joined, where the primitive takes real ones alone.
 _JOINS: dict[str, Callable[[Array, Array], Array]] = {
@@ -30,7 +38,7 @@ def _cumulative(name: str, summary: str) -> Any:
         check_arrays(name, operand)
         axis = canonical_axis(name, axis, len(get_aval(operand).shape))
         if name in _JOINS and is_complex(get_aval(operand).dtype):
-            return fused(_joined, operand, name=name, axis=axis, reverse=bool(reverse))
+            return eager_jit(_joined, operand, name=name, axis=axis, reverse=bool(reverse))
         return primitive.bind(operand, axis=axis, reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = name

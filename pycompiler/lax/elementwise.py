@@ -12,11 +12,20 @@ from pycompiler.core.types.tree import tree_map
 from pycompiler.lax import analytic
 from pycompiler.lax.bits import bitcast_convert_type as bitcast_convert_type
 from pycompiler.lax.bits import nextafter as nextafter
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
 from pycompiler.ops import PRIMITIVES, arithmetic, compare, shape
-from pycompiler.ops import math as maths
+from pycompiler.ops import math as math_ops
+
+__all__ = [
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamp", "convert_element_type", "cos", "cosh", "div", "eq", "erf",
+    "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "integer_pow", "is_finite", "le", "log",
+    "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "pow", "reciprocal", "rem", "round", "rsqrt",
+    "select", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh",
+    "sqrt", "square", "stop_gradient", "sub", "tan", "tanh",
+]  # fmt: skip
 
 
 def _unary(name: str, summary: str) -> Callable[[Array], Array]:
@@ -53,7 +62,7 @@ def _composed_for_complex(name: str, summary: str) -> Callable[[Array], Array]:
 
     def function(x: Array) -> Array:
         if is_array(x) and dtypes.is_complex(get_aval(x).dtype):
-            return weakly(fused(composed, x), get_aval(x).weak_type)
+            return weakly(eager_jit(composed, x), get_aval(x).weak_type)
         return on_floats(x)
 
     function.__name__ = function.__qualname__ = name
@@ -177,7 +186,7 @@ def pow(x: Array, y: Array) -> Array:
     """x to the power of y. An integer Python y is a product; else both are floats of one dtype."""
     if type(y) is int:
         return integer_pow(x, y)
-    return maths.pow_.bind(*matched("pow", x, y))
+    return math_ops.pow_.bind(*matched("pow", x, y))
 
 
 def integer_pow(x: Array, y: int) -> Array:
@@ -211,7 +220,7 @@ def integer_pow(x: Array, y: int) -> Array:
 def square(x: Array) -> Array:
     """x * x."""
     check_arrays("square", x)
-    return fused(analytic.square, x) if dtypes.is_complex(get_aval(x).dtype) else mul(x, x)
+    return eager_jit(analytic.square, x) if dtypes.is_complex(get_aval(x).dtype) else mul(x, x)
 
 
 def reciprocal(x: Array) -> Array:

@@ -8,6 +8,11 @@ from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.ops import fft as family
 from pycompiler.ops import rules
 
+__all__ = [
+    "FftType",
+    "fft",
+]
+
 
 class FftType(enum.IntEnum):
     """The types of transforms: complex, its inverse, real to half the spectrum, its inverse."""
@@ -21,16 +26,16 @@ class FftType(enum.IntEnum):
 def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform over the last `len(fft_lengths)` dimensions, computed by pocketfft.
 
-    `fft_type`: an `FftType`, or its name. FFT, IFFT: complex arrays whose last dimensions are the lengths; real ones
-    are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last dimension of its
-    spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by the product of the
-    lengths.
+    `fft_type`: an `FftType`, or its name, in capitals or not. FFT, IFFT: complex arrays whose last dimensions are the
+    lengths; real ones are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last
+    dimension of its spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by
+    the product of the lengths.
     Raises ValueError for lengths that don't fit, TypeError for dtypes.
     """
     check_arrays("fft", x)
     if isinstance(fft_type, str):
         try:
-            fft_type = FftType[fft_type]
+            fft_type = FftType[fft_type.upper()]
         except KeyError:
             names = ", ".join(kind.name for kind in FftType)
             raise ValueError(f"fft: fft_type must be one of {names}, got {fft_type!r}") from None
@@ -39,4 +44,7 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     dtype = get_aval(x).dtype
     if fft_type in (FftType.FFT, FftType.IFFT) and rules.kind(dtype) != "c":
         x = cast(x, rules.COMPLEX128 if dtype == rules.FLOAT64 else rules.COMPLEX64)
+    if not len(fft_lengths) and fft_type in (FftType.FFT, FftType.IFFT):
+        # Of no dimensions the transform is the number itself.
+        return x
     return family.fft.bind(x, fft_type=FftType(fft_type).name, fft_lengths=tuple(map(int, fft_lengths)))

@@ -14,10 +14,15 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.ops.random import threefry2x32
+
+__all__ = [
+    "RandomAlgorithm",
+    "rng_bit_generator",
+]
 
 
 class RandomAlgorithm(enum.IntEnum):
@@ -59,7 +64,7 @@ def rng_bit_generator(
     algorithm = RandomAlgorithm(algorithm)
     threefry = algorithm == RandomAlgorithm.RNG_THREE_FRY
     return divided(
-        "rng_bit_generator", fused(_threefry if threefry else _philox, key, shape=shape, dtype=wanted), out_sharding
+        "rng_bit_generator", eager_jit(_threefry if threefry else _philox, key, shape=shape, dtype=wanted), out_sharding
     )
 
 

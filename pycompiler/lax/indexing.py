@@ -19,14 +19,29 @@ from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.ops import gather as ops
 from pycompiler.ops.arithmetic import bitcast, convert
 
+__all__ = [
+    "GatherDimensionNumbers",
+    "GatherScatterMode",
+    "ScatterDimensionNumbers",
+    "gather",
+    "index_take",
+    "scatter",
+    "scatter_add",
+    "scatter_apply",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_sub",
+]
+
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 class GatherScatterMode(enum.Enum):
-    """What happens to a window that does not lie inside.
+    """The handling of a window that is not inside the operand.
 
-    CLIP: it is moved inside. FILL_OR_DROP: what is read is a fill value, what is written is dropped.
-    PROMISE_IN_BOUNDS: there is none; it is moved inside when read, and dropped when written.
+    CLIP moves it inside. FILL_OR_DROP reads a fill value, and drops a write. PROMISE_IN_BOUNDS declares that there is
+    none; otherwise a read moves it inside, and a write is dropped.
     """
 
     CLIP = 1
@@ -60,7 +75,7 @@ Mode = str | GatherScatterMode | None
 
 
 class GatherDimensionNumbers(NamedTuple):
-    """Which dimensions mean what to a gather; see XLA's documentation of Gather."""
+    """The roles of the dimensions in a gather; see XLA's documentation of Gather."""
 
     offset_dims: tuple[int, ...]
     collapsed_slice_dims: tuple[int, ...]
@@ -70,7 +85,7 @@ class GatherDimensionNumbers(NamedTuple):
 
 
 class ScatterDimensionNumbers(NamedTuple):
-    """Which dimensions mean what to a scatter; see XLA's documentation of Scatter."""
+    """The roles of the dimensions in a scatter; see XLA's documentation of Scatter."""
 
     update_window_dims: Sequence[int]
     inserted_window_dims: Sequence[int]

@@ -17,7 +17,7 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops.linalg import eigenvalues as complexes
@@ -28,7 +28,7 @@ from pycompiler.ops.shape import full, full_like
 
 
 class EigImplementation(enum.Enum):
-    """What computes eig."""
+    """The implementation of eig."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -36,7 +36,7 @@ class EigImplementation(enum.Enum):
 
 
 class EighImplementation(enum.Enum):
-    """What computes eigh."""
+    """The implementation of eigh."""
 
     QR = "qr"
     JACOBI = "jacobi"
@@ -44,7 +44,7 @@ class EighImplementation(enum.Enum):
 
 
 class SvdAlgorithm(enum.Enum):
-    """What computes svd."""
+    """The algorithm of svd."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -74,7 +74,7 @@ def cholesky(x: Array, *, symmetrize_input: bool = True) -> Array:
 
     x is symmetrized first; without symmetrize_input its lower triangle is taken.
     """
-    return fused(_cholesky, matrix("cholesky", x, square=True), symmetrize=symmetrize_input)
+    return eager_jit(_cholesky, matrix("cholesky", x, square=True), symmetrize=symmetrize_input)
 
 
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Array:
@@ -96,8 +96,8 @@ def eig(
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
 ) -> list[Array]:
-    """The eigenvalues [..., n] of each [..., n, n], its left and its right eigenvectors (columns), as far as they are
-    asked for; all complex. Each vector has the norm 1, and its greatest element is real.
+    """The eigenvalues [..., n] of each [..., n, n], its left and its right eigenvectors (columns), as requested; all
+    complex. Each vector has the norm 1, and its largest element is real.
 
     The derivative is that of distinct eigenvalues; it is always there, so that enable_eigvec_derivs changes nothing.
     """
@@ -142,7 +142,7 @@ def eigh(
         raise _refuse("eigh", implementation, "None or EighImplementation.QR")
     x = matrix("eigh", x, square=True)
     subset = _subset("eigh", subset_by_index, get_aval(x).shape[-1])
-    v, w = fused(_eigh, x, lower=bool(lower), symmetrize=bool(symmetrize_input), subset=subset)
+    v, w = eager_jit(_eigh, x, lower=bool(lower), symmetrize=bool(symmetrize_input), subset=subset)
     return v, w
 
 
@@ -223,7 +223,7 @@ def svd(
     if subset is not None and full_matrices and compute_uv:
         raise ValueError("svd: full_matrices and subset_by_index exclude each other; pass full_matrices=False")
     by_qr = algorithm is SvdAlgorithm.QR
-    return fused(_svd, x, full=bool(full_matrices), vectors=bool(compute_uv), by_qr=by_qr, subset=subset)
+    return eager_jit(_svd, x, full=bool(full_matrices), vectors=bool(compute_uv), by_qr=by_qr, subset=subset)
 
 
 def _symmetric_product(a: Array, c: Array, *, alpha: float, beta: float, symmetrize: bool) -> Array:
@@ -243,7 +243,7 @@ def symmetric_product(
     check_arrays("symmetric_product", a_matrix, c_matrix)
     la.shapes_of("symmetric_product", "mn,mm->mm", get_aval(a_matrix), get_aval(c_matrix))
     scalars = {"alpha": float(alpha), "beta": float(beta)}
-    return fused(_symmetric_product, a_matrix, c_matrix, **scalars, symmetrize=bool(symmetrize_output))
+    return eager_jit(_symmetric_product, a_matrix, c_matrix, **scalars, symmetrize=bool(symmetrize_output))
 
 
 def triangular_solve(
@@ -258,8 +258,8 @@ def triangular_solve(
 ) -> Array:
     """X of op(a) X = b with left_side, else of X op(a) = b; a is triangular, and its other triangle is not read.
 
-    b may be one vector for each matrix. op is what transpose_a and conjugate_a say; with unit_diagonal the diagonal
-    counts as ones.
+    b may be one vector for each matrix. transpose_a and conjugate_a select op; with unit_diagonal the diagonal counts
+    as ones.
     """
     check_arrays("triangular_solve", a, b)
     vector = len(get_aval(b).shape) == len(get_aval(a).shape) - 1
@@ -373,7 +373,7 @@ def qdwh(
         raise _refuse("qdwh", "dynamic_shape", "an array of the size that is meant")
     eps = float(np.finfo(get_aval(x).dtype).eps) if eps is None else float(eps)
     weights = tuple(_weights(eps, max_iterations))
-    u, h, converged = fused(_qdwh, x, weights=weights, eps=eps)
+    u, h, converged = eager_jit(_qdwh, x, weights=weights, eps=eps)
     return u, h, movement.full((), len(weights), np.int32), converged
 
 

@@ -26,7 +26,16 @@ from pycompiler.lax.shardings import divided
 from pycompiler.ops import compare, creation, indexing
 from pycompiler.ops import movement as ops
 from pycompiler.ops import shape as shapes
+from pycompiler.ops.arithmetic import bitcast, convert
+from pycompiler.ops.bits import or_, shift_left
 from pycompiler.ops.elementwise import add
+
+__all__ = [
+    "broadcast", "broadcast_in_dim", "broadcast_to_rank", "broadcasted_iota", "collapse", "concatenate",
+    "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim",
+    "dynamic_update_slice", "dynamic_update_slice_in_dim", "expand_dims", "full", "full_like", "index_in_dim",
+    "iota", "pad", "reshape", "rev", "slice", "slice_in_dim", "squeeze", "transpose",
+]  # fmt: skip
 
 
 def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = None) -> Array:
@@ -42,11 +51,21 @@ def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = No
     wanted = get_aval(fill_value).dtype if dtype is None else dtypes.canonicalize_requested(dtype, "full")
     weak = dtype is None and get_aval(fill_value).weak_type
     sizes = canonical_shape("full", shape)
+    if dtypes.is_key(wanted) and not dtypes.is_key(get_aval(fill_value).dtype):
+        fill_value = _key_of(fill_value)
     if type(fill_value) in _NUMBERS and wanted.kind in "biufc" and _is_direct(sizes):
         made = filled(ShapedArray(sizes, wanted, weak), literal(fill_value, wanted).tobytes())
     else:
         made = shapes.broadcast_in_dim.bind(cast(fill_value, wanted, weak), shape=sizes, broadcast_dimensions=())
     return divided("full", made, sharding)
+
+
+def _key_of(number: Array) -> Array:
+    """The key both of whose numbers are this one."""
+    half = convert.bind(cast(number, dtypes.uint32), new_dtype=dtypes.uint64)
+    # Words of 64 bits are there without enable_x64 too, but literals of them are not.
+    word = or_.bind(half, shift_left.bind(half, convert.bind(32, new_dtype=dtypes.uint64)))
+    return bitcast.bind(word, new_dtype=dtypes.KEY)
 
 
 def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None, sharding: Any = None) -> Array:

@@ -22,6 +22,22 @@ from pycompiler.ops.reduction import reduce_max, reduce_min
 from pycompiler.ops.rules import INT32
 from pycompiler.ops.shape import full_like, reduce_sum, reshaped
 
+__all__ = [
+    "all_gather",
+    "all_to_all",
+    "axis_index",
+    "axis_size",
+    "pbroadcast",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "pshuffle",
+    "psum",
+    "psum_scatter",
+    "pswapaxes",
+]
+
 Tree = Any
 AxisName = Any
 GivenGroups = Sequence[Sequence[int]] | None
@@ -140,12 +156,12 @@ def pmean(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None
 
 
 def pmax(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
-    """The greatest of what the members of a mapped axis have; see `psum`. Members that are equal share the tangent."""
+    """The maximum over the members of a mapped axis; see `psum`. Equal members share the tangent."""
     return _reduced("pmax", reductions.pmax, x, axis_name, axis_index_groups)
 
 
 def pmin(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
-    """The least of what the members of a mapped axis have; see `psum`. Members that are equal share the tangent."""
+    """The minimum over the members of a mapped axis; see `psum`. Equal members share the tangent."""
     return _reduced("pmin", reductions.pmin, x, axis_name, axis_index_groups)
 
 
@@ -178,8 +194,8 @@ def all_gather(
     tiled: bool = False,
     to: str = "varying",
 ) -> Tree:
-    """What all members of a mapped axis have, stacked along a new dimension `axis`, or with `tiled` one after the
-    other along the dimension that is there.
+    """The values of all members of a mapped axis, stacked along a new dimension `axis`, or with `tiled` concatenated
+    along the existing dimension.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.vmap(lambda x: pc.lax.all_gather(x, "i")[::-1], axis_name="i", out_axes=None)(pnp.arange(3))
@@ -282,8 +298,8 @@ def all_to_all(
 ) -> Tree:
     """Maps another dimension: `split_axis` becomes the mapped one, which becomes the dimension `concat_axis`.
 
-    Without `tiled`, `split_axis` has one element for each member and is taken out before `concat_axis` is put in. With
-    it, the one is cut into equal parts, and what all members send is joined along the other.
+    Without `tiled`, `split_axis` has one element for each member; it is removed before `concat_axis` is inserted. With
+    `tiled`, `split_axis` is cut into equal parts, and the parts from all members are concatenated along `concat_axis`.
 
     Raises ValueError for a dimension that can't be divided so.
     """
@@ -296,7 +312,7 @@ def pswapaxes(x: Tree, axis_name: AxisName, axis: int, *, axis_index_groups: Giv
 
 
 def ppermute(x: Tree, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> Tree:
-    """Each member gets what another one has, as the pairs (source, destination) say; zeros where no pair does.
+    """Each destination of the pairs (source, destination) gets the value of its source; all other members get zeros.
 
     Raises ValueError when two pairs have one source or one destination, or name a member that is not there.
     """
@@ -310,7 +326,7 @@ def ppermute(x: Tree, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> T
 
 
 def pshuffle(x: Tree, axis_name: AxisName, perm: Sequence[int]) -> Tree:
-    """Each member i gets what the member perm[i] has; `perm` is a permutation of all members."""
+    """Each member i gets the value of the member perm[i]; `perm` is a permutation of all members."""
     size = _size("pshuffle", _names("pshuffle", axis_name), None)
     if sorted(perm) != list(range(size)):
         raise ValueError(f"pshuffle: perm must be a permutation of the {size} members, got {perm}")
@@ -318,7 +334,7 @@ def pshuffle(x: Tree, axis_name: AxisName, perm: Sequence[int]) -> Tree:
 
 
 def pbroadcast(x: Tree, axis_name: AxisName, source: int) -> Tree:
-    """What the member with the index `source` has, for all members.
+    """The value of the member with the index `source`, for all members.
 
     Raises ValueError for a member that is not there.
     """

@@ -1,7 +1,7 @@
 """Putting arrays into places, traced or not: leaves, what is made on a device at once, trees. Part of lax.
 
-Before it: `core.places`, which puts one array outside of any trace, and the primitive of `ops.spmd.placement`. After
-it: the functions of numpy that take a `device`, and `pycompiler.spmd.placement`, the public names.
+Before it: `core.mesh.placement`, which puts one array outside of any trace, and the primitive of `ops.spmd.placement`.
+After it: the functions of numpy that take a `device`, and `pycompiler.spmd.placement`, the public names.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,15 @@ import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count
-from pycompiler.core.mesh.places import Place, check_place, deferred, is_place, making_on, put, single_device
+from pycompiler.core.mesh.placement import (
+    Placement,
+    check_placement,
+    deferred,
+    is_placement,
+    making_on,
+    put,
+    single_device,
+)
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
@@ -26,11 +34,11 @@ _SEVERAL = device_count() > 1
 
 
 def place_leaf(
-    function: str, x: Any, place: Place | None, donate: bool = False, may_alias: bool | None = None
+    function: str, x: Any, place: Placement | None, donate: bool = False, may_alias: bool | None = None
 ) -> Array:
     """One array in a place (None: where it is), traced or not."""
     check_arrays(function, x)
-    place = check_place(function, place)
+    place = check_placement(function, place)
     if not isinstance(x, Tracer) and current_trace() is None:
         return put(x, place, donate=donate, may_alias=may_alias)
     if isinstance(place, NamedSharding):
@@ -39,14 +47,14 @@ def place_leaf(
     return x if place is None else primitive.bind(x, device=place, src=None)
 
 
-def created(function: str, device: Place | None, make: Callable[[], Array]) -> Array:
+def created(function: str, device: Placement | None, make: Callable[[], Array]) -> Array:
     """What `make()` makes, at once where it was asked for: the memory of other devices is not touched.
 
     ValueError, in the name of `function`, for what is no device.
     """
     if device is None:
         return make()
-    device = check_place(function, device)
+    device = check_placement(function, device)
     if current_trace() is not None:
         return place_leaf(function, make(), device)
     with making_on(single_device(device)):
@@ -55,7 +63,7 @@ def created(function: str, device: Place | None, make: Callable[[], Array]) -> A
 
 
 def filled(
-    function: str, device: Place | None, shape: tuple[Any, ...], dtype: Any, weak: bool, make: Callable[[], Array]
+    function: str, device: Placement | None, shape: tuple[Any, ...], dtype: Any, weak: bool, make: Callable[[], Array]
 ) -> Array:
     """As `created`, for what depends on no array: `make()` gives an array of this shape and dtype. Where no device is
     asked for, and there are several, it is made at its first use, which may be a `device_put`."""
@@ -65,7 +73,7 @@ def filled(
     return deferred(aval, make) if aval.is_concrete else make()
 
 
-def beside(a: Any, device: Place | None) -> Place | None:
+def beside(a: Any, device: Placement | None) -> Placement | None:
     """Where an array that is like `a` is made: on `device`, else where `a` is committed, else anywhere."""
     if device is None and type(a) is RuntimeArray and a.committed:
         return a.device
@@ -73,7 +81,7 @@ def beside(a: Any, device: Place | None) -> Place | None:
 
 
 def _is_entry(x: Any) -> bool:
-    return x is None or is_place(x)
+    return x is None or is_placement(x)
 
 
 def _along(what: str, entries: Any, tree: Any, is_entry: Callable[[Any], bool]) -> list[Any]:
@@ -105,12 +113,13 @@ def device_put(
       x: a tree of arrays, NumPy arrays (which are copied straight to the device) and scalars.
       device: a device, a sharding, a PartitionSpec over the current mesh, None (arrays stay where they are; other
         values become uncommitted arrays on the default device), or a tree of these that is a prefix of x.
-      src: where x was, which what computes derivatives may be told; else it is seen from the arrays.
+      src: the earlier place of x, for derivatives; the default is the place of the arrays.
       donate: whether the arrays given are deleted, so that their memory is free once the copy is made; or a tree.
       may_alias: False: a copy even where the array is there already; or a tree.
 
-    Inside a compiled function, which runs on one device, it says that this is the device. Raises TypeError for what is
-    no array, ValueError for what is no place, where the trees do not fit, or both donate and may_alias are true.
+    Inside a compiled function, which runs on one device, it says that this is the device. Raises TypeError for an
+    object that is not an array. Raises ValueError for an object that is not a place, for trees that do not match, and
+    if both donate and may_alias are true.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.device_put(pnp.ones(3), pc.devices()[0]).device
@@ -118,7 +127,7 @@ def device_put(
     """
     leaves, tree = tree_flatten(x)
     for entry in tree_flatten(device, _is_entry)[0]:
-        check_place("device_put", entry)
+        check_placement("device_put", entry)
     places = _along("device", device, x, _is_entry)
     donations = _along("donate", donate, x, _is_flag)
     aliases = _along("may_alias", may_alias, x, _is_flag)

@@ -15,6 +15,17 @@ from typing import Any, NamedTuple
 
 from pycompiler.core.types import dtype as dtypes
 
+__all__ = [
+    "AccuracyMode",
+    "DotAlgorithm",
+    "DotAlgorithmPreset",
+    "DotDimensionNumbers",
+    "Precision",
+    "PrecisionLike",
+    "RoundingMethod",
+    "Tolerance",
+]
+
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
 
@@ -108,7 +119,7 @@ PrecisionLike = (
 
 
 class RoundingMethod(enum.IntEnum):
-    """Where `round` takes what lies halfway: 0.5 to 1, or to 0, the nearest even number."""
+    """The rounding of ties in `round`: 0.5 to 1, or to 0, the nearest even number."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1

@@ -8,12 +8,28 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.ops import PRIMITIVES, bits, compare, reduction
 from pycompiler.ops import sort as sorting
 from pycompiler.ops.shape import broadcast_in_dim
+
+__all__ = [
+    "approx_max_k",
+    "approx_min_k",
+    "argmax",
+    "argmin",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
+    "reduce_prod",
+    "reduce_sum",
+    "sort",
+    "sort_key_val",
+    "top_k",
+]
 
 
 def _reduction(name: str, summary: str) -> Any:
@@ -56,7 +72,7 @@ def _arg_extremum(name: str, reduce: str, operand: Array, axis: int, index_dtype
     axis = canonical_axis(name, axis, len(get_aval(operand).shape))
     entry = PRIMITIVES[name]
     if dtypes.is_complex(get_aval(operand).dtype) and get_aval(operand).shape[axis] != 0:
-        operand, entry = fused(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
+        operand, entry = eager_jit(_is_extremum, operand, axis=axis, reduce=reduce), reduction.argmax
     return entry.bind(operand, axis=axis, index_dtype=_index_dtype(name, operand, axis, index_dtype))
 
 
@@ -78,7 +94,7 @@ def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
 
 
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
-    """The index of the greatest in one dimension: of the first of equal ones, or of the first nan. Complex numbers are
+    """The index of the maximum along one dimension: the first of equal elements, or the first nan. Complex numbers are
     in the order of their real parts, then of their imaginary ones.
 
     >>> import pycompiler.numpy as pnp
@@ -90,7 +106,7 @@ def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
 
 
 def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
-    """The index of the least in one dimension: of the first of equal ones, or of the first nan."""
+    """The index of the minimum along one dimension: the first of equal elements, or the first nan."""
     return _arg_extremum("argmin", "reduce_min", operand, axis, index_dtype)
 
 
@@ -117,7 +133,8 @@ def sort_key_val(keys: Array, values: Array, dimension: int = -1, is_stable: boo
 
 
 def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
-    """The k greatest of a dimension in descending order, and their indices; of equal ones the first, of all nan.
+    """The k largest elements of a dimension in descending order, and their indices; nan counts as the largest, and of
+    equal elements the first comes first.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -148,7 +165,7 @@ def approx_max_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> tuple[Array, Array]:
-    """The k greatest of a dimension and their indices: exactly, whatever recall_target allows."""
+    """The k largest elements of a dimension and their indices: exact, for any recall_target."""
     _check_floats("approx_max_k", operand)
     return top_k(operand, k, axis=reduction_dimension)
 
@@ -161,7 +178,7 @@ def approx_min_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> tuple[Array, Array]:
-    """The k least of a dimension and their indices: exactly, whatever recall_target allows."""
+    """The k smallest elements of a dimension and their indices: exact, for any recall_target."""
     _check_floats("approx_min_k", operand)
     values, places = top_k(elementwise.neg(operand), k, axis=reduction_dimension)
     return elementwise.neg(values), places

@@ -29,6 +29,12 @@ from pycompiler.lax.tracing import (
 from pycompiler.ops.control.graphs import mapped_graph, opened
 from pycompiler.ops.control.scan import Form, run_scan
 
+__all__ = [
+    "associative_scan",
+    "map",
+    "scan",
+]
+
 
 @boundary
 def scan(

@@ -15,6 +15,11 @@ from pycompiler.lax.placement import place_leaf
 from pycompiler.ops.collective.reductions import pvary
 from pycompiler.ops.spmd.shard_map import sharding_constraint
 
+__all__ = [
+    "pcast",
+    "with_sharding_constraint",
+]
+
 
 def _is_entry(x: object) -> bool:
     return x is None or isinstance(x, (Sharding, PartitionSpec))

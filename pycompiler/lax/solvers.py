@@ -17,6 +17,11 @@ from pycompiler.ops.control.solvers import custom_linear_solve as _linear_solve
 from pycompiler.ops.control.solvers import custom_root as _root
 from pycompiler.transforms.derivative import linearize
 
+__all__ = [
+    "custom_linear_solve",
+    "custom_root",
+]
+
 Function = Callable[..., Any]
 
 
@@ -28,7 +33,7 @@ class _Traced:
     ) -> None:
         leaves, in_tree = tree_flatten((tuple(example), {}))
         flat = FlatFunction(name, function, in_tree, has_aux=has_aux)
-        self.graph: ClosedGraph = make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.origin())
+        self.graph: ClosedGraph = make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info())
         self.split = flat.split
         wanted, tree = tree_flatten(like)
         if flat.out_tree != tree:
@@ -58,9 +63,9 @@ def custom_linear_solve(
     """The x with `matvec(x) = b` that `solve(matvec, b)` gives, whose derivatives are those of this equation.
 
     `matvec` is linear; `b` and x are trees of arrays of the same structure, shapes and dtypes. The derivatives by `b`,
-    and by what `matvec` closes over, are again solutions by `solve`, and backwards by `transpose_solve(vecmat, b)`,
-    where `vecmat` is the transpose of `matvec`; with `symmetric` that is `matvec`, and `solve` serves for both. With
-    `has_aux` both solvers return a pair, of which the second half is not differentiated.
+    and by closed-over values of `matvec`, are again solutions by `solve`, and backwards by `transpose_solve(vecmat,
+    b)`, where `vecmat` is the transpose of `matvec`; with `symmetric` that is `matvec`, and `solve` serves for both.
+    With `has_aux` both solvers return a pair, of which the second half is not differentiated.
 
     Raises TypeError where a function returns another structure, shape or dtype, and where the transpose is needed and
     not given.
@@ -117,7 +122,7 @@ def custom_root(
 ) -> Tree:
     """The x with `f(x) = 0` that `solve(f, initial_guess)` gives, whose derivatives are those of this equation.
 
-    x is a tree of arrays like the guess, and so is `f(x)`. The derivatives are by what `f` closes over, not by the
+    x is a tree of arrays like the guess, and so is `f(x)`. The derivatives are by closed-over values of `f`, not by the
     guess: `tangent_solve(g, y)` is the solution of `g(x) = y`, where `g` is `f` linearized at the root; for scalars
     `lambda g, y: y / g(1.0)`. With `has_aux` the solver returns a pair, of which the second half is not differentiated.
 

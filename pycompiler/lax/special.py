@@ -9,6 +9,20 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, check_arrays, matched
 from pycompiler.ops import special
 
+__all__ = [
+    "bessel_i0e",
+    "bessel_i1e",
+    "betainc",
+    "digamma",
+    "igamma",
+    "igamma_grad_a",
+    "igammac",
+    "lgamma",
+    "polygamma",
+    "random_gamma_grad",
+    "zeta",
+]
+
 
 def _unary(name: str, summary: str) -> Callable[[Array], Array]:
     primitive = getattr(special, name)

@@ -48,7 +48,7 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     traced = known.get(key)
     if traced is None:
         flat = FlatFunction(name, fun, in_tree)
-        graph = make_graph(flat, avals, flat.origin())
+        graph = make_graph(flat, avals, flat.debug_info())
         if current_trace() is None:
             graph.derived["opened"] = _like_known(*opened(graph))
         traced = (graph, flat.out_tree)

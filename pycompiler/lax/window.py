@@ -14,7 +14,7 @@ import numpy as np
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.core.types.tree import tree_flatten, tree_map
@@ -26,6 +26,14 @@ from pycompiler.ops import compare, reduction, window
 from pycompiler.ops.reduction import highest, lowest
 from pycompiler.ops.window import count_windows, dilated
 from pycompiler.transforms.mapping import vmap
+
+__all__ = [
+    "padtype_to_pads",
+    "reduce",
+    "reduce_window",
+    "reduce_window_shape_tuple",
+    "reduce_xor",
+]
 
 Padding = str | Sequence[tuple[int, int]]
 
@@ -84,7 +92,7 @@ def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree:
             raise TypeError(f"reduce: the computation must give what it takes, {tree}, got {out_tree}")
         return out
 
-    closed = record(flat, (*avals, *avals), Origin("reduce", computation))
+    closed = record(flat, (*avals, *avals), DebugInfo("reduce", computation))
     for given, aval in zip(closed.out_avals, avals, strict=True):
         if (given.shape, given.dtype) != (aval.shape, aval.dtype):
             raise TypeError(
@@ -200,8 +208,9 @@ def reduce(
 ) -> Any:
     """operands (an array, or a tree of arrays of one shape) combined over dimensions by an associative computation.
 
-    computation(x, y) takes and gives what operands is, as scalars; init_values are its neutral elements. Known
-    operations become the reductions of their own; others are applied in a tree of neighbours, one call for each level.
+    computation(x, y) takes and returns scalars in the structure of operands; init_values are its neutral elements.
+    Known operations become the reductions of their own; others are applied in a tree of neighbours, one call for each
+    level.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -304,8 +313,8 @@ def reduce_window(
 
     The operand is spread by base_dilation and padded, by nothing that counts; window i takes the elements i * stride +
     k * dilation, beginning with init_value. padding: VALID, SAME, SAME_LOWER or (low, high) for each dimension;
-    negative ones take elements away. What SAME adds is counted for the operand before it is spread.
-    The derivative of max and min goes to the first extremum of each window. A computation that is none of the known
+    negative ones take elements away. The padding of SAME is computed for the operand before its dilation. The
+    derivative of max and min goes to the first extremum of each window. A computation that is none of the known
     operations is called once for each position of a window: large windows then take long to compile.
 
     >>> import pycompiler.numpy as pnp

@@ -9,7 +9,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.lax.precision import DotAlgorithmPreset
 from pycompiler.nn.functions import softmax
@@ -98,7 +98,7 @@ def dot_product_attention(
                 f"{(batch, heads, targets, sources)}"
             )
     window = (local_window_size, local_window_size) if isinstance(local_window_size, int) else local_window_size
-    out, residual = fused(
+    out, residual = eager_jit(
         _attention,
         query,
         key,

@@ -11,7 +11,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import (
     broadcast_to,
     broadcasts,
@@ -22,6 +22,7 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
@@ -35,7 +36,7 @@ def relu(x: Any) -> Array:
     Array([0., 2.], dtype=float32)
     """
     check_arrays("relu", x)
-    return fused(_relu, x)
+    return eager_jit(_relu, x)
 
 
 def _relu(x: Array) -> Array:
@@ -68,7 +69,7 @@ def silu(x: Any) -> Array:
     >>> nn.silu(pnp.array([-1.0, 1.0]))
     Array([-0.26894143,  0.7310586 ], dtype=float32)
     """
-    return fused(_silu, *promoted_inexact("silu", x))
+    return eager_jit(_silu, *promoted_inexact("silu", x))
 
 
 def _silu(x: Array) -> Array:
@@ -85,7 +86,7 @@ def softplus(x: Any) -> Array:
     >>> nn.softplus(0.0)
     Array(0.6931472, dtype=float32, weak_type=True)
     """
-    return fused(_softplus, *promoted_inexact("softplus", x))
+    return eager_jit(_softplus, *promoted_inexact("softplus", x))
 
 
 def _softplus(x: Array) -> Array:
@@ -122,7 +123,7 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     >>> nn.gelu(pnp.array([-1.0, 1.0]))
     Array([-0.158808,  0.841192], dtype=float32)
     """
-    return fused(_gelu, *promoted_inexact("gelu", x), approximate=bool(approximate))
+    return eager_jit(_gelu, *promoted_inexact("gelu", x), approximate=bool(approximate))
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
@@ -250,8 +251,8 @@ def log_softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     (x,) = promoted_inexact("log_softmax", x)
     axes = canonical_axes("log_softmax", axis, len(get_aval(x).shape))
     if where is None:
-        return fused(log_normalized, x, axes=axes)
-    return fused(_of_counted, x, _mask("log_softmax", where, x), axes=axes, logarithm=True)
+        return eager_jit(log_normalized, x, axes=axes)
+    return eager_jit(_of_counted, x, _mask("log_softmax", where, x), axes=axes, logarithm=True)
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
@@ -265,8 +266,8 @@ def softmax(x: Any, axis: Any = -1, where: Any = None) -> Array:
     (x,) = promoted_inexact("softmax", x)
     axes = canonical_axes("softmax", axis, len(get_aval(x).shape))
     if where is None:
-        return fused(normalized, x, axes=axes)
-    return fused(_of_counted, x, _mask("softmax", where, x), axes=axes, logarithm=False)
+        return eager_jit(normalized, x, axes=axes)
+    return eager_jit(_of_counted, x, _mask("softmax", where, x), axes=axes, logarithm=False)
 
 
 def _standardize(x: Array, *given: Array, axes: tuple[int, ...], which: tuple[str, ...]) -> Array:
@@ -292,8 +293,9 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Array:
-    """x less its mean over axes, divided by its standard deviation; either may be given, and a mask `where` says what
-    counts for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squares of what is left.
+    """x minus its mean over axes, divided by its standard deviation; either may be given. A mask `where` selects the
+    elements that count for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squared
+    differences.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -309,7 +311,7 @@ def standardize(
     options = {"mean": mean, "variance": variance, "epsilon": epsilon, "where": where}
     given = {name: value for name, value in options.items() if value is not None}
     check_arrays("standardize", *given.values())
-    return fused(_standardize, x, *given.values(), axes=axes, which=tuple(given))
+    return eager_jit(_standardize, x, *given.values(), axes=axes, which=tuple(given))
 
 
 def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
@@ -320,6 +322,7 @@ def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
     return cast(lax.eq(movement.broadcast_in_dim(x, shape, kept), numbers), dtype)
 
 
+@nested(1)
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
     """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range.
 
@@ -333,12 +336,12 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     wanted = dtypes.scalar_dtype(float) if dtype is None else requested("one_hot", dtype)
     place = canonical_axis("one_hot", axis, len(get_aval(x).shape) + 1)
     (num_classes,) = canonical_shape("one_hot", (num_classes,))
-    return fused(_one_hot, x, num_classes=num_classes, axis=place, dtype=wanted)
+    return eager_jit(_one_hot, x, num_classes=num_classes, axis=place, dtype=wanted)
 
 
 def log1mexp(x: Any) -> Array:
     """log(1 - exp(-x)) for x >= 0, by the two forms of Maechler, each where it is exact."""
-    return fused(_log1mexp, *promoted_inexact("log1mexp", x))
+    return eager_jit(_log1mexp, *promoted_inexact("log1mexp", x))
 
 
 def _log1mexp(x: Array) -> Array:
@@ -362,7 +365,7 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
 
 def sparse_plus(x: Any) -> Array:
     """0 up to -1, x from 1 on, (x + 1)^2 / 4 between."""
-    return fused(_sparse_plus, *promoted_inexact("sparse_plus", x))
+    return eager_jit(_sparse_plus, *promoted_inexact("sparse_plus", x))
 
 
 def _sparse_plus(x: Array) -> Array:
@@ -374,7 +377,7 @@ def _sparse_plus(x: Array) -> Array:
 
 def sparse_sigmoid(x: Any) -> Array:
     """0 up to -1, 1 from 1 on, (x + 1) / 2 between."""
-    return fused(_sparse_sigmoid, *promoted_inexact("sparse_sigmoid", x))
+    return eager_jit(_sparse_sigmoid, *promoted_inexact("sparse_sigmoid", x))
 
 
 def _sparse_sigmoid(x: Array) -> Array:
@@ -383,7 +386,7 @@ def _sparse_sigmoid(x: Array) -> Array:
 
 def squareplus(x: Any, b: Any = 4) -> Array:
     """(x + sqrt(x^2 + b)) / 2."""
-    return fused(_squareplus, *promoted_inexact("squareplus", x, b))
+    return eager_jit(_squareplus, *promoted_inexact("squareplus", x, b))
 
 
 def _squareplus(x: Array, b: Array) -> Array:

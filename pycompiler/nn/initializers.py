@@ -10,7 +10,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, canonical_shape, cast
 from pycompiler.numpy import creation, ufuncs
@@ -85,11 +85,15 @@ def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, u
 
 def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
     """How many inputs an output has, and how many outputs an input."""
-    if len(shape) < 2:
-        raise ValueError(f"variance_scaling: needs at least two dimensions, got the shape {tuple(shape)}")
 
     def axes(spec: Any) -> list[int]:
-        return [axis % len(shape) for axis in (spec if isinstance(spec, Sequence) else (spec,))]
+        given = list(spec) if isinstance(spec, Sequence) else [spec]
+        if any(not -len(shape) <= axis < len(shape) for axis in given):
+            raise ValueError(
+                f"variance_scaling: the shape {tuple(shape)} has no axis {spec!r}; say by in_axis, out_axis and "
+                "batch_axis which there are"
+            )
+        return [axis % len(shape) for axis in given]
 
     inputs, outputs = (prod(shape[axis] for axis in axes(spec)) for spec in (in_axis, out_axis))
     field = prod(shape) / inputs / outputs / prod(shape[axis] for axis in axes(batch_axis))
@@ -112,7 +116,7 @@ def _disk(key: Array, *, shape: tuple[int, ...], dtype: Any, radius: float | Non
 
 def _in_disk(key: Any, shape: Any, dtype: Any, radius: float | None = None) -> Array:
     check_key("variance_scaling", key)
-    return fused(_disk, key, shape=canonical_shape("variance_scaling", shape), dtype=dtype, radius=radius)
+    return eager_jit(_disk, key, shape=canonical_shape("variance_scaling", shape), dtype=dtype, radius=radius)
 
 
 def variance_scaling(
@@ -202,7 +206,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         columns = shape[axis]
         rows = prod(shape) // columns
         drawn = distributions.normal(key, (max(rows, columns), min(rows, columns)), wanted)
-        matrix = fused(orthonormal, drawn)
+        matrix = eager_jit(orthonormal, drawn)
         if rows < columns:
             matrix = movement.transpose(matrix, (1, 0))
         others = [i for i in range(len(shape)) if i != axis]

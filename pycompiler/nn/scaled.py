@@ -16,7 +16,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 
 _E2M1, _E4M3, _E8M0 = map(np.dtype, (ml_dtypes.float4_e2m1fn, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e8m0fnu))
@@ -63,7 +63,7 @@ def scaled_matmul(
     if a_scales[:2] != a[:2] or b_scales[:2] != b[:2] or a_scales[2] == 0 or a[2] % a_scales[2]:
         raise ValueError(f"{name}: scales must have the first dimensions of what they scale, and divide K; got {shown}")
     wanted = dtypes.canonicalize_requested(preferred_element_type, name)
-    return fused(_scaled_matmul, lhs, rhs, lhs_scales, rhs_scales, wanted=wanted)
+    return eager_jit(_scaled_matmul, lhs, rhs, lhs_scales, rhs_scales, wanted=wanted)
 
 
 def _scaled_matmul(lhs: Array, rhs: Array, lhs_scales: Array, rhs_scales: Array, *, wanted: Any) -> Array:
@@ -107,7 +107,9 @@ def scaled_dot_general(
             )
         scale = () if config.global_scale is None else (config.global_scale,)
         sides.append(
-            fused(_rounded, x, *scale, axes=tuple(axes), batch=tuple(kept), mode=config.mode, block=config.block_size)
+            eager_jit(
+                _rounded, x, *scale, axes=tuple(axes), batch=tuple(kept), mode=config.mode, block=config.block_size
+            )
         )
     count = len(batch[0])
     last = [len(get_aval(x).shape) - 1 for x in sides]

@@ -11,7 +11,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays, weakly
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.cumulative import cumsum
@@ -19,6 +19,13 @@ from pycompiler.numpy.movement import concatenate, moveaxis
 from pycompiler.numpy.promotion import converted, inexact, promoted_inexact
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.taking import take
+
+__all__ = [
+    "gradient",
+    "interp",
+    "trapezoid",
+    "unwrap",
+]
 
 
 def _steps(x: Array, axis: int) -> Array:
@@ -57,7 +64,7 @@ def gradient(
             raise ValueError(
                 f"gradient: a spacing is a number or {size} places along axis {along}, got {short(spacing)}"
             )
-        slopes = fused(_gradient, x, cast(spacing, dtype), axis=along)
+        slopes = eager_jit(_gradient, x, cast(spacing, dtype), axis=along)
         results.append(weakly(slopes, get_aval(f).weak_type))
     return results[0] if len(axes) == 1 else results
 
@@ -117,7 +124,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * pi) ->
     if get_aval(p).shape[axis] == 0:
         return as_array(p)
     limit = ufuncs.divide(period, 2) if discont is None else discont
-    return fused(_unwrap, p, period, limit, axis=axis)
+    return eager_jit(_unwrap, p, period, limit, axis=axis)
 
 
 def _unwrap(p: Array, period: Array, discont: Array, *, axis: int) -> Array:
@@ -136,7 +143,7 @@ def _unwrap(p: Array, period: Array, discont: Array, *, axis: int) -> Array:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Array:
     """The piecewise linear function through the points (xp, fp), xp ascending, at x.
 
-    left, right: what stands below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
+    left, right: the values below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
     period: x and xp are taken modulo it, in any order; left and right then have no meaning.
 
     >>> import pycompiler.numpy as pnp
@@ -157,8 +164,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         check_arrays("interp", period)
         if get_aval(period).shape != ():
             raise ValueError(f"interp: the period is a scalar, got {short(period)}")
-        return fused(_periodic, *points, values, cast(period, dtype))
-    inner = fused(_interpolated, *points, values)
+        return eager_jit(_periodic, *points, values, cast(period, dtype))
+    inner = eager_jit(_interpolated, *points, values)
     for side, place, beyond in ((left, 0, ufuncs.less), (right, -1, ufuncs.greater)):
         if not isinstance(side, str):
             end = movement.index_in_dim(values, place, keepdims=False) if side is None else side

@@ -12,6 +12,17 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import converted
 
+__all__ = [
+    "angle",
+    "imag",
+    "iscomplex",
+    "iscomplexobj",
+    "isreal",
+    "isrealobj",
+    "real",
+    "sort_complex",
+]
+
 
 def _is_complex(x: Any) -> bool:
     return dtypes.is_complex(get_aval(x).dtype)
@@ -69,9 +80,11 @@ def isreal(x: Any) -> Array:
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether x is complex as a whole, whatever its values are. Takes anything."""
+    """Whether x has a complex dtype, for any values. Takes anything."""
     if is_array(x):
         return _is_complex(x)
+    if isinstance(x, list | tuple):
+        return any(map(iscomplexobj, x))
     return bool(np.iscomplexobj(x)) if not hasattr(x, "dtype") else np.dtype(x.dtype).kind == "c"
 
 

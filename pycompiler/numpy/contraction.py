@@ -14,13 +14,26 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import diagonal_offset
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
+
+__all__ = [
+    "convolve",
+    "correlate",
+    "dot",
+    "inner",
+    "matmul",
+    "outer",
+    "tensordot",
+    "trace",
+    "vdot",
+    "vecdot",
+]
 
 
 def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
@@ -257,7 +270,7 @@ def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: 
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}")
     x, y = converted(name, a, v) if preferred is not None else promoted_inexact_each(name, a, v)
-    return fused(_convolution, x, y, turns=name == "convolve", mode=mode, precision=precision, preferred=preferred)
+    return eager_jit(_convolution, x, y, turns=name == "convolve", mode=mode, precision=precision, preferred=preferred)
 
 
 def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, preferred: Any) -> Array:
@@ -281,7 +294,7 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The convolution of two vectors: all of it, as much as the longer one has, or what does not meet an end.
+    """The convolution of two vectors: all of it, the length of the longer one, or the part without padding.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.convolve(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))

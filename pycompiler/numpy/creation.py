@@ -1,7 +1,9 @@
 """Arrays from Python's and NumPy's values, filled ones, ranges; the names of dtypes, which make arrays when called."""
 
+import functools
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -22,21 +24,50 @@ from pycompiler.lax.placement import beside, created, filled, place_leaf
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
 
+__all__ = [
+    "arange", "array", "asarray", "copy", "empty", "empty_like", "eye", "frombuffer", "fromfile", "fromiter",
+    "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like", "tri",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
 
 def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
     values = np.asarray(value, order="C").astype(dtype, copy=False)
     return array_from_numpy(values, ShapedArray(values.shape, dtype, weak))
 
 
-def _holds_arrays(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds_arrays, value))
-    return isinstance(value, RuntimeArray | Tracer | Dim)
+_OURS = (RuntimeArray, Tracer, Dim)
+
+
+def _survey(value: list[Any] | tuple[Any, ...], plain: set[type], others: list[Any]) -> None:
+    """What a nested list holds: the types of Python's numbers, and what is none."""
+    for one in value:
+        kind = type(one)
+        if kind in dtypes.SCALARS:
+            plain.add(kind)
+        elif isinstance(one, list | tuple):
+            _survey(one, plain, others)
+        else:
+            others.append(one)
+
+
+def _dtype_of_all(plain: set[type], others: list[Any]) -> Any:
+    """The dtype that arrays and scalars with dtypes promote to, which Python's numbers among them follow."""
+    weak = {(get_aval(x).dtype, get_aval(x).weak_type): x for x in others}
+    return dtypes.result_type(*weak.values(), *(kind(0) for kind in plain))[0]
 
 
 def _from_nested(name: str, value: Any, dtype: Any) -> Array:
     """An array of a nested list: stacked when it holds arrays of ours, read by NumPy otherwise."""
-    if _holds_arrays(value):
+    plain: set[type] = set()
+    others: list[Any] = []
+    _survey(value, plain, others)
+    if dtype is None and others and all(isinstance(x, (*_OURS, np.ndarray, np.generic)) for x in others):
+        dtype = _dtype_of_all(plain, others)
+    if any(isinstance(x, _OURS) for x in others):
         parts = [asarray(part, dtype) for part in value]
         shared, _ = dtypes.result_type(*parts)
         shapes = {get_aval(part).shape for part in parts}
@@ -48,7 +79,7 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if values.dtype == object:
-        raise TypeError(f"{name}: {value!r} does not hold numbers only")
+        raise ArgumentError(f"{name}: {value!r} does not hold numbers only")
     # Python's numbers have no width of their own: they take the default one, in which they must fit.
     wanted = dtypes.canonicalize(values.dtype) if dtype is None else dtype
     if values.size and wanted.kind in "iu" and values.dtype.kind in "iu":
@@ -56,6 +87,22 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
         if int(values.min()) < limits.min or int(values.max()) > limits.max:
             raise OverflowError(f"{name}: a number in {value!r} does not fit into {wanted.name}")
     return _from_numpy(values, wanted)
+
+
+def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """A decorator: the first `count` arguments of a function may be nested lists of numbers."""
+
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if any(isinstance(x, list | tuple) for x in args[:count]):
+                given: Any = [asarray(x) if isinstance(x, list | tuple) else x for x in args[:count]]
+                return function(*given, *args[count:], **kwargs)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def array(
@@ -72,7 +119,8 @@ def array(
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
     enable_x64. An array of ours is copied, so that either can be donated or deleted; with copy=False it is the result
-    itself where it has the dtype. TypeError for what holds no numbers, ValueError for nested lists of uneven lengths.
+    itself where it has the dtype. TypeError for an object without numbers, ValueError for nested lists of uneven
+    lengths.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
@@ -106,7 +154,7 @@ def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
         result: Any = object if keep else cast(object, wanted)
-    elif type(object) in (bool, int, float, complex):
+    elif isinstance(object, bool | int | float | complex) and not isinstance(object, np.generic):
         kind, weak = dtypes.dtype_and_weak(object)
         result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
     elif isinstance(object, Dim):
@@ -294,14 +342,13 @@ def arange(
         places = movement.iota(kind, range_length(first, last, by))
         scaled = places if by == 1 else elementwise.mul(places, cast(by, kind))
         return divided("arange", scaled if first == 0 else elementwise.add(scaled, cast(first, kind)), out_sharding)
-    if type(start) is type(stop) is type(step) is int:
-        count = max(0, -((start - stop) // step))
-        if start == 0 and step == 1:
-            return divided(
-                "arange",
-                filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count)),
-                out_sharding,
-            )
+    if start == 0 and step == 1 and isinstance(stop, int | float) and math.isfinite(stop):
+        count = max(0, math.ceil(stop))
+        return divided(
+            "arange",
+            filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count)),
+            out_sharding,
+        )
     values = np.arange(start, stop, step).astype(kind)
     return divided(
         "arange", filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind)), out_sharding
@@ -458,7 +505,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
-    """A vector of what bytes hold, from an offset in bytes on; count elements, or all (-1)."""
+    """A vector of the contents of bytes, from an offset in bytes on; count elements, or all (-1)."""
     kind = dtypes.as_dtype(dtype)
     return asarray(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
 
@@ -471,7 +518,7 @@ def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) ->
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
-    """A vector of what a file holds: bytes, from an offset on, or text with sep between two numbers."""
+    """A vector of the contents of a file: bytes, from an offset on, or text with sep between two numbers."""
     return asarray(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
 
 

@@ -9,10 +9,21 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axis, cast, check_arrays, weakly
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import converted, widened
+
+__all__ = [
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "ediff1d",
+    "nancumprod",
+    "nancumsum",
+]
 
 
 def _cumulative(
@@ -131,7 +142,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         one = [1 if i == axis else size for i, size in enumerate(aval.shape)]
         parts = [part if get_aval(part).shape else broadcast_to(part, one) for part in converted("diff", *parts)]
         a = movement.concatenate(parts, axis)
-    return fused(_diff, a, n=n, axis=axis)
+    return eager_jit(_diff, a, n=n, axis=axis)
 
 
 def _diff(a: Array, *, n: int, axis: int) -> Array:
@@ -155,7 +166,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     def flat(x: Any) -> Array:
         return movement.reshape(cast(x, get_aval(ary).dtype), (prod(get_aval(x).shape),))
 
-    parts = [fused(_diff, flat(ary), n=1, axis=0)]
+    parts = [eager_jit(_diff, flat(ary), n=1, axis=0)]
     if to_begin is not None:
         parts.insert(0, flat(to_begin))
     if to_end is not None:

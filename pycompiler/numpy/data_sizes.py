@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.autodiff.jvp import JvpTracer
-from pycompiler.core.dims.data_sizes import Scope, in_force, is_dynamic
+from pycompiler.core.dims.data_sizes import Scope, current_scope, is_dynamic
 from pycompiler.core.dims.dims import Dim, Dimension, dim_product, surely_below
 from pycompiler.core.tracing.record import GraphTracer
 from pycompiler.core.tracing.structural import reduce_sum
@@ -31,7 +31,7 @@ def hint() -> str:
     """What messages add to what there is to do."""
     if not is_dynamic():
         return 'or call the function under jit(..., dynamic="auto"), where sizes may depend on data'
-    if in_force() is None:
+    if current_scope() is None:
         return "under dynamic= as well: inside of scan, while_loop, cond, checkpoint and vmap, sizes are fixed"
     return "under dynamic= as well: the size of this result can't be a symbol"
 
@@ -57,7 +57,7 @@ class Places(Counted):
 
 def _scope(x: Any) -> Scope | None:
     """The scope in which the size may depend on x; None where it may not."""
-    return in_force() if isinstance(x, Tracer) and isinstance(_plain(x), GraphTracer) else None
+    return current_scope() if isinstance(x, Tracer) and isinstance(_plain(x), GraphTracer) else None
 
 
 def _plain(x: Any) -> Any:

@@ -9,10 +9,18 @@ from pycompiler.core.dims.ranges import bounded_diagonal, larger, range_length, 
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays, weakly
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.movement import moveaxis, ndim, ravel
+
+__all__ = [
+    "diag",
+    "diagflat",
+    "diagonal",
+    "tril",
+    "triu",
+]
 
 
 def _triangle(name: str, m: Any, k: int, lower: bool) -> Array:
@@ -72,7 +80,7 @@ def diag(v: Any, k: int = 0) -> Array:
         return diagonal(v, k)
     if ndim(v) != 1:
         raise ValueError(f"diag: takes a vector or a matrix, got {short(get_aval(v))}")
-    return fused(_diag, v, k=k)
+    return eager_jit(_diag, v, k=k)
 
 
 def _diag(v: Array, *, k: int) -> Array:

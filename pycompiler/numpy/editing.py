@@ -7,7 +7,7 @@ import numpy as np
 from pycompiler.core.dims.dims import Dim, dim_product
 from pycompiler.core.dims.ranges import fixed
 from pycompiler.core.errors import ConcretizationTypeError
-from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
@@ -25,15 +25,23 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.positions import flattened, index_dtype
-from pycompiler.numpy.sorting import searchsorted
+from pycompiler.numpy.sorting import argsort, searchsorted
 from pycompiler.numpy.taking import check_integers, take
-from pycompiler.numpy.updates import Place
+from pycompiler.numpy.updates import IndexUpdateRef
+
+__all__ = [
+    "delete",
+    "insert",
+    "repeat",
+]
 
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
     """The value of what says how large the result is."""
     if isinstance(x, Tracer):
-        raise ConcretizationTypeError(f"{name}: {what} says the size of the result and is traced; make it static")
+        no_value(
+            ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static"
+        )
     return np.asarray(x)
 
 
@@ -54,7 +62,7 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
     if isinstance(obj, Tracer) and assume_unique_indices and get_aval(obj).dtype != dtypes.bool_:
-        mask = Place(movement.full((size,), True), flattened(obj)).set(False)
+        mask = IndexUpdateRef(movement.full((size,), True), flattened(obj)).set(False)
         left = size - dim_product(get_aval(obj).shape)
         ranks = np.arange(size, dtype=np.int32)
         # The places that stay come first in a sort that keeps the order.
@@ -91,35 +99,55 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     values = cast(values, get_aval(arr).dtype)
     if isinstance(obj, slice):
         obj = np.arange(size)[obj]
-    places = _concrete("insert", "obj", obj)
-    if places.dtype == bool:
+    traced = isinstance(obj, Tracer) and get_aval(obj).dtype != dtypes.bool_
+    places: Any = obj if traced else _concrete("insert", "obj", obj)
+    if not traced and places.dtype == bool:
         places = np.nonzero(places)[0]
-    if places.size and places.dtype.kind not in "iu":
-        raise TypeError(f"insert: obj must be integers, a slice or a mask, got {places.dtype.name}")
-    if np.any((places < -size) | (places > size)):
-        raise IndexError(f"insert: an index is out of bounds for axis {axis} of {short(get_aval(arr))}")
-    places = np.where(places < 0, places + size, places).astype(np.int64)
+    if dim_product(get_aval(places).shape) and not dtypes.is_integer(get_aval(places).dtype):
+        raise TypeError(f"insert: obj must be integers, a slice or a mask, got {short(get_aval(places))}")
+    if not traced:
+        if np.any((places < -size) | (places > size)):
+            raise IndexError(f"insert: an index is out of bounds for axis {axis} of {short(get_aval(arr))}")
+        places = np.where(places < 0, places + size, places).astype(np.int64)
     given = get_aval(values).shape
     wide = (1,) * (len(shape) - len(given)) + given
     values = movement.reshape(values, wide)
-    if places.ndim == 0:
+    if len(get_aval(places).shape) == 0 and len(given) and len(given) <= len(shape):
         # One place: the first dimension of the values counts along the axis.
-        if len(given) and len(given) <= len(shape):
-            values = movement.transpose(values, _moved(0, axis, len(shape)))
-        places = np.full(get_aval(values).shape[axis], places)
-    count = get_aval(values).shape[axis] if places.size in (0, 1) else places.size
-    if places.size == 1:
-        places = np.full(count, places.ravel()[0])
-    order = np.argsort(places, kind="stable")
-    new = np.empty(len(places), np.int64)
-    new[order] = places[order] + np.arange(len(places))
-    total = size + len(places)
-    old = np.setdiff1d(np.arange(total), new)
-    result = movement.full((*shape[:axis], total, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
+        values = movement.transpose(values, _moved(0, axis, len(shape)))
+    number = dim_product(get_aval(places).shape)
+    count: Any = get_aval(values).shape[axis] if number in (0, 1) and len(get_aval(places).shape) < 2 else number
+    if number == 0:
+        count = 0
+    new, old = (_shifted_when_run if traced else _shifted)(places, count, size)
+    result = movement.full((*shape[:axis], size + count, *shape[axis + 1 :]), 0, get_aval(arr).dtype)
     front = (slice(None),) * axis
-    result = Place(result, (*front, old.astype(np.int32))).set(arr, unique_indices=True)
-    result = Place(result, (*front, new.astype(np.int32))).set(values, unique_indices=True)
+    result = IndexUpdateRef(result, (*front, old)).set(arr, unique_indices=True)
+    result = IndexUpdateRef(result, (*front, new)).set(values, unique_indices=True)
     return weakly(result, get_aval(arr).weak_type)
+
+
+def _shifted(places: np.ndarray[Any, Any], count: int, size: int) -> tuple[Any, Any]:
+    """Where what is put in before places of an array of a size comes to lie, and where its elements do."""
+    places = np.broadcast_to(places.ravel(), (count,))
+    order = np.argsort(places, kind="stable")
+    new = np.empty(count, np.int64)
+    new[order] = places[order] + np.arange(count)
+    old = np.setdiff1d(np.arange(size + count), new)
+    return new.astype(np.int32), old.astype(np.int32)
+
+
+def _shifted_when_run(places: Array, count: int, size: int) -> tuple[Array, Array]:
+    """As `_shifted`, of places that are not known yet: those out of bounds are moved inside."""
+    whole = dtypes.position_dtype("insert", size + count)
+    places = cast(flattened(places), whole)
+    places = ufuncs.clip(ufuncs.where(ufuncs.less(places, 0), ufuncs.add(places, size), places), 0, size)
+    places = broadcast_to(places, (count,))
+    order = argsort(places)
+    ordered = take(places, order)
+    new = IndexUpdateRef(places, order).add(movement.iota(whole, count))
+    old = movement.iota(whole, size)
+    return new, ufuncs.add(old, cast(searchsorted(ordered, old, side="right"), whole))
 
 
 def _moved(source: int, target: int, rank: int) -> list[int]:
@@ -138,7 +166,8 @@ def repeat(
 ) -> Array:
     """Every element of a, one after the other, so many times: a number, or one number for each.
 
-    With total_repeat_length the repeats may be traced: what is too much is left out, the last element fills the rest.
+    With total_repeat_length the repeats may be traced: excess elements are dropped, and the last element fills the
+    rest.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.repeat(pnp.array([1, 2]), 2)

@@ -17,7 +17,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
@@ -196,9 +196,9 @@ def einsum(
     """Sums of products by Einstein's convention: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     Without `->` the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
-    optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy',
-    False (from left to right), or a path of einsum_path. _dot_general: what computes the products of pairs, called as
-    `lax.dot_general` is. ValueError where the indices do not fit.
+    optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy', False
+    (from left to right), or a path of einsum_path. _dot_general: the function for the matmul of a pair, with the
+    signature of `lax.dot_general`. ValueError where the indices do not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.einsum("ij,j->i", pnp.eye(2), pnp.array([3.0, 4.0]))
@@ -228,7 +228,7 @@ def einsum(
         "preferred": None if boolean else wanted,
     }
     if _dot_general is contraction.dot_general:
-        result = fused(_contracted, *arrays, **static)
+        result = eager_jit(_contracted, *arrays, **static)
     else:
         result = _contracted(*arrays, **static, dot_general=_dot_general)
     if boolean and wanted is None:
@@ -239,7 +239,8 @@ def einsum(
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
-    """The order in which einsum would contract, as groups of positions in the list of what is left, and an account."""
+    """The order in which einsum would contract, as groups of positions in the list of remaining operands, and an
+    account."""
     text, given = _as_text("einsum_path", subscripts, operands)
     check_arrays("einsum_path", *given)
     shapes = [get_aval(x).shape for x in given]

@@ -159,6 +159,7 @@ def hfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None
     return _transform("hfft", FftType.IRFFT, ufuncs.conj(a), *_one(n, axis, "hfft"), opposite)
 
 
+@creation.nested(1)
 def ihfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`."""
     opposite = _OPPOSITE[_norm("ihfft", norm)]

@@ -8,7 +8,8 @@ import numpy as np
 
 from pycompiler.core.dims.dims import dim_product, surely_below
 from pycompiler.core.dims.ranges import bounded_diagonal, fixed
-from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
@@ -20,11 +21,34 @@ from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile,
 from pycompiler.numpy.promotion import broadcast, promoted, requested
 from pycompiler.numpy.updates import IndexUpdate
 
+__all__ = [
+    "bincount",
+    "c_",
+    "choose",
+    "diag_indices",
+    "diag_indices_from",
+    "fill_diagonal",
+    "index_exp",
+    "indices",
+    "ix_",
+    "mask_indices",
+    "mgrid",
+    "ogrid",
+    "r_",
+    "ravel_multi_index",
+    "s_",
+    "tril_indices",
+    "tril_indices_from",
+    "triu_indices",
+    "triu_indices_from",
+    "unravel_index",
+]
+
 
 def _known(name: str, x: Any, what: str) -> Any:
     """The elements as a NumPy array, where the size or the check of a result depends on them."""
     if isinstance(x, Tracer):
-        raise TypeError(f"{name}: {what} depends on the values of {x!r}, which is traced")
+        no_value(ConcretizationTypeError, x, f"{name}: the value, for {what},", "give what is known while tracing")
     return np.asarray(x)
 
 
@@ -213,7 +237,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: Any = None
 ) -> Array:
-    """How often each of 0, 1, ... is among the integers x, or what those weigh together.
+    """How often each of 0, 1, ... is among the integers x, or the sum of their weights.
 
     length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
     as 0, those beyond the length are left out.

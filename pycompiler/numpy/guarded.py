@@ -10,14 +10,20 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
-from pycompiler.numpy.ufuncs import isposinf, logaddexp, logarithm_of_sum, with_shares
+from pycompiler.numpy.ufuncs import isposinf, logaddexp, logarithm_of_sum, refuse_complex, with_shares
 from pycompiler.transforms import custom_jvp
+
+__all__ = [
+    "hypot",
+]
 
 
 @weak_scalars
 def hypot(x: Any, y: Any, /) -> Array:
-    """sqrt(x**2 + y**2), without overflow on the way. Its derivative at 0 is taken to be 0."""
-    return _hypot(*promoted_inexact("hypot", x, y))
+    """sqrt(x**2 + y**2), without overflow on the way, of real numbers. Its derivative at 0 is taken to be 0."""
+    x, y = promoted_inexact("hypot", x, y)
+    refuse_complex("hypot", x)
+    return _hypot(x, y)
 
 
 @custom_jvp

@@ -20,11 +20,18 @@ from pycompiler.numpy.promotion import inexact, promoted_inexact
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.updates import IndexUpdate
 
+__all__ = [
+    "histogram",
+    "histogram2d",
+    "histogram_bin_edges",
+    "histogramdd",
+]
+
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """The edges of bins: `bins` itself where it is a vector of them, else so many equal bins over range.
 
-    range: (low, high), by default the least and the greatest of a. Equal ones are moved apart by 1/2 each.
+    range: (low, high), by default the minimum and the maximum of a. Equal ones are moved apart by 1/2 each.
     """
     return _edges("histogram_bin_edges", a, bins, range)
 
@@ -74,7 +81,7 @@ def _weighted(name: str, a: Any, weights: Any, shape: tuple[int, ...]) -> tuple[
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Array, Array]:
-    """How many of the values lie in each bin (or what they weigh together), and the edges of the bins.
+    """The number of values in each bin (or the sum of their weights), and the edges of the bins.
 
     bins, range: see histogram_bin_edges. density: divided by the widths and the sum, so that the integral is 1.
 
@@ -119,8 +126,8 @@ def histogramdd(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many of the points, which are the rows of sample, lie in each bin (int32; with weights what they weigh
-    together), and the edges along each dimension.
+    """The number of points, which are the rows of sample, in each bin (int32; with weights, the sum of their weights),
+    and the edges along each dimension.
 
     bins: a number, or for each dimension a number or its edges. range: for each dimension None or (low, high).
     """

@@ -15,7 +15,7 @@ from pycompiler.core.dims.ranges import range_length
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import fill_of
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.data_sizes import not_empty, places_of
@@ -74,14 +74,14 @@ def read(
         return movement.full(planned.result_shape(), cast(0 if fill is None else fill, get_aval(x).dtype))
     arrays = arrays_of(name, entries)
     extra = () if fill is None else (fill,)
-    return fused(_gathered, x, *arrays, *extra, planned=planned, mode=mode, hints=tuple(hints.items()))
+    return eager_jit(_gathered, x, *arrays, *extra, planned=planned, mode=mode, hints=tuple(hints.items()))
 
 
 def _whole(x: Array, planned: Plan) -> Array:
     """Slices and new dimensions alone."""
     new = None in planned.order
     steps = sum(isinstance(axis, Slice) and axis.step < 0 for axis in planned.axes)
-    return fused(_viewed, x, planned=planned) if new or steps else _viewed(x, planned=planned)
+    return eager_jit(_viewed, x, planned=planned) if new or steps else _viewed(x, planned=planned)
 
 
 def _viewed(x: Array, *, planned: Plan) -> Array:
@@ -155,7 +155,7 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
         x = sliced(x, Plan(shape, tuple(axes), order, 0, (), ()))
         return movement.reshape(x, planned.result_shape())
     arrays = arrays_of("index", entries)
-    return fused(_at_places, x, *arrays, planned=planned)
+    return eager_jit(_at_places, x, *arrays, planned=planned)
 
 
 def _cut(place: Any, size: Any) -> Slice | None:

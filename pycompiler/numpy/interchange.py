@@ -11,10 +11,14 @@ import numpy as np
 
 from pycompiler._runtime import Array, Device, array_from_dlpack, default_device, devices, dlpack_capsule
 from pycompiler.core.config.config import config
-from pycompiler.core.mesh.places import check_place
+from pycompiler.core.mesh.placement import check_placement
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array
 from pycompiler.lax.placement import created, place_leaf
+
+__all__ = [
+    "from_dlpack",
+]
 
 API_VERSION = "2024.12"
 _CPU, _CUDA = 1, 2  # kDLCPU, kDLCUDA
@@ -93,7 +97,7 @@ def to_device(self: Any, device: Device, *, stream: None = None) -> Any:
 
 
 class ArrayNamespaceInfo:
-    """What `__array_namespace_info__()` gives: capabilities, devices, dtypes and their defaults."""
+    """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and their defaults."""
 
     def capabilities(self) -> dict[str, bool | int | None]:
         """Boolean masks and sizes that depend on data work outside `jit`; there is no limit of dimensions."""
@@ -109,7 +113,7 @@ class ArrayNamespaceInfo:
 
     def default_dtypes(self, *, device: Device | None = None) -> dict[str, np.dtype[Any]]:
         """The dtypes of Python scalars and of index arrays: of 32 bits unless `enable_x64`."""
-        check_place("default_dtypes", device)
+        check_placement("default_dtypes", device)
         wide = config.enable_x64
         return {
             "real floating": dtypes.float64 if wide else dtypes.float32,
@@ -122,7 +126,7 @@ class ArrayNamespaceInfo:
         self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, np.dtype[Any]]:
         """The dtypes of the standard that are there, by name; of a `kind` as `isdtype` knows them, or several."""
-        check_place("dtypes", device)
+        check_placement("dtypes", device)
         wide = config.enable_x64
         kinds: dict[str, tuple[str, ...]] = {
             "bool": ("bool",),

@@ -23,6 +23,15 @@ from pycompiler.numpy.creation import arange, asarray
 from pycompiler.numpy.promotion import promoted
 from pycompiler.transforms.mapping import vmap
 
+__all__ = [
+    "apply_along_axis",
+    "apply_over_axes",
+    "fromfunction",
+    "piecewise",
+    "select",
+    "vectorize",
+]
+
 _SIGNATURE = re.compile(r"\((?:\w+(?:,\w+)*)?\)(?:,\((?:\w+(?:,\w+)*)?\))*")
 CoreDims = tuple[str, ...]
 
@@ -136,7 +145,7 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Array:
-    """A function of vectors applied to each along an axis; what it gives stands in the place of the axis.
+    """Applies a function of vectors to each vector along an axis; its results replace the axis.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.apply_along_axis(lambda row: row.max() - row.min(), 1, pnp.array([[1, 4], [2, 9]]))

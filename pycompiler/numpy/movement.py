@@ -31,6 +31,14 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.promotion import broadcast, converted, requested
 
+__all__ = [
+    "append", "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays",
+    "broadcast_shapes", "broadcast_to", "column_stack", "concat", "concatenate", "dsplit", "dstack", "expand_dims",
+    "hsplit", "hstack", "isscalar", "iterable", "matrix_transpose", "meshgrid", "moveaxis", "ndim", "permute_dims",
+    "ravel", "reshape", "resize", "result_type", "rollaxis", "shape", "size", "split", "squeeze", "stack",
+    "swapaxes", "tile", "transpose", "trim_zeros", "unstack", "vsplit", "vstack",
+]  # fmt: skip
+
 
 def shape(a: Any) -> tuple[Any, ...]:
     """The sizes of the dimensions, of nested lists too."""
@@ -68,8 +76,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
-    """The same elements in another shape; one size may be -1, which is what is left. In the order "C" the last index
-    runs first, in "F" the first one, on both sides. ValueError for another order.
+    """The same elements in another shape; one size may be -1: it follows from the others. In the order "C" the last
+    index runs first, in "F" the first one, on both sides. ValueError for another order.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.reshape(pnp.arange(6), (2, -1))

@@ -16,11 +16,24 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.bits import population_count
 from pycompiler.lax.control_flow import while_loop
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.lax.special import bessel_i0e, unscaled
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact, weak_scalars
+
+__all__ = [
+    "bitwise_count",
+    "frexp",
+    "gcd",
+    "i0",
+    "lcm",
+    "ldexp",
+    "modf",
+    "packbits",
+    "spacing",
+    "unpackbits",
+]
 
 
 def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
@@ -33,7 +46,7 @@ def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
 @weak_scalars
 def gcd(x1: Any, x2: Any) -> Array:
     """The greatest common divisor, which is not negative; of two zeros 0. By Euclid's algorithm."""
-    return fused(_gcd, *_integers("gcd", x1, x2))
+    return eager_jit(_gcd, *_integers("gcd", x1, x2))
 
 
 def _gcd(x: Array, y: Array) -> Array:
@@ -56,8 +69,8 @@ def _next_rest(pair: tuple[Array, Array]) -> tuple[Array, Array]:
 
 @weak_scalars
 def lcm(x1: Any, x2: Any) -> Array:
-    """The least common multiple, which is not negative; 0 where either is 0."""
-    return fused(_lcm, *_integers("lcm", x1, x2))
+    """The least common multiple, which is not negative; 0 if either is 0."""
+    return eager_jit(_lcm, *_integers("lcm", x1, x2))
 
 
 def _lcm(x: Array, y: Array) -> Array:
@@ -90,7 +103,7 @@ def i0(x: Any) -> Array:
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     """The part after the point, and the whole number before it, both with the sign of x."""
     ufuncs.no_out("modf", out)
-    return fused(_modf, *promoted_inexact("modf", x))
+    return eager_jit(_modf, *promoted_inexact("modf", x))
 
 
 def _modf(x: Array) -> tuple[Array, Array]:
@@ -111,7 +124,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 
     An infinity or nan is its own mantissa.
     """
-    return fused(_frexp, *promoted_inexact("frexp", x))
+    return eager_jit(_frexp, *promoted_inexact("frexp", x))
 
 
 def _frexp(x: Array) -> tuple[Array, Array]:
@@ -140,7 +153,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
         raise ArgumentError(f"ldexp: the exponents are integers, got {short(x2)}")
     (x,) = promoted_inexact("ldexp", x1)
     x, exponent = broadcast("ldexp", x, x2)
-    return fused(_ldexp, x, exponent)
+    return eager_jit(_ldexp, x, exponent)
 
 
 def _ldexp(x: Array, exponent: Array) -> Array:
@@ -177,7 +190,7 @@ def spacing(x: Any, /) -> Array:
     """
     (x,) = promoted_inexact("spacing", x)
     ufuncs.refuse_complex("spacing", x)
-    return fused(_spacing, x)
+    return eager_jit(_spacing, x)
 
 
 def _spacing(x: Array) -> Array:
@@ -205,7 +218,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     lines, axis = _lines("packbits", a, axis)
     lines = ufuncs.truth("packbits", lines)
     count = get_aval(lines).shape[axis]
-    return fused(_packbits, lines, axis=axis, missing=-count % 8, little=bitorder == "little")
+    return eager_jit(_packbits, lines, axis=axis, missing=-count % 8, little=bitorder == "little")
 
 
 def _packbits(lines: Array, *, axis: int, missing: int, little: bool) -> Array:
@@ -238,7 +251,7 @@ def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitord
     lines, axis = _lines("unpackbits", a, axis)
     total = 8 * get_aval(lines).shape[axis]
     wanted = total if count is None else count + total if count < 0 else count
-    return fused(_unpackbits, lines, axis=axis, missing=max(wanted, 0) - total, little=bitorder == "little")
+    return eager_jit(_unpackbits, lines, axis=axis, missing=max(wanted, 0) - total, little=bitorder == "little")
 
 
 def _unpackbits(lines: Array, *, axis: int, missing: int, little: bool) -> Array:

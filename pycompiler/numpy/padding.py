@@ -22,6 +22,10 @@ from pycompiler.numpy.mapping import apply_along_axis
 from pycompiler.numpy.movement import concatenate
 from pycompiler.numpy.turning import flip
 
+__all__ = [
+    "pad",
+]
+
 _STATISTICS: dict[str, Callable[..., Array]] = {
     "maximum": reductions.max,
     "minimum": reductions.min,

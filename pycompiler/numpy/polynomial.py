@@ -13,7 +13,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.contraction import matmul
@@ -25,6 +25,20 @@ from pycompiler.numpy.powers import power
 from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promoted_inexact
 from pycompiler.numpy.sorting import argsort
 from pycompiler.numpy.taking import take
+
+__all__ = [
+    "poly",
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyfit",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
+    "roots",
+    "vander",
+]
 
 
 def _vectors(name: str, *polynomials: Any) -> None:
@@ -46,7 +60,7 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Array:
     check_arrays("polyval", p, x)
     if get_aval(p).ndim == 0:
         raise ValueError("polyval: a polynomial is a vector of coefficients, got a scalar")
-    return fused(_polyval, *converted("polyval", p, x))
+    return eager_jit(_polyval, *converted("polyval", p, x))
 
 
 def _polyval(p: Array, x: Array) -> Array:
@@ -108,7 +122,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     if trim_leading_zeros and max(dim_product(get_aval(a1).shape), dim_product(get_aval(a2).shape)) > 1:
         a1, a2 = _trimmed("polymul", a1), _trimmed("polymul", a2)
     a1, a2 = (one if dim_product(get_aval(one).shape) else movement.full((1,), 0, dtype) for one in (a1, a2))
-    return fused(_product, a1, a2)
+    return eager_jit(_product, a1, a2)
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
@@ -122,7 +136,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
         raise ValueError("polydiv: the divisor has no coefficients")
     dtype = inexact(dtypes.result_type(u, v)[0])
     u, v = (lax.convert_element_type(one, dtype) for one in (u, v))
-    quotient, rest = fused(_quotient, u, v)
+    quotient, rest = eager_jit(_quotient, u, v)
     if trim_leading_zeros:
         rest = _trimmed("polydiv", rest, float(dtypes.finfo(dtype).eps) ** 0.5)
     return quotient, rest
@@ -189,7 +203,7 @@ def poly(seq_of_zeros: Any) -> Array:
         raise ValueError(f"poly: takes a vector of zeros or a square matrix, got {short(zeros)}")
     if dim_product(get_aval(zeros).shape) == 0:
         return movement.full((), 1, get_aval(zeros).dtype)
-    return fused(_from_zeros, zeros)
+    return eager_jit(_from_zeros, zeros)
 
 
 def _from_zeros(zeros: Array) -> Array:
@@ -259,9 +273,9 @@ def polyfit(
 ) -> Any:
     """The polynomial of degree deg that is nearest to the points (x, y) in squared distance.
 
-    y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to so
-    much of the greatest count as zero (len(x) eps). full: also the residuals, the rank, the singular values and rcond;
-    cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
+    y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to
+    this multiple of the maximum count as zero (len(x) eps). full: also the residuals, the rank, the singular values and
+    rcond; cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.polyfit(pnp.array([0.0, 1.0, 2.0]), pnp.array([1.0, 3.0, 5.0]), 1).round(3)

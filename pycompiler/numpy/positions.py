@@ -14,12 +14,21 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, ufuncs
 from pycompiler.numpy.data_sizes import hint, not_empty, places_of, unravel
 from pycompiler.numpy.taking import take
-from pycompiler.numpy.updates import Place
+from pycompiler.numpy.updates import IndexUpdateRef
+
+__all__ = [
+    "argwhere",
+    "compress",
+    "extract",
+    "flatnonzero",
+    "nonzero",
+    "where",
+]
 
 INT32 = np.dtype(np.int32)
 
@@ -69,7 +78,7 @@ def _flat_places(mask: Array, *, size: int, dtype: Any) -> tuple[Array, Array]:
     # The n-th place is written to the n-th element; where the mask does not hold, out of range.
     targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), cast(size, dtype)))
     zeros, numbers = movement.full((size,), dtype.type(0)), movement.iota(dtype, count)
-    places = Place(zeros, targets).set(numbers, mode="drop", unique_indices=True)
+    places = IndexUpdateRef(zeros, targets).set(numbers, mode="drop", unique_indices=True)
     total = movement.index_in_dim(ranks, count - 1, 0, keepdims=False)
     return places, lax.lt(movement.iota(dtype, size), movement.broadcast_in_dim(total, (size,), ()))
 
@@ -84,7 +93,7 @@ def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]
     dtypes.position_dtype(name, size)
     if size == 0 or get_aval(mask).shape[0] == 0:
         return movement.full((size,), 0, INT32), movement.full((size,), False)
-    return fused(_flat_places, mask, size=size, dtype=dtype)
+    return eager_jit(_flat_places, mask, size=size, dtype=dtype)
 
 
 def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Array, ...]:
@@ -109,8 +118,8 @@ def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Ar
 def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of the elements that are not zero, an array for each dimension.
 
-    How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
-    out, what is missing is fill_value (0, or a value for each dimension in a tuple).
+    How many there are is read from the values; inside `jit`, `size` says how many to give: excess positions are
+    dropped, and missing ones are fill_value (0, or a value for each dimension in a tuple).
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.nonzero(pnp.array([0, 7, 8]))

@@ -9,6 +9,12 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import converted, promoted, promoted_inexact
 
+__all__ = [
+    "float_power",
+    "pow",
+    "power",
+]
+
 
 def power(x: Any, y: Any, /) -> Array:
     """x to the power of y. A Python integer y is a product; of integers the power must not be negative. Bools count

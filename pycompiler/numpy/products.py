@@ -7,12 +7,19 @@ from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axis, check_arrays
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.movement import moveaxis
 from pycompiler.numpy.promotion import converted
 from pycompiler.ops.linalg import rules as la
+
+__all__ = [
+    "cross",
+    "kron",
+    "matvec",
+    "vecmat",
+]
 
 
 def _differ(name: str, a: Any, b: Any, what: str) -> ValueError:
@@ -41,7 +48,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         broadcast_shapes(get_aval(a).shape[:-1], get_aval(b).shape[:-1])
     except ValueError:
         raise _differ("cross", a, b, "the other dimensions do not broadcast") from None
-    out = fused(_cross, a, b)
+    out = eager_jit(_cross, a, b)
     return out if sizes == (2, 2) else moveaxis(out, -1, canonical_axis("cross", axisc, len(get_aval(out).shape)))
 
 
@@ -71,7 +78,7 @@ def kron(a: Any, b: Any) -> Array:
     """
     check_arrays("kron", a, b)
     a, b = converted("kron", a, b)
-    return fused(_kron, a, b)
+    return eager_jit(_kron, a, b)
 
 
 def _kron(a: Array, b: Array) -> Array:
@@ -93,7 +100,7 @@ def matvec(x1: Any, x2: Any, /) -> Array:
     if len(left) < 2 or not right or left[-1] != right[-1]:
         raise _differ("matvec", x1, x2, "expects shapes [..., m, n] and [..., n]")
     x1, x2 = converted("matvec", x1, x2)
-    return fused(_matvec, x1, x2)
+    return eager_jit(_matvec, x1, x2)
 
 
 def _matvec(a: Array, v: Array) -> Array:
@@ -107,7 +114,7 @@ def vecmat(x1: Any, x2: Any, /) -> Array:
     if not left or len(right) < 2 or left[-1] != right[-2]:
         raise _differ("vecmat", x1, x2, "expects shapes [..., n] and [..., n, m]")
     x1, x2 = converted("vecmat", x1, x2)
-    return fused(_vecmat, x1, x2)
+    return eager_jit(_vecmat, x1, x2)
 
 
 def _vecmat(v: Array, a: Array) -> Array:

@@ -15,7 +15,13 @@ from pycompiler.numpy import cumulative, ufuncs
 from pycompiler.numpy.positions import INT32, flattened, holds
 from pycompiler.numpy.promotion import widened
 from pycompiler.numpy.taking import check_integers, from_end, take
-from pycompiler.numpy.updates import Place
+from pycompiler.numpy.updates import IndexUpdateRef
+
+__all__ = [
+    "place",
+    "put",
+    "put_along_axis",
+]
 
 
 def _not_inplace(name: str, inplace: bool) -> None:
@@ -67,7 +73,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
         places = ufuncs.remainder(cast(places, widened(get_aval(places).dtype)), size)
     else:
         places = lax.clamp(0, as_positions(places) if mode == "clip" else from_end(places, size), size - 1)
-    return movement.reshape(Place(flat, places).set(values), get_aval(a).shape)
+    return movement.reshape(IndexUpdateRef(flat, places).set(values), get_aval(a).shape)
 
 
 def put_along_axis(
@@ -102,4 +108,4 @@ def put_along_axis(
         )
         for dim, size in enumerate(shape)
     ]
-    return Place(arr, tuple(index)).set(values, mode=mode)
+    return IndexUpdateRef(arr, tuple(index)).set(values, mode=mode)

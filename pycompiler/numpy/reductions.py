@@ -15,7 +15,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.dims.data_sizes import depends_on_data
 from pycompiler.core.dims.dims import Dimension, broadcast_shapes, is_empty
 from pycompiler.core.dims.ranges import decidedly_same
-from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import complexes, movement
@@ -30,8 +30,15 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import ufuncs
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import FLOAT16S, inexact, promoted_inexact, requested, widened
 from pycompiler.ops.reduction import highest, lowest
+
+__all__ = [
+    "all", "allclose", "amax", "amin", "any", "argmax", "argmin", "array_equal", "array_equiv", "average",
+    "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod",
+    "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
+]  # fmt: skip
 
 Axis = Any  # None for all, an int, or a tuple of ints
 
@@ -211,7 +218,7 @@ def reduced(
 
 
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """The greatest less the least over axes.
+    """The maximum minus the minimum over axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.ptp(pnp.array([3, 1, 7]))
@@ -331,7 +338,7 @@ def var(
     correction: float | None = None,
 ) -> Array:
     """The squared distances from the mean (or from `mean`), added up and divided by the count less ddof (or
-    `correction`); nan where nothing is left of the count.
+    `correction`); nan where nothing is left of the count. Of complex numbers it is real, unless dtype is complex.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.var(pnp.array([1.0, 5.0]))
@@ -357,6 +364,10 @@ def _variance(
     if correction is not None and not (type(ddof) is int and ddof == 0):
         raise ValueError(f"{name}: ddof and correction are two names of one number; give one of them")
     wanted = inexact(get_aval(a).dtype) if dtype is None else requested(name, dtype)
+    if dtypes.is_complex(get_aval(a).dtype) and not dtypes.is_complex(wanted):
+        raise ArgumentError(
+            f"{name}: takes complex numbers as those of a complex dtype, got dtype={wanted.name}; take the real part"
+        )
     computed = dtypes.float32 if wanted in FLOAT16S else wanted
     x = cast(a, computed)
     if center is None:
@@ -366,7 +377,8 @@ def _variance(
     if dtypes.is_complex(computed):
         # The squared magnitudes, which are real.
         squares = complexes.real(lax.mul(centered, complexes.conj(centered)))
-        computed, wanted = dtypes.real_part(computed), dtypes.real_part(wanted)
+        computed = dtypes.real_part(computed)
+        wanted = dtypes.real_part(wanted) if dtype is None else wanted
     total = sum(squares, axis, keepdims=keepdims, where=where)
     count = _count(name, a, axis, where, keepdims, computed)
     less = ddof if correction is None else correction
@@ -396,8 +408,8 @@ def std(
     >>> pnp.std(pnp.array([1.0, 3.0]))
     Array(1., dtype=float32)
     """
-    if dtype is not None and not dtypes.is_floating(requested("std", dtype)):
-        raise ValueError(f"std: dtype= is one of floats, got {requested('std', dtype).name}")
+    if dtype is not None and not dtypes.is_inexact(requested("std", dtype)):
+        raise ValueError(f"std: dtype= is one of floats or complex numbers, got {requested('std', dtype).name}")
     return ufuncs.sqrt(_variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction))
 
 
@@ -566,6 +578,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
     return all(ufuncs.isclose(a, b, rtol, atol, equal_nan))
 
 
+@nested(2)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     """Whether two arrays have one shape and equal elements.
 
@@ -582,6 +595,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     return all(same)
 
 
+@nested(2)
 def array_equiv(a1: Any, a2: Any) -> Array:
     """Whether two arrays have equal elements once they are broadcast."""
     check_arrays("array_equiv", a1, a2)

@@ -11,14 +11,27 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, reductions, sorting, ufuncs
 from pycompiler.numpy.data_sizes import counted, not_empty
 from pycompiler.numpy.positions import counting, flattened, index_dtype, known_size, nonzero
 from pycompiler.numpy.promotion import converted
 from pycompiler.numpy.taking import take
-from pycompiler.numpy.updates import Place
+from pycompiler.numpy.updates import IndexUpdateRef
+
+__all__ = [
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
 
 
 def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
@@ -65,17 +78,17 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
         size = kept if size is None else size
         rows = movement.full((size, width), cast(0 if fill_value is None else fill_value, get_aval(x).dtype))
         zeros = movement.full((size,), 0, index_dtype())
-        counts = Place(zeros, 0).set(count) if kept and size else zeros
+        counts = IndexUpdateRef(zeros, 0).set(count) if kept and size else zeros
         return _Unique(rows, zeros, movement.full((count,), 0, index_dtype()), counts)
     if size is None and isinstance(count, Dim) and not surely_below(0, count):
         cut = _unique_of_perhaps_none(name, x, equal_nan)
         if cut is not None:
             return cut
-    rows, new, order = fused(_sorted_rows, x, equal_nan=equal_nan)
+    rows, new, order = eager_jit(_sorted_rows, x, equal_nan=equal_nan)
     found = reductions.sum(counting(new))
     cut = counted(name, found, count) if size is None else None
     if cut is not None:
-        gathered = fused(_gathered_rows, rows, new, order, size=count)
+        gathered = eager_jit(_gathered_rows, rows, new, order, size=count)
         parts = _Unique(*gathered)
         return _Unique(cut.first(parts.rows), cut.first(parts.index), parts.inverse, cut.first(parts.counts))
     size = known_size(name, found, size)
@@ -83,7 +96,7 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
         none = movement.full((0,), 0, index_dtype())
         return _Unique(movement.full((0, width), 0, get_aval(x).dtype), none, none, none)
     fill = () if fill_value is None else (cast(fill_value, get_aval(x).dtype),)
-    return _Unique(*fused(_gathered_rows, rows, new, order, *fill, size=size))
+    return _Unique(*eager_jit(_gathered_rows, rows, new, order, *fill, size=size))
 
 
 def _unique_of_perhaps_none(name: str, x: Array, equal_nan: bool) -> _Unique | None:
@@ -114,7 +127,7 @@ def _gathered_rows(rows: Array, new: Array, order: Array, *fill: Array, size: in
         there, cast(take(order, places, mode="clip"), index_dtype()), cast(take(order, 0), index_dtype())
     )
     number = lax.sub(cumulative.cumsum(cast(new, index_dtype())), 1)
-    inverse = Place(movement.full((count,), zero), order).set(number, unique_indices=True)
+    inverse = IndexUpdateRef(movement.full((count,), zero), order).set(number, unique_indices=True)
     counts = lax.select(there, lax.sub(until, places), movement.full((size,), zero))
     return taken, index, inverse, counts
 
@@ -134,8 +147,8 @@ def unique(
     """The different elements (along an axis: the different parts), in order; if asked, where each stood first, which of
     them each element is, and how often each occurs.
 
-    How many there are is read from the values; inside `jit`, `size` says how many to give: what is too much is left
-    out, what is missing is fill_value (by default the first). nans are one value with equal_nan.
+    How many there are is read from the values; inside `jit`, `size` says how many to give: excess elements are dropped,
+    and missing ones are fill_value (by default the first). nans are one value with equal_nan.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.unique(pnp.array([3, 1, 3]))
@@ -166,7 +179,7 @@ def unique(
 
 
 class UniqueAll(NamedTuple):
-    """What unique_all gives."""
+    """The result of unique_all."""
 
     values: Array
     indices: Array
@@ -175,14 +188,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What unique_counts gives."""
+    """The result of unique_counts."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What unique_inverse gives."""
+    """The result of unique_inverse."""
 
     values: Array
     inverse_indices: Array
@@ -243,7 +256,7 @@ def isin(
     if method not in ("auto", "compare_all", "binary_search", "sort"):
         raise ValueError(f"isin: method is 'auto', 'compare_all', 'binary_search' or 'sort', got {method!r}")
     x, tests = converted("isin", element, flattened(test_elements))
-    return fused(_isin, x, tests, invert=invert, search=method in ("binary_search", "sort"))
+    return eager_jit(_isin, x, tests, invert=invert, search=method in ("binary_search", "sort"))
 
 
 def _isin(x: Array, tests: Array, *, invert: bool, search: bool) -> Array:
@@ -266,7 +279,7 @@ def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any)
         return movement.full(
             (0 if size is None else size,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype)
         )
-    values, kept = fused(_kept_first, x, mask)
+    values, kept = eager_jit(_kept_first, x, mask)
     return _of_kept(name, values, kept, size, fill_value)
 
 
@@ -299,7 +312,7 @@ def _kept_alone(x: Array) -> tuple[Array, Array]:
 def setdiff1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). What is missing to size is 0.
+    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). Missing elements up to size are 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.setdiff1d(pnp.array([1, 2, 3]), pnp.array([2]))
@@ -320,12 +333,12 @@ def setdiff1d(
 def setxor1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements that are in one of the arrays and not in the other, in order. What is missing to size is 0."""
+    """The elements that are in one of the arrays and not in the other, in order. Missing elements up to size are 0."""
     check_arrays("setxor1d", ar1, ar2)
     x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
     both = movement.concatenate([x, y], 0)
     if assume_unique and get_aval(both).shape[0] != 0:
-        values, kept = fused(_kept_alone, both)
+        values, kept = eager_jit(_kept_alone, both)
         return _of_kept("setxor1d", values, kept, size, fill_value)
     mask = movement.concatenate([isin(x, y, invert=True), isin(y, x, invert=True)], 0)
     return _set_of("setxor1d", both, size, mask, fill_value)
@@ -342,7 +355,7 @@ def intersect1d(
 ) -> Any:
     """The elements that are in both arrays, in order; if asked, where each stands first in both.
 
-    What is missing to size is fill_value (by default the first), and its index the length of the array.
+    Missing elements up to size are fill_value (by default the first), with the length of the array as their index.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.intersect1d(pnp.array([1, 2, 3]), pnp.array([2, 3, 4]))
@@ -355,7 +368,7 @@ def intersect1d(
         values = movement.full((size or 0,), cast(0 if fill_value is None else fill_value, get_aval(x).dtype))
         none = movement.full((size or 0,), 0, index_dtype())
         return (values, none, none) if return_indices else values
-    ordered, new, order = fused(_sorted_rows, movement.expand_dims(x, (1,)), equal_nan=True)
+    ordered, new, order = eager_jit(_sorted_rows, movement.expand_dims(x, (1,)), equal_nan=True)
     ordered = flattened(ordered)
     kept = ufuncs.logical_and(new, isin(ordered, y))
     total = known_size("intersect1d", reductions.sum(counting(kept)), size)

@@ -8,12 +8,22 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.complexes import imag, real
 from pycompiler.numpy.promotion import converted, requested
 from pycompiler.numpy.taking import take
+
+__all__ = [
+    "argpartition",
+    "argsort",
+    "digitize",
+    "lexsort",
+    "partition",
+    "searchsorted",
+    "sort",
+]
 
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
@@ -104,7 +114,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
     """Where the values v belong in the sorted vector a: before equal elements ('left') or after them ('right').
 
     sorter: the indices that sort a, where it is not sorted itself. method: 'scan', 'scan_unrolled' and 'sort' halve the
-    range in each step, 'compare_all' compares each value with each element; the result is one. nan is the greatest.
+    range in each step, 'compare_all' compares each value with each element; the result is one. nan counts as the
+    maximum.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.searchsorted(pnp.array([1, 3, 5]), 4)
@@ -122,7 +133,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
         a = take(a, sorter)
     count = get_aval(a).shape[0]
     few = type(count) is not int or count <= 8 or method == "compare_all"
-    return fused(_by_comparing if few else _by_halving, a, v, side=side)
+    return eager_jit(_by_comparing if few else _by_halving, a, v, side=side)
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
@@ -186,9 +197,10 @@ def _by_halving(a: Array, v: Array, *, side: str) -> Array:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """a with its kth least element along an axis where sorting puts it: none greater in front, none less behind.
+    """a with its kth smallest element along an axis at its sorted place: no larger element before it, no smaller one
+    after it.
 
-    The least ones come in ascending order, the others in descending order; complex ones all in ascending order.
+    The smallest elements come in ascending order, the others in descending order; complex ones all in ascending order.
 
     >>> import pycompiler.numpy as pnp
     >>> int(pnp.partition(pnp.array([3, 1, 2]), 1)[1])
@@ -212,7 +224,7 @@ def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
     place = canonical_axis(f"{name}, kth", kth, size) if isinstance(size, int) else kth + size if kth < 0 else kth
     if not 0 <= place < size:
         raise ValueError(f"{name}: kth {kth} is out of range for the {size} elements of axis {axis}")
-    return fused(_partitioned, a, kth=place, axis=axis)
+    return eager_jit(_partitioned, a, kth=place, axis=axis)
 
 
 def _partitioned(a: Array, *, kth: Any, axis: int) -> tuple[Array, Array]:

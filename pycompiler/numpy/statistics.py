@@ -13,7 +13,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import reductions, ufuncs
@@ -23,6 +23,17 @@ from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.movement import atleast_2d, concatenate, moveaxis, squeeze, transpose
 from pycompiler.numpy.promotion import FLOAT16S, promoted_inexact, requested
 from pycompiler.numpy.taking import take, take_along_axis
+
+__all__ = [
+    "corrcoef",
+    "cov",
+    "median",
+    "nanmedian",
+    "nanpercentile",
+    "nanquantile",
+    "percentile",
+    "quantile",
+]
 
 _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
@@ -177,9 +188,9 @@ def _quantile(
     if is_empty(get_aval(lines).shape[-1]):
         raise ValueError(f"{name}: there are no elements over the axes {axis} of {short(a)}")
     if method == "inverted_cdf":
-        result = fused(_inverted_cdf, lines, q, *given, without_nan=without_nan)
+        result = eager_jit(_inverted_cdf, lines, q, *given, without_nan=without_nan)
     else:
-        result = fused(_ordered, lines, q, method=method, without_nan=without_nan)
+        result = eager_jit(_ordered, lines, q, method=method, without_nan=without_nan)
     return movement.reshape(result, (*get_aval(q).shape, *kept)) if keepdims else result
 
 

@@ -9,7 +9,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions, fill_of
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import ufuncs
@@ -17,6 +17,11 @@ from pycompiler.numpy.index_plan import plan
 from pycompiler.numpy.indexing import read
 from pycompiler.numpy.promotion import widened
 from pycompiler.ops.gather import gather
+
+__all__ = [
+    "take",
+    "take_along_axis",
+]
 
 
 def take(
@@ -88,7 +93,8 @@ def take_along_axis(
 ) -> Array:
     """arr at indices that differ from place to place: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
 
-    The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element.
+    The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element,
+    with 'one_hot' 0.
     Negative indices count from the end, unless wrap_negative_indices is false.
 
     >>> import pycompiler.numpy as pnp
@@ -106,6 +112,9 @@ def take_along_axis(
     if len(shape) != len(taken):
         raise ValueError(f"take_along_axis: {_shown(indices)} and {_shown(arr)} differ in dimensions")
     axis = canonical_axis("take_along_axis", axis, len(shape))
+    if mode == "one_hot":
+        # What the product with rows of zeros and a one gives, which JAX makes.
+        mode, fill_value = "fill", 0
     how = GatherScatterMode.from_any(mode).attribute
     try:
         others = broadcast_shapes(*((*sizes[:axis], *sizes[axis + 1 :]) for sizes in (shape, taken)))
@@ -121,7 +130,7 @@ def take_along_axis(
         return movement.full(result, cast(0 if fill is None else fill, get_aval(arr).dtype))
     wrap = how != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices
     extra = () if fill is None else (fill,)
-    return fused(_taken_along, arr, indices, *extra, axis=axis, mode=how, wrap=wrap)
+    return eager_jit(_taken_along, arr, indices, *extra, axis=axis, mode=how, wrap=wrap)
 
 
 def _shown(x: Array) -> str:

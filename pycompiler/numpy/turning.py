@@ -15,6 +15,14 @@ from pycompiler.lax import movement
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.numpy.movement import ndim, ravel, reshape, shape, swapaxes, unstack
 
+__all__ = [
+    "flip",
+    "fliplr",
+    "flipud",
+    "roll",
+    "rot90",
+]
+
 
 def flip(m: Any, axis: Any = None) -> Array:
     """m backwards along axes, or along all."""
@@ -46,7 +54,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """a moved along axes (None: flat) by numbers of places; what leaves at one end comes in at the other.
+    """a moved along axes (None: flat) by numbers of places; elements that leave at one end enter at the other.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.roll(pnp.array([1, 2, 3]), 1)

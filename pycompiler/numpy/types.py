@@ -8,6 +8,43 @@ import numpy as np
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.numpy.creation import Scalar
 
+__all__ = [
+    "bfloat16",
+    "bool_",
+    "can_cast",
+    "cdouble",
+    "complex64",
+    "complex128",
+    "complex_",
+    "complexfloating",
+    "csingle",
+    "double",
+    "float16",
+    "float32",
+    "float64",
+    "float_",
+    "floating",
+    "generic",
+    "inexact",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int_",
+    "integer",
+    "isdtype",
+    "issubdtype",
+    "number",
+    "signedinteger",
+    "single",
+    "uint",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "unsignedinteger",
+]
+
 generic, number, inexact = np.generic, np.number, np.inexact
 integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger
 floating, complexfloating = np.floating, np.complexfloating
@@ -63,6 +100,8 @@ def _dtype_of(spec: Any) -> dtypes.DType:
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether the dtype (or kind) arg1 is arg2 or one of its kind, bfloat16 and the small types included."""
+    if arg2 is generic and dtypes.is_key(arg1):
+        return True
     if _is_abstract(arg2):
         return issubclass(arg1 if _is_abstract(arg1) else _kind(_dtype_of(arg1)), arg2)
     if _is_abstract(arg1):

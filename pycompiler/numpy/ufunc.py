@@ -20,7 +20,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, guarded, reductions, ufuncs
 from pycompiler.numpy.creation import asarray
@@ -34,7 +34,7 @@ class ufunc(ArrayFunction):  # noqa: N801
     """A function of `nin` scalars with `nout` results, applied to arrays element by element.
 
     func: a function of arrays, mapped by `vectorize` unless `call` says how it is applied to whole arrays. identity:
-    what changes nothing, the start of a reduction. reduce, accumulate, at, reduceat: faster ways than pairwise
+    the neutral element, the start of a reduction. reduce, accumulate, at, reduceat: faster ways than pairwise
     application of func, called as the methods are. The methods are NumPy's, but for `at`, which needs inplace=False and
     gives the changed array; pairs are combined from the left, one after the other.
     """
@@ -174,7 +174,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         if start is None and steps == 0:
             raise ValueError(f"{name}: there are no elements, and no initial= is given")
         values = () if start is None else (asarray(start),)
-        result = fused(
+        result = eager_jit(
             _reduced,
             lines,
             *values,
@@ -196,7 +196,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         axis = canonical_axis(name, axis, get_aval(a).ndim)
         if self._accumulate is not None:
             return self._accumulate(a, axis=axis, dtype=dtype)
-        return fused(_accumulated, a, of=self, axis=axis, dtype=requested(name, dtype))
+        return eager_jit(_accumulated, a, of=self, axis=axis, dtype=requested(name, dtype))
 
     @given_arrays
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
@@ -251,7 +251,7 @@ class ufunc(ArrayFunction):  # noqa: N801
             return self._reduceat(a, indices, axis=axis, dtype=dtype)
         wanted = get_aval(a).dtype if dtype is None else requested(name, dtype)
         lines = moveaxis(cast(a, wanted), axis, 0)
-        return moveaxis(fused(_reduced_between, lines, asarray(indices), of=self), 0, axis)
+        return moveaxis(eager_jit(_reduced_between, lines, asarray(indices), of=self), 0, axis)
 
     @given_arrays
     def outer(self, A: Any, B: Any, /) -> Array:

@@ -17,12 +17,24 @@ from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import analytic, complexes
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
 from pycompiler.transforms import custom_jvp
+
+__all__ = [
+    "abs", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
+    "around", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
+    "bitwise_right_shift", "cbrt", "ceil", "clip", "conj", "conjugate", "copysign", "cos", "cosh", "deg2rad",
+    "degrees", "divide", "divmod", "equal", "exp", "exp2", "expm1", "fabs", "floor", "floor_divide", "fmax", "fmin",
+    "fmod", "greater", "greater_equal", "heaviside", "invert", "isclose", "isfinite", "isinf", "isnan", "isneginf",
+    "isposinf", "left_shift", "less", "less_equal", "log", "log1p", "log2", "log10", "logical_not", "mod",
+    "nan_to_num", "nextafter", "not_equal", "positive", "rad2deg", "radians", "reciprocal", "remainder",
+    "right_shift", "rint", "round", "sign", "signbit", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh",
+    "true_divide", "trunc",
+]  # fmt: skip
 
 Unary = Callable[[Any], Array]
 Binary = Callable[[Any, Any], Array]
@@ -310,7 +322,7 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     """log(exp(x) + exp(y)), without overflow on the way."""
     x, y = promoted_inexact("logaddexp", x, y)
     if dtypes.is_complex(get_aval(x).dtype):
-        return fused(analytic.logaddexp, x, y)
+        return eager_jit(analytic.logaddexp, x, y)
     return _logaddexp(x, y)
 
 
@@ -353,7 +365,7 @@ def _finite(x: Array) -> Array:
 def sinc(x: Any, /) -> Array:
     """sin(pi x) / (pi x), at 0 its limit 1."""
     (x,) = promoted_inexact("sinc", x)
-    return weakly(fused(_sinc, x), get_aval(x).weak_type)
+    return weakly(eager_jit(_sinc, x), get_aval(x).weak_type)
 
 
 def _sinc(x: Array) -> Array:
@@ -580,6 +592,9 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     >>> pnp.isclose(pnp.array([1.0, 2.0]), pnp.array([1.0, 2.1]))
     Array([ True, False], dtype=bool)
     """
+    check_arrays("isclose", a, b)
+    if dtypes.is_key(dtypes.result_type(a, b)[0]):
+        return equal(a, b)
     a, b = promoted_inexact("isclose", a, b)
     real = dtypes.real_part(get_aval(a).dtype)
     close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), rtol)))

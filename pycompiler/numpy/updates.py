@@ -17,7 +17,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
@@ -37,21 +37,21 @@ class IndexUpdate:
     def __init__(self, array: Array) -> None:
         self.array = array
 
-    def __getitem__(self, index: Any) -> "Place":
-        return Place(self.array, index)
+    def __getitem__(self, index: Any) -> "IndexUpdateRef":
+        return IndexUpdateRef(self.array, index)
 
     def __repr__(self) -> str:
         return f"IndexUpdate({self.array!r})"
 
 
 @with_boundary
-class Place:
-    """`x.at[index]`: what can be done there. Every method gives a new array.
+class IndexUpdateRef:
+    """`x.at[index]`: the updates of these elements. Every method gives a new array.
 
-    `mode` says what happens out of range: 'drop' (what is written is dropped, the default) or 'fill' (what is read is
-    fill_value), 'clip' (the index is brought into range), 'promise_in_bounds'. Without `wrap_negative_indices` a
-    negative index does not count from the end, it is out of range. `indices_are_sorted` and `unique_indices` are
-    promises that make a derivative cheaper, or possible.
+    `mode` is the handling of indices out of range: 'drop' (a write is dropped, the default) or 'fill' (a read gives
+    fill_value), 'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices` a negative index
+    does not count from the end, it is out of range. `indices_are_sorted` and `unique_indices` are promises that make a
+    derivative cheaper, or possible.
     """
 
     __slots__ = ("array", "index")
@@ -61,7 +61,7 @@ class Place:
         self.index = index
 
     def __repr__(self) -> str:
-        return f"Place({self.array!r}, {self.index!r})"
+        return f"IndexUpdateRef({self.array!r}, {self.index!r})"
 
     def get(
         self,
@@ -138,7 +138,7 @@ class Place:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x divided by what is 1 but at the index: of the dtype that a division of x by values has."""
+        """x divided by an array that is 1 except at the index: of the dtype that a division of x by values has."""
         return self._by_ones("divide", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def power(
@@ -150,7 +150,7 @@ class Place:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x raised to what is 1 but at the index: of the dtype that a power of x and values has."""
+        """x raised to an array that is 1 except at the index: of the dtype that a power of x and values has."""
         return self._by_ones("power", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def min(
@@ -202,12 +202,12 @@ class Place:
             raise TypeError(f"{name}: takes numbers, got {short(get_aval(x))}; min and max are the operations on bools")
         mask = lone_mask(self.index)
         if mask is not None and chooses(x, mask, values):
-            return fused(_chosen, x, mask, values, method=method)
+            return eager_jit(_chosen, x, mask, values, method=method)
         return changed(name, x, self.index, values, method, how, wrap, (is_sorted, unique))
 
     def _by_ones(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         x = as_array(self.array)
-        factors = Place(movement.full_like(x, 1), self.index)._changed(
+        factors = IndexUpdateRef(movement.full_like(x, 1), self.index)._changed(
             "multiply", values, is_sorted, unique, mode, wrap
         )
         return _BY_ONES[method](x, factors)
@@ -263,7 +263,7 @@ def changed(
     if not planned.indexed and not planned.batch and hints == (False, False):
         hints = (True, True)
     arrays = arrays_of(name, entries)
-    return fused(_scattered, x, values, *arrays, planned=planned, method=method, mode=mode, hints=hints)
+    return eager_jit(_scattered, x, values, *arrays, planned=planned, method=method, mode=mode, hints=hints)
 
 
 def _scattered(

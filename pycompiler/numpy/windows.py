@@ -8,16 +8,24 @@ from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_shape
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import ones
 from pycompiler.numpy.numbers import i0
 
+__all__ = [
+    "bartlett",
+    "blackman",
+    "hamming",
+    "hanning",
+    "kaiser",
+]
+
 
 def _window(function: Callable[..., Array], M: Any, name: str) -> Array:
     (count,) = canonical_shape(name, M)
-    return ones(count) if count <= 1 else fused(function, count=count, dtype=dtypes.scalar_dtype(float))
+    return ones(count) if count <= 1 else eager_jit(function, count=count, dtype=dtypes.scalar_dtype(float))
 
 
 def _cosine(count: int, dtype: Any, turns: int = 1) -> Array:
@@ -47,7 +55,7 @@ def _hanning(count: int, dtype: Any) -> Array:
 def kaiser(M: int, beta: Any) -> Array:
     """The Kaiser window: i0(beta sqrt(1 - (2n / (M-1) - 1)**2)) / i0(beta)."""
     (count,) = canonical_shape("kaiser", M)
-    return ones(count) if count <= 1 else fused(_kaiser, beta, count=count, dtype=dtypes.scalar_dtype(float))
+    return ones(count) if count <= 1 else eager_jit(_kaiser, beta, count=count, dtype=dtypes.scalar_dtype(float))
 
 
 def _kaiser(beta: Array, count: int, dtype: Any) -> Array:

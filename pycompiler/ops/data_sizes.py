@@ -1,8 +1,8 @@
 """`take_first`: the first rows of an array, as many as a count says that is data. What has a size that depends on data.
 
-The result's first dimension is a symbol, which stands for the count in every shape that follows. `data_stages` cuts a
-graph at these equations: what comes after is computed when the count is known. There is no op of the dialect, and no
-entry of the table.
+The result's first dimension is a symbol, which stands for the count in every shape that follows. `data_dependent`
+cuts a graph at these equations: what comes after is computed when the count is known. There is no op of the dialect,
+and no entry of the table.
 """
 
 from collections.abc import Iterable, Sequence

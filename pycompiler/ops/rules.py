@@ -65,10 +65,10 @@ def kind(dtype: Dtype) -> str:
 
 
 def check_kind(name: str, aval: ShapedArray, kinds: str) -> None:
-    """Raises a TypeError unless the dtype of `aval` is one of `kinds`."""
+    """Raises an ArgumentError unless the dtype of `aval` is one of `kinds`."""
     if kind(aval.dtype) not in kinds:
         takes = " or ".join(_KIND_NAMES[k] for k in kinds)
-        raise TypeError(f"{name}: takes {takes} arrays, got {short(aval)}")
+        raise ArgumentError(f"{name}: takes {takes} arrays, got {short(aval)}")
 
 
 def check_same_shape(name: str, *avals: ShapedArray) -> None:

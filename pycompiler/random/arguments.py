@@ -13,7 +13,7 @@ from pycompiler.core.source import warn
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
 
 Dtype = Any
@@ -99,4 +99,4 @@ def sampled(name: str, function: Callable[..., Array], key: Any, shape: Any, dty
     check_key(name, key)
     size = result_shape(name, shape, *parameters)
     check_castable(name, dtype, *parameters)
-    return fused(function, key, *parameters, shape=size, dtype=dtype)
+    return eager_jit(function, key, *parameters, shape=size, dtype=dtype)

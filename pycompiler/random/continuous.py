@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.lax import bits, movement, reduction
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
@@ -42,7 +42,7 @@ def uniform(
     wanted = float_dtype("uniform", dtype)
     return divided(
         "uniform",
-        fused(_uniform, key, minval, maxval, shape=result_shape("uniform", shape, minval, maxval), dtype=wanted),
+        eager_jit(_uniform, key, minval, maxval, shape=result_shape("uniform", shape, minval, maxval), dtype=wanted),
         out_sharding,
     )
 
@@ -72,7 +72,7 @@ def normal(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
     check_key("normal", key)
     return divided(
         "normal",
-        fused(_normal, key, shape=canonical_shape("normal", shape), dtype=inexact_dtype("normal", dtype)),
+        eager_jit(_normal, key, shape=canonical_shape("normal", shape), dtype=inexact_dtype("normal", dtype)),
         out_sharding,
     )
 
@@ -121,7 +121,7 @@ def truncated_normal(
     size = result_shape("truncated_normal", shape, lower, upper)
     wanted = float_dtype("truncated_normal", dtype)
     return divided(
-        "truncated_normal", fused(_truncated_normal, key, lower, upper, shape=size, dtype=wanted), out_sharding
+        "truncated_normal", eager_jit(_truncated_normal, key, lower, upper, shape=size, dtype=wanted), out_sharding
     )
 
 
@@ -144,7 +144,9 @@ def exponential(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding:
     check_key("exponential", key)
     wanted = float_dtype("exponential", dtype)
     return divided(
-        "exponential", fused(_exponential, key, shape=canonical_shape("exponential", shape), dtype=wanted), out_sharding
+        "exponential",
+        eager_jit(_exponential, key, shape=canonical_shape("exponential", shape), dtype=wanted),
+        out_sharding,
     )
 
 
@@ -158,7 +160,7 @@ def laplace(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any
     check_key("laplace", key)
     return divided(
         "laplace",
-        fused(_laplace, key, shape=canonical_shape("laplace", shape), dtype=float_dtype("laplace", dtype)),
+        eager_jit(_laplace, key, shape=canonical_shape("laplace", shape), dtype=float_dtype("laplace", dtype)),
         out_sharding,
     )
 
@@ -173,7 +175,7 @@ def logistic(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: An
     check_key("logistic", key)
     return divided(
         "logistic",
-        fused(_logistic, key, shape=canonical_shape("logistic", shape), dtype=float_dtype("logistic", dtype)),
+        eager_jit(_logistic, key, shape=canonical_shape("logistic", shape), dtype=float_dtype("logistic", dtype)),
         out_sharding,
     )
 
@@ -188,7 +190,7 @@ def cauchy(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
     check_key("cauchy", key)
     return divided(
         "cauchy",
-        fused(_cauchy, key, shape=canonical_shape("cauchy", shape), dtype=float_dtype("cauchy", dtype)),
+        eager_jit(_cauchy, key, shape=canonical_shape("cauchy", shape), dtype=float_dtype("cauchy", dtype)),
         out_sharding,
     )
 
@@ -261,7 +263,7 @@ def weibull_min(key: Array, scale: Any, concentration: Any, shape: Any = (), dty
     wanted = float_dtype("weibull_min", dtype)
     result_shape("weibull_min", None, scale, concentration)
     size = canonical_shape("weibull_min", shape)
-    return fused(_weibull_min, key, scale, concentration, shape=size, dtype=wanted)
+    return eager_jit(_weibull_min, key, scale, concentration, shape=size, dtype=wanted)
 
 
 def maxwell_of(key: Array, shape: Shape, dtype: Dtype) -> Array:
@@ -279,7 +281,7 @@ def maxwell(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any
     check_key("maxwell", key)
     return divided(
         "maxwell",
-        fused(_maxwell, key, shape=canonical_shape("maxwell", shape), dtype=float_dtype("maxwell", dtype)),
+        eager_jit(_maxwell, key, shape=canonical_shape("maxwell", shape), dtype=float_dtype("maxwell", dtype)),
         out_sharding,
     )
 
@@ -296,7 +298,7 @@ def double_sided_maxwell(key: Array, loc: Any, scale: Any, shape: Any = (), dtyp
     wanted = float_dtype("double_sided_maxwell", dtype)
     parameters = result_shape("double_sided_maxwell", None, loc, scale)
     size = (*(canonical_shape("double_sided_maxwell", shape) or parameters), *parameters)
-    return fused(_double_sided_maxwell, key, loc, scale, shape=size, dtype=wanted)
+    return eager_jit(_double_sided_maxwell, key, loc, scale, shape=size, dtype=wanted)
 
 
 def _gumbel(key: Array, *, shape: Shape, dtype: Dtype, mode: str) -> Array:
@@ -362,5 +364,5 @@ def gumbel(
     check_key("gumbel", key)
     size, wanted = canonical_shape("gumbel", shape), float_dtype("gumbel", dtype)
     return divided(
-        "gumbel", fused(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode)), out_sharding
+        "gumbel", eager_jit(_gumbel, key, shape=size, dtype=wanted, mode=gumbel_mode("gumbel", mode)), out_sharding
     )

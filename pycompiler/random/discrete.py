@@ -9,7 +9,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import promoted_inexact
@@ -44,7 +44,7 @@ def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low", *,
     dtype = get_aval(p).dtype
     if not dtypes.is_floating(dtype):
         raise TypeError(f"bernoulli: the probability p must be a float, got {short(get_aval(p))}")
-    return divided("bernoulli", fused(_bernoulli, key, p, shape=size, dtype=dtype, mode=mode), out_sharding)
+    return divided("bernoulli", eager_jit(_bernoulli, key, p, shape=size, dtype=dtype, mode=mode), out_sharding)
 
 
 def rademacher_of(key: Array, shape: Shape, dtype: Dtype) -> Array:
@@ -62,7 +62,7 @@ def rademacher(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: 
     check_key("rademacher", key)
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, "rademacher")
     return divided(
-        "rademacher", fused(_rademacher, key, shape=result_shape("rademacher", shape), dtype=wanted), out_sharding
+        "rademacher", eager_jit(_rademacher, key, shape=result_shape("rademacher", shape), dtype=wanted), out_sharding
     )
 
 
@@ -114,7 +114,7 @@ def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None,
     size = result_shape("randint", shape, *bounds)
     default = dtypes.scalar_dtype(int)
     low, high = (x if dtypes.is_integer(get_aval(x).dtype) else cast(x, default) for x in bounds)
-    return divided("randint", fused(_randint, key, low, high, shape=size, dtype=wanted), out_sharding)
+    return divided("randint", eager_jit(_randint, key, low, high, shape=size, dtype=wanted), out_sharding)
 
 
 def _bound(x: Any, dtype: Dtype) -> Any:
@@ -138,4 +138,4 @@ def geometric(key: Array, p: Any, shape: Any = None, dtype: Any = None, *, out_s
     wanted = int_dtype("geometric", dtype)
     size = result_shape("geometric", shape, p)
     (p,) = promoted_inexact("geometric", p)
-    return divided("geometric", fused(_geometric, key, p, shape=size, dtype=wanted), out_sharding)
+    return divided("geometric", eager_jit(_geometric, key, p, shape=size, dtype=wanted), out_sharding)

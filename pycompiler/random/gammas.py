@@ -15,7 +15,7 @@ from pycompiler.core.types.dtype import finfo
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import while_loop
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast
 from pycompiler.lax.shardings import divided
 from pycompiler.lax.special import random_gamma_grad
@@ -129,14 +129,14 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_shardin
     """Numbers of the gamma distribution with shape parameter a and scale 1."""
     check_key("gamma", key)
     size, wanted = result_shape("gamma", shape, a), float_dtype("gamma", dtype)
-    return divided("gamma", fused(_gamma, key, a, shape=size, dtype=wanted, log_space=False), out_sharding)
+    return divided("gamma", eager_jit(_gamma, key, a, shape=size, dtype=wanted, log_space=False), out_sharding)
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """The logarithm of numbers of the gamma distribution: exact where these would be too small for the dtype."""
     check_key("loggamma", key)
     size, wanted = result_shape("loggamma", shape, a), float_dtype("loggamma", dtype)
-    return divided("loggamma", fused(_gamma, key, a, shape=size, dtype=wanted, log_space=True), out_sharding)
+    return divided("loggamma", eager_jit(_gamma, key, a, shape=size, dtype=wanted, log_space=True), out_sharding)
 
 
 def _beta(key: Array, a: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -153,7 +153,9 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_
     check_key("beta", key)
     wanted = float_dtype("beta", dtype)
     check_castable("beta", wanted, a, b)
-    return divided("beta", fused(_beta, key, a, b, shape=result_shape("beta", shape, a, b), dtype=wanted), out_sharding)
+    return divided(
+        "beta", eager_jit(_beta, key, a, b, shape=result_shape("beta", shape, a, b), dtype=wanted), out_sharding
+    )
 
 
 def _chisquare(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -223,7 +225,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out
     batch = aval.shape[:-1] if shape is None else canonical_shape("dirichlet", shape)
     if not broadcasts(aval.shape[:-1], batch):
         raise ValueError(f"dirichlet: {short(aval)} without its last axis does not broadcast to the shape {batch}")
-    return divided("dirichlet", fused(_dirichlet, key, alpha, shape=batch, dtype=wanted), out_sharding)
+    return divided("dirichlet", eager_jit(_dirichlet, key, alpha, shape=batch, dtype=wanted), out_sharding)
 
 
 def _generalized_normal(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -236,7 +238,7 @@ def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None, *, 
     """Numbers whose density is proportional to exp(-|x|**p)."""
     check_key("generalized_normal", key)
     size, wanted = result_shape("generalized_normal", shape, p), float_dtype("generalized_normal", dtype)
-    return divided("generalized_normal", fused(_generalized_normal, key, p, shape=size, dtype=wanted), out_sharding)
+    return divided("generalized_normal", eager_jit(_generalized_normal, key, p, shape=size, dtype=wanted), out_sharding)
 
 
 def _ball(key: Array, p: Array, *, d: int, shape: Shape, dtype: Dtype) -> Array:
@@ -252,4 +254,4 @@ def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, ou
     check_key("ball", key)
     size, wanted = canonical_shape("ball", shape), float_dtype("ball", dtype)
     (count,) = canonical_shape("ball", d)
-    return divided("ball", fused(_ball, key, p, d=count, shape=size, dtype=wanted), out_sharding)
+    return divided("ball", eager_jit(_ball, key, p, d=count, shape=size, dtype=wanted), out_sharding)

@@ -14,7 +14,7 @@ from pycompiler.core.config.config import config
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import array
@@ -47,7 +47,7 @@ def _numbers_of_seed(name: str, seed: Any) -> Array:
     aval = get_aval(seed)
     if aval.shape != () or not dtypes.is_integer(aval.dtype):
         raise TypeError(f"{name}: the seed must be one integer, got {short(aval)}; for several, use vmap")
-    return fused(seed_key, seed)
+    return eager_jit(seed_key, seed)
 
 
 def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
@@ -61,7 +61,7 @@ def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
     [ 0 42]
     """
     _check_impl("key", impl, dtype)
-    return fused(packed, _numbers_of_seed("key", seed))
+    return eager_jit(packed, _numbers_of_seed("key", seed))
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
@@ -107,7 +107,7 @@ def key_data(keys: Any) -> Array:
     Array([0, 7], dtype=uint32)
     """
     _check_keys("key_data", keys)
-    return fused(numbers, keys) if _is_typed(keys) else keys
+    return eager_jit(numbers, keys) if _is_typed(keys) else keys
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
@@ -116,14 +116,14 @@ def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = 
     _check_keys("wrap_key_data", key_bits_array)
     if _is_typed(key_bits_array):
         raise TypeError(f"wrap_key_data: takes the numbers of keys, u32[..., 2], got {short(get_aval(key_bits_array))}")
-    return fused(packed, key_bits_array)
+    return eager_jit(packed, key_bits_array)
 
 
 def clone(key: Any) -> Array:
     """The same key."""
     _check_keys("clone", key)
     # To the check of keys that are used twice, it is a new one.
-    return fused(_packed_again, key) if config.debug_key_reuse and _is_typed(key) else key
+    return eager_jit(_packed_again, key) if config.debug_key_reuse and _is_typed(key) else key
 
 
 def _packed_again(key: Array) -> Array:
@@ -141,7 +141,7 @@ def split(key: Any, num: Any = 2) -> Array:
     >>> key, subkey = random.split(random.key(0))
     """
     check_key("split", key)
-    return fused(_split_typed if _is_typed(key) else split_keys, key, shape=canonical_shape("split", num))
+    return eager_jit(_split_typed if _is_typed(key) else split_keys, key, shape=canonical_shape("split", num))
 
 
 def _fold_typed(key: Array, data: Array) -> Array:
@@ -162,7 +162,7 @@ def fold_in(key: Any, data: Any) -> Array:
     aval = get_aval(data)
     if aval.shape != () or not dtypes.is_integer(aval.dtype):
         raise TypeError(f"fold_in: the data must be one integer, got {short(aval)}")
-    return fused(_fold_typed if _is_typed(key) else fold_key, key, data)
+    return eager_jit(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
@@ -178,5 +178,5 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     if not dtypes.is_unsigned(wanted):
         raise ArgumentError(f"bits: the dtype must be an unsigned integer, got {wanted.name}")
     return divided(
-        "bits", fused(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape)), out_sharding
+        "bits", eager_jit(bits_of, key, width=wanted.itemsize * 8, shape=canonical_shape("bits", shape)), out_sharding
     )

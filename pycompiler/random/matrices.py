@@ -10,7 +10,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg, movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import contraction
@@ -90,7 +90,7 @@ def multivariate_normal(
         raise ArgumentError(f"multivariate_normal: parameters of shape {batch} do not broadcast to the shape {size}")
     return divided(
         "multivariate_normal",
-        fused(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method),
+        eager_jit(_multivariate_normal, key, mean, cov, shape=size, dtype=wanted, method=method),
         out_sharding,
     )
 
@@ -121,5 +121,5 @@ def orthogonal(
     rows, columns = canonical_shape("orthogonal", (n, n if m is None else m))
     size, wanted = canonical_shape("orthogonal", shape), inexact_dtype("orthogonal", dtype)
     return divided(
-        "orthogonal", fused(_orthogonal, key, rows=rows, columns=columns, shape=size, dtype=wanted), out_sharding
+        "orthogonal", eager_jit(_orthogonal, key, rows=rows, columns=columns, shape=size, dtype=wanted), out_sharding
     )

@@ -15,7 +15,7 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.control_flow import fori_loop, while_loop
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.lax.shardings import divided
 from pycompiler.lax.special import lgamma
@@ -88,7 +88,7 @@ def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None, *, out_s
     check_key("poisson", key)
     return divided(
         "poisson",
-        fused(_poisson, key, lam, shape=result_shape("poisson", shape, lam), dtype=int_dtype("poisson", dtype)),
+        eager_jit(_poisson, key, lam, shape=result_shape("poisson", shape, lam), dtype=int_dtype("poisson", dtype)),
         out_sharding,
     )
 
@@ -182,7 +182,7 @@ def binomial(key: Array, n: Any, p: Any, shape: Any = None, dtype: Any = None) -
     wanted = float_dtype("binomial", dtype)
     size = result_shape("binomial", shape, n, p)
     (p,) = promoted_inexact("binomial", p)
-    return fused(_binomial, key, n, p, shape=size, dtype=wanted)
+    return eager_jit(_binomial, key, n, p, shape=size, dtype=wanted)
 
 
 def _multinomial(key: Array, n: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:
@@ -216,4 +216,4 @@ def multinomial(key: Array, n: Any, p: Any, *, shape: Any = None, dtype: Any = N
     result_shape("multinomial", size[:-1], n)
     (p,) = promoted_inexact("multinomial", p)
     wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, "multinomial")
-    return fused(_multinomial, key, n, p, shape=size, dtype=wanted)
+    return eager_jit(_multinomial, key, n, p, shape=size, dtype=wanted)

@@ -14,7 +14,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.branches import cond
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import cumulative, indexing, sorting
@@ -67,7 +67,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
     check_key("permutation", key)
     if isinstance(x, int | np.integer | Dim):
         return divided(
-            "permutation", fused(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x)), out_sharding
+            "permutation", eager_jit(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x)), out_sharding
         )
     check_arrays("permutation", x)
     rank = len(get_aval(x).shape)
@@ -77,7 +77,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
         raise TypeError(f"permutation: takes an integer or an array, got {x!r}")
     axis = canonical_axis("permutation", axis, rank)
     return divided(
-        "permutation", fused(_shuffle if independent or rank == 1 else _permuted, key, x, axis=axis), out_sharding
+        "permutation", eager_jit(_shuffle if independent or rank == 1 else _permuted, key, x, axis=axis), out_sharding
     )
 
 
@@ -134,7 +134,7 @@ def categorical(
     if replace:
         return divided(
             "categorical",
-            fused(_categorical, key, logits, axis=axis, shape=size, prefix=prefix, mode=noise),
+            eager_jit(_categorical, key, logits, axis=axis, shape=size, prefix=prefix, mode=noise),
             out_sharding,
         )
     count = prod(size[:prefix])
@@ -144,7 +144,7 @@ def categorical(
         raise ValueError(f"categorical: with replace=False the shape {size} must end with {batch}, that of the logits")
     return divided(
         "categorical",
-        fused(_categorical_without, key, logits, axis=axis, shape=size, count=count, mode=noise),
+        eager_jit(_categorical_without, key, logits, axis=axis, shape=size, count=count, mode=noise),
         out_sharding,
     )
 
@@ -190,9 +190,9 @@ def choice(
                 f"choice: the probabilities {short(get_aval(p))} are not one for each of {population} elements"
             )
         if replace:
-            places = fused(_weighted, key, p, shape=size)
+            places = eager_jit(_weighted, key, p, shape=size)
         else:
-            places = fused(_weighted_without, key, p, shape=size, mode=gumbel_mode("choice", mode))
+            places = eager_jit(_weighted_without, key, p, shape=size, mode=gumbel_mode("choice", mode))
     places = movement.reshape(places, size)
     return places if scalar else indexing.getitem(a, (*(slice(None),) * axis, places))
 

@@ -1,4 +1,4 @@
-"""The parts of SciPy that are there, by its module names. Compositions only: no primitive is defined here."""
+"""The supported parts of SciPy, by its module names. Compositions only: it defines no primitive."""
 
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy import linalg, signal, special, stats

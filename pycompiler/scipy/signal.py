@@ -11,10 +11,11 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import convolution, movement
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact_each
 from pycompiler.numpy.ufuncs import conjugate
 from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch
@@ -103,18 +104,18 @@ def _check_method(name: str, method: str) -> None:
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
     """The convolution of two arrays, one of which is at least as large as the other in every dimension.
 
-    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', what does not meet an end. Every method
+    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', the part without padding. Every method
     gives the direct sum.
     """
     _check_method("convolve", method)
-    return fused(_convolved, *_checked("convolve", in1, in2, mode), mode=mode, precision=precision)
+    return eager_jit(_convolved, *_checked("convolve", in1, in2, mode), mode=mode, precision=precision)
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
-    """The correlation of two arrays: the convolution with the conjugate of in2 turned around. Parameters as those of
+    """The correlation of two arrays: the convolution with the reversed conjugate of in2. Parameters as those of
     convolve."""
     _check_method("correlate", method)
-    return fused(_correlated, *_checked("correlate", in1, in2, mode), mode=mode, precision=precision)
+    return eager_jit(_correlated, *_checked("correlate", in1, in2, mode), mode=mode, precision=precision)
 
 
 def _check_plane(name: str, in1: Any, in2: Any, boundary: str, fillvalue: float) -> None:
@@ -130,7 +131,7 @@ def convolve2d(
 ) -> Array:
     """The convolution of two matrices, beyond which there are zeros. Modes as those of convolve."""
     _check_plane("convolve2d", in1, in2, boundary, fillvalue)
-    return fused(_convolved, *_checked("convolve2d", in1, in2, mode), mode=mode, precision=precision)
+    return eager_jit(_convolved, *_checked("convolve2d", in1, in2, mode), mode=mode, precision=precision)
 
 
 def correlate2d(
@@ -139,9 +140,10 @@ def correlate2d(
     """The correlation of two matrices, the second conjugated, beyond which there are zeros. Modes as those of
     convolve."""
     _check_plane("correlate2d", in1, in2, boundary, fillvalue)
-    return fused(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
+    return eager_jit(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
 
 
+@nested(1)
 def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: None = None) -> Array:
     """data less its mean along an axis (type='constant'), or less the line that fits best (type='linear').
 
@@ -160,7 +162,7 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwr
     if any(not 0 <= place <= shape[axis] for place in places):
         raise ValueError(f"detrend: bp must be in 0..{shape[axis]}, the size of axis {axis}, got {sorted(places)}")
     ends = tuple(sorted({0, shape[axis], *places}))
-    return fused(_detrended, x, axis=axis, ends=ends, linear=type == "linear")
+    return eager_jit(_detrended, x, axis=axis, ends=ends, linear=type == "linear")
 
 
 def _detrended(x: Array, *, axis: int, ends: tuple[int, ...], linear: bool) -> Array:

@@ -10,9 +10,10 @@ import logging
 from typing import Any
 
 from pycompiler import _runtime
-from pycompiler._runtime import Device, set_transfer_log
+from pycompiler._runtime import Device
 from pycompiler.core.config.config import config
 from pycompiler.core.config.settings import no_platform
+from pycompiler.core.hooks import set_transfer_log
 from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax.placement import device_get, device_put
 

@@ -1,6 +1,6 @@
 """Sharded arrays: making them, the parts of one, reading one. They are arrays of the runtime's one class.
 
-Above `core.sharding`; `distribution` computes with them. A sharded array holds the arrays of its devices.
+Above `core.sharding`; `execution` computes with them. A sharded array holds the arrays of its devices.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pycompiler._runtime import (
     ShapedArray,
     array_of_bytes,
     current_trace,
-    set_assembler,
     sharded_array,
     sharding_of,
     shards_of,
 )
 from pycompiler.compile.targets import target_of
+from pycompiler.core.hooks import set_assembler
 from pycompiler.core.mesh.mesh import Device, PartitionSpec, current_mesh
-from pycompiler.core.mesh.places import put
+from pycompiler.core.mesh.placement import put
 from pycompiler.core.mesh.sharding import Index, NamedSharding, Sharding, replicas
 from pycompiler.core.tracing.arguments import as_sizes
 from pycompiler.core.tracing.boundary import boundary

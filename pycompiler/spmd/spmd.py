@@ -1,7 +1,7 @@
 """One program, many participants: a graph with free axis names, compiled for the participants of a mesh.
 
 The participants are the places of the mesh, in row-major order. Before emission, each collective over named axes
-becomes one among groups of participants (`participants`): those that differ in the named axes alone. `shard_map` and
+becomes one among groups of participants (`collective_ops`): those that differ in the named axes alone. `shard_map` and
 `pmap` stand on `compile_spmd`; below it are `compile` and the runtime's `run_spmd`.
 """
 
@@ -18,14 +18,13 @@ from pycompiler._runtime import Array, Device, run_spmd
 from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.compile.plan import Plan
 from pycompiler.compile.targets import target_of
-from pycompiler.core.mesh.places import put
-from pycompiler.core.source import swap_source
-from pycompiler.core.tracing.axes import Name, names_of
+from pycompiler.core.mesh.placement import put
+from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
-from pycompiler.core.tracing.graph import ClosedGraph, Equation, Literal
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo, names_of
 from pycompiler.core.types.aval import get_aval
 from pycompiler.ops.arithmetic import rem
 from pycompiler.ops.collective.exchange import all_gather, all_to_all, reduce_scatter
@@ -33,7 +32,7 @@ from pycompiler.ops.collective.reductions import Groups, axis_index, pmax, pmin,
 from pycompiler.ops.collective.sending import pbroadcast, ppermute
 from pycompiler.ops.elementwise import div
 from pycompiler.ops.shape import reshaped
-from pycompiler.spmd import participants
+from pycompiler.spmd import collective_ops
 
 MeshAxes = tuple[tuple[Name, int], ...]
 
@@ -55,7 +54,7 @@ class _Mesh:
         steps = [[place * self.strides[name] for place in range(self.sizes[name])] for name in names]
         return [sum(step) for step in itertools.product(*steps)]
 
-    def groups(self, names: Sequence[Name], within: Groups = None) -> participants.Groups:
+    def groups(self, names: Sequence[Name], within: Groups = None) -> collective_ops.Groups:
         """Those that differ along these axes only; `within` names the places, on the one axis, of each group."""
         offsets = self._offsets(names)
         starts = self._offsets([name for name in self.sizes if name not in names])
@@ -70,7 +69,7 @@ def _reduction(kind: str) -> Callable[..., Any]:
     def rule(mesh: _Mesh, x: Any, *, axes: tuple[Name, ...], axis_index_groups: Groups) -> Any:
         if not axes:
             return x
-        return participants.all_reduce.bind(x, kind=kind, groups=mesh.groups(axes, axis_index_groups))
+        return collective_ops.all_reduce.bind(x, kind=kind, groups=mesh.groups(axes, axis_index_groups))
 
     return rule
 
@@ -89,7 +88,7 @@ def _gather(
     if not tiled:
         shape = get_aval(x).shape
         x = reshaped(x, (*shape[:dim], 1, *shape[dim:]))
-    return participants.all_gather.bind(x, dimension=dim, groups=mesh.groups(axis_name, axis_index_groups))
+    return collective_ops.all_gather.bind(x, dimension=dim, groups=mesh.groups(axis_name, axis_index_groups))
 
 
 def _scatter(
@@ -103,7 +102,7 @@ def _scatter(
     tiled: bool,
 ) -> Any:
     groups = mesh.groups(axis_name, axis_index_groups)
-    part = participants.reduce_scatter.bind(x, kind="sum", dimension=scatter_dimension, groups=groups)
+    part = collective_ops.reduce_scatter.bind(x, kind="sum", dimension=scatter_dimension, groups=groups)
     if tiled:
         return part
     shape = get_aval(part).shape
@@ -120,7 +119,7 @@ def _exchange(
     axis_index_groups: Groups,
     axis_size: int,
 ) -> Any:
-    return participants.all_to_all.bind(
+    return collective_ops.all_to_all.bind(
         x, split_axis=split_axis, concat_axis=concat_axis, groups=mesh.groups(axis_name, axis_index_groups)
     )
 
@@ -130,7 +129,7 @@ def _permute(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], perm: tuple[tu
     for pair in perm:
         if not all(0 <= place < len(groups[0]) for place in pair):
             raise ValueError(f"ppermute: {pair} in perm is out of range for {len(groups[0])} members")
-    return participants.collective_permute.bind(x, pairs=tuple(itertools.chain(*perm)), groups=groups)
+    return collective_ops.collective_permute.bind(x, pairs=tuple(itertools.chain(*perm)), groups=groups)
 
 
 def _spread(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], source: int) -> Any:
@@ -138,11 +137,11 @@ def _spread(mesh: _Mesh, x: Any, *, axis_name: tuple[Name, ...], source: int) ->
     if not 0 <= source < len(groups[0]):
         raise ValueError(f"pbroadcast: source {source} is no index of {axis_name}, which has {len(groups[0])} members")
     pairs = tuple([place for target in range(len(groups[0])) for place in (source, target)])
-    return participants.collective_permute.bind(x, pairs=pairs, groups=groups)
+    return collective_ops.collective_permute.bind(x, pairs=pairs, groups=groups)
 
 
 def _index(mesh: _Mesh, *, axis_name: Name) -> Any:
-    number = participants.participant.bind()
+    number = collective_ops.participant.bind()
     stride, size = np.asarray(mesh.strides[axis_name], np.int32), np.asarray(mesh.sizes[axis_name], np.int32)
     return rem.bind(div.bind(number, stride), size)
 
@@ -195,27 +194,15 @@ def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
     """The graph with its collectives over the axes of a mesh as collectives among the mesh's participants."""
 
     def make() -> ClosedGraph:
-        mesh, graph = _Mesh(axes), closed.graph
+        mesh = _Mesh(axes)
+
+        def apply(equation: Equation, given: Sequence[Any]) -> Any:
+            return _bind(equation, given, mesh, axes)
 
         def run(*args: Any) -> list[Any]:
-            values: dict[Any, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
-            values.update(zip(graph.inputs, args, strict=True))
+            return evaluate(closed, args, apply)
 
-            def read(atom: Any) -> Any:
-                return atom.value if type(atom) is Literal else values[atom]
-
-            previous = swap_source(None)
-            try:
-                for equation in graph.equations:
-                    swap_source(equation.source or previous)
-                    out = _bind(equation, [read(atom) for atom in equation.inputs], mesh, axes)
-                    outs = out if equation.primitive.multiple_results else (out,)
-                    values.update(zip(equation.outputs, outs, strict=True))
-            finally:
-                swap_source(previous)
-            return [read(atom) for atom in graph.outputs]
-
-        return record(run, closed.in_avals, Origin("shard_map", evaluate))
+        return record(run, closed.in_avals, DebugInfo("shard_map", evaluate))
 
     return closed.derive(("participants", axes), make)
 

@@ -49,7 +49,8 @@ class SymbolicZero:
 
 
 class CustomVJPPrimal:
-    """What a forward function with `symbolic_zeros=True` is given for each array: its value, and whether it varies."""
+    """The argument of a forward function with `symbolic_zeros=True` for each array: its value, and whether it
+    varies."""
 
     __slots__ = ("perturbed", "value")
 

@@ -42,7 +42,7 @@ Values = Sequence[Any]
 
 
 class custom_jvp:  # noqa: N801 (a decorator)
-    """A function that is differentiated by a rule of its own, in forward and in reverse mode.
+    """A function with its own derivative rule, for forward and reverse mode.
 
     `nondiff_argnums` (and `nondiff_argnames`) are positional arguments that are not differentiated: Python values,
     functions, or arrays. The rule is given by `defjvp` or `defjvps`; calling the function before is an AttributeError.
@@ -175,7 +175,7 @@ def _tangents(what: str, tree: PyTreeDef, avals: Sequence[ShapedArray], given: A
 
 
 class custom_vjp:  # noqa: N801 (a decorator)
-    """A function that is differentiated by rules of its own, in reverse mode only; forward mode is a TypeError.
+    """A function with its own derivative rules, for reverse mode only; forward mode is a TypeError.
 
     `nondiff_argnums` (and `nondiff_argnames`) are positional arguments that are not differentiated: Python values,
     functions, or arrays. The rules are given by `defvjp`; calling the function before is an AttributeError. Values that
@@ -215,10 +215,10 @@ class custom_vjp:  # noqa: N801 (a decorator)
         """Set the rules: `fwd(*args)` gives the result and residuals, `bwd(residuals, cotangent)` the cotangents.
 
         `bwd` returns a tuple with an entry for each argument that is differentiated, of its structure; None stands for
-        zero. Those that are not come first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays,
-        or of Python values. With `symbolic_zeros` each array that `fwd` is given is a `CustomVJPPrimal`, and a
-        cotangent that is zero for certain is a `SymbolicZero`. `optimize_remat` changes nothing: what `checkpoint`
-        runs again calls the function itself, and `fwd` where residuals are read only.
+        zero. Other arguments come first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays, or
+        of Python values. With `symbolic_zeros` each array that `fwd` is given is a `CustomVJPPrimal`, and a cotangent
+        that is zero for certain is a `SymbolicZero`. `optimize_remat` changes nothing: the recomputation of
+        `checkpoint` calls the function itself, and `fwd` only if residuals are read.
         """
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros = symbolic_zeros
@@ -322,10 +322,10 @@ def _is_value(x: Any) -> bool:
 
 
 def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
-    """A function whose gradient is what it says: `fun(*args)` returns the result and the function of its cotangent.
+    """A function that defines its own gradient: `fun(*args)` returns the result and the function of its cotangent.
 
-    That function returns a tuple with a cotangent for each argument, or the cotangent where there is one argument. It
-    may read what `fun` computed. Reverse mode only, and not differentiated a second time.
+    That function returns a tuple with a cotangent for each argument, or the cotangent if there is one argument. It may
+    use values of `fun`. Reverse mode only, and not differentiated a second time.
 
     >>> import pycompiler as pc
     >>> @pc.custom_gradient
@@ -343,7 +343,7 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
         result, rule = pair(f"custom_gradient: {name_of(fun)}", _HALVES, fun(*args))
         leaves, tree = tree_flatten(((result,), {}))
         flat = FlatFunction("custom_gradient", rule, tree)
-        graph = record(flat, [strong(get_aval(leaf)) for leaf in leaves], flat.origin())
+        graph = record(flat, [strong(get_aval(leaf)) for leaf in leaves], flat.debug_info())
         return result, (graph.consts, _Rule(graph, flat.out_tree))
 
     def bwd(residual: Any, cotangent: Any) -> Any:
@@ -382,7 +382,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
     check_function("closure_convert", fun)
     leaves, in_tree = tree_flatten((tuple(example_args), {}))
     flat = FlatFunction("closure_convert", fun, in_tree)
-    graph = record(flat, [get_aval(leaf) for leaf in leaves], flat.origin())
+    graph = record(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info())
     moved = [_may_vary(const) for const in graph.consts]
     out_tree = flat.out_tree
     hoisted = [const for const, m in zip(graph.consts, moved, strict=True) if m]

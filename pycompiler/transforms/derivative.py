@@ -62,7 +62,7 @@ def select(
     check_arrays(transform, fun, leaves, in_tree, places)
     for index, leaf in enumerate(leaves):
         dtype = get_aval(leaf).dtype
-        where = functools.partial(_place, flat, index)
+        where = functools.partial(_describe_argument, flat, index)
         if holomorphic and not dtypes.is_complex(dtype):
             raise TypeError(
                 f"{transform} with holomorphic=True requires complex inputs, got {dtype.name} for {where()}"
@@ -81,8 +81,8 @@ def select(
     return flat, on_device(leaves)
 
 
-def _place(flat: FlatFunction, index: int) -> str:
-    return f"argument {_position(flat, index)} ('{flat.names()[index]}') of {flat.origin().name}"
+def _describe_argument(flat: FlatFunction, index: int) -> str:
+    return f"argument {_position(flat, index)} ('{flat.names()[index]}') of {flat.debug_info().name}"
 
 
 def _position(flat: FlatFunction, index: int) -> int:
@@ -231,10 +231,10 @@ def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], A
     """The results and the aux of a function, how it is linearized, and the constants of its linear graph."""
     avals = tuple(map(get_aval, leaves))
     moving = tuple([varies(aval) for aval in avals])
-    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.origin(), flat.active)
+    outs, linear, varying = linearize_flat(flat, leaves, moving, flat.debug_info(), flat.active)
     outs, aux = flat.split(outs)
     found = Linearized(
-        name=flat.origin().name,
+        name=flat.debug_info().name,
         graph=linear.graph,
         in_tree=flat.in_tree,
         in_avals=avals,
@@ -264,9 +264,9 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
             raise TypeError(f"jvp: {name} must be a tuple or list with an entry for each argument, got {given!r}")
     flat, leaves = _flat("jvp", fun, primals, has_aux)
     avals = [get_aval(leaf) for leaf in leaves]
-    what = f"jvp of {flat.origin().name}: the tangent"
+    what = f"jvp of {flat.debug_info().name}: the tangent"
     given = check_tangents(what, flat.names, flat.in_tree, avals, (tuple(tangents), {}), OF_JVP)
-    outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.origin()), flat.active)
+    outs, out_tangents = push_forward(flat, leaves, given, JvpTrace(flat.debug_info()), flat.active)
     outs, aux = flat.split(outs)
     shown = [float0(t) if is_zero(t) and not varies(t.aval) else instantiate(t) for t in out_tangents]
     shown = [typed(t, get_aval(out)) for t, out in zip(on_device(shown), outs, strict=True)]
@@ -278,7 +278,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and the linear function from tangents of the primals to the tangent of the value.
 
-    What depends on the primals alone is computed once. With `has_aux` a third result, the aux. The function is a
+    Values that depend only on the primals are computed once. With `has_aux` a third result, the aux. The function is a
     container of the arrays that it keeps. Raises TypeError for tangents of another structure, ValueError for another
     shape or dtype.
 

@@ -72,7 +72,7 @@ def typeof(x: Any) -> ShapedArray:
 
 @contextlib.contextmanager
 def ensure_compile_time_eval() -> Generator[None]:
-    """A context in which what does not depend on traced arguments is computed at once, also inside of `jit`.
+    """A context in which values that do not depend on traced arguments are computed at once, also inside `jit`.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> @pc.jit
@@ -104,7 +104,7 @@ def _trace(
     leaves, in_tree = flatten_arguments(with_described((tuple(args[place] for place in places), kwargs)))
     flat = FlatFunction(transform, fun, in_tree, places, args)
     check_arrays(transform, fun, leaves, in_tree, places)
-    return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.origin()), flat.out_tree
+    return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info()), flat.out_tree
 
 
 def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:

@@ -18,7 +18,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
 from pycompiler.core.tracing.structural import instantiate, with_batch_dim, zeros
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 from pycompiler.transforms.derivative import Argnums, check_output, derivatives, select
@@ -105,12 +105,12 @@ def _jacobian(
     flat, leaves = select(transform, fun, argnums, args, kwargs, has_aux, **options)
     in_avals = [get_aval(leaf) for leaf in leaves]
     moving = [varies(aval) for aval in in_avals]
-    outs, linear, varying = linearize(flat, leaves, moving, flat.origin(), flat.active)
+    outs, linear, varying = linearize(flat, leaves, moving, flat.debug_info(), flat.active)
     outs, aux = flat.split(outs)
     out_avals = [get_aval(out) for out in outs]
     if holomorphic or not forwards:
         for index, aval in enumerate(out_avals):
-            what = f"output{flat.out_tree.paths()[index]} of {flat.origin().name}"
+            what = f"output{flat.out_tree.paths()[index]} of {flat.debug_info().name}"
             check_output(transform, what, aval, holomorphic)
     blocks = blocks_of(linear, out_avals, [aval for aval, m in zip(in_avals, moving, strict=True) if m], varying)
     if not all(moving):
@@ -179,7 +179,7 @@ def _columns(
 def _mapped(function: Callable[[Any], list[Any]], aval: ShapedArray, last: bool = False) -> list[Any]:
     """The results of a linear function for each unit array, along a new first (or last) axis."""
     size = dim_product(aval.shape)
-    outs, dims = map_axes(function, [_basis(aval)], [0], Origin("vmap", function), Axis(None, size))
+    outs, dims = map_axes(function, [_basis(aval)], [0], DebugInfo("vmap", function), Axis(None, size))
     results: list[Any] = []
     for out, dim in zip(outs, dims, strict=True):
         rank = get_aval(out).ndim - (dim is not None)

@@ -82,7 +82,7 @@ register_pytree_node(_NotNeeded, lambda _: ((), None), lambda _, __: _NotNeeded(
 class VJP:
     """The pullback that `vjp` gives: a function from a cotangent of the result to a tuple of those of the arguments.
 
-    It is a container of what it keeps: `args_res`, the arguments among it, in their places, and `opaque_residuals`.
+    It is a container of its saved values: `args_res`, the arguments among it, in their places, and `opaque_residuals`.
     """
 
     def __init__(

@@ -36,11 +36,11 @@ def vmap(
 
     Args:
       in_axes: the axis of each positional argument that is mapped: one int for all, or a tuple with an entry for each,
-        itself an int, None (not mapped) or a tree of these that is a prefix of the argument. What is not mapped may be
-        anything, also no array, and is handed on as it is. Keyword arguments are mapped over axis 0.
-      out_axes: where the mapped axis is put in the results, in the same form. None: the result is not mapped.
-      axis_name: what `lax.psum` and the other collectives call the mapped axis in `fun`: anything hashable.
-      axis_size: the size of the mapped axis, where no argument is mapped.
+        itself an int, None (not mapped) or a tree of these that is a prefix of the argument. An unmapped argument may
+        be any object and is passed on unchanged. Keyword arguments are mapped over axis 0.
+      out_axes: the place of the mapped axis in the results, in the same form. None: the result is not mapped.
+      axis_name: the name of the mapped axis in `fun` for `lax.psum` and the other collectives; any hashable object.
+      axis_size: the size of the mapped axis, if no argument is mapped.
       spmd_axis_name: the axes of a mesh over which the mapped axis is divided, where `fun` constrains shardings or is
         written for devices (`with_sharding_constraint`, `shard_map`).
       sum_match: a result that is mapped, and whose entry of `out_axes` is None, is summed over the axis.
@@ -78,10 +78,10 @@ def vmap(
         size = mapped_size_of(flat, leaves, dims, axis_size)
         given, trace_dims = _without_float0(leaves, dims)
         axis = Axis(axis_name, size, _several(spmd_axis_name))
-        outs, out_dims = map_axes(flat, given, trace_dims, flat.origin(), axis)
+        outs, out_dims = map_axes(flat, given, trace_dims, flat.debug_info(), axis)
         wanted = out_axes_of(flat, out_axes, outs)
         results = [
-            _place(flat, i, out, dim, axis, size, sum_match)
+            _move_mapped_axis(flat, i, out, dim, axis, size, sum_match)
             for i, (out, dim, axis) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
         return flat.out_tree.unflatten(results)
@@ -134,8 +134,8 @@ def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[Ma
         except ValueError as error:
             name = argument_names(flat.fun, tree_flatten(((None,) * index + (0,), {}))[1], range(index + 1))[0]
             raise ValueError(
-                f"{flat.transform}: in_axes[{index}], for argument '{name}' of {flat.origin().name}, is not a prefix "
-                f"of its tree: {error}"
+                f"{flat.transform}: in_axes[{index}], for argument '{name}' of {flat.debug_info().name}, is not a "
+                f"prefix of its tree: {error}"
             ) from None
     return found
 
@@ -147,7 +147,7 @@ def out_axes_of(flat: FlatFunction, out_axes: Any, outs: Sequence[Any]) -> list[
         return _mapped_axes(out_axes, flat.out_tree.unflatten(outs))
     except ValueError as error:
         raise ValueError(
-            f"{flat.transform}: out_axes is not a prefix of the tree of the output of {flat.origin().name}: {error}"
+            f"{flat.transform}: out_axes is not a prefix of the tree of the output of {flat.debug_info().name}: {error}"
         ) from None
 
 
@@ -184,7 +184,7 @@ def canonical_mapped_axis(flat: FlatFunction, index: int, leaf: Any, axis: Mappe
     rank = len(_shape(leaf))
     if not -rank <= axis < rank:
         raise ValueError(
-            f"{flat.transform}: axis {axis} of argument '{flat.names()[index]}' of {flat.origin().name} is to be "
+            f"{flat.transform}: axis {axis} of argument '{flat.names()[index]}' of {flat.debug_info().name} is to be "
             f"mapped, but it is {_shown(leaf)}, with {rank} axes"
         )
     return axis % rank
@@ -211,20 +211,20 @@ def mapped_size_of(
         sizes.add(axis_size)
     if not sizes:
         raise ValueError(
-            f"{flat.transform}: nothing is mapped in this call of {flat.origin().name}: in_axes must name an axis of "
-            "one argument at least, or axis_size be given"
+            f"{flat.transform}: nothing is mapped in this call of {flat.debug_info().name}: in_axes must name an axis "
+            "of one argument at least, or axis_size be given"
         )
     if len(sizes) > 1:
         names = argument_names(flat.fun, flat.in_tree)
         shown = [f"'{names[i]}' {_shown(leaves[i])}, axis {dims[i]}: {size}" for i, size in found]
         shown += [f"axis_size: {axis_size}"] if axis_size is not None else []
         raise ArgumentError(
-            f"{flat.transform}: the sizes of the mapped axes of {flat.origin().name} differ: {'; '.join(shown)}"
+            f"{flat.transform}: the sizes of the mapped axes of {flat.debug_info().name} differ: {'; '.join(shown)}"
         )
     return sizes.pop()
 
 
-def _place(
+def _move_mapped_axis(
     flat: FlatFunction, index: int, out: Any, dim: MappedAxis, axis: MappedAxis, size: Dimension, sum_match: bool
 ) -> Any:
     is_float0 = _is_float0(out)
@@ -233,15 +233,15 @@ def _place(
             return to_device(reduce_sum.bind(out, axes=(dim,)))
         if dim is not None:
             raise ValueError(
-                f"{flat.transform}: out_axes is None for output{flat.out_tree.paths()[index]} of {flat.origin().name}, "
-                "but its value depends on the mapped axis"
+                f"{flat.transform}: out_axes is None for output{flat.out_tree.paths()[index]} of "
+                f"{flat.debug_info().name}, but its value depends on the mapped axis"
             )
         return out
     rank = len(out.shape if is_float0 else get_aval(out).shape) + (dim is None)
     if not -rank <= axis < rank:
         raise ValueError(
             f"{flat.transform}: out_axes puts the mapped axis at {axis}, but output{flat.out_tree.paths()[index]} of "
-            f"{flat.origin().name} has {rank} axes with it"
+            f"{flat.debug_info().name} has {rank} axes with it"
         )
     if is_float0:
         shape: tuple[Any, ...] = (*out.shape[: axis % rank], size, *out.shape[axis % rank :])

@@ -97,7 +97,7 @@ class _Either:
 
 
 def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
-    """Keep what either policy keeps."""
+    """Keep the values that either policy keeps."""
     return _Either(policy_1, policy_2)
 
 

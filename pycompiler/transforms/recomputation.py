@@ -46,14 +46,14 @@ def checkpoint(
     static_argnames: str | Iterable[str] = (),
     concrete: Any = _ABSENT,
 ) -> Callable[..., Any]:
-    """A function whose derivative keeps the arguments only, and computes again what else it needs: memory for time.
+    """A function whose derivative keeps only the arguments and recomputes the rest: less memory, more time.
 
     Args:
-      prevent_cse: keep the compiler from taking the values that were computed before, instead of computing them again.
-        Not needed in the body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
-      policy: what is kept nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
-      static_argnums, static_argnames: arguments that are Python values and not arrays; lists and dicts are taken too.
-      concrete: gone, as in jax: any value is a NotImplementedError; static arguments take its place.
+      prevent_cse: keep the compiler from reusing the earlier values instead of the recomputation. Not needed in the
+        body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
+      policy: the values to keep nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
+      static_argnums, static_argnames: arguments that are Python values and not arrays, including lists and dicts.
+      concrete: removed, as in jax: any value is a NotImplementedError. Use static arguments.
 
     The function is traced: Python sees no values. Raises TypeError for an argument that is not an array.
 
@@ -118,7 +118,7 @@ def _checkpoint(
         values = (*((place, args[place]) for place in static), *sorted(fixed.items()))
         graph, out_tree = _traced(flat, leaves, (name, in_tree.snapshot(), tuple(map(_static_key, values))))
         flags: PreventCse = _flags(prevent_cse, given, dynamic)
-        params = {"name": flat.origin().name, "policy": policy, "differentiated": False}
+        params = {"name": flat.debug_info().name, "policy": policy, "differentiated": False}
         return out_tree.unflatten(recompute(graph, leaves, flags, **params))
 
     return checkpoint_fun
@@ -164,7 +164,7 @@ def _traced(flat: FlatFunction, leaves: Sequence[Any], static: Hashable) -> tupl
     key = (static, avals, context_key())
     traced = known.get(key)
     if traced is None:
-        graph = make_graph(flat, avals, flat.origin())
+        graph = make_graph(flat, avals, flat.debug_info())
         traced = (graph, flat.out_tree)
         if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
             known[key] = traced

@@ -13,9 +13,9 @@ from pycompiler.core.tracing.boundary import boundary
 
 @boundary
 def named_scope(name: str) -> AbstractContextManager[None]:
-    """A context manager, or a decorator: errors about what is computed inside say that it is in `name`.
+    """A context manager, or a decorator: errors of computations inside mention `name`.
 
-    Raises TypeError for a name that is no string.
+    Raises TypeError for a name that is not a string.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> with pc.named_scope("attention"):

@@ -16,7 +16,7 @@ from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.record import GraphTrace
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.ops.spmd.shard_map import local_aval, mentioned, shard_map
@@ -58,7 +58,7 @@ def over_mesh(
         leaves, in_tree = tree_flatten((args, {}))
         flat = FlatFunction("shard_map", f, in_tree)
         check_arrays("shard_map", f, leaves, in_tree)
-        name = flat.origin().name
+        name = flat.debug_info().name
         if axes.manual_axes() is not None:
             raise ValueError(
                 f"shard_map: {name} is mapped over {over} inside of a function that is written for one device already; "
@@ -81,7 +81,7 @@ def over_mesh(
                 for path, spec, out in zip(flat.out_tree.paths(), found, outs, strict=True)
             ]
 
-        outs = bind_over_mesh(flat, over, sizes, leaves, layouts, out_layouts, check_vma, flat.origin())
+        outs = bind_over_mesh(flat, over, sizes, leaves, layouts, out_layouts, check_vma, flat.debug_info())
         return flat.out_tree.unflatten(outs)
 
     mapped.__name__ = mapped.__qualname__ = getattr(f, "__name__", type(f).__name__)
@@ -101,27 +101,27 @@ def bind_over_mesh(
     in_layouts: Sequence[Layout],
     out_layouts: Callable[[Sequence[Any]], Sequence[Layout]],
     varying: bool,
-    origin: Origin,
+    debug_info: DebugInfo,
 ) -> Sequence[Any]:
     """Trace a flat function for one device and bind it. `out_layouts` is asked for those of its results.
 
     Raises ValueError, with `varying`, for a result that is to be equal on devices on which it may differ.
     """
-    trace = GraphTrace(origin)
-    typing = Differing(sizes, trace.level) if varying else None
+    trace = GraphTrace(debug_info)
+    tracker = Differing(sizes, trace.level) if varying else None
     avals = [local_aval(get_aval(x), layout, mesh) for x, layout in zip(leaves, in_layouts, strict=True)]
-    with axes.manual(sizes, varying, typing):
+    with axes.manual(sizes, varying, tracker):
         tracers = [trace.new_input(aval) for aval in avals]
-        if typing is not None:
+        if tracker is not None:
             for tracer, layout in zip(tracers, in_layouts, strict=True):
-                typing.put(tracer, mentioned(layout))
+                tracker.put(tracer, mentioned(layout))
         previous = swap_trace(trace)
         try:
             outs: Sequence[Any] = function(*tracers)
             layouts = tuple(out_layouts(outs))
-            if typing is not None:
-                _check_equal(origin, typing, outs, layouts)
-                outs = [typing.aligned(x, mentioned(layout)) for x, layout in zip(outs, layouts, strict=True)]
+            if tracker is not None:
+                _check_equal(debug_info, tracker, outs, layouts)
+                outs = [tracker.aligned(x, mentioned(layout)) for x, layout in zip(outs, layouts, strict=True)]
             closed = trace.close(outs)
         finally:
             trace.done = True
@@ -153,14 +153,15 @@ def _bind(
     )
 
 
-def _check_equal(origin: Origin, typing: Differing, outs: Sequence[Any], layouts: Sequence[Layout]) -> None:
+def _check_equal(debug_info: DebugInfo, tracker: Differing, outs: Sequence[Any], layouts: Sequence[Layout]) -> None:
     for number, (out, layout) in enumerate(zip(outs, layouts, strict=True)):
-        differing = typing.of(out) - mentioned(layout)
+        differing = tracker.of(out) - mentioned(layout)
         if differing:
             shown = ", ".join(sorted(map(repr, differing)))
             raise ValueError(
-                f"shard_map: result {number} of {origin.name}, {short(out)} on each device, may differ over the mesh "
-                f"axes {shown}, which its entry of out_specs does not name, as if it were equal on all of them.\nWhat "
-                f"to do: make it equal, by lax.psum or lax.pmean over {shown}; or name the axis in out_specs, so that "
-                "the parts become one array; or, where it is known to be equal, give check_vma=False."
+                f"shard_map: result {number} of {debug_info.name}, {short(out)} on each device, may differ over the "
+                f"mesh axes {shown}, which its entry of out_specs does not name, as if it were equal on all of "
+                f"them.\nWhat to do: make it equal, by lax.psum or lax.pmean over {shown}; or name the axis in "
+                "out_specs, so that the parts become one array; or, where it is known to be equal, give "
+                "check_vma=False."
             )

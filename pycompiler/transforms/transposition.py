@@ -29,9 +29,9 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
 
     `fun` is traced for the types of `primals`, anything with a shape and a dtype: their values do not matter. It is
     linear in all of them together, from floating-point numbers to floating-point numbers, or from integers to integers.
-    What is added to the linear part has no effect. The result is a container of the arrays that it keeps. Raises
-    TypeError, at the line, where the function is not linear; where the cotangent does not have the structure, shape and
-    dtype of the result.
+    Constants that are added to the linear part have no effect. The result is a container of the arrays that it keeps.
+    Raises TypeError, at the line, where the function is not linear; where the cotangent does not have the structure,
+    shape and dtype of the result.
 
     >>> import pycompiler as pc
     >>> pc.linear_transpose(lambda x, y: 2 * x + y, 1.0, 1.0)(3.0)
@@ -42,8 +42,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     flat = FlatFunction("linear_transpose", fun, in_tree)
     check_arrays("linear_transpose", fun, leaves, in_tree)
     avals = [get_aval(leaf) for leaf in leaves]
-    graph = make_graph(flat, avals, flat.origin())
-    name, out_tree = flat.origin().name, flat.out_tree
+    graph = make_graph(flat, avals, flat.debug_info())
+    name, out_tree = flat.debug_info().name, flat.out_tree
     if _kinds(avals) | _kinds(graph.out_avals) not in ({"inexact"}, {"integer"}, set[str]()):
         raise TypeError(
             "linear_transpose: takes functions from floating-point or complex numbers to such, or from integers to "

@@ -19,11 +19,11 @@ Options arrayrun::parseOptions(int argc, char **argv) {
   static cl::OptionCategory category("array-run options");
   static cl::opt<std::string> file(cl::Positional, cl::desc("<file.mlir, or - for stdin>"), cl::init("-"),
                                    cl::cat(category));
-  static cl::opt<std::string> entry("entry", cl::desc("The function that is run"), cl::value_desc("name"),
-                                    cl::init("main"), cl::cat(category));
+  static cl::opt<std::string> entry("entry", cl::desc("The function to run"), cl::value_desc("name"), cl::init("main"),
+                                    cl::cat(category));
   static cl::list<std::string> inputs("input", cl::desc("The next argument"), cl::value_desc("array"),
                                       cl::cat(category));
-  static cl::list<std::string> expected("expect", cl::desc("What the next result should be"), cl::value_desc("array"),
+  static cl::list<std::string> expected("expect", cl::desc("The expected next result"), cl::value_desc("array"),
                                         cl::cat(category));
   static cl::list<std::string> outputs(
       "output", cl::desc("Writes the next result to NAME.npy; or all results, to NAME.0.npy, NAME.1.npy, ..."),
@@ -32,20 +32,21 @@ Options arrayrun::parseOptions(int argc, char **argv) {
                               cl::cat(category));
   static cl::opt<double> atol("atol", cl::desc("Absolute tolerance of --expect, of floats (1e-8)"), cl::init(1e-8),
                               cl::cat(category));
-  static cl::opt<unsigned> repeat("repeat", cl::desc("How many runs --time measures (10)"), cl::value_desc("count"),
+  static cl::opt<unsigned> repeat("repeat", cl::desc("Number of runs for --time (10)"), cl::value_desc("count"),
                                   cl::init(10), cl::cat(category));
   static cl::list<int64_t> sizes("sizes",
                                  cl::desc("The size of each symbol of a function whose types have `?`, in their order"),
                                  cl::value_desc("numbers"), cl::CommaSeparated, cl::cat(category));
-  static cl::opt<bool> time("time", cl::desc("Prints the median and the least time of a run, and of compiling"),
+  static cl::opt<bool> time("time", cl::desc("Prints the median and the minimum time of a run, and the compile time"),
                             cl::cat(category));
-  static cl::opt<std::string> device("device", cl::desc("Where it runs: cpu, gpu or gpu:NUMBER"),
-                                     cl::value_desc("device"), cl::init("cpu"), cl::cat(category));
+  static cl::opt<std::string> device("device", cl::desc("The device: cpu, gpu or gpu:NUMBER"), cl::value_desc("device"),
+                                     cl::init("cpu"), cl::cat(category));
   static cl::list<std::string> libraries(
       "gpu-libraries", cl::desc("NVIDIA's libraries that code for a GPU may call: cublaslt,cufft,..."),
       cl::value_desc("names"), cl::CommaSeparated, cl::cat(category));
   static cl::opt<unsigned> participants(
-      "participants", cl::desc("How many run the function together, for collectives; all get the same arguments (1)"),
+      "participants",
+      cl::desc("Participants that run the function together, for collectives, with the same arguments (1)"),
       cl::value_desc("count"), cl::init(1), cl::cat(category));
   static cl::opt<Printing> printing(
       "print", cl::desc("What is printed of results (short, unless there is --expect, --output or --time):"),

@@ -6,21 +6,21 @@ from pathlib import Path
 
 HEAD = """# Settings
 
-A setting is set in three ways: by its environment variable when the process starts, by
-`pycompiler.config.update(name, value)` for the process, and by `with pycompiler.config.override(name, value):` for a
-block of this thread. Some have a context manager of their own name, too.
+There are three ways to set a setting: its environment variable when the process starts,
+`pycompiler.config.update(name, value)` for the process, and `with pycompiler.config.override(name, value):` for a
+block of this thread. Some also have a context manager with their own name.
 
-| setting | type | default | environment variable | what it says |
+| setting | type | default | environment variable | meaning |
 |---|---|---|---|---|
 """
 
 ELSEWHERE = """
-## Environment variables that are no settings
+## Other environment variables
 
-They are read before there is a setting, or by tools. A variable that begins with `PYCOMPILER_` and stands in neither
-table is a warning when the package is imported, which names the nearest.
+They are read before the settings exist, or by tools. At import, a variable with the prefix `PYCOMPILER_` that is in
+neither table causes a warning that names the nearest one.
 
-| environment variable | what it says |
+| environment variable | meaning |
 |---|---|
 """
 

@@ -17,7 +17,7 @@ as in `--array-to-llvm="vector-bits=256"`. Generated from what `array-opt` itsel
 
 PASSES = """# Passes: array-opt
 
-Those that `array-opt` has for itself. Generated from what it prints.
+The passes that only `array-opt` has. Generated from its output.
 """
 
 

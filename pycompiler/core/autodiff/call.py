@@ -20,7 +20,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, mapped_size
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, same_type, short
 
 
@@ -116,7 +116,7 @@ def _samples(rng: np.random.Generator) -> Iterator[Sample]:
         c = add.bind(a, b)
         return [add.bind(c, c), c]
 
-    graph = record(twice, (get_aval(x), get_aval(y)), Origin("jit", twice))
+    graph = record(twice, (get_aval(x), get_aval(y)), DebugInfo("jit", twice))
     yield Sample((x, y), {"graph": graph, "name": "twice"})
 
 

@@ -34,7 +34,7 @@ from pycompiler.core.tracing.graph import (
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, mapped_size
-from pycompiler.core.tracing.trace import Origin, Tracer, current_trace
+from pycompiler.core.tracing.trace import DebugInfo, Tracer, current_trace
 from pycompiler.core.types.aval import get_aval, same_type, short, strong
 
 # (primitive, *avals of its arguments, **its parameters) -> whether its results may be kept.
@@ -209,7 +209,7 @@ class _Parts:
             )
 
         tangents = [strong(aval) for aval, v in zip(graph.in_avals, varying, strict=True) if v]
-        recorded = record(run, (*again.in_avals, *tangents), Origin("checkpoint", evaluate))
+        recorded = record(run, (*again.in_avals, *tangents), DebugInfo("checkpoint", evaluate))
         linear = eliminate_dead_code(recorded.graph)
         read: set[Atom] = {atom for equation in linear.equations for atom in equation.inputs} | set(linear.outputs)
         self.reads = [place for place in range(len(again.in_avals)) if linear.inputs[place] in read]
@@ -267,7 +267,7 @@ def inlined(graph: ClosedGraph) -> ClosedGraph:
     def make() -> ClosedGraph:
         if not any(equation.primitive is call for equation in graph.graph.equations):
             return graph
-        return record(lambda *args: _evaluate_inlined(graph, args), graph.in_avals, Origin("checkpoint", evaluate))
+        return record(lambda *args: _evaluate_inlined(graph, args), graph.in_avals, DebugInfo("checkpoint", evaluate))
 
     return graph.derive("inlined", make)
 
@@ -312,7 +312,7 @@ def _behind_barrier(graph: ClosedGraph, flags: PreventCse) -> ClosedGraph:
         hidden = iter(optimization_barrier.bind(*(x for x, c in zip(args, chosen, strict=True) if c)))
         return evaluate(graph, [next(hidden) if c else x for x, c in zip(args, chosen, strict=True)])
 
-    return record(run, graph.in_avals, Origin("checkpoint", evaluate))
+    return record(run, graph.in_avals, DebugInfo("checkpoint", evaluate))
 
 
 def _batch(
@@ -332,7 +332,7 @@ def _sum(x: Any, y: Any) -> list[Any]:
 
 def _samples(rng: np.random.Generator) -> Iterator[Sample]:
     x, y = (rng.standard_normal(5).astype(np.float32) for _ in range(2))
-    graph = record(_sum, (get_aval(x), get_aval(y)), Origin("checkpoint", evaluate))
+    graph = record(_sum, (get_aval(x), get_aval(y)), DebugInfo("checkpoint", evaluate))
     params = {"name": "sum", "prevent_cse": True, "policy": None, "differentiated": False}
     yield Sample((x, y), {"graph": graph, **params})
 

@@ -27,7 +27,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero
 from pycompiler.core.tracing.record import GraphTrace, record
 from pycompiler.core.tracing.structural import mapped_size, with_batch_dim
-from pycompiler.core.tracing.trace import Origin, Tracer, leaked
+from pycompiler.core.tracing.trace import DebugInfo, Tracer, leaked
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short, strong
 
@@ -50,7 +50,7 @@ def custom_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
 
 def _recorded_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
     """The function as a graph. What it closes over, tracers among it, becomes an operand."""
-    graph, consts = close_over(record(custom.flat, [get_aval(arg) for arg in args], custom.origin()))
+    graph, consts = close_over(record(custom.flat, [get_aval(arg) for arg in args], custom.debug_info()))
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
     return primitive.bind(*consts, *args, graph=graph, num_consts=len(consts), custom=custom)
 
@@ -179,7 +179,7 @@ def _batch(
             outs = evaluate(mapped, xs)
             return [with_batch_dim(out, d, 0, size) for out, d in zip(outs, out_dims, strict=True)]
 
-        return record(run, mapped.in_avals, Origin("vmap", evaluate))
+        return record(run, mapped.in_avals, DebugInfo("vmap", evaluate))
 
     in_front = mapped if set(out_dims) <= {0} else mapped.derive("in front", make)
     rules = batched(custom, Axes(None, tuple(dims[num_consts:]), mapping() or Axis(None, size)))

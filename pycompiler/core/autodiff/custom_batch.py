@@ -15,7 +15,7 @@ from pycompiler.core.tracing.axes import Axis, bound
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
-from pycompiler.core.tracing.trace import Origin, Trace, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer
 from pycompiler.core.types.aval import shaped
 
 Values = Sequence[Any]
@@ -52,9 +52,9 @@ class Custom:
         """The public name of what made it."""
         return "custom_jvp" if self.rule is not None else "custom_vjp"
 
-    def origin(self) -> Origin:
+    def debug_info(self) -> DebugInfo:
         """What a trace of the function is told about it."""
-        return Origin(self.kind, self.function)
+        return DebugInfo(self.kind, self.function)
 
     def __repr__(self) -> str:
         return self.name
@@ -91,7 +91,7 @@ class Axes:
         trace = self.trace
         running = newest_trace(values)
         if trace is None or (running is not None and running.level > trace.level):
-            trace = BatchTrace(Origin("vmap", evaluate), self.axis)
+            trace = BatchTrace(DebugInfo("vmap", evaluate), self.axis)
             trace.done = True
         was_done, trace.done = trace.done, False
         try:
@@ -110,16 +110,16 @@ class Axes:
 
     def place(self, trace: BatchTrace, outs: Values) -> list[Any]:
         """The whole values of results, each with its mapped axis in front."""
-        return [self._place(trace, out, 0) for out in outs]
+        return [self._move_mapped_axis(trace, out, 0) for out in outs]
 
     def gather(self, trace: BatchTrace, cotangents: Values) -> list[Any]:
         """The whole cotangents of the values: where one is not mapped, the sum over the axis."""
         return [
-            self._place(trace, ct, dim) if dim is not None else self._sum(trace, ct)
+            self._move_mapped_axis(trace, ct, dim) if dim is not None else self._sum(trace, ct)
             for ct, dim in zip(cotangents, self.dims, strict=True)
         ]
 
-    def _place(self, trace: BatchTrace, out: Any, dim: int) -> Any:
+    def _move_mapped_axis(self, trace: BatchTrace, out: Any, dim: int) -> Any:
         if type(out) is Zero:
             shape = out.aval.shape
             return Zero(shaped((*shape[:dim], self.size, *shape[dim:]), out.aval.dtype))
@@ -129,7 +129,7 @@ class Axes:
     def _sum(self, trace: BatchTrace, cotangent: Any) -> Any:
         if type(cotangent) is Zero:
             return cotangent
-        return reduce_sum.bind(self._place(trace, cotangent, 0), axes=(0,))
+        return reduce_sum.bind(self._move_mapped_axis(trace, cotangent, 0), axes=(0,))
 
 
 def _without(aval: ShapedArray, dim: int | None) -> ShapedArray:

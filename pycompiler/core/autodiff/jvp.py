@@ -12,7 +12,7 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin, Trace, Tracer, leaked
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
 from pycompiler.core.types.aval import get_aval, has_aval, strong
 
 
@@ -110,12 +110,12 @@ def jvp_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> tuple[ClosedGra
         def run(*args: Any) -> list[Any]:
             given = iter(args[count:])
             tangents = [next(given) if v else Zero(get_aval(x)) for v, x in zip(varying, args[:count], strict=True)]
-            trace = JvpTrace(Origin("jvp", evaluate))
+            trace = JvpTrace(DebugInfo("jvp", evaluate))
             outs, out_tangents = push_forward(lambda *xs: evaluate(closed, xs), args[:count], tangents, trace)
             out_varying.extend(type(t) is not Zero for t in out_tangents)
             return [*outs, *(t for t in out_tangents if type(t) is not Zero)]
 
         avals = [*closed.in_avals, *(strong(a) for a, v in zip(closed.in_avals, varying, strict=True) if v)]
-        return record(run, avals, Origin("jvp", evaluate)), tuple(out_varying)
+        return record(run, avals, DebugInfo("jvp", evaluate)), tuple(out_varying)
 
     return closed.derive(("jvp", varying), make)

@@ -16,7 +16,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, close_over, pruned
 from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.core.tracing.record import GraphTrace, record
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, strong
 
 
@@ -33,22 +33,22 @@ def linearize(
     function: Callable[..., Sequence[Any]],
     primals: Sequence[Any],
     varying: Sequence[bool],
-    origin: Origin,
+    debug_info: DebugInfo,
     active: Callable[[], int] | None = None,
 ) -> tuple[list[Any], ClosedGraph, list[bool]]:
     """The results of a flat function, the linear graph from the tangents of the varying arguments to those of the
     results that vary, and which results these are. `active` as for `push_forward`."""
-    linear = GraphTrace(origin)
+    linear = GraphTrace(debug_info)
     tangents = [
         linear.new_input(strong(get_aval(x))) if v else Zero(get_aval(x)) for x, v in zip(primals, varying, strict=True)
     ]
-    typing = axes.typing()
-    if typing is not None:
+    tracker = axes.varying_tracker()
+    if tracker is not None:
         for x, tangent in zip(primals, tangents, strict=True):
             if type(tangent) is not Zero:
-                typing.same(tangent, x)
+                tracker.same(tangent, x)
     try:
-        outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(origin), active)
+        outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(debug_info), active)
         # A residual that only dead equations read need not be kept.
         closed = pruned(linear.close([t for t in out_tangents if type(t) is not Zero]))
     finally:
@@ -78,11 +78,11 @@ def linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> Linearize
 
 
 def _linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> LinearizedGraph:
-    origin = Origin("linearize", evaluate)
+    debug_info = DebugInfo("linearize", evaluate)
     parts: list[tuple[ClosedGraph, list[int], list[bool]]] = []
 
     def run(*args: Any) -> list[Any]:
-        outs, linear, out_varying = linearize(lambda *xs: evaluate(closed, xs), args, varying, origin)
+        outs, linear, out_varying = linearize(lambda *xs: evaluate(closed, xs), args, varying, debug_info)
         results = list(outs)
         at_input = {id(x): index for index, x in enumerate(args)}
         at_result = {id(x): ~index for index, x in enumerate(results)}
@@ -97,6 +97,6 @@ def _linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> Lineariz
         parts.append((linear, residuals, out_varying))
         return results
 
-    known = record(run, closed.in_avals, origin)
+    known = record(run, closed.in_avals, debug_info)
     linear, residuals, out_varying = parts[0]
     return LinearizedGraph(known, linear, tuple(residuals), tuple(out_varying))

@@ -12,7 +12,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Literal
 from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add_tangents
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import strong
 
 
@@ -105,6 +105,6 @@ def transpose_graph(
 
         avals = [a for a, lin in zip(closed.in_avals, linear, strict=True) if not lin]
         avals += [strong(a) for a, g in zip(closed.out_avals, given, strict=True) if g]
-        return record(run, avals, Origin("transpose", evaluate)), tuple(nonzero)
+        return record(run, avals, DebugInfo("transpose", evaluate)), tuple(nonzero)
 
     return closed.derive(("transpose", linear, given), make)

@@ -19,7 +19,7 @@ from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import mapped_size, zeros
-from pycompiler.core.tracing.trace import Origin, Trace, Tracer, leaked
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked, names_of
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import canonicalize, is_key
 
@@ -41,7 +41,7 @@ class BatchTracer(Tracer):
         trace = self.owner
         assert isinstance(trace, BatchTrace)
         if id(self) in trace.argument_of:
-            return [trace.origin.argument(trace.argument_of[id(self)])]
+            return [trace.debug_info.argument(trace.argument_of[id(self)])]
         return self.value.argument_names() if isinstance(self.value, Tracer) else []
 
 
@@ -50,8 +50,8 @@ class BatchTrace(Trace):
 
     __slots__ = ("argument_of", "axis")
 
-    def __init__(self, origin: Origin, axis: Axis) -> None:
-        super().__init__(origin)
+    def __init__(self, debug_info: DebugInfo, axis: Axis) -> None:
+        super().__init__(debug_info)
         self.axis = axis
         self.argument_of: dict[int, int] = {}
 
@@ -67,7 +67,7 @@ class BatchTrace(Trace):
             else:
                 values.append(arg)
                 dims.append(None)
-        if type(self.axis.size) is int and self.axis.size == 0 and not axes.names_of(primitive, params):
+        if type(self.axis.size) is int and self.axis.size == 0 and not names_of(primitive, params):
             empty = self._of_nothing(primitive, args, params)
             if empty is not None:
                 return empty
@@ -105,7 +105,7 @@ def map_axes(
     function: Callable[..., Sequence[Any]],
     args: Sequence[Any],
     dims: Sequence[int | None],
-    origin: Origin,
+    debug_info: DebugInfo,
     axis: Axis | None = None,
 ) -> tuple[list[Any], list[int | None]]:
     """The results of a flat function mapped over the given axes, with the axis of each (None: not mapped).
@@ -115,7 +115,7 @@ def map_axes(
     axis = axis or axes.mapping()
     if axis is None:
         axis = Axis(None, mapped_size(args, dims))
-    trace = BatchTrace(origin, axis)
+    trace = BatchTrace(debug_info, axis)
     tracers = [trace.wrap(x, d) for x, d in zip(args, dims, strict=True)]
     trace.argument_of = {id(tracer): i for i, tracer in enumerate(tracers) if isinstance(tracer, BatchTracer)}
     try:
@@ -137,7 +137,7 @@ def batch_graph(
         out_dims: list[int | None] = []
 
         def run(*args: Any) -> list[Any]:
-            outs, found = map_axes(lambda *xs: evaluate(closed, xs), args, dims, Origin("vmap", evaluate))
+            outs, found = map_axes(lambda *xs: evaluate(closed, xs), args, dims, DebugInfo("vmap", evaluate))
             out_dims.extend(found)
             return outs
 
@@ -145,6 +145,6 @@ def batch_graph(
             a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
             for a, d in zip(closed.in_avals, dims, strict=True)
         ]
-        return record(run, avals, Origin("vmap", evaluate)), tuple(out_dims)
+        return record(run, avals, DebugInfo("vmap", evaluate)), tuple(out_dims)
 
     return closed.derive(("batch", dims, size, axes.mapping_spmd()), make)

@@ -151,7 +151,7 @@ def _guard(number: int, direction: str) -> Setting:
         str,
         None,
         f"PYCOMPILER_TRANSFER_GUARD_{direction.upper()}",
-        f"what becomes of transfers from {direction.replace('_', ' ')}",
+        f"the treatment of transfers from {direction.replace('_', ' ')}",
         choices=_GUARDS,
         told=(everywhere, here),
     )
@@ -175,7 +175,7 @@ TABLE: tuple[Setting, ...] = (
         bool,
         False,
         "PYCOMPILER_THREEFRY_PARTITIONABLE",
-        "the newer stream of random bits, which can be made in parts",
+        "the newer stream of random bits, which can be computed in parts",
         keyed=True,
     ),
     Setting(
@@ -183,7 +183,7 @@ TABLE: tuple[Setting, ...] = (
         str,
         None,
         "PYCOMPILER_PLATFORM",
-        "where arrays are put by default",
+        "the default platform of arrays",
         choices=("cpu", "gpu"),  # a platform that is not there is refused, and never replaced silently
         keyed=True,
         told=(_set_platform, _keep_platform),
@@ -193,14 +193,14 @@ TABLE: tuple[Setting, ...] = (
         int,
         1,
         "PYCOMPILER_NUM_CPU_DEVICES",
-        "how many devices the CPU is, from the start of the process on",
+        "the number of CPU devices, fixed when the process starts",
     ),
     Setting(
         "default_device",
         Device,
         None,
         "PYCOMPILER_DEFAULT_DEVICE",
-        "where arrays are made and uncommitted ones computed: a device, or the first of a platform",
+        "the device of new and uncommitted arrays: a device, or the first of a platform",
         told=(cast(Callable[[Value], None], set_default_device), cast(Callable[[Value], Value], swap_default_device)),
     ),
     *(_guard(number, direction) for number, direction in enumerate(TRANSFERS)),
@@ -217,7 +217,7 @@ TABLE: tuple[Setting, ...] = (
         str,
         None,
         "PYCOMPILER_DEFAULT_MATMUL_PRECISION",
-        "the precision of products for which none is given; 'float32' keeps bfloat16 below 1.2e-38",
+        "the precision of matmuls without an own one; 'float32' keeps bfloat16 below 1.2e-38",
         choices=(
             *("default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
             *("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY"),
@@ -232,7 +232,7 @@ TABLE: tuple[Setting, ...] = (
         str,
         "off",
         "PYCOMPILER_TUNING",
-        "whether products and convolutions are cut as measured: off, use what was measured, or measure what was not",
+        "measured plans of matmuls and convolutions: off, use measured ones, or measure missing ones",
         choices=("off", "use", "measure"),
         keyed=True,
     ),
@@ -241,7 +241,7 @@ TABLE: tuple[Setting, ...] = (
         str,
         "auto",
         "PYCOMPILER_GPU_LIBRARIES",
-        "which of NVIDIA's libraries GPU programs call: auto (those that are there), none, or their names",
+        "NVIDIA's libraries that GPU programs call: auto (all that are installed), none, or their names",
         keyed=True,
     ),
     Setting(
@@ -249,8 +249,8 @@ TABLE: tuple[Setting, ...] = (
         str,
         "allow",
         "PYCOMPILER_NUMPY_RANK_PROMOTION",
-        "what becomes of functions of numpy whose operands have different numbers of axes, none of them 0: allow them, "
-        "warn, or raise a ValueError",
+        "functions of numpy whose operands have different numbers of axes, none of them 0: allow them, warn, or raise "
+        "a ValueError",
         choices=("allow", "warn", "raise"),
         keyed=True,
     ),
@@ -259,7 +259,7 @@ TABLE: tuple[Setting, ...] = (
         str,
         "standard",
         "PYCOMPILER_NUMPY_DTYPE_PROMOTION",
-        "which operands of different dtypes meet: all as in JAX's table, or, strict, only weakly typed ones and others",
+        "promotion of different dtypes: standard, by JAX's table, or strict, only of weakly typed operands",
         choices=("standard", "strict"),
         keyed=True,
     ),
@@ -268,7 +268,7 @@ TABLE: tuple[Setting, ...] = (
         bool,
         False,
         "PYCOMPILER_ENABLE_CUSTOM_PRNG",
-        "random.PRNGKey gives keys instead of their numbers",
+        "random.PRNGKey returns keys instead of their numbers",
         keyed=True,
     ),
     Setting(
@@ -284,7 +284,7 @@ TABLE: tuple[Setting, ...] = (
         str,
         "allow",
         "PYCOMPILER_LEGACY_PRNG_KEY",
-        "what becomes of functions of random that are given the numbers of a key: allow them, warn, or raise an error",
+        "calls of functions of random with the numbers of a key: allow them, warn, or raise an error",
         choices=("allow", "warn", "error"),
         keyed=True,
     ),
@@ -296,13 +296,11 @@ TABLE: tuple[Setting, ...] = (
         "a number that is added to every seed",
         keyed=True,
     ),
-    Setting("no_tracing", bool, False, "PYCOMPILER_NO_TRACING", "to trace a function for jit is an error", mode=True),
-    Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run what is jitted step by step", mode=True),
+    Setting("no_tracing", bool, False, "PYCOMPILER_NO_TRACING", "tracing a function for jit is an error", mode=True),
+    Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run jitted functions step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
     Setting("debug_infs", bool, False, "PYCOMPILER_DEBUG_INFS", "the first infinity is an error", mode=True),
-    Setting(
-        "checking_leaks", bool, False, "PYCOMPILER_CHECKING_LEAKS", "a traced value that is kept is an error", mode=True
-    ),
+    Setting("checking_leaks", bool, False, "PYCOMPILER_CHECKING_LEAKS", "a leaked tracer is an error", mode=True),
     Setting("log_compiles", bool, False, "PYCOMPILER_LOG_COMPILES", "log each tracing and compilation as a warning"),
     Setting(
         "explain_cache_misses",
@@ -316,14 +314,14 @@ TABLE: tuple[Setting, ...] = (
         int,
         2048,
         "PYCOMPILER_CACHE_SIZE",
-        "how many kinds of calls each jitted function keeps, and how many primitives eager evaluation does",
+        "the number of kinds of calls that a jitted function keeps, and of primitives that eager evaluation keeps",
     ),
     Setting(
         "enable_compilation_cache",
         bool,
         True,
         "PYCOMPILER_ENABLE_COMPILATION_CACHE",
-        "keep compiled code in files, for the processes to come",
+        "keep compiled code in files for later processes",
     ),
     Setting(
         "compilation_cache_dir",
@@ -337,14 +335,14 @@ TABLE: tuple[Setting, ...] = (
         int,
         1 << 30,
         "PYCOMPILER_COMPILATION_CACHE_MAX_SIZE",
-        "the most bytes of them, beyond which the least recently used go; -1 for no limit",
+        "the maximum bytes of these files; beyond it the least recently used are removed; -1 for no limit",
     ),
     Setting(
         "memory_limit",
         int,
         None,
         "PYCOMPILER_MEMORY_LIMIT",
-        "the most bytes of arrays on each device, for the process; without it what the machine, or its cgroup, has",
+        "the maximum bytes of arrays on each device; the default is the memory of the machine, or of its cgroup",
         told=(_limit_memory, _keep_memory_limit),
     ),
     Setting(
@@ -352,23 +350,23 @@ TABLE: tuple[Setting, ...] = (
         int,
         0,
         "PYCOMPILER_DEBUG",
-        "what is told on stderr of a compilation: 1 the times of its stages and passes, 2 the graph too, 3 the array "
-        "module too, 4 all later stages too",
+        "printed to stderr for each compilation: 1 the times of its stages and passes, 2 also the graph, 3 also the "
+        "array module, 4 also all later stages",
     ),
     Setting(
         "dump_dir",
         str,
         None,
         "PYCOMPILER_DUMP_DIR",
-        "a folder into which each compilation writes its stages, and what `array-opt --run-reproducer` takes",
+        "a folder for the stages of each compilation, and a reproducer for `array-opt --run-reproducer`",
     ),
     Setting(
         "traceback_filtering",
         str,
         "auto",
         "PYCOMPILER_TRACEBACK_FILTERING",
-        "the package's own frames of an error's traceback: off shows them, remove_frames takes them out, "
-        "tracebackhide marks them for IPython and pytest, auto does this in IPython and takes them out elsewhere",
+        "the package's own frames of an error's traceback: off shows them, remove_frames removes them, "
+        "tracebackhide marks them for IPython and pytest, auto does this in IPython and removes them elsewhere",
         choices=("off", "tracebackhide", "remove_frames", "auto"),
     ),
 )

@@ -17,14 +17,14 @@ PREFIX = "PYCOMPILER_"
 
 # Those that are no setting, and what they say.
 ELSEWHERE: dict[str, str] = {
-    "PYCOMPILER_NUM_THREADS": "how many threads the pool has, which kernels are split over",
-    "PYCOMPILER_SYNC": "1: each call is computed in place, so that a failure stands where it was launched",
+    "PYCOMPILER_NUM_THREADS": "the number of threads of the pool, which share large kernels",
+    "PYCOMPILER_SYNC": "1: each call runs in place, so a failure appears at its launch",
     "PYCOMPILER_LAPACK": "the file of the LAPACK that array-run and exported libraries load",
     "PYCOMPILER_CUDA_DRIVER": "the file of the CUDA driver",
     "PYCOMPILER_CUBLASLT": "the file of cuBLASLt",
     "PYCOMPILER_CUFFT": "the file of cuFFT",
     "PYCOMPILER_CUSOLVER": "the file of cuSOLVER",
-    "PYCOMPILER_EMULATED_DEVICES": "the tests' emulated GPU: how many there are",
+    "PYCOMPILER_EMULATED_DEVICES": "the tests' emulated GPU: the number of devices",
     "PYCOMPILER_EMULATED_MEMORY": "the tests' emulated GPU: bytes of memory of each",
     "PYCOMPILER_EMULATED_VERSION": "the tests' emulated GPU: the version of the driver",
     "PYCOMPILER_EMULATED_CAPABILITY": "the tests' emulated GPU: the compute capability",

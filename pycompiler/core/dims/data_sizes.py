@@ -16,7 +16,7 @@ from pycompiler._runtime import current_trace
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import InconclusiveDimensionError
 
-__all__ = ["Scope", "allowed", "in_force"]
+__all__ = ["Scope", "allowed", "current_scope"]
 
 
 class Scope:
@@ -82,7 +82,7 @@ def allowed() -> Generator[None]:
         _scopes.innermost = before
 
 
-def in_force() -> Scope | None:
+def current_scope() -> Scope | None:
     """The scope of the graph that is being recorded; None where sizes may not depend on data."""
     scope = _scopes.innermost
     return scope if scope is not None and scope.trace is current_trace() else None

@@ -111,11 +111,11 @@ def normal(terms: Mapping[Monomial, int]) -> Terms:
     """The terms in their order, without those that are zero."""
     kept = [(monomial, factor) for monomial, factor in terms.items() if factor]
     if len(kept) > 1:
-        kept.sort(key=_place)
+        kept.sort(key=_sort_key)
     return tuple(kept)
 
 
-def _place(term: tuple[Monomial, int]) -> tuple[Any, ...]:
+def _sort_key(term: tuple[Monomial, int]) -> tuple[Any, ...]:
     # Graded lexicographic: the leading term of a product is the product of the leading terms, which division needs.
     monomial = term[0]
     return -sum(power for _, power in monomial), tuple((atom.key, -power) for atom, power in monomial)

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.mesh import Device, Layout, Mesh, PartitionSpec, layout_of, local_shape
 
 Index = tuple[slice, ...]
@@ -78,6 +79,13 @@ class Sharding:
     def check_compatible_aval(self, aval_shape: Sequence[int]) -> None:
         """Raise ValueError unless arrays of this shape can be divided so."""
         self.shard_shape(aval_shape)
+
+    def place(self, x: Any, donate: bool = False) -> Any:
+        """The array `x` where the sharding says, of the same elements: what `device_put` does. A tracer is constrained.
+
+        Raises ValueError when it can't be divided so.
+        """
+        return hooks.place(self, x, donate)
 
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         """Whether both put the same elements of arrays of `ndim` dimensions on the same devices."""

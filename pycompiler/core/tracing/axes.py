@@ -1,7 +1,8 @@
 """The axis environment: the names of mapped axes that are in scope in this thread, with their sizes and their traces.
 
-`batch.map_axes` binds the name of a `vmap` while its function runs; `Primitive.bind` asks here which trace an operation
-over a name belongs to. The names and sizes are part of the key by which the runtime keeps compiled functions.
+`batch.map_axes` binds the name of a `vmap` while its function runs; `Primitive.bind` asks here to which trace the name
+of an operation belongs. Before `trace`: traces and operations are handed on here, and not looked into. The names and
+sizes are part of the key by which the runtime keeps compiled functions.
 """
 
 from __future__ import annotations
@@ -9,15 +10,11 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Generator, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import Dimension
 from pycompiler.core.source import user_source
-
-if TYPE_CHECKING:
-    from pycompiler.core.dims.dims import Dimension
-    from pycompiler.core.tracing.primitive import Primitive
-    from pycompiler.core.tracing.trace import Trace
 
 Name = Hashable
 
@@ -32,19 +29,19 @@ class Axis(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """What a name stands for: the size of the axis, and the trace that maps it (None: it is only declared)."""
+    """What a name stands for: the size of the axis, and the `Trace` that maps it (None: it is only declared)."""
 
     size: Dimension
-    trace: Trace | None
+    trace: Any
 
 
-class Typing:
+class VaryingTracker:
     """Follows over which axes of a mesh each value may differ, and takes every operation that is bound meanwhile."""
 
     __slots__ = ()
 
-    def bind(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """Apply an operation to operands that differ over the same axes."""
+    def bind(self, primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Apply a `Primitive` to operands that differ over the same axes."""
         raise NotImplementedError
 
     def same(self, x: Any, as_: Any) -> None:
@@ -56,12 +53,12 @@ class Manual(NamedTuple):
     """The axes of a mesh over which a function is written for one device.
 
     `varying`: values that are equal everywhere are told from those that differ, which derivatives then rely on;
-    `typing` is there while the user's function is traced.
+    `tracker` is there while the user's function is traced.
     """
 
     names: frozenset[Name]
     varying: bool
-    typing: Typing | None
+    tracker: VaryingTracker | None
 
 
 class _Scope(threading.local):
@@ -91,8 +88,8 @@ class NamesAxes:
 
 
 @contextlib.contextmanager
-def bound(name: Name | None, size: Dimension, trace: Trace | None) -> Generator[None]:
-    """The name stands for this axis while the block runs."""
+def bound(name: Name | None, size: Dimension, trace: Any) -> Generator[None]:
+    """The name stands for this axis, which the `Trace` maps, while the block runs."""
     if name is None:
         yield
         return
@@ -127,15 +124,15 @@ def _key() -> tuple[Hashable, ...]:
     names: tuple[Hashable, ...] = tuple([(name, binding.size) for name, binding in _scope.bindings.items()])
     manual = _scope.manual
     if manual is not None:
-        names = (*names, (manual.names, manual.varying, manual.typing is not None))
+        names = (*names, (manual.names, manual.varying, manual.tracker is not None))
     return names if _scope.mesh is None else (*names, _scope.mesh)
 
 
 @contextlib.contextmanager
-def manual(sizes: Mapping[Any, int], varying: bool, typing: Typing | None) -> Generator[None]:
+def manual(sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | None) -> Generator[None]:
     """The axes of a mesh are in scope while the block runs: operations over them stay what they are."""
     inner = {other: binding for other, binding in _scope.bindings.items() if other not in sizes}
-    before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, typing)
+    before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, tracker)
     try:
         with _bindings({**inner, **{name: Binding(size, None) for name, size in sizes.items()}}):
             yield
@@ -148,10 +145,10 @@ def manual_axes() -> Manual | None:
     return _scope.manual
 
 
-def typing() -> Typing | None:
+def varying_tracker() -> VaryingTracker | None:
     """What follows values over the axes of a mesh, if anything does."""
     manual = _scope.manual
-    return None if manual is None else manual.typing
+    return None if manual is None else manual.tracker
 
 
 def swap_mesh(mesh: Hashable) -> Hashable:
@@ -173,10 +170,11 @@ def in_scope() -> Mapping[Name, Binding]:
 
 def size_of(name: Name, function: str) -> Dimension:
     """The size of a named axis. Raises NameError when there is none."""
-    return _lookup(name, function).size
+    return lookup(name, function).size
 
 
-def _lookup(name: Name, function: str) -> Binding:
+def lookup(name: Name, function: str) -> Binding:
+    """What a name stands for. Raises NameError when there is none."""
     binding = _scope.bindings.get(name)
     if binding is None:
         source = user_source()
@@ -211,30 +209,3 @@ def mapping_spmd() -> tuple[Name, ...]:
 def signature() -> Hashable:
     """What a transformed graph with free names depends on, beside its arguments."""
     return (*_key(), _scope.mapping)
-
-
-# Dispatch.
-
-
-def names_of(primitive: Primitive, params: Mapping[str, Any]) -> frozenset[Name]:
-    """The axis names that an operation is over: its own, or those free in the graphs that it holds."""
-    if primitive.axis_names is not None:
-        return frozenset(primitive.axis_names(**params))
-    names: frozenset[Name] = frozenset()
-    for value in params.values():
-        for part in value if type(value) is tuple else (value,):  # pyright: ignore[reportUnknownVariableType]
-            if isinstance(part, NamesAxes):
-                names |= part.axis_names
-    return names
-
-
-def newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None) -> Trace | None:
-    """The newest of `trace` and the traces of the axes that the operation is over. Raises NameError for a name that is
-    not in scope."""
-    if not _scope.bindings and primitive.axis_names is None:
-        return trace
-    for name in names_of(primitive, params):
-        other = _lookup(name, primitive.name).trace
-        if other is not None and (trace is None or other.level > trace.level):
-            trace = other
-    return trace

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler.core.source import swap_source
-from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Literal
 
 
-def evaluate(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:
-    """The results of the graph for these arguments. What is recorded has the places of the graph's own equations."""
+def evaluate(
+    closed: ClosedGraph, args: Sequence[Any], apply: Callable[[Equation, list[Any]], Any] | None = None
+) -> list[Any]:
+    """The results of the graph for these arguments. What is recorded has the call sites of the graph's own equations.
+
+    `apply` gives the result (or results) of an equation for its operands, instead of `bind`.
+    """
     graph = closed.graph
     values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
     values.update(zip(graph.inputs, args, strict=True))
@@ -22,7 +27,8 @@ def evaluate(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:
     try:
         for equation in graph.equations:
             swap_source(equation.source or previous)
-            out = equation.primitive.bind(*[read(atom) for atom in equation.inputs], **equation.params)
+            given = [read(atom) for atom in equation.inputs]
+            out = equation.primitive.bind(*given, **equation.params) if apply is None else apply(equation, given)
             if equation.primitive.multiple_results:
                 values.update(zip(equation.outputs, out, strict=True))
             else:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import set_nothing
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
@@ -73,14 +73,14 @@ class FlatFunction:
             if not is_array(out):
                 path = self._out_tree.paths()[index]
                 raise TypeError(
-                    f"{self.transform}: {self.origin().name} returned {_article(out)} at output{path}, not an array"
+                    f"{self.transform}: {self.debug_info().name} returned {_article(out)} at output{path}, not an array"
                 )
         return [*outs, *aux_leaves]
 
     def _pair(self, result: Any) -> tuple[Any, Any]:
         if not isinstance(result, tuple) or len(cast(tuple[Any, ...], result)) != 2:
             raise TypeError(
-                f"{self.transform}: with has_aux=True {self.origin().name} must return a pair (output, aux), "
+                f"{self.transform}: with has_aux=True {self.debug_info().name} must return a pair (output, aux), "
                 f"it returned {_article(cast(object, result))}"
             )
         return cast(tuple[Any, Any], result)
@@ -95,9 +95,9 @@ class FlatFunction:
         aux = None if self._aux_tree is None else self._aux_tree.unflatten(outs[count:])
         return list(outs[:count]), aux
 
-    def origin(self) -> Origin:
+    def debug_info(self) -> DebugInfo:
         """What a trace of this function is told about it."""
-        return Origin(self.transform, self.fun, self.names)
+        return DebugInfo(self.transform, self.fun, self.names)
 
     def names(self) -> list[str]:
         """The names of the leaves that it is called with."""
@@ -188,9 +188,11 @@ def check_arrays(
                 get_aval(leaf)
             except TypeError as error:
                 name = argument_names(fun, in_tree, places)[index]
-                raise TypeError(f"{transform}: argument '{name}' of {Origin(transform, fun).name}: {error}") from None
+                raise TypeError(
+                    f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name}: {error}"
+                ) from None
         else:
             name = argument_names(fun, in_tree, places)[index]
             raise TypeError(
-                f"{transform}: argument '{name}' of {Origin(transform, fun).name} is {_article(leaf)}, not an array"
+                f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name} is {_article(leaf)}, not an array"
             )

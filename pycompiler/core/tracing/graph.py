@@ -15,7 +15,7 @@ from pycompiler.core.source import Source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import NONE, Effects
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.tracing.trace import Tracer, names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
 
@@ -144,7 +144,7 @@ class ClosedGraph(axes.NamesAxes):
     def axis_names(self) -> frozenset[axes.Name]:
         if self._axis_names is None:
             found = [
-                axes.names_of(equation.primitive, equation.params)
+                names_of(equation.primitive, equation.params)
                 for equation in self.graph.equations
                 if equation.primitive.multiple_results or equation.primitive.axis_names is not None
             ]

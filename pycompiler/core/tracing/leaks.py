@@ -31,7 +31,7 @@ def check_leaks(trace: Trace) -> None:
         told.append(f"  {short(tracer.aval)}{at} is held by {_holder(tracer, [leaks, shown])}")
     more = f"\n  and {len(leaks) - 3} more" if len(leaks) > 3 else ""
     raise errors.UnexpectedTracerError(
-        f"{trace.origin} has ended, but traced values of it are kept:\n" + "\n".join(told) + more + "\n"
+        f"{trace.debug_info} has ended, but traced values of it are kept:\n" + "\n".join(told) + more + "\n"
         "What to do: return the values from the function instead of storing them in a global, an attribute or a list."
     )
 

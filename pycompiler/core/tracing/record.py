@@ -21,7 +21,7 @@ from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.core.tracing.trace import Origin, Trace, Tracer, leaked
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # From one line: more than this is a Python loop that was unrolled.
@@ -44,7 +44,7 @@ class GraphTracer(Tracer):
         trace = self.owner
         assert isinstance(trace, GraphTrace)
         graph = Graph((), trace.inputs, trace.equations, ())
-        return [trace.origin.argument(index) for index in depends_on(graph, self.variable)]
+        return [trace.debug_info.argument(index) for index in depends_on(graph, self.variable)]
 
     def is_of_scalars(self) -> bool:
         trace = self.owner
@@ -73,8 +73,8 @@ class GraphTrace(Trace):
 
     __slots__ = ("_lifted", "consts", "constvars", "equations", "inputs")
 
-    def __init__(self, origin: Origin) -> None:
-        super().__init__(origin)
+    def __init__(self, debug_info: DebugInfo) -> None:
+        super().__init__(debug_info)
         self.inputs: list[Var] = []
         self.constvars: list[Var] = []
         self.consts: list[Any] = []
@@ -152,9 +152,9 @@ class GraphTrace(Trace):
         return ClosedGraph(Graph(self.constvars, self.inputs, self.equations, outputs), self.consts)
 
 
-def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
+def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo) -> ClosedGraph:
     """The graph of `function`, from flat arguments of these avals to a flat list of results."""
-    return _record(GraphTrace(origin), function, avals)
+    return _record(GraphTrace(debug_info), function, avals)
 
 
 def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> ClosedGraph:
@@ -168,9 +168,11 @@ def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Se
         swap_trace(previous)
 
 
-def make_graph(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], origin: Origin) -> ClosedGraph:
+def make_graph(
+    function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo
+) -> ClosedGraph:
     """`record` for a function of the user: warns of a line that recorded more than a thousand operations."""
-    trace = GraphTrace(origin)
+    trace = GraphTrace(debug_info)
     closed = _record(trace, function, avals)
     check_leaks(trace)
     if len(closed.graph.equations) > _MANY:

@@ -1,32 +1,38 @@
-"""Tracers and traces: what stands for a value while a function is traced, and who is asked what an operation does.
+"""Primitives, traces and tracers: an operation, who says what it does, and what stands for a value while a function is
+traced.
 
-A trace is one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest
-trace among those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if
-any). Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
+A primitive is one operation with all its rules side by side, and `bind`, through which every operation goes. A trace is
+one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest trace among
+those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if any).
+Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from pycompiler._runtime import ShapedArray, current_trace, set_tracer_type, swap_trace
+import numpy as np
+
+from pycompiler._runtime import ShapedArray, current_trace, swap_trace
 from pycompiler.core import errors
 from pycompiler.core.dims.dims import Dimension, dim_product
-from pycompiler.core.source import Source, function_place, user_frame_source
+from pycompiler.core.hooks import hooks, set_tracer_type
+from pycompiler.core.source import Source, function_location, user_frame_source
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.effects import Effects
+from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
 from pycompiler.core.types.aval import get_aval, short
 
-if TYPE_CHECKING:
-    from pycompiler.core.tracing.primitive import Primitive
-
-__all__ = ["Origin", "Trace", "Tracer", "current_trace", "get_aval", "swap_trace"]
+__all__ = ["DebugInfo", "Primitive", "Trace", "Tracer", "current_trace", "get_aval", "names_of", "swap_trace"]
 
 _levels = itertools.count(1)
 
 
-class Origin:
+class DebugInfo:
     """What a trace was made for: the transformation's name, the user's function, the names of its array arguments."""
 
     __slots__ = ("_names", "function", "transform")
@@ -55,17 +61,17 @@ class Origin:
         return self.transform in ("jit", "make_jaxpr")
 
     def __str__(self) -> str:
-        return f"{self.transform} of {function_place(self.function)}"
+        return f"{self.transform} of {function_location(self.function)}"
 
 
 class Trace:
     """One running transformation. `process` says what an operation does under it."""
 
-    __slots__ = ("done", "level", "origin")
+    __slots__ = ("debug_info", "done", "level")
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, debug_info: DebugInfo) -> None:
         self.level = next(_levels)
-        self.origin = origin
+        self.debug_info = debug_info
         self.done = False
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -132,10 +138,12 @@ class Tracer:
     def __repr__(self) -> str:
         aval = self.aval
         shape = ",".join(map(str, aval.shape))
-        return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.origin.transform}>"
+        return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.debug_info.transform}>"
 
     def __hash__(self) -> int:
-        raise TypeError(f"{_place()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set")
+        raise TypeError(
+            f"{_call_site()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set"
+        )
 
     def __len__(self) -> int:
         if not self.aval.shape:
@@ -148,7 +156,7 @@ class Tracer:
             return bool(value)
         if self.aval.shape not in ((), (1,)):
             raise ValueError(
-                f"{_place()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
+                f"{_call_site()}the truth value of {short(self.aval)} is ambiguous: use .any() or .all(), or `where`"
             )
         no_value(
             errors.TracerBoolConversionError,
@@ -236,13 +244,87 @@ class Tracer:
 set_tracer_type(Tracer)
 
 
+# Operations.
+
+
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
+class Primitive:
+    """One operation. `jvp` is None where it has no derivative (its results are integers or its derivative is zero
+    everywhere), `transpose` where it is linear in no argument; `linearize` is given by primitives that hold graphs,
+    `axis_names` by those over named axes: the names among the parameters, `effects` by those that do something beside
+    computing their results: what, by the parameters."""
+
+    name: str
+    shape_rule: ShapeRule
+    jvp: JvpRule | None
+    transpose: TransposeRule | None
+    batch: BatchRule
+    reference: Callable[..., Any]
+    sampler: Callable[[np.random.Generator], Iterable[Sample]]
+    multiple_results: bool = False
+    linearize: LinearizeRule | None = None
+    axis_names: Callable[..., Iterable[axes.Name]] | None = None
+    effects: Callable[..., Effects] | None = None
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply the operation: recorded, transformed or evaluated, as the newest of these traces says: the arguments',
+        the current one, and those of the named axes that it is over."""
+        tracker = axes.varying_tracker()
+        return self.dispatch(args, params) if tracker is None else tracker.bind(self, args, params)
+
+    def dispatch(self, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        """`bind`, past what follows the values over a mesh."""
+        trace = current_trace()
+        for arg in args:
+            if isinstance(arg, Tracer):
+                other = arg.owner
+                if trace is None or other.level > trace.level:
+                    trace = other
+        # What holds graphs has several results.
+        if self.multiple_results or self.axis_names is not None:
+            trace = _newest(self, params, trace)
+        if trace is None:
+            return hooks.evaluate(self, args, params)
+        return trace.process(self, args, params)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def names_of(primitive: Primitive, params: Mapping[str, Any]) -> frozenset[axes.Name]:
+    """The axis names that an operation is over: its own, or those free in the graphs that it holds."""
+    if primitive.axis_names is not None:
+        return frozenset(primitive.axis_names(**params))
+    names: frozenset[axes.Name] = frozenset()
+    for value in params.values():
+        for part in value if type(value) is tuple else (value,):  # pyright: ignore[reportUnknownVariableType]
+            if isinstance(part, axes.NamesAxes):
+                names |= part.axis_names
+    return names
+
+
+def _newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None) -> Trace | None:
+    """The newest of `trace` and the traces of the axes that the operation is over. Raises NameError for a name that is
+    not in scope."""
+    if not axes.in_scope() and primitive.axis_names is None:
+        return trace
+    for name in names_of(primitive, params):
+        other: Trace | None = axes.lookup(name, primitive.name).trace
+        if other is not None and (trace is None or other.level > trace.level):
+            trace = other
+    return trace
+
+
+# What a tracer says where a value is wanted.
+
+
 def _counted(what: str, aval: ShapedArray) -> int:
     """The size of the first dimension, for what Python wants as an int."""
     size: Dimension = aval.shape[0]
     if isinstance(size, int):
         return size
     raise errors.InconclusiveDimensionError(
-        f"{_place()}{what} of a traced {short(aval)} must be an int, and {size} has no fixed size.\n"
+        f"{_call_site()}{what} of a traced {short(aval)} must be an int, and {size} has no fixed size.\n"
         "What to do: use x.shape[0], which is a dimension; or lax.scan or vmap, to go over the rows"
     )
 
@@ -251,7 +333,7 @@ _LOOP = "which makes an array of integers, or lax.fori_loop to count to it"
 _MATH = "or the function of pycompiler.numpy in place of that of math"
 
 
-def _place() -> str:
+def _call_site() -> str:
     source = user_frame_source()
     return f"{source.describe()}\n" if source else ""
 
@@ -260,13 +342,13 @@ def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted:
     """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
     if tracer.owner.done:
         raise leaked(tracer)
-    origin = tracer.owner.origin
+    debug_info = tracer.owner.debug_info
     names = tracer.argument_names()
-    what = f"{_place()}{wanted} of a traced {short(tracer.aval)} was asked for, but {origin} has no values."
+    what = f"{_call_site()}{wanted} of a traced {short(tracer.aval)} was asked for, but {debug_info} has no values."
     shown = ", ".join(f"'{name}'" for name in names)
     if names:
         what += f"\nIt depends on the argument{'s' * (len(names) > 1)} {shown}."
-    markable = names and origin.can_be_static and tracer.is_of_scalars()
+    markable = names and debug_info.can_be_static and tracer.is_of_scalars()
     static = f"mark {shown} static (static_argnums, static_argnames), or " if markable else ""
     what += f"\nWhat to do: {static}{instead}."
     raise kind(what)
@@ -274,10 +356,10 @@ def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted:
 
 def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
     """The error for a tracer that is used after its trace has ended."""
-    origin = tracer.owner.origin
+    debug_info = tracer.owner.debug_info
     made = tracer.made_at()
     at = f", made at {made}," if made else ""
     return errors.UnexpectedTracerError(
-        f"{_place()}a traced {short(tracer.aval)} of {origin}{at} is used after that call has ended.\n"
+        f"{_call_site()}a traced {short(tracer.aval)} of {debug_info}{at} is used after that call has ended.\n"
         "What to do: return the value from the function instead of storing it in a global, an attribute or a list."
     )

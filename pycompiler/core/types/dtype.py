@@ -352,7 +352,7 @@ def _join(nodes: Iterable[_Node]) -> _Node:
     least = next((node for node in common if common <= _UPPER[node]), None)
     if least is None:
         shown = ", ".join(sorted(str(node) for node in given))
-        raise TypeError(
+        raise ArgumentError(
             f"{shown} have no common type: floats of 8 bits and less, and integers of 4 bits and less, are not "
             "promoted implicitly; convert first, as in x.astype('float32')"
         )

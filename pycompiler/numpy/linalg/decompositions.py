@@ -7,7 +7,7 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.numpy.linalg.arguments import adjoint, any_matrix, square_matrix
 from pycompiler.ops.linalg import eigenvalues as complexes
 from pycompiler.ops.linalg import orthogonal, spectral
@@ -60,7 +60,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     """
     a = square_matrix("cholesky", a)
     if upper:
-        return fused(_upper, a, symmetrize=bool(symmetrize_input))
+        return eager_jit(_upper, a, symmetrize=bool(symmetrize_input))
     return lax_linalg.cholesky(a, symmetrize_input=symmetrize_input)
 
 
@@ -121,7 +121,7 @@ def svd(
     a = square_matrix("svd", a)
     if subset_by_index not in (None, (0, get_aval(a).shape[-1])):
         raise NotImplementedError("svd: subset_by_index is not there for hermitian=True; leave one of the two out")
-    out = fused(_hermitian_svd, a, vectors=bool(compute_uv))
+    out = eager_jit(_hermitian_svd, a, vectors=bool(compute_uv))
     return SVDResult(*out) if compute_uv else out
 
 
@@ -168,7 +168,7 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
     Array([1., 3.], dtype=float32)
     """
     a = square_matrix("eigvalsh", a)
-    return fused(_values, a, lower=_lower("eigvalsh", UPLO), symmetrize=bool(symmetrize_input))
+    return eager_jit(_values, a, lower=_lower("eigvalsh", UPLO), symmetrize=bool(symmetrize_input))
 
 
 def eig(a: Any) -> EigResult:

@@ -8,7 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import cast
 from pycompiler.numpy.linalg.arguments import square_matrix
 from pycompiler.numpy.linalg.solving import solve_square
@@ -37,7 +37,7 @@ def det(a: Any) -> Array:
     >>> pnp.linalg.det(pnp.array([[1.0, 2.0], [3.0, 4.0]]))
     Array(-2., dtype=float32)
     """
-    return fused(_det, square_matrix("det", a))
+    return eager_jit(_det, square_matrix("det", a))
 
 
 def _det(a: Array) -> Array:
@@ -158,4 +158,4 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     """
     if method not in (None, "lu", "qr"):
         raise ValueError(f"slogdet: method is None, 'lu' or 'qr', got {method!r}")
-    return SlogdetResult(*fused(_slogdet, square_matrix("slogdet", a)))
+    return SlogdetResult(*eager_jit(_slogdet, square_matrix("slogdet", a)))

@@ -12,7 +12,7 @@ from pycompiler.core.dims.ranges import larger
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, is_narrow, widened
@@ -78,7 +78,7 @@ def _order(name: str, order: Any) -> Any:
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of the elements along axes (None: all), taken as one vector: the ord-th root of the sum of ord-th powers
-    of sizes; inf the greatest, -inf the least, 0 how many are not 0.
+    of sizes; inf the maximum, -inf the minimum, 0 the number of nonzero elements.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.vector_norm(pnp.array([1.0, -2.0]), ord=1)
@@ -86,7 +86,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: An
     """
     (x,) = inexact_arrays("vector_norm", x, narrow=True)
     axes = canonical_axes("vector_norm", axis, len(get_aval(x).shape))
-    return fused(_vector_norm, x, axis=axes, keepdims=bool(keepdims), order=_order("vector_norm", ord))
+    return eager_jit(_vector_norm, x, axis=axes, keepdims=bool(keepdims), order=_order("vector_norm", ord))
 
 
 @_in_float32
@@ -112,8 +112,8 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     """The norm of vectors along one axis, or of matrices along two; of all elements without ord and axis.
 
     ord of a vector: see vector_norm. Of a matrix: None or 'fro' (the root of the sum of squares), 'nuc' (the sum of
-    singular values), 2 and -2 (the greatest and least of them), 1 and -1 (the greatest and least sum of sizes in a
-    column), inf and -inf (in a row). ValueError for another ord or number of axes.
+    singular values), 2 and -2 (their maximum and minimum), 1 and -1 (the maximum and minimum sum of sizes in a column),
+    inf and -inf (in a row). ValueError for another ord or number of axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.norm(pnp.array([3.0, 4.0]))
@@ -122,10 +122,10 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     (x,) = inexact_arrays("norm", x, narrow=True)
     rank = len(get_aval(x).shape)
     if axis is None and ord is None:
-        return fused(_vector_norm, x, axis=tuple(range(rank)), keepdims=bool(keepdims), order=2)
+        return eager_jit(_vector_norm, x, axis=tuple(range(rank)), keepdims=bool(keepdims), order=2)
     axes = canonical_axes("norm", axis, rank)
     if len(axes) == 1:
-        return fused(_vector_norm, x, axis=axes, keepdims=bool(keepdims), order=_order("norm", ord))
+        return eager_jit(_vector_norm, x, axis=axes, keepdims=bool(keepdims), order=_order("norm", ord))
     if len(axes) != 2:
         raise ValueError(
             f"norm: takes one axis of vectors or two of matrices, got {axes} for {short(get_aval(x))}; pass axis="
@@ -134,7 +134,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
         raise ValueError(f"norm: ord of a matrix is None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
     if ord in ("nuc", 2, -2):
         (x,) = inexact_arrays("norm", x)  # which LAPACK takes
-    return fused(_matrix_norm, x, axis=axes, keepdims=bool(keepdims), order=ord)
+    return eager_jit(_matrix_norm, x, axis=axes, keepdims=bool(keepdims), order=ord)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
@@ -164,7 +164,7 @@ def cond(x: Any, p: Any = None) -> Array:
         raise ValueError(f"cond: takes matrices that are not empty, got {short(aval)}")
     if p not in (None, 2, -2) and aval.shape[-1] != aval.shape[-2]:
         raise ValueError(f"cond: takes square matrices for p = {p!r}, got {short(aval)}")
-    return fused(_cond, x, p=p)
+    return eager_jit(_cond, x, p=p)
 
 
 def _cond(x: Array, *, p: Any) -> Array:
@@ -194,7 +194,7 @@ def _rank(x: Array, rtol: Array | None = None, *, hermitian: bool) -> Array:
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
     """How many singular values of each matrix are greater than a bound, an integer.
 
-    The bound is rtol (or tol, its other name), as it is; by default the greatest one times max(m, n) eps.
+    The bound is rtol (or tol, its other name), as it is; by default the maximum times max(m, n) eps.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.matrix_rank(pnp.ones((3, 3)))
@@ -217,4 +217,4 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
                 f"matrix_rank: a tolerance is a scalar, or one for each matrix of {short(get_aval(x))}; got "
                 f"{short(get_aval(rtol))}"
             ) from None
-    return fused(_rank, x, *(() if rtol is None else (rtol,)), hermitian=bool(hermitian))
+    return eager_jit(_rank, x, *(() if rtol is None else (rtol,)), hermitian=bool(hermitian))

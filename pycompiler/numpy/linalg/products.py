@@ -9,7 +9,7 @@ from pycompiler.core.dims.dims import typical
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axis, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.numpy import contraction, diagonals, products
@@ -117,7 +117,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
     for left, right in pairwise(shapes):
         if left[-1] != right[0]:
             raise ArgumentError(f"multi_dot: contracting dimensions differ: {shown} ({left[-1]} vs {right[0]})")
-    return fused(_multi_dot, *converted("multi_dot", *arrays))
+    return eager_jit(_multi_dot, *converted("multi_dot", *arrays))
 
 
 def _multi_dot(*arrays: Array) -> Array:

@@ -13,7 +13,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axes, cast, check_arrays
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, one_batch, square_matrix
@@ -56,7 +56,7 @@ def solve(a: Any, b: Any) -> Array:
             f"solve: expects a right side of shape [{left.shape[-1]}] or [..., {left.shape[-1]}, k] for "
             f"{short(left)}, got {short(right)}; a stack of vectors is solved as b[..., None]"
         )
-    return fused(_solve, a, b, vector=vector)
+    return eager_jit(_solve, a, b, vector=vector)
 
 
 def _inv(a: Array) -> Array:
@@ -71,11 +71,11 @@ def inv(a: Any) -> Array:
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    return fused(_inv, square_matrix("inv", a))
+    return eager_jit(_inv, square_matrix("inv", a))
 
 
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
-    """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the greatest count as
+    """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the maximum count as
     zero (by default 10 max(m, n) eps). Its derivatives are those of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
@@ -87,7 +87,7 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
             raise ValueError("pinv: rtol and rcond are two names of one parameter; give one of them")
         rtol = rcond
     a = square_matrix("pinv", a) if hermitian else any_matrix("pinv", a)
-    return fused(_pinv, a, _tolerance("pinv", a, rtol, 10.0), hermitian=bool(hermitian))
+    return eager_jit(_pinv, a, _tolerance("pinv", a, rtol, 10.0), hermitian=bool(hermitian))
 
 
 def _tolerance(name: str, a: Array, rtol: Any, factor: float) -> Array:
@@ -155,7 +155,7 @@ def matrix_power(a: Any, n: int) -> Array:
         raise TypeError(f"matrix_power: the exponent must be an integer, got {n!r}") from None
     if n < 0:
         a, n = inv(a), -n
-    return fused(_power, a, n=n)
+    return eager_jit(_power, a, n=n)
 
 
 def _power(a: Array, *, n: int) -> Array:
@@ -207,10 +207,10 @@ def _least_squares_jvp(primals: tuple[Array, Array, Array], tangents: tuple[Arra
 def lstsq(
     a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
-    """The x of least |a x - b| for a [m, n] and b [m] or [m, k], the squared residuals, the rank of a (int32), and its
-    singular values.
+    """The x with minimal |a x - b| for a [m, n] and b [m] or [m, k], the squared residuals, the rank of a (int32), and
+    its singular values.
 
-    Singular values up to rcond times the greatest count as zero (by default max(m, n) eps; also for a negative rcond).
+    Singular values up to rcond times the maximum count as zero (by default max(m, n) eps; also for a negative rcond).
     The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank. The derivatives of x
     are those of constant rank; singular values may be equal.
 
@@ -230,7 +230,7 @@ def lstsq(
     elif isinstance(rcond, int | float) and rcond < 0:
         rcond = float(eps)
     tolerance = _tolerance("lstsq", a, rcond, 1.0)
-    x, residuals, rank, s = fused(_lstsq, a, b, tolerance, vector=len(right.shape) == 1)
+    x, residuals, rank, s = eager_jit(_lstsq, a, b, tolerance, vector=len(right.shape) == 1)
     if numpy_resid and (int(rank) < left.shape[1] or left.shape[0] <= left.shape[1]):
         residuals = full((0,), 0, get_aval(s).dtype)
     return x, residuals, rank, s

@@ -15,7 +15,7 @@ from pycompiler.core.batching.batch import map_axes
 from pycompiler.core.tracing.axes import Axis, Name, manual_axes, mapping
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, shaped
 from pycompiler.ops import rules
 from pycompiler.ops.compare import eq, select
@@ -101,7 +101,7 @@ def in_groups(
         return [with_batch_dim(out, found, 0, size)]
 
     (out,), (found,) = map_axes(
-        one_group, [reshaped(rows, (count, size, *shape[1:]))], [0], Origin("vmap", within), Axis(None, count)
+        one_group, [reshaped(rows, (count, size, *shape[1:]))], [0], DebugInfo("vmap", within), Axis(None, count)
     )
     out = with_batch_dim(out, found, 0, count)
     return take_rows(fold(out, 0), np.argsort(order).tolist()), 0
@@ -113,7 +113,7 @@ def one_by_one(function: Callable[[Value], Value], x: Value, dim: int | None) ->
     def apply(*ys: Value) -> list[Value]:
         return [function(*ys)]
 
-    (out,), (found,) = map_axes(apply, [x], [dim], Origin("vmap", function))
+    (out,), (found,) = map_axes(apply, [x], [dim], DebugInfo("vmap", function))
     return out, found
 
 

@@ -22,7 +22,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, move_dim
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval
 from pycompiler.ops.control.host_functions import (
     HostFunction,
@@ -97,7 +97,7 @@ def _in_loop(
         each = [step(*others, *(_element(x, 0, index) for x in mapped)) for index in range(size)]
         return tuple([_joined(outs) for outs in zip(*each, strict=True)]), (0,) * len(params["result_avals"])
     slices = [ShapedArray(a.shape[1:], a.dtype, a.weak_type) for a in map(get_aval, mapped)]
-    body = record(step, [*map(get_aval, others), *slices], Origin("vmap", primitive.bind))
+    body = record(step, [*map(get_aval, others), *slices], DebugInfo("vmap", primitive.bind))
     _, ys = run_scan(body, Form(0, 0, size, False), others, [], mapped)
     return tuple(ys), (0,) * len(ys)
 

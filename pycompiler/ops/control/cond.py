@@ -19,7 +19,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_de
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_undefined
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, broadcast_in_dim, mapped_size, move_dim, with_batch_dim, zeros
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, short
 from pycompiler.core.types.dtype import is_key
 from pycompiler.ops import rules
@@ -188,14 +188,14 @@ def _linearized(branches: Branches, varying: Flags) -> _Parts:
             found = evaluate(known, args)
             return [*found[:outs], *(found[~kept[i]] if i in kept else zeros(a) for i, a in enumerate(slots))]
 
-        return record(run, known.in_avals, Origin("linearize", evaluate))
+        return record(run, known.in_avals, DebugInfo("linearize", evaluate))
 
     def on_all(linear: ClosedGraph, own: Sequence[int], varies_here: Flags) -> ClosedGraph:
         def run(*args: Any) -> list[Any]:
             found = evaluate(linear, (*(args[i] for i in own), *args[len(residuals) :]))
             return made_real(with_zeros(found, varies_here, branches[0].out_avals), out_varying)
 
-        return record(run, (*avals, *moving), Origin("linearize", evaluate))
+        return record(run, (*avals, *moving), DebugInfo("linearize", evaluate))
 
     known = [with_slots(parts.known, mine) for parts, mine in zip(each, taken, strict=True)]
     linear = [
@@ -280,7 +280,7 @@ def _where_any(takes: Value, graph: ClosedGraph, operands: Sequence[Value]) -> l
         return evaluate(graph, operands)
 
     def skipped() -> ClosedGraph:
-        return record(lambda *_: list(map(zeros, graph.out_avals)), graph.in_avals, Origin("vmap", evaluate))
+        return record(lambda *_: list(map(zeros, graph.out_avals)), graph.in_avals, DebugInfo("vmap", evaluate))
 
     index = convert.bind(reduce_or.bind(takes, axes=(0,)), new_dtype=rules.INT32)
     return run_cond(index, (graph.derive("skipped", skipped), graph), operands)
@@ -295,7 +295,7 @@ def _reference(index: Any, *operands: Any, branches: Branches) -> tuple[Any, ...
 
 def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     vector = ShapedArray((5,), rules.FLOAT32)
-    origin = Origin("jit", evaluate)
+    debug_info = DebugInfo("jit", evaluate)
 
     def product(x: Any, y: Any) -> list[Any]:
         return [mul.bind(x, y), lt.bind(x, y)]
@@ -306,7 +306,7 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def swapped(x: Any, y: Any) -> list[Any]:
         return [y, lt.bind(x, x)]
 
-    branches = tuple([record(f, (vector, vector), origin) for f in (product, total, swapped)])
+    branches = tuple([record(f, (vector, vector), debug_info) for f in (product, total, swapped)])
     x, y = (rng.standard_normal(5).astype(np.float32) for _ in range(2))
     for index in range(3):
         yield Sample((np.asarray(np.int32(index)), x, y), {"branches": branches})

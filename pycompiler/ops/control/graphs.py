@@ -19,7 +19,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Va
 from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero, is_undefined, is_zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import instantiate, with_batch_dim, zeros
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped, short, strong
 
 Flags = tuple[bool, ...]
@@ -99,7 +99,7 @@ def full_jvp(graph: ClosedGraph, varying: Flags, wanted: Flags) -> ClosedGraph:
             outs = evaluate(both, args)
             return [*outs[:count], *made_real(with_zeros(outs[count:], out_varying, graph.out_avals), wanted)]
 
-        return record(run, both.in_avals, Origin("jvp", evaluate))
+        return record(run, both.in_avals, DebugInfo("jvp", evaluate))
 
     return graph.derive(("full jvp", varying, wanted), make)
 
@@ -116,7 +116,7 @@ def full_transpose(graph: ClosedGraph, linear: Flags, given: Flags, wanted: Flag
         def run(*args: Any) -> list[Any]:
             return made_real(with_zeros(evaluate(backward, args), nonzero, avals), wanted)
 
-        return record(run, backward.in_avals, Origin("transpose", evaluate))
+        return record(run, backward.in_avals, DebugInfo("transpose", evaluate))
 
     return graph.derive(("full transpose", linear, given, wanted), make)
 
@@ -139,7 +139,7 @@ def transposed_at_zero(bind: Callable[..., Sequence[Any]], cotangents: Sequence[
         given = iter(xs)
         return bind(*(next(given) if flag else arg for arg, flag in zip(args, linear, strict=True)))
 
-    _, closed, varying = linearize(run, starts, [True] * len(starts), Origin("transpose", evaluate))
+    _, closed, varying = linearize(run, starts, [True] * len(starts), DebugInfo("transpose", evaluate))
     undefined = [UndefinedPrimal(aval) for aval in closed.in_avals]
     found = iter(pull_back(closed, undefined, chosen(cotangents, varying)))
     return [next(found) if flag else None for flag in linear]
@@ -163,7 +163,7 @@ def mapped_graph(
         mapped: list[bool] = []
 
         def run(*args: Any) -> list[Any]:
-            outs, found = map_axes(lambda *xs: evaluate(graph, xs), args, dims, Origin("vmap", evaluate))
+            outs, found = map_axes(lambda *xs: evaluate(graph, xs), args, dims, DebugInfo("vmap", evaluate))
             wanted = [d is not None for d in found]
             if forced is not None:
                 wanted = [a or b for a, b in zip(wanted, forced, strict=True)]
@@ -176,7 +176,7 @@ def mapped_graph(
             a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
             for a, d in zip(graph.in_avals, dims, strict=True)
         ]
-        return record(run, avals, Origin("vmap", evaluate)), tuple(mapped)
+        return record(run, avals, DebugInfo("vmap", evaluate)), tuple(mapped)
 
     return graph.derive(("mapped", dims, size, forced), make)
 

@@ -24,7 +24,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_undefined, is_zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, with_batch_dim, zeros
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops import rules
@@ -197,7 +197,7 @@ members = Primitive(
 
 
 def _bind(args: Sequence[Value], graph: ClosedGraph, apart: ClosedGraph) -> Sequence[Value]:
-    if graph.consts or apart.consts or graph.axis_names or axes.typing() is not None:
+    if graph.consts or apart.consts or graph.axis_names or axes.varying_tracker() is not None:
         return evaluate(apart, args)
     if not any(isinstance(x, Tracer) for x in args):
         # It is not differentiated.
@@ -224,7 +224,7 @@ def of_members(
         def apart(mask: Any, *xs: Any) -> Sequence[Any]:
             return run(mask, graph, seen(mask, xs, mapped, True))
 
-        return record(apart, (get_aval(mask), *graph.in_avals), Origin("vmap", evaluate))
+        return record(apart, (get_aval(mask), *graph.in_avals), DebugInfo("vmap", evaluate))
 
     return _bind((mask, *operands), graph, graph.derive(("apart", mapped, run), make))
 

@@ -13,7 +13,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, eliminate_dead_code
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, broadcast_in_dim
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.ops.arithmetic import convert
 from pycompiler.ops.compare import eq, ge, gt, le, lt, ne, select
 from pycompiler.ops.control.graphs import Flags, made_real, opened, strong_avals, with_zeros
@@ -21,7 +21,7 @@ from pycompiler.ops.creation import iota
 from pycompiler.ops.elementwise import mul, neg, sub
 
 # Where a residual is to be had: "const", "carry" or "x" (an operand), "invariant", "y" (a result); and which of them.
-Place = tuple[str, int]
+ResidualSource = tuple[str, int]
 
 
 class ScanParts(NamedTuple):
@@ -34,8 +34,8 @@ class ScanParts(NamedTuple):
     known: ClosedGraph
     # (residuals, tangents of the constants; tangents of the carry; residuals, tangents of the slices) -> tangents.
     linear: ClosedGraph
-    const_residuals: list[Place]
-    x_residuals: list[Place]
+    const_residuals: list[ResidualSource]
+    x_residuals: list[ResidualSource]
     ys_vary: Flags
 
 
@@ -83,12 +83,12 @@ class _Finder:
         # What is to be computed in front of the loop.
         self.hoisted: list[Atom] = []
         # What the linear body takes, the residuals of both kinds, and what it makes again of it.
-        self.const_residuals: list[tuple[Atom, Place]] = []
-        self.x_residuals: list[tuple[Atom, Place]] = []
+        self.const_residuals: list[tuple[Atom, ResidualSource]] = []
+        self.x_residuals: list[tuple[Atom, ResidualSource]] = []
         self.remade: list[Equation] = []
         self._found: set[Atom] = set()
         self._maker: dict[Atom, Equation] = {}
-        self._operands: dict[Atom, Place] = {}
+        self._operands: dict[Atom, ResidualSource] = {}
         self._fixed: set[Atom] = set()
         self._look_around()
 
@@ -206,4 +206,4 @@ def _linear_body(
         *(atom.aval for atom in sliced),
         *strong_avals(in_xs, xs),
     ]
-    return record(run, avals, Origin("linearize", evaluate))
+    return record(run, avals, DebugInfo("linearize", evaluate))

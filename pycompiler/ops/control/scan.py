@@ -20,7 +20,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Graph, Literal, eliminate
 from pycompiler.core.tracing.primitive import Primitive, Sample, UndefinedPrimal, is_undefined
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, add_tangents, mapped_size, move_dim, with_batch_dim, zeros
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
@@ -169,7 +169,7 @@ def _jvp_body(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> tup
 
         groups = ((given_consts, consts), (given_carry, carry), (given_xs, xs))
         avals = [aval for group, flags in groups for aval in (*group, *strong_avals(group, flags))]
-        return record(run, avals, Origin("jvp", evaluate))
+        return record(run, avals, DebugInfo("jvp", evaluate))
 
     return graph.derive(("jvp of scan", consts, carry, xs), make), ys_vary
 
@@ -299,7 +299,7 @@ def _backward_body(
             added = [add.bind(total, ct) for total, ct in zip(args[a:b], found, strict=False)]
             return [*added, *found[len(sums) :]]
 
-        body = record(run, (*known_consts, *sums, *cts, *known_xs, *ct_ys), Origin("transpose", evaluate))
+        body = record(run, (*known_consts, *sums, *cts, *known_xs, *ct_ys), DebugInfo("transpose", evaluate))
         return summed_in_place(body)
 
     return graph.derive(("backward", linear, form, given, ys_given, wanted), make)
@@ -356,14 +356,14 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
         ShapedArray((5,), rules.FLOAT32),
         ShapedArray((), rules.INT32),
     )
-    origin = Origin("jit", evaluate)
+    debug_info = DebugInfo("jit", evaluate)
 
     # v -> v * scale + x, whose products are results too.
     def scaled(scale: Any, v: Any, x: Any) -> list[Any]:
         product = mul.bind(scale, v)
         return [add.bind(product, x), product]
 
-    body = record(scaled, (vector, vector, vector), origin)
+    body = record(scaled, (vector, vector, vector), debug_info)
     scale, start, xs = (rng.standard_normal(s).astype(np.float32) for s in ((5,), (5,), (4, 5)))
     for reverse in (False, True):
         params = {"jaxpr": body, "num_consts": 1, "num_carry": 1, "length": 4, "reverse": reverse}
@@ -373,7 +373,7 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def rotate(i: Any, a: Any, b: Any) -> list[Any]:
         return [add.bind(i, np.int32(1)), b, add.bind(a, b), i, mul.bind(a, a)]
 
-    rotated = record(rotate, (integer, vector, vector), origin)
+    rotated = record(rotate, (integer, vector, vector), debug_info)
     for length in (3, 0):
         params = {"jaxpr": rotated, "num_consts": 0, "num_carry": 3, "length": length, "reverse": False}
         yield Sample((np.asarray(np.int32(2)), start, scale), params)
@@ -382,7 +382,7 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def halved(x: Any, n: Any) -> list[Any]:
         return [mul.bind(x, convert.bind(n, new_dtype=rules.FLOAT32))]
 
-    body = record(halved, (scalar, integer), origin)
+    body = record(halved, (scalar, integer), debug_info)
     params = {"jaxpr": body, "num_consts": 0, "num_carry": 0, "length": 4, "reverse": False}
     yield Sample((xs[:, 0].copy(), np.arange(4, dtype=np.int32)), params)
 

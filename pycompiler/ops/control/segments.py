@@ -16,7 +16,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
@@ -55,7 +55,7 @@ def in_segments(
     varying = fixed_point(carry_varies, lambda now: jvp_graph(body_jaxpr, (*consts_vary, *now))[1])
     consts = (*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals[:body_nconsts])
     carry = body_jaxpr.in_avals[body_nconsts:]
-    origin = Origin("while_loop", evaluate)
+    debug_info = DebugInfo("while_loop", evaluate)
     counter = ShapedArray((), rules.INT32)
 
     def is_running(args: Sequence[Any]) -> Any:
@@ -69,8 +69,8 @@ def in_segments(
         *others, step = args
         return [*evaluate(body_jaxpr, others), add.bind(step, np.int32(1))]
 
-    tested = record(goes_on, (*consts, *carry, counter), origin)
-    stepped = record(goes, (*consts[cond_nconsts:], *carry, counter), origin)
+    tested = record(goes_on, (*consts, *carry, counter), debug_info)
+    stepped = record(goes, (*consts[cond_nconsts:], *carry, counter), debug_info)
 
     def segment(*args: Any) -> list[Any]:
         before = args[nconsts:]
@@ -85,17 +85,19 @@ def in_segments(
     def runs_again(args: Sequence[Any]) -> Any:
         return convert.bind(evaluate(quiet_cond, (*args[:cond_nconsts], *args[nconsts:]))[0], new_dtype=rules.INT32)
 
-    stay = record(lambda *args: args[body_nconsts:], body_jaxpr.in_avals, origin)
+    stay = record(lambda *args: args[body_nconsts:], body_jaxpr.in_avals, debug_info)
 
     def one(*args: Any) -> list[Any]:
         return run_cond(runs_again(args), (stay, quiet_body), args[cond_nconsts:])
 
-    step = record(one, (*consts, *carry), origin)
+    step = record(one, (*consts, *carry), debug_info)
 
     def again(*args: Any) -> list[Any]:
         return run_scan(step, Form(0, 0, size, False), args[:nconsts], args[nconsts:], [])[0]
 
-    parts = linearize_graph(record(again, (*consts, *carry), origin), ((False,) * cond_nconsts + consts_vary + varying))
+    parts = linearize_graph(
+        record(again, (*consts, *carry), debug_info), ((False,) * cond_nconsts + consts_vary + varying)
+    )
     avals = (*consts, *strong_avals(consts[cond_nconsts:], consts_vary), *strong_avals(carry, varying), *carry)
     moving = sum(consts_vary) + sum(varying)
 
@@ -112,10 +114,10 @@ def in_segments(
     def tangents_as_they_are(*args: Any) -> list[Any]:
         return list(split(args)[1][sum(consts_vary) :])
 
-    ran = record(tangents_of_segment, avals, origin)
-    skipped = record(tangents_as_they_are, avals, origin)
+    ran = record(tangents_of_segment, avals, debug_info)
+    skipped = record(tangents_as_they_are, avals, debug_info)
 
     def tangents(*args: Any) -> list[Any]:
         return run_cond(runs_again(split(args)[0]), (skipped, ran), args)
 
-    return Segments(count, record(segment, (*consts, *carry), origin), record(tangents, avals, origin), varying)
+    return Segments(count, record(segment, (*consts, *carry), debug_info), record(tangents, avals, debug_info), varying)

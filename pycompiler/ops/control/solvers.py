@@ -16,7 +16,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.primitive import Primitive, Sample, Zero, is_undefined, is_zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, add_tangents, instantiate, mapped_size, with_batch_dim
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, strong
 from pycompiler.ops import rules
 from pycompiler.ops.control.graphs import check_takes, made_real, mapped_graph, opened, varies, with_zeros
@@ -141,7 +141,7 @@ def _solve_batch(args: Sequence[Value], dims: Dims, **graphs: Any) -> tuple[Outs
 
 def _solve_samples(rng: np.random.Generator) -> Iterable[Sample]:
     vector = ShapedArray((5,), rules.FLOAT32)
-    origin = Origin("jit", evaluate)
+    debug_info = DebugInfo("jit", evaluate)
 
     # A diagonal matrix, which is its own transpose.
     def product(diagonal: Any, x: Any) -> list[Any]:
@@ -150,7 +150,7 @@ def _solve_samples(rng: np.random.Generator) -> Iterable[Sample]:
     def quotient(diagonal: Any, b: Any) -> list[Any]:
         return [div.bind(b, diagonal)]
 
-    matvec, solve = (record(f, (vector, vector), origin) for f in (product, quotient))
+    matvec, solve = (record(f, (vector, vector), debug_info) for f in (product, quotient))
     params = {"graph": solve, "matvec": matvec, "vecmat": matvec, "transpose_solve": solve}
     yield Sample((rng.uniform(1, 2, 5).astype(np.float32), rng.standard_normal(5).astype(np.float32)), params)
 
@@ -195,7 +195,7 @@ def _root_batch(args: Sequence[Value], dims: Dims, **graphs: Any) -> tuple[Outs,
 
 def _root_samples(rng: np.random.Generator) -> Iterable[Sample]:
     vector = ShapedArray((5,), rules.FLOAT32)
-    origin = Origin("jit", evaluate)
+    debug_info = DebugInfo("jit", evaluate)
 
     # c x - c = 0, whose solution is 1, whatever the guess.
     def function(c: Any, x: Any) -> list[Any]:
@@ -208,9 +208,9 @@ def _root_samples(rng: np.random.Generator) -> Iterable[Sample]:
         return [div.bind(y, c)]
 
     params = {
-        "graph": record(solve, (vector, vector), origin),
-        "function": record(function, (vector, vector), origin),
-        "tangent_solve": record(tangent_solve, (vector,) * 3, origin),
+        "graph": record(solve, (vector, vector), debug_info),
+        "function": record(function, (vector, vector), debug_info),
+        "tangent_solve": record(tangent_solve, (vector,) * 3, debug_info),
     }
     yield Sample((rng.uniform(1, 2, 5).astype(np.float32), rng.standard_normal(5).astype(np.float32)), params)
 

@@ -20,7 +20,7 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import add, mapped_size, move_dim, with_batch_dim
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type
 from pycompiler.ops import rules
 from pycompiler.ops.arithmetic import convert
@@ -95,7 +95,7 @@ def _jvp_body(body: ClosedGraph, consts_vary: Flags, carry_varies: Flags) -> Clo
 
         consts, carry = body.in_avals[:nconsts], body.in_avals[nconsts:]
         avals = [*consts, *strong_avals(consts, consts_vary), *carry, *strong_avals(carry, carry_varies)]
-        return record(run, avals, Origin("jvp", evaluate))
+        return record(run, avals, DebugInfo("jvp", evaluate))
 
     return body.derive(("jvp of while", consts_vary, carry_varies), make)
 
@@ -300,9 +300,9 @@ def _until_none(
         def is_running(run: Any, *_: Any) -> list[Any]:
             return [reduce_or.bind(run, axes=(0,))]
 
-        tested = record(is_running, (running, *carry), Origin("vmap", evaluate))
+        tested = record(is_running, (running, *carry), DebugInfo("vmap", evaluate))
         avals = (*cond.in_avals[:cond_nconsts], *body.in_avals[:body_nconsts], running, *carry)
-        return tested, record(step, avals, Origin("vmap", evaluate))
+        return tested, record(step, avals, DebugInfo("vmap", evaluate))
 
     return body.derive(("until none", cond, apart, kept), make)
 
@@ -326,7 +326,7 @@ def _reference(
 
 def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     scalar, vector = ShapedArray((), rules.FLOAT32), ShapedArray((5,), rules.FLOAT32)
-    origin = Origin("jit", evaluate)
+    debug_info = DebugInfo("jit", evaluate)
 
     # Step down x, and double y, until x is at the limit.
     def is_above(limit: Any, x: Any, y: Any) -> list[Any]:
@@ -335,8 +335,8 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def step_down(step: Any, x: Any, y: Any) -> list[Any]:
         return [add.bind(x, step), add.bind(y, y)]
 
-    above = record(is_above, (scalar, scalar, vector), origin)
-    body = record(step_down, (scalar, scalar, vector), origin)
+    above = record(is_above, (scalar, scalar, vector), debug_info)
+    body = record(step_down, (scalar, scalar, vector), debug_info)
     params = {"cond_jaxpr": above, "cond_nconsts": 1, "body_jaxpr": body, "body_nconsts": 1}
     x, y = np.float32(3), rng.standard_normal(5).astype(np.float32)
     limit, step = np.float32(0.5), np.float32(-0.75)
@@ -352,8 +352,8 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     def is_counting(i: Any, *_: Any) -> list[Any]:
         return [lt.bind(i, np.int32(4))]
 
-    counting = record(is_counting, (integer, vector, vector, bools), origin)
-    rotated = record(rotate, (integer, vector, vector, bools), origin)
+    counting = record(is_counting, (integer, vector, vector, bools), debug_info)
+    rotated = record(rotate, (integer, vector, vector, bools), debug_info)
     params = {"cond_jaxpr": counting, "cond_nconsts": 0, "body_jaxpr": rotated, "body_nconsts": 0}
     yield Sample((np.asarray(np.int32(0)), y, y[::-1].copy(), y > 0), params)
 

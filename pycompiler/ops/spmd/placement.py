@@ -10,38 +10,38 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, devices
-from pycompiler.core.mesh.places import Place
+from pycompiler.core.mesh.placement import Placement
 from pycompiler.core.tracing.primitive import Primitive, Sample, Zero
 from pycompiler.ops.rules import Dims
 
 # device_put(x, device, src): x on `device` (None: where it is); `src` is where it was, if that is known.
 
 
-def _shape(x: ShapedArray, *, device: Place | None, src: Place | None) -> ShapedArray:
+def _shape(x: ShapedArray, *, device: Placement | None, src: Placement | None) -> ShapedArray:
     return x
 
 
-def _source(x: Any) -> Place | None:
+def _source(x: Any) -> Placement | None:
     """Where cotangents go back to."""
     return x.device if type(x) is Array else None
 
 
-def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, device: Place | None, src: Place | None) -> Any:
+def _jvp(primals: Sequence[Any], tangents: Sequence[Any], *, device: Placement | None, src: Placement | None) -> Any:
     (x,), (tangent,) = primals, tangents
     came = src if src is not None else _source(x)
     out = device_put.bind(x, device=device, src=src)
     return out, tangent if type(tangent) is Zero else device_put.bind(tangent, device=device, src=came)
 
 
-def _transpose(cotangent: Any, x: Any, *, device: Place | None, src: Place | None) -> Sequence[Any]:
+def _transpose(cotangent: Any, x: Any, *, device: Placement | None, src: Placement | None) -> Sequence[Any]:
     return (cotangent if src is None else device_put.bind(cotangent, device=src, src=device),)
 
 
-def _batch(args: Sequence[Any], dims: Dims, *, device: Place | None, src: Place | None) -> tuple[Any, Any]:
+def _batch(args: Sequence[Any], dims: Dims, *, device: Placement | None, src: Placement | None) -> tuple[Any, Any]:
     return device_put.bind(args[0], device=device, src=src), dims[0]
 
 
-def _reference(x: Any, *, device: Place | None, src: Place | None) -> Any:
+def _reference(x: Any, *, device: Placement | None, src: Placement | None) -> Any:
     return x
 
 

@@ -27,7 +27,7 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, is_undefined, is_zero
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import mapped_size
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, same_type, shaped, short
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops.collective.reductions import psum
@@ -112,7 +112,7 @@ def _everywhere(aval: ShapedArray, mesh: Mesh) -> Layout:
 def _on_locals(
     graph: ClosedGraph, key: Any, run: Callable[..., list[Any]], avals: Iterable[ShapedArray]
 ) -> ClosedGraph:
-    return graph.derive(key, lambda: record(run, tuple(avals), Origin("shard_map", evaluate)))
+    return graph.derive(key, lambda: record(run, tuple(avals), DebugInfo("shard_map", evaluate)))
 
 
 def _with_residuals(parts: LinearizedGraph, count: int) -> ClosedGraph:

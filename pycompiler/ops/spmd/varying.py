@@ -16,14 +16,13 @@ from pycompiler.core.autodiff.checkpoint import checkpoint
 from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
 from pycompiler.core.autodiff.jvp import JvpTracer
 from pycompiler.core.batching.batch import BatchTracer
-from pycompiler.core.source import swap_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
-from pycompiler.core.tracing.graph import Atom, ClosedGraph, Literal, Var
+from pycompiler.core.tracing.graph import ClosedGraph, Equation, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import GraphTracer, record
-from pycompiler.core.tracing.trace import Origin, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer, names_of
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.ops.collective.reductions import axis_index, pmax, pmin, psum, pvary
@@ -39,7 +38,7 @@ NONE: Names = frozenset()
 _REDUCTIONS = (psum, pmax, pmin)
 
 
-class Differing(axes.Typing):
+class Differing(axes.VaryingTracker):
     """Over which of a mesh's axes the values of one traced function may differ."""
 
     __slots__ = ("_fixed", "_known", "axes", "level")
@@ -94,7 +93,7 @@ class Differing(axes.Typing):
             for result, names in zip(found, typed.results, strict=True):
                 self.put(result, names)
             return found
-        own = axes.names_of(primitive, params) & self.axes
+        own = names_of(primitive, params) & self.axes
         if primitive is pvary:
             wanted = self.of(args[0]) | own
         elif primitive is axis_index:
@@ -126,36 +125,20 @@ class Differing(axes.Typing):
             def run(*xs: Any) -> list[Any]:
                 for x, names in zip(xs, given, strict=True):
                     self.put(x, names)
-                outs = _without_casts(graph, xs)
+                outs = evaluate(graph, xs, _without_casts)
                 if wanted is not None:
                     outs = list(map(self.aligned, outs, wanted))
                 found.extend(map(self.of, outs))
                 return outs
 
-            return record(run, graph.in_avals, Origin("shard_map", evaluate)), tuple(found)
+            return record(run, graph.in_avals, DebugInfo("shard_map", evaluate)), tuple(found)
 
         return graph.derive(("typed", self.axes, tuple(given), None if wanted is None else tuple(wanted)), make)
 
 
-def _without_casts(closed: ClosedGraph, args: Sequence[Any]) -> list[Any]:
-    """`evaluate`, but for what only says over which axes a value may differ."""
-    graph = closed.graph
-    values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
-    values.update(zip(graph.inputs, args, strict=True))
-
-    def read(atom: Atom) -> Any:
-        return atom.value if type(atom) is Literal else values[atom]
-
-    previous = swap_source(None)
-    try:
-        for equation in graph.equations:
-            swap_source(equation.source or previous)
-            given = [read(atom) for atom in equation.inputs]
-            out = given[0] if equation.primitive is pvary else equation.primitive.bind(*given, **equation.params)
-            values.update(zip(equation.outputs, out if equation.primitive.multiple_results else (out,), strict=True))
-    finally:
-        swap_source(previous)
-    return [read(atom) for atom in graph.outputs]
+def _without_casts(equation: Equation, given: Sequence[Any]) -> Any:
+    """An equation is applied, unless it only says over which axes a value may differ."""
+    return given[0] if equation.primitive is pvary else equation.primitive.bind(*given, **equation.params)
 
 
 class _Typed(NamedTuple):
@@ -190,24 +173,24 @@ def _steady(start: Sequence[Names], step: Callable[[Sequence[Names]], Sequence[N
         start = after
 
 
-def _scan(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _scan(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     body: ClosedGraph = params["jaxpr"]
     first, last = params["num_consts"], params["num_consts"] + params["num_carry"]
 
     def results(names: Sequence[Names]) -> Sequence[Names]:
         def step(carry: Sequence[Names]) -> tuple[Names, ...]:
-            return typing.typed(body, (*names[:first], *carry, *names[last:]))[1]
+            return tracker.typed(body, (*names[:first], *carry, *names[last:]))[1]
 
         carry = _steady(names[first:last], lambda now: step(now)[: last - first])
         return (*carry, *step(carry)[last - first :])
 
     free = [not first <= place < last for place in range(len(args))]
-    names, outs = _widest(list(map(typing.of, args)), free, results)
+    names, outs = _widest(list(map(tracker.of, args)), free, results)
     names = (*names[:first], *outs[: last - first], *names[last:])
-    return _Typed(names, {**params, "jaxpr": typing.typed(body, names, outs)[0]}, outs)
+    return _Typed(names, {**params, "jaxpr": tracker.typed(body, names, outs)[0]}, outs)
 
 
-def _while(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _while(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """Where devices may stop at different times, everything that is carried may differ."""
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     first = params["cond_nconsts"]
@@ -215,38 +198,38 @@ def _while(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _T
 
     def results(names: Sequence[Names]) -> Sequence[Names]:
         def step(carry: Sequence[Names]) -> Sequence[Names]:
-            (ends,) = typing.typed(cond, (*names[:first], *carry))[1]
+            (ends,) = tracker.typed(cond, (*names[:first], *carry))[1]
             consts = [own | ends for own in names[first:last]]
-            return [own | ends for own in typing.typed(body, (*consts, *carry))[1]]
+            return [own | ends for own in tracker.typed(body, (*consts, *carry))[1]]
 
         return _steady(names[last:], step)
 
     free = [first <= place < last for place in range(len(args))]
-    names, outs = _widest(list(map(typing.of, args)), free, results)
-    tested, (ends,) = typing.typed(cond, (*names[:first], *outs))
+    names, outs = _widest(list(map(tracker.of, args)), free, results)
+    tested, (ends,) = tracker.typed(cond, (*names[:first], *outs))
     names = (*names[:first], *(own | ends for own in names[first:last]), *outs)
-    stepped, _ = typing.typed(body, names[first:], outs)
+    stepped, _ = tracker.typed(body, names[first:], outs)
     return _Typed(names, {**params, "cond_jaxpr": tested, "body_jaxpr": stepped}, outs)
 
 
-def _cond(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _cond(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """Where devices may choose different branches, all may differ."""
     branches: tuple[ClosedGraph, ...] = params["branches"]
-    index = typing.of(args[0])
+    index = tracker.of(args[0])
 
     def results(names: Sequence[Names]) -> Sequence[Names]:
-        each = [typing.typed(branch, names[1:])[1] for branch in branches]
+        each = [tracker.typed(branch, names[1:])[1] for branch in branches]
         return [index.union(*column) for column in zip(*each, strict=True)]
 
-    names, outs = _widest([typing.of(arg) | index for arg in args], [False, *[True] * (len(args) - 1)], results)
-    graphs = tuple([typing.typed(branch, names[1:], outs)[0] for branch in branches])
+    names, outs = _widest([tracker.of(arg) | index for arg in args], [False, *[True] * (len(args) - 1)], results)
+    graphs = tuple([tracker.typed(branch, names[1:], outs)[0] for branch in branches])
     return _Typed(names, {**params, "branches": graphs}, outs)
 
 
-def _called(typing: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """A function with rules of its own, which see operands that differ alike."""
-    names = [_union(map(typing.of, args))] * len(args)
-    graph, outs = typing.typed(params["graph"], names)
+    names = [_union(map(tracker.of, args))] * len(args)
+    graph, outs = tracker.typed(params["graph"], names)
     return _Typed(names, {**params, "graph": graph}, outs)
 
 

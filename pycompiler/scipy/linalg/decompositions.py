@@ -12,8 +12,9 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
 from pycompiler.ops.linalg import factorizations as solvers
 from pycompiler.ops.linalg import orthogonal
@@ -26,17 +27,20 @@ def _cholesky(a: Array, *, lower: bool) -> Array:
     return factor if lower else la.adjoint(factor)
 
 
+@nested(1)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The upper factor R of a = R^H R, or with `lower` L of a = L L^H; one triangle of a is read. nan where a is not
     positive definite."""
-    return fused(_cholesky, square_matrix("cholesky", a), lower=bool(lower))
+    return eager_jit(_cholesky, square_matrix("cholesky", a), lower=bool(lower))
 
 
+@nested(1)
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, bool]:
-    """The Cholesky factor of a, and `lower`: what cho_solve takes."""
+    """The Cholesky factor of a, and `lower`, for cho_solve."""
     return cholesky(a, lower), lower
 
 
+@nested(1)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -52,6 +56,7 @@ def svd(
     return lax_linalg.svd(any_matrix("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
 
 
+@nested(1)
 def eigh(
     a: Any,
     b: Any = None,
@@ -102,11 +107,12 @@ def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
         raise ArgumentError(f"rsf2csf: sizes differ: {short(get_aval(t))} and {short(get_aval(z))}")
     batch = broadcast_shapes(get_aval(t).shape[:-2], get_aval(z).shape[:-2])
     t, z = (broadcast_to(x, (*batch, *get_aval(x).shape[-2:])) for x in (t, z))
-    return fused(_complex_form, t, z)
+    return eager_jit(_complex_form, t, z)
 
 
+@nested(1)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
-    """Both factors of P a = L U in one matrix, and the swaps of rows: what lu_solve takes."""
+    """Both factors of P a = L U in one matrix, and the swaps of rows, for lu_solve."""
     factors, pivots, _ = lax_linalg.lu(any_matrix("lu_factor", a))
     return factors, pivots
 
@@ -127,11 +133,13 @@ def _lu(a: Array, *, permute: bool) -> tuple[Array, ...]:
     return p, lower, upper
 
 
+@nested(1)
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """P, L, U of a = P L U, or with permute_l the product P L, and U."""
-    return fused(_lu, any_matrix("lu", a), permute=bool(permute_l))
+    return eager_jit(_lu, any_matrix("lu", a), permute=bool(permute_l))
 
 
+@nested(1)
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -182,7 +190,9 @@ def qr_multiply(
         )
     batch = broadcast_shapes(get_aval(a).shape[:-2], get_aval(c).shape[:-2])
     a, c = (broadcast_to(x, (*batch, *get_aval(x).shape[-2:])) for x in (a, c))
-    product, *rest = fused(_qr_multiply, a, c, left=mode == "left", pivoting=bool(pivoting), conjugate=bool(conjugate))
+    product, *rest = eager_jit(
+        _qr_multiply, a, c, left=mode == "left", pivoting=bool(pivoting), conjugate=bool(conjugate)
+    )
     if vector:
         product = movement.squeeze(product, (-1 if mode == "left" else -2,))
     return (product, *rest)
@@ -220,7 +230,7 @@ def hessenberg(a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check
     a = square_matrix("hessenberg", a)
     if get_aval(a).shape[-1] == 0:
         return (a, a) if calc_q else a
-    return fused(_hessenberg, a, vectors=bool(calc_q))
+    return eager_jit(_hessenberg, a, vectors=bool(calc_q))
 
 
 def _polar(a: Array, *, right: bool) -> tuple[Array, Array]:
@@ -238,6 +248,7 @@ def _polar_qdwh(a: Array, *, right: bool, eps: float | None, limit: int | None) 
     return (u, h) if right else (la.adjoint(u), la.adjoint(h))
 
 
+@nested(1)
 def polar(
     a: Any,
     side: str = "right",
@@ -256,7 +267,7 @@ def polar(
         raise ValueError(f"polar: method is 'qdwh' or 'svd', got {method!r}")
     a = any_matrix("polar", a)
     if method == "svd":
-        return fused(_polar, a, right=side == "right")
+        return eager_jit(_polar, a, right=side == "right")
     m, n = get_aval(a).shape[-2:]
     if (m >= n) != (side == "right"):
         raise NotImplementedError(
@@ -264,7 +275,7 @@ def polar(
             f"{short(get_aval(a))} with side={side!r}; use method='svd'"
         )
     limit = None if max_iterations is None else int(max_iterations)
-    return fused(_polar_qdwh, a, right=side == "right", eps=None if eps is None else float(eps), limit=limit)
+    return eager_jit(_polar_qdwh, a, right=side == "right", eps=None if eps is None else float(eps), limit=limit)
 
 
 def _tridiagonal(d: Array, e: Array) -> Array:
@@ -318,4 +329,4 @@ def eigh_tridiagonal(
     d = la.real_part(d)
     if n == 0:
         return d if eigvals_only else (d, full((0, 0), 0, get_aval(e).dtype))
-    return fused(_eigh_tridiagonal, d, e, only=bool(eigvals_only), first=first, last=last)
+    return eager_jit(_eigh_tridiagonal, d, e, only=bool(eigvals_only), first=first, last=last)

@@ -10,7 +10,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg as lax_linalg
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, check_arrays
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.diagonals import diag, diagonal
@@ -76,7 +76,7 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """
     if blocksize > 1:
         raise NotImplementedError(f"sqrtm: only blocksize=1 is there, got {blocksize}; the result is the same")
-    return fused(_sqrtm, widened(square_matrix("sqrtm", A, narrow=True)))
+    return eager_jit(_sqrtm, widened(square_matrix("sqrtm", A, narrow=True)))
 
 
 def _apart(t: Array, distance: int) -> Array:

@@ -13,7 +13,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.linalg.arguments import inexact_arrays
@@ -39,7 +39,7 @@ def block_diag(*arrs: Any) -> Array:
     for i, x in enumerate(arrs):
         if len(get_aval(x).shape) > 2:
             raise ValueError(f"block_diag: argument {i} has more than 2 dimensions: {short(get_aval(x))}")
-    return fused(_block_diag, *converted("block_diag", *arrs))
+    return eager_jit(_block_diag, *converted("block_diag", *arrs))
 
 
 def _block_diag(*arrays: Array) -> Array:
@@ -98,7 +98,7 @@ def toeplitz(c: Any, r: Any = None) -> Array:
     check_arrays("toeplitz", c, *(() if r is None else (r,)))
     c = atleast_1d(c)
     c, r = converted("toeplitz", c, la.conj(c) if r is None else atleast_1d(r))
-    return fused(_diagonals, *_one_batch("toeplitz", c, r), rising=False)
+    return eager_jit(_diagonals, *_one_batch("toeplitz", c, r), rising=False)
 
 
 def hankel(c: Any, r: Any = None) -> Array:
@@ -109,7 +109,7 @@ def hankel(c: Any, r: Any = None) -> Array:
     for what, x in (("c", c), ("r", r)):
         if not get_aval(x).shape:
             raise ValueError(f"hankel: {what} must have at least 1 dimension, got a scalar")
-    return fused(_diagonals, *_one_batch("hankel", *converted("hankel", c, r)), rising=True)
+    return eager_jit(_diagonals, *_one_batch("hankel", *converted("hankel", c, r)), rising=True)
 
 
 def _circulant(c: Array) -> Array:
@@ -121,7 +121,7 @@ def _circulant(c: Array) -> Array:
 def circulant(c: Any) -> Array:
     """The matrices whose columns are c, turned by one more element each."""
     check_arrays("circulant", c)
-    return fused(_circulant, atleast_1d(c))
+    return eager_jit(_circulant, atleast_1d(c))
 
 
 def _shifted_rows(first: Array, below: Array) -> Array:
@@ -145,7 +145,7 @@ def leslie(f: Any, s: Any) -> Array:
         raise ArgumentError(
             f"leslie: expects shapes [n] and [n - 1], n at least 2, got {short(left)} and {short(right)}"
         )
-    return fused(_shifted_rows, *_one_batch("leslie", *converted("leslie", f, s)))
+    return eager_jit(_shifted_rows, *_one_batch("leslie", *converted("leslie", f, s)))
 
 
 def _companion(a: Array) -> Array:
@@ -161,7 +161,7 @@ def companion(a: Any) -> Array:
     a = atleast_1d(a)
     if get_aval(a).shape[-1] < 2:
         raise ValueError(f"companion: expects at least 2 coefficients, got {short(get_aval(a))}")
-    return fused(_companion, a)
+    return eager_jit(_companion, a)
 
 
 def _fiedler(a: Array) -> Array:
@@ -172,7 +172,7 @@ def _fiedler(a: Array) -> Array:
 def fiedler(a: Any) -> Array:
     """The sizes of the differences of all pairs of elements."""
     check_arrays("fiedler", a)
-    return fused(_fiedler, atleast_1d(a))
+    return eager_jit(_fiedler, atleast_1d(a))
 
 
 def _fiedler_companion(a: Array) -> Array:
@@ -206,7 +206,7 @@ def fiedler_companion(a: Any) -> Array:
     a = atleast_1d(a)
     if get_aval(a).shape[-1] == 0:
         raise ValueError(f"fiedler_companion: expects at least 1 coefficient, got {short(get_aval(a))}")
-    return fused(_fiedler_companion, a)
+    return eager_jit(_fiedler_companion, a)
 
 
 # More rows than any memory has room for the columns of.
@@ -243,7 +243,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
         raise ValueError(f"convolution_matrix: expects at least 1 element, got {short(get_aval(a))}")
     if mode not in ("full", "valid", "same"):
         raise ValueError(f"convolution_matrix: mode is 'full', 'valid' or 'same', got {mode!r}")
-    return fused(_convolution, a, n=n, mode=mode)
+    return eager_jit(_convolution, a, n=n, mode=mode)
 
 
 # Matrices of a size alone: exact, then rounded.

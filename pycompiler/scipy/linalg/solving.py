@@ -9,7 +9,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy import linalg as numpy_linalg
 from pycompiler.numpy import reductions, ufuncs
@@ -89,7 +89,7 @@ def solve_triangular(
     number = "NTC".index(trans) if isinstance(trans, str) else trans
     a, b, vector = _system("solve_triangular", a, b, narrow=True)
     flags = {"trans": number, "lower": bool(lower), "unit": bool(unit_diagonal)}
-    return fused(_solve_triangular, a, b, **flags, vector=vector)
+    return eager_jit(_solve_triangular, a, b, **flags, vector=vector)
 
 
 def _cho_solve(c: Array, b: Array, *, lower: bool, vector: bool) -> Array:
@@ -98,7 +98,7 @@ def _cho_solve(c: Array, b: Array, *, lower: bool, vector: bool) -> Array:
 
 
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """x of a x = b, from what cho_factor makes of a.
+    """x of a x = b, from the result of cho_factor for a.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import linalg
@@ -107,7 +107,7 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     """
     c, lower = c_and_lower
     c, b, vector = _system("cho_solve", c, b)
-    return fused(_cho_solve, c, b, lower=bool(lower), vector=vector)
+    return eager_jit(_cho_solve, c, b, lower=bool(lower), vector=vector)
 
 
 def _lu_solve(factors: Array, pivots: Array, b: Array, *, trans: int, vector: bool) -> Array:
@@ -127,7 +127,7 @@ def _lu_solve(factors: Array, pivots: Array, b: Array, *, trans: int, vector: bo
 
 
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """x of op(a) x = b, from what lu_factor makes of a; op by trans: 0 none, 1 transpose, 2 conjugate transpose."""
+    """x of op(a) x = b, from the result of lu_factor for a; op by trans: 0 none, 1 transpose, 2 conjugate transpose."""
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans is 0, 1 or 2, got {trans!r}")
     factors, pivots = lu_and_piv
@@ -137,7 +137,7 @@ def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False,
         shown = f"{short(get_aval(factors))}, got {short(get_aval(pivots))}"
         raise ValueError(f"lu_solve: expects a pivot for each row of {shown}")
     pivots = broadcast_to(cast(pivots, np.dtype(np.int32)), batch)
-    return fused(_lu_solve, factors, pivots, b, trans=trans, vector=vector)
+    return eager_jit(_lu_solve, factors, pivots, b, trans=trans, vector=vector)
 
 
 def _solve_positive(a: Array, b: Array, *, lower: bool, vector: bool) -> Array:
@@ -170,7 +170,7 @@ def solve(
     if assume_a != "pos":
         return numpy_linalg.solve(a, b)
     a, b, vector = _system("solve", a, b)
-    return fused(_solve_positive, a, b, lower=bool(lower), vector=vector)
+    return eager_jit(_solve_positive, a, b, lower=bool(lower), vector=vector)
 
 
 # solve_sylvester
@@ -217,4 +217,4 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
     a, b = one_batch("solve_sylvester", a, b)
     a, c = one_batch("solve_sylvester", a, c)
     b, c = one_batch("solve_sylvester", b, c)
-    return fused(_sylvester, a, b, c, eigen=method == "eigen", tol=float(tol))
+    return eager_jit(_sylvester, a, b, c, eigen=method == "eigen", tol=float(tol))

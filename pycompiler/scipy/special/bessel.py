@@ -8,7 +8,8 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import special as lax_special
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import shape as shapes
 from pycompiler.ops import special as ops
@@ -31,7 +32,7 @@ def i0(x: Any) -> Array:
     >>> special.i0(1.0)
     Array(1.2660658, dtype=float32, weak_type=True)
     """
-    return fused(_i0, *promoted_inexact("i0", x))
+    return eager_jit(_i0, *promoted_inexact("i0", x))
 
 
 def _i0(x: Array) -> Array:
@@ -40,7 +41,7 @@ def _i0(x: Array) -> Array:
 
 def i1(x: Any) -> Array:
     """The modified Bessel function of order 1."""
-    return fused(_i1, *promoted_inexact("i1", x))
+    return eager_jit(_i1, *promoted_inexact("i1", x))
 
 
 def _i1(x: Array) -> Array:
@@ -59,7 +60,7 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
     if v < 0:
         raise ValueError(f"bessel_jn: the order v must not be negative, got {v}")
     (z,) = promoted_inexact("bessel_jn", z)
-    return fused(_bessel_jn, z, v=v)
+    return eager_jit(_bessel_jn, z, v=v)
 
 
 def _bessel_jn(z: Array, *, v: int) -> Array:
@@ -70,6 +71,7 @@ def _bessel_jn(z: Array, *, v: int) -> Array:
     return ops.bessel_j.bind(shapes.broadcast_in_dim.bind(orders, shape=shape, broadcast_dimensions=(0,)), repeated)
 
 
+@nested(3)
 @never_weak
 def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     """The confluent hypergeometric function 1F1(a; b; x)."""

@@ -8,7 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, weakly
 from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
 from pycompiler.ops import special as ops
@@ -24,13 +24,13 @@ def xlogy(x: Any, y: Any) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     x, y = promoted_inexact("xlogy", x, y)
-    return fused(_complex_xlogy, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlogy.bind(x, y)
+    return eager_jit(_complex_xlogy, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlogy.bind(x, y)
 
 
 def xlog1py(x: Any, y: Any) -> Array:
     """x log(1 + y), 0 where x is 0."""
     x, y = promoted_inexact("xlog1py", x, y)
-    return fused(_complex_xlog1py, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlog1py.bind(x, y)
+    return eager_jit(_complex_xlog1py, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlog1py.bind(x, y)
 
 
 def _weighted(x: Array, y: Array, logarithm: Array) -> Array:
@@ -79,7 +79,7 @@ def logit(x: Any) -> Array:
     >>> special.logit(0.75)
     Array(1.0986123, dtype=float32, weak_type=True)
     """
-    return fused(_logit, *promoted_inexact("logit", x))
+    return eager_jit(_logit, *promoted_inexact("logit", x))
 
 
 def _logit(x: Array) -> Array:
@@ -103,7 +103,7 @@ def entr(x: Any) -> Array:
     >>> special.entr(0.5)
     Array(0.3465736, dtype=float32, weak_type=True)
     """
-    return fused(_entr, *promoted_inexact("entr", x))
+    return eager_jit(_entr, *promoted_inexact("entr", x))
 
 
 def _entr(x: Array) -> Array:
@@ -112,7 +112,7 @@ def _entr(x: Array) -> Array:
 
 def rel_entr(p: Any, q: Any) -> Array:
     """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
-    return _weak_by_first(p, fused(_rel_entr, *promoted_inexact("rel_entr", p, q)))
+    return _weak_by_first(p, eager_jit(_rel_entr, *promoted_inexact("rel_entr", p, q)))
 
 
 def _weak_by_first(p: Any, result: Array) -> Array:
@@ -146,7 +146,7 @@ def _rel_entr(p: Array, q: Array) -> Array:
 
 def kl_div(p: Any, q: Any) -> Array:
     """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
-    return _weak_by_first(p, fused(_kl_div, *promoted_inexact("kl_div", p, q)))
+    return _weak_by_first(p, eager_jit(_kl_div, *promoted_inexact("kl_div", p, q)))
 
 
 def _kl_div(p: Array, q: Array) -> Array:
@@ -164,13 +164,17 @@ def _only_first(p: Array, q: Array) -> Array:
 def boxcox(x: Any, lmbda: Any) -> Array:
     """(x**lmbda - 1) / lmbda, log(x) where lmbda is 0."""
     x, lmbda = promoted_inexact("boxcox", x, lmbda)
-    return weakly(fused(_power_of_log, x, lmbda, one_more=False), get_aval(x).weak_type and get_aval(lmbda).weak_type)
+    return weakly(
+        eager_jit(_power_of_log, x, lmbda, one_more=False), get_aval(x).weak_type and get_aval(lmbda).weak_type
+    )
 
 
 def boxcox1p(x: Any, lmbda: Any) -> Array:
     """boxcox of 1 + x, accurate near 0."""
     x, lmbda = promoted_inexact("boxcox1p", x, lmbda)
-    return weakly(fused(_power_of_log, x, lmbda, one_more=True), get_aval(x).weak_type and get_aval(lmbda).weak_type)
+    return weakly(
+        eager_jit(_power_of_log, x, lmbda, one_more=True), get_aval(x).weak_type and get_aval(lmbda).weak_type
+    )
 
 
 def _power_of_log(x: Array, lmbda: Array, *, one_more: bool) -> Array:

@@ -6,8 +6,9 @@ from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import check_arrays
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special import plane
@@ -37,7 +38,7 @@ def erfinv(x: Any) -> Array:
 def erfcx(x: Any) -> Array:
     """exp(x**2) erfc(x), also of complex numbers, without underflow or overflow for x > 0."""
     (x,) = promoted_inexact("erfcx", x)
-    return fused(plane.complex_erfcx, x) if plane.is_complex(x) else ops.erfcx.bind(x)
+    return eager_jit(plane.complex_erfcx, x) if plane.is_complex(x) else ops.erfcx.bind(x)
 
 
 @never_weak
@@ -46,6 +47,7 @@ def dawsn(x: Any) -> Array:
     return ops.dawsn.bind(*promoted_inexact("dawsn", x))
 
 
+@nested(1)
 @never_weak
 def ndtr(x: Any) -> Array:
     """The normal distribution function, float32 or float64, else TypeError.
@@ -54,13 +56,14 @@ def ndtr(x: Any) -> Array:
     >>> special.ndtr(0.0)
     Array(0.5, dtype=float32)
     """
-    return fused(_ndtr, wide_float("ndtr", x))
+    return eager_jit(_ndtr, wide_float("ndtr", x))
 
 
 def _ndtr(x: Array) -> Array:
     return lax.mul(lax.erfc(lax.mul(x, -(0.5**0.5))), 0.5)
 
 
+@nested(1)
 @never_weak
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
     """The logarithm of the normal distribution function, float32 or float64, else TypeError.

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.dims.dims import surely_below
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.complexes import real
@@ -22,7 +23,10 @@ def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def _top(x: Array, axes: tuple[int, ...]) -> Array:
-    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, initial=-np.inf))
+    # Nothing has no maximum. Elsewhere there is no infinity that is not of x, which debug_infs would find.
+    shape = get_aval(x).shape
+    least = {} if all(surely_below(0, shape[axis]) for axis in axes) else {"initial": -np.inf}
+    top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, **least))
     return lax.select(ufuncs.isfinite(top), top, cast(0, get_aval(x).dtype))
 
 
@@ -77,10 +81,10 @@ def normalized(x: Any, *, axes: tuple[int, ...]) -> Array:
 def softmax(x: Any, /, *, axis: Any = None) -> Array:
     """exp(x) / sum(exp(x)) over axes, all of them by default, without overflow."""
     (x,) = promoted_inexact("softmax", x)
-    return fused(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
+    return eager_jit(normalized, x, axes=canonical_axes("softmax", axis, len(get_aval(x).shape)))
 
 
 def log_softmax(x: Any, /, *, axis: Any = None) -> Array:
     """x - logsumexp(x) over axes, all of them by default, without overflow."""
     (x,) = promoted_inexact("log_softmax", x)
-    return fused(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))
+    return eager_jit(log_normalized, x, axes=canonical_axes("log_softmax", axis, len(get_aval(x).shape)))

@@ -11,7 +11,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted_inexact
 from pycompiler.ops import special as ops
@@ -31,7 +31,7 @@ def gammaln(x: Any) -> Array:
 def loggamma(x: Any) -> Array:
     """The logarithm of the gamma function: of complex numbers the principal branch, of negative real ones nan."""
     (x,) = promoted_inexact("loggamma", x)
-    return fused(plane.complex_loggamma if plane.is_complex(x) else _loggamma, x)
+    return eager_jit(plane.complex_loggamma if plane.is_complex(x) else _loggamma, x)
 
 
 def _loggamma(x: Array) -> Array:
@@ -41,7 +41,7 @@ def _loggamma(x: Array) -> Array:
 @never_weak
 def gammasgn(x: Any) -> Array:
     """The sign of the gamma function, as a float; at -1, -2, ... nan."""
-    return fused(_gammasgn, *promoted_inexact("gammasgn", x))
+    return eager_jit(_gammasgn, *promoted_inexact("gammasgn", x))
 
 
 def _gammasgn(x: Array) -> Array:
@@ -64,7 +64,7 @@ def gamma(x: Any) -> Array:
     Array(24., dtype=float32)
     """
     (x,) = promoted_inexact("gamma", x)
-    return fused(plane.complex_gamma, x) if plane.is_complex(x) else ops.gamma.bind(x)
+    return eager_jit(plane.complex_gamma, x) if plane.is_complex(x) else ops.gamma.bind(x)
 
 
 def digamma(x: Any) -> Array:
@@ -115,7 +115,7 @@ def gammaincc(a: Any, x: Any) -> Array:
 
 def betaln(a: Any, b: Any) -> Array:
     """The logarithm of the magnitude of the beta function; at its poles inf."""
-    return fused(_betaln, *promoted_inexact("betaln", a, b))
+    return eager_jit(_betaln, *promoted_inexact("betaln", a, b))
 
 
 def _betaln(a: Array, b: Array) -> Array:
@@ -137,7 +137,7 @@ def _reflected(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
 @never_weak
 def beta(a: Any, b: Any) -> Array:
     """The beta function, gamma(a) gamma(b) / gamma(a + b)."""
-    return fused(_beta, *promoted_inexact("beta", a, b))
+    return eager_jit(_beta, *promoted_inexact("beta", a, b))
 
 
 def _beta(a: Array, b: Array) -> Array:
@@ -172,7 +172,7 @@ def factorial(n: Any, exact: bool = False) -> Array:
         raise NotImplementedError(
             "factorial: exact integers of any size are not there; leave exact out, or use math.factorial of an int"
         )
-    return fused(_factorial, *promoted_inexact("factorial", n))
+    return eager_jit(_factorial, *promoted_inexact("factorial", n))
 
 
 def _factorial(n: Array) -> Array:
@@ -186,7 +186,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     >>> special.comb(5, 2).round(2)
     Array(10., dtype=float32)
     """
-    return fused(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
+    return eager_jit(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
 
 
 def _comb(n: Array, k: Array, *, repetition: bool) -> Array:
@@ -204,7 +204,7 @@ def _comb(n: Array, k: Array, *, repetition: bool) -> Array:
 @never_weak
 def poch(z: Any, m: Any) -> Array:
     """Pochhammer's symbol, gamma(z + m) / gamma(z); 1 where m is 0."""
-    return fused(_poch, *promoted_inexact("poch", z, m))
+    return eager_jit(_poch, *promoted_inexact("poch", z, m))
 
 
 def _poch(z: Array, m: Array) -> Array:
@@ -249,7 +249,7 @@ def multigammaln(a: Any, d: Any) -> Array:
     if d > _MOST_DIMENSIONS:
         raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: there is a term for each")
     (a,) = promoted_inexact("multigammaln", a)
-    return fused(_multigammaln, a, d=d)
+    return eager_jit(_multigammaln, a, d=d)
 
 
 def _multigammaln(a: Array, *, d: int) -> Array:

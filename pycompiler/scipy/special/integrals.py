@@ -6,7 +6,8 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import special as ops
 from pycompiler.scipy.special.error import wide_float
@@ -24,6 +25,7 @@ def expi(x: Any) -> Array:
     return ops.expi.bind(*promoted_inexact("expi", x))
 
 
+@nested(2)
 @never_weak
 def expn(n: Any, x: Any) -> Array:
     """The integral of exp(-x t) / t**n from 1 on, for integral n >= 0 and x >= 0, else nan."""
@@ -40,7 +42,7 @@ def fresnel(x: Any) -> tuple[Array, Array]:
 @never_weak
 def sici(x: Any) -> tuple[Array, Array]:
     """The sine integral and the cosine integral; the latter is that of |x|, but nan at -inf."""
-    return fused(_sici, *promoted_inexact("sici", x))
+    return eager_jit(_sici, *promoted_inexact("sici", x))
 
 
 def _sici(x: Array) -> tuple[Array, Array]:
@@ -48,6 +50,7 @@ def _sici(x: Array) -> tuple[Array, Array]:
     return ops.sin_integral.bind(x), lax.select(lax.eq(x, -np.inf), np.nan, cosine)
 
 
+@nested(1)
 @never_weak
 def spence(x: Any) -> Array:
     """The integral of log(t) / (1 - t) from 1 to x >= 0, below nan. float32 and float64, else TypeError."""

@@ -13,7 +13,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted, promoted_inexact
@@ -32,7 +32,7 @@ def wofz(z: Any) -> Array:
     (z,) = promoted_inexact("wofz", z)
     if not is_complex(z):
         z = cast(z, dtypes.with_parts(get_aval(z).dtype))
-    return fused(_wofz, z)
+    return eager_jit(_wofz, z)
 
 
 def _wofz(z: Array) -> Array:
@@ -49,7 +49,8 @@ def complex_erfcx(z: Any) -> Array:
 
 
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None) -> Array:
-    """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta and azimuth phi.
+    """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta, which may lie
+    outside of 0..pi, and azimuth phi.
 
     Orthonormal on the sphere, with the phase of Condon and Shortley; 0 where abs(m) > n, so for negative n. The
     arguments broadcast; a degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
@@ -64,12 +65,15 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
         n = lax.min(n, cast(operator.index(n_max), get_aval(n).dtype))
     check_arrays("sph_harm_y", theta, phi)
     n, m, theta, phi = mixed_inexact("sph_harm_y", n, m, movement.atleast_1d(theta), phi)
-    return fused(_sph_harm_y, n, m, theta, phi)
+    return eager_jit(_sph_harm_y, n, m, theta, phi)
 
 
 def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
     none = lax.lt(n, 0)
-    size = ops.sph_legendre.bind(lax.select(none, 0, n), m, theta)
+    # The polar angle in 0..pi, with the same cosine, of which this is a function.
+    turned = lax.sub(theta, lax.mul(lax.round(lax.mul(theta, 1 / (2 * pi)), 1), 2 * pi))
+    folded = lax.select(lax.lt(turned, 0), lax.neg(turned), turned)
+    size = ops.sph_legendre.bind(lax.select(none, 0, n), m, folded)
     size, angle = lax.select(none, 0, size), lax.mul(m, phi)
     return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
 

@@ -14,7 +14,7 @@ from pycompiler.core.types.tree_keys import register_pytree_node_class
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import linalg
 from pycompiler.lax import movement as lax_movement
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.numpy import contraction, indexing, movement, reductions, statistics, ufuncs
 from pycompiler.numpy.creation import eye
@@ -64,7 +64,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         self._set(dataset=dataset, weights=weights, neff=lax.reciprocal(reductions.sum(lax.square(weights))))
         factor = self._factor(bw_method)
         covariance = movement.atleast_2d(statistics.cov(dataset, aweights=weights))
-        inverse = fused(_inverse, covariance)
+        inverse = eager_jit(_inverse, covariance)
         squared = ufuncs.square(factor)
         self._set(covariance=ufuncs.multiply(covariance, squared), inv_cov=ufuncs.divide(inverse, squared))
 
@@ -109,7 +109,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
     def evaluate(self, points: Any) -> Array:
         """The density at points, f[d, m] -> f[m]."""
         points = self._matched("evaluate", points)
-        return fused(_density, self.dataset, self.weights, points, self.inv_cov, logarithm=False)
+        return eager_jit(_density, self.dataset, self.weights, points, self.inv_cov, logarithm=False)
 
     def __call__(self, points: Any) -> Array:
         """The density at points."""
@@ -122,7 +122,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
     def logpdf(self, x: Any) -> Array:
         """The logarithm of the density at points, without underflow."""
         points = self._matched("logpdf", x)
-        return fused(_density, self.dataset, self.weights, points, self.inv_cov, logarithm=True)
+        return eager_jit(_density, self.dataset, self.weights, points, self.inv_cov, logarithm=True)
 
     def integrate_gaussian(self, mean: Any, cov: Any) -> Array:
         """The integral of the density times that of a normal distribution."""
@@ -140,7 +140,9 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         return self._overlap(ufuncs.add(self.covariance, other.covariance), other.dataset, other.weights)
 
     def _overlap(self, covariance: Array, points: Array, weights: Array | None) -> Array:
-        density = fused(_density, self.dataset, self.weights, points, fused(_inverse, covariance), logarithm=False)
+        density = eager_jit(
+            _density, self.dataset, self.weights, points, eager_jit(_inverse, covariance), logarithm=False
+        )
         return reductions.sum(density if weights is None else ufuncs.multiply(density, weights))
 
     def integrate_box_1d(self, low: Any, high: Any) -> Array:
@@ -149,7 +151,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
             raise ValueError(f"integrate_box_1d: the density has {self.d} dimensions, it takes one of 1")
         if np.ndim(low) != 0 or np.ndim(high) != 0:
             raise ValueError("integrate_box_1d: the limits must be scalars")
-        return fused(
+        return eager_jit(
             _box, self.dataset, self.weights, self.covariance, *promoted_inexact("integrate_box_1d", low, high)
         )
 

@@ -9,7 +9,7 @@ from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement as lax_movement
 from pycompiler.lax import reduction as lax_reduction
-from pycompiler.lax.fused import fused
+from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.numpy import cumulative, movement, reductions, sorting, taking, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
@@ -58,7 +58,7 @@ def _run_bounds(starts: Array) -> tuple[Array, Array]:
 
 
 def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
-    """The most frequent value along an axis (None: of all), the least of several, and how often it occurs.
+    """The most frequent value along an axis (None: of all), the smallest of several, and its count.
 
     nans are alike. Of an empty array the mode is nan. nan_policy must be 'propagate'.
     """
@@ -78,7 +78,7 @@ def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: 
         dtype = dtypes.scalar_dtype(float)
         value, count = (as_array(broadcast_to(np.asarray(x, dtype), shape)) for x in (np.nan, 0))
     else:
-        value, count = fused(_mode, lines)
+        value, count = eager_jit(_mode, lines)
     target = kept if keepdims else shape
     return ModeResult(lax_movement.reshape(value, target), lax_movement.reshape(count, target))
 
@@ -107,7 +107,7 @@ def rankdata(a: Any, method: str = "average", *, axis: int | None = None, nan_po
     axis = 0 if axis is None else canonical_axis("rankdata", axis, len(get_aval(a).shape))
     if 0 in get_aval(a).shape:
         return as_array(broadcast_to(np.asarray(0, dtypes.scalar_dtype(float)), get_aval(a).shape))
-    return fused(_rankdata, a, axis=axis, method=method, dtype=dtypes.scalar_dtype(float))
+    return eager_jit(_rankdata, a, axis=axis, method=method, dtype=dtypes.scalar_dtype(float))
 
 
 def _rankdata(a: Array, *, axis: int, method: str, dtype: Any) -> Array:

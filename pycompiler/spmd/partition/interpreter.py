@@ -26,7 +26,7 @@ from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import zeros
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, shaped, short
 from pycompiler.diagnostics import remarks
 from pycompiler.ops.arithmetic import min_
@@ -70,7 +70,7 @@ def partition(closed: ClosedGraph, mesh: Mesh, in_layouts: tuple[Layout, ...]) -
                 shaped(local_shape(a.shape, layout, mesh.shape), a.dtype, a.weak_type)
                 for a, layout in zip(closed.in_avals, in_layouts, strict=True)
             ]
-            local = record(run, avals, Origin("jit", run))
+            local = record(run, avals, DebugInfo("jit", run))
         return Partitioned(local, tuple(out_layouts))
 
     return closed.derive(("partition", mesh, in_layouts), make)
@@ -209,7 +209,7 @@ class _Partitioner:
             return [part.value for part in outs]
 
         avals = [self._local(a, layout) for a, layout in zip(closed.in_avals, layouts, strict=True)]
-        return record(run, avals, Origin("jit", run)), found
+        return record(run, avals, DebugInfo("jit", run)), found
 
     def _local(self, aval: ShapedArray, layout: Layout) -> ShapedArray:
         return shaped(local_shape(aval.shape, layout, self.sizes), aval.dtype, aval.weak_type)
@@ -299,8 +299,8 @@ class _Partitioner:
         values = [self.moved(part, whole(len(part.layout))) for part in parts]
         avals = [atom.aval for atom in equation.inputs]
         outs = [var.aval for var in equation.outputs]
-        here = record(lambda *xs: list(primitive.bind(*xs, **params)), avals, Origin("jit", self.once))
-        elsewhere = record(lambda *xs: list(map(zeros, outs)), avals, Origin("jit", self.once))
+        here = record(lambda *xs: list(primitive.bind(*xs, **params)), avals, DebugInfo("jit", self.once))
+        elsewhere = record(lambda *xs: list(map(zeros, outs)), avals, DebugInfo("jit", self.once))
         names = tuple(self.mesh.axis_names)
         number = min_.bind(index_of(names), np.int32(1))
         found = cond.bind(number, *values, branches=(here, elsewhere))

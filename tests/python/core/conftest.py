@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pycompiler.core.tracing import primitive as primitives
+from pycompiler.core.hooks import hooks
 from pycompiler.core.types.aval import get_aval
 
 
@@ -14,4 +14,4 @@ def evaluate_by_reference(primitive, args, params):
 
 @pytest.fixture(autouse=True)
 def _by_reference(monkeypatch):
-    monkeypatch.setattr(primitives, "eager_slot", evaluate_by_reference)
+    monkeypatch.setattr(hooks, "evaluate", evaluate_by_reference)

@@ -13,7 +13,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Graph, check_graph, elimi
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.structural import add, broadcast_in_dim, instantiate, reduce_sum, transpose
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import float32
 from pycompiler.ops import PRIMITIVES
@@ -24,7 +24,7 @@ VECTOR = shaped((3,), float32)
 
 
 def graph_of(fun, *avals):
-    graph = make_graph(lambda *xs: [fun(*xs)], avals, Origin("jit", fun))
+    graph = make_graph(lambda *xs: [fun(*xs)], avals, DebugInfo("jit", fun))
     check_graph(graph)
     return graph
 
@@ -113,7 +113,7 @@ def test_dead_code_goes():
         mul.bind(x, x)
         return [sin.bind(x), add.bind(x, x)]
 
-    graph = make_graph(fun, [VECTOR], Origin("jit", fun)).graph
+    graph = make_graph(fun, [VECTOR], DebugInfo("jit", fun)).graph
     assert [e.primitive.name for e in eliminate_dead_code(graph).equations] == ["sin", "add"]
     assert [e.primitive.name for e in eliminate_dead_code(graph, keep=[False, True]).equations] == ["add"]
 

@@ -5,7 +5,7 @@ import warnings
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.compile.views import views
+from pycompiler.compile.output_views import find_output_views
 
 
 def calls_of(function):
@@ -63,5 +63,5 @@ def test_views_are_looked_for_in_one_pass_over_the_graph():
 
     graph = pc.make_jaxpr(lambda xs: [x.reshape(8, 1000) for x in xs] + [xs[0] * 2])([pnp.ones(8000)] * 20).graph
     graph.equations = Equations(graph.equations)
-    assert list(views(graph).values()) == [(i, 0) for i in range(20)]
+    assert list(find_output_views(graph).values()) == [(i, 0) for i in range(20)]
     assert Equations.passes == 1

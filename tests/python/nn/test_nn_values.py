@@ -148,10 +148,27 @@ def test_plain_initializer(make):
     np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((3,), {"in_axis": [0], "out_axis": []}),
+        ((3,), {"in_axis": [], "out_axis": [0]}),
+        ((2, 3), {"in_axis": [], "out_axis": []}),
+        ((), {"in_axis": [], "out_axis": []}),
+    ],
+)
+@pytest.mark.parametrize("mode", ["fan_in", "fan_out", "fan_avg", "fan_geo_avg"])
+def test_initializers_of_chosen_axes(shape, axes, mode):
+    want = jax.nn.initializers.variance_scaling(1.0, mode, "normal", **axes)(jax.random.key(1), shape)
+    with pc.threefry_partitionable(True):
+        got = ours.initializers.variance_scaling(1.0, mode, "normal", **axes)(random.key(1), shape)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
 def test_errors():
     with pytest.raises(ValueError, match="glu: axis 0 has 3 elements, which is no even number"):
         ours.glu(F, axis=0)
-    with pytest.raises(ValueError, match="variance_scaling: needs at least two dimensions"):
+    with pytest.raises(ValueError, match=r"variance_scaling: the shape \(3,\) has no axis -2; say by in_axis"):
         ours.initializers.he_normal()(random.key(0), (3,))
     with pytest.raises(AttributeError, match="has no attribute rellu; the nearest name is"):
         ours.rellu  # noqa: B018

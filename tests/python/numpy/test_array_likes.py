@@ -118,6 +118,8 @@ def test_members_of_an_enum_are_integers():
     assert pnp.add(Color.RED, Color.BLUE).tolist() == 3
     assert pnp.array([Color.RED, Color.BLUE]).tolist() == [1, 2]
     assert pnp.asarray(Color.BLUE).weak_type
+    assert pnp.int32(Color.BLUE).tolist() == 2
+    assert pnp.float16(Color.BLUE).dtype == np.float16
     assert pnp.result_type(Color.RED, np.int8) == np.int8
     assert lax.add(pnp.int8(1), Color.BLUE).dtype == np.int8
 

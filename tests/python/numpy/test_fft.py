@@ -154,3 +154,18 @@ def test_empty_batches():
 def test_bad_calls(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_names_of_transforms_may_be_small():
+    x = np.arange(5, dtype=np.float32)
+    for small in ("fft", "Rfft"):
+        np.testing.assert_array_equal(pc.lax.fft(x, small, (5,)), pc.lax.fft(x, small.upper(), (5,)))
+
+
+def test_transforms_of_no_dimensions():
+    x = (np.arange(6) * (1 - 2j)).astype(np.complex64).reshape(2, 3)
+    for kind in ("FFT", "IFFT"):
+        np.testing.assert_array_equal(pc.lax.fft(x, kind, ()), x)
+        assert pc.lax.fft(x.real, kind, ()).dtype == np.complex64
+    with pytest.raises(ValueError, match="fft: takes 1 to 2 fft_lengths"):
+        pc.lax.fft(x.real, "RFFT", ())

@@ -103,6 +103,47 @@ CASES = {
 }
 
 
+PLACES = [
+    (X, 1, 9, None),
+    (X, -1, [7, 8], None),
+    (X, [3, 1], [7, 8], None),
+    (X, [1, 1], [7, 8], None),
+    (X, [3, -2, 0], 9, None),
+    (X, [], 9, None),
+    (X, [1], [5, 6, 7], None),
+    (Y, 1, 7, 1),
+    (Y, [0, 1], 7, 0),
+    (Y, [0], 8, 0),
+]
+
+
+@pytest.mark.parametrize(("a", "places", "values", "axis"), PLACES, ids=str)
+def test_places_of_insert_may_be_traced(a, places, values, axis):
+    values = np.asarray(values, np.int32)
+    expected = np.insert(a, places, values, axis)
+    run = pc.jit(lambda x, i, v: pnp.insert(x, i, v, axis))(a, np.asarray(places, np.int32), values)
+    np.testing.assert_array_equal(run, expected)
+    np.testing.assert_array_equal(
+        pnp.insert(a, places if places != [] else np.zeros(0, np.int32), values, axis), expected
+    )
+
+
+def test_a_traced_mask_of_insert_is_refused():
+    with pytest.raises(pc.errors.ConcretizationTypeError, match="insert: the value of obj, for the size of the result"):
+        pc.jit(lambda m: pnp.insert(X, m, 9))(X > 2)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_take_along_axis_by_rows_of_zeros_and_a_one(wrap):
+    places = np.array([[0, -1, 9]], np.int32)
+    floats = Y.astype(np.float32)
+    for a, axis in ((Y, 0), (floats, 1)):
+        indices = np.broadcast_to(places if axis else places.T, (a.shape[0], 3) if axis else (3, a.shape[1]))
+        expected = jnp.take_along_axis(a, jnp.asarray(indices), axis, mode="one_hot")
+        got = wrap(lambda a, i, axis=axis: pnp.take_along_axis(a, i, axis, mode="one_hot"))(a, indices)
+        np.testing.assert_array_equal(got, expected)
+
+
 def parts(out):
     return [np.asarray(part) for part in (out if isinstance(out, tuple | list) else [out])]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pycompiler.core.config.config import enable_x64
-from pycompiler.core.tracing import primitive as primitives
+from pycompiler.core.hooks import hooks
 from pycompiler.core.types.aval import get_aval
 
 
@@ -26,10 +26,10 @@ def evaluate(primitive, args, params):
 @contextlib.contextmanager
 def by_reference() -> Iterator[None]:
     """Eager evaluation by NumPy, with 64-bit types, while the block runs."""
-    before = primitives.eager_slot
-    primitives.eager_slot = evaluate
+    before = hooks.evaluate
+    hooks.evaluate = evaluate
     try:
         with enable_x64(True):
             yield
     finally:
-        primitives.eager_slot = before
+        hooks.evaluate = before

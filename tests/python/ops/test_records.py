@@ -9,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler.compile import built
+from pycompiler.compile import prebuilt
 from pycompiler.jit import dispatch
 from pycompiler.ops import PRIMITIVES
 
@@ -29,7 +29,7 @@ MADE_ELSEWHERE = {
     "spend": "the compiler: limits of loops",
     **dict.fromkeys(
         ["participant", "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute"],
-        "pycompiler.spmd.participants",
+        "pycompiler.spmd.collective_ops",
     ),
 }
 
@@ -82,8 +82,8 @@ def test_every_ufunc_is_called_directly_or_not_for_a_reason():
 def test_the_kernels_of_the_build_are_those_that_are_asked_for():
     text = (ROOT / "tools/array-kernels/array-kernels.cpp").read_text()
     table = text[text.index("const Kernel kernels[]") : text.index("/// CPUs to compile for")]
-    assert set(re.findall(r'\{"(\w+)", \d', table)) == built.OPS
-    assert set(PRIMITIVES) >= built.OPS
+    assert set(re.findall(r'\{"(\w+)", \d', table)) == prebuilt.OPS
+    assert set(PRIMITIVES) >= prebuilt.OPS
 
 
 def test_ufuncs_of_several_kinds_as_numpy_has_them():

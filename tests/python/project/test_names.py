@@ -1,6 +1,8 @@
 """The public names: all there, tested, or left out with a reason; what is not there says what is nearest."""
 
+import importlib
 import importlib.util
+import pkgutil
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,16 @@ def test_a_name_that_is_not_there(module):
     path = module if module == "pycompiler" else f"pycompiler.{module}"
     with pytest.raises(AttributeError, match=f"module {path} has no attribute no_such_thing"):
         _ = count_names.owner(module).no_such_thing
+
+
+@pytest.mark.parametrize("package", ["lax", "numpy"])
+def test_a_package_has_what_its_modules_list(package):
+    """The lists of names stand in the modules; a name is in one of them."""
+    prefix = f"pycompiler.{package}."
+    namespace = importlib.import_module(prefix[:-1])
+    names = [info.name for info in pkgutil.iter_modules(namespace.__path__) if info.name not in namespace.__all__]
+    listed = [n for name in names for n in getattr(importlib.import_module(prefix + name), "__all__", ())]
+    assert len(set(namespace.__all__)) == len(namespace.__all__)
+    assert len(set(listed)) == len(listed)
+    assert set(listed) <= set(namespace.__all__)
+    assert len(listed) > 150

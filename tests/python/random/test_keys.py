@@ -212,3 +212,45 @@ def test_errors():
         random.key_data(np.float32([1, 2]))
     with pytest.raises(TypeError, match=r"no elements that NumPy knows: random.key_data\(keys\) gives"):
         np.asarray(random.key(0))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_arrays_of_one_key(wrap):
+    """What fills an array of keys with a number makes the key whose numbers are all that."""
+    made = {
+        "zeros": lambda module, keys: module.zeros(keys.shape, keys.dtype),
+        "ones": lambda module, keys: module.ones((2, 1), keys.dtype),
+        "empty": lambda module, keys: module.zeros_like(module.empty(3, keys.dtype)),
+        "full": lambda module, keys: module.full((2,), 100, dtype=keys.dtype),
+        "full of a key": lambda module, keys: module.full((2,), keys[1], dtype=keys.dtype),
+        "zeros_like": lambda module, keys: module.zeros_like(keys),
+        "ones_like": lambda module, keys: module.ones_like(keys),
+        "full_like": lambda module, keys: module.full_like(keys, 7),
+        "full_like of a key": lambda module, keys: module.full_like(keys, keys[0]),
+        "insert": lambda module, keys: module.insert(keys, 1, keys[0]),
+    }
+    for make in made.values():
+        ours = wrap(lambda keys, make=make: make(pnp, keys))(random.split(random.key(3)))
+        jaxs = make(jnp, theirs.wrap_key_data(np.asarray(random.key_data(random.split(random.key(3))))))
+        assert ours.dtype == KEY
+        np.testing.assert_array_equal(random.key_data(ours), theirs.key_data(jaxs))
+
+
+def test_keys_are_close_to_themselves():
+    keys = random.split(random.key(3))
+    for close in (pnp.isclose, pc.jit(pnp.isclose)):
+        np.testing.assert_array_equal(close(keys, keys), [True, True])
+        np.testing.assert_array_equal(close(keys, keys[::-1]), [False, False])
+    assert pnp.allclose(keys, keys)
+    assert not pnp.allclose(keys, keys[0])
+    with pytest.raises(TypeError, match="isclose: keys of random numbers"):
+        pnp.isclose(keys, 1.0)
+
+
+def test_the_dtype_of_keys_is_a_dtype():
+    assert pnp.issubdtype(KEY, np.generic)
+    assert pnp.issubdtype(KEY, pc.dtypes.prng_key)
+    assert not pnp.issubdtype(KEY, np.integer)
+    # No number becomes a key unasked.
+    with pytest.raises(TypeError, match="keys of random numbers"):
+        random.split(random.key(0)).at[0].set(0)

@@ -394,3 +394,13 @@ def test_beta_of_negative_integers_is_that_of_scipy():
     np.testing.assert_allclose(special.betaln(a, b), scipy.special.betaln(a, b), rtol=1e-5, atol=1e-6)
     whole = a.astype(np.int32), b.astype(np.int32)
     np.testing.assert_allclose(special.beta(*whole), scipy.special.beta(*map(np.float64, whole)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("f", ["logsumexp", "softmax", "log_softmax"])
+def test_no_infinities_on_the_way(f):
+    x = np.array([[1000.0, 1.0, -3.0]], np.float32)
+    with pc.debug_infs(True):
+        for axis in (None, 0, 1):
+            found = getattr(pc.scipy.special, f)(x, axis=axis)
+            np.testing.assert_allclose(found, getattr(scipy.special, f)(x, axis=axis), rtol=1e-6, atol=1e-6)
+    assert pc.scipy.special.logsumexp(np.zeros((0,), np.float32)) == -np.inf

@@ -147,3 +147,20 @@ def test_derivatives_of_weighted_logarithms():
                 np.testing.assert_allclose(np.asarray(total(Z[0], W[0])), slope, rtol=1e-12)
         at_zero = pc.grad(lambda y: special.xlogy(0j, y), holomorphic=True)(0j)
         assert complex(at_zero) == 0
+
+
+THETA = np.array([-2, -0.5, 0.5, 2, 3.5, 4.5, 7, -4, 12], np.float32)
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 0), (1, 1), (2, 1), (3, 3), (2, 2), (2, -1), (3, -3), (4, -2)])
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_polar_angles_beyond_the_poles(n, m, wrap):
+    """The harmonic is a function of the cosine of the angle."""
+    orders = np.full(THETA.shape, n, np.int32), np.full(THETA.shape, m, np.int32)
+    got = wrap(lambda t: special.sph_harm_y(*orders, t, 0.3))(THETA)
+    want = scipy.special.sph_harm_y(n, m, THETA.astype(np.float64), 0.3)
+    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-6)
+    slope = wrap(pc.vmap(pc.grad(lambda t: special.sph_harm_y(np.int32(n), np.int32(m), t, 0.0).real.sum())))(THETA)
+    step = 1e-5
+    ends = [scipy.special.sph_harm_y(n, m, THETA.astype(np.float64) + end, 0.0).real for end in (step, -step)]
+    np.testing.assert_allclose(slope, (ends[0] - ends[1]) / (2 * step), rtol=1e-4, atol=2e-5)

@@ -14,7 +14,7 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.ops import COLLECTIVES, PRIMITIVES
 from pycompiler.sharding import NamedSharding
 from pycompiler.sharding import PartitionSpec as P
-from pycompiler.spmd import participants
+from pycompiler.spmd import collective_ops
 from pycompiler.spmd.partition import partition
 from pycompiler.spmd.partition.interpreter import FORMS
 from pycompiler.spmd.partition.table import RULES, WITHOUT_RULE
@@ -28,7 +28,7 @@ def with_wide_types():
 
 def test_every_primitive_has_a_rule_or_a_reason():
     """Of all that there are in the process but the collectives, which the axes of a mesh replace."""
-    apart = {*COLLECTIVES.values(), *(x for x in vars(participants).values() if isinstance(x, Primitive))}
+    apart = {*COLLECTIVES.values(), *(x for x in vars(collective_ops).values() if isinstance(x, Primitive))}
     every = {x for x in gc.get_objects() if isinstance(x, Primitive)} - apart
     assert every >= set(PRIMITIVES.values())
     kinds = (set(RULES), set(FORMS), set(WITHOUT_RULE))

@@ -12,7 +12,7 @@ from pycompiler import lax
 from pycompiler import numpy as pnp
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.jit.jit import jit
 from pycompiler.lax.branches import cond, switch
@@ -357,7 +357,7 @@ def called(fun):
     """`fun` behind a nested call, as `jit` makes it."""
 
     def call(*xs):
-        graph = make_graph(lambda *ys: [fun(*ys)], [get_aval(x) for x in xs], Origin("jit", fun))
+        graph = make_graph(lambda *ys: [fun(*ys)], [get_aval(x) for x in xs], DebugInfo("jit", fun))
         return call_graph(graph, "program", xs)[0]
 
     call.__name__ = f"called_{fun.__name__}"

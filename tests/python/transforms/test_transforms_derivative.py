@@ -12,7 +12,7 @@ from pycompiler.core.config.config import config
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES as P
@@ -182,7 +182,7 @@ def test_residuals_that_nothing_needs_are_not_kept():
         # The derivative of sin would read cos(x); stop_gradient makes it dead.
         return mul.bind(P["stop_gradient"].bind(sin.bind(x)), x)
 
-    graph = make_graph(lambda x: [fun(x)], [get_aval(1.0)], Origin("jit", fun))
+    graph = make_graph(lambda x: [fun(x)], [get_aval(1.0)], DebugInfo("jit", fun))
     parts = linearize_graph(graph, (True,))
     assert len(parts.residuals) == 1
     assert [equation.primitive.name for equation in parts.linear.graph.equations] == ["mul"]

@@ -7,20 +7,22 @@ include "mlir/Pass/PassBase.td"
 def ConvertArrayToLinalg : Pass<"convert-array-to-linalg", "ModuleOp"> {
   let summary = "Lower the array dialect to linalg on tensors";
   let description = [{
-    Replaces every op of the array dialect by `linalg`, `tensor`, `arith`, `math`, `scf` and `func`. Types become storage types:
+    Replaces every op of the array dialect by `linalg`, `tensor`, `arith`, `math`, `scf` and `func`. Types become
+    storage types:
 
-    - `i1` elements are stored as `i8` holding 0 or 1; bodies compute with `i1` and extend what they store,
-    - `uiN` elements become signless `iN`; the unsigned variant of an arithmetic op is chosen by the array op's element type,
-    - `!array.token` is erased, from function signatures too.
+    - `i1` elements are stored as `i8` with 0 or 1; bodies compute with `i1` and extend before they store,
+    - `uiN` elements become signless `iN`; the element type of the array op selects the unsigned variant of an arithmetic op,
+    - `!array.token` is erased, also from function signatures.
 
-    Elementwise ops, broadcasts, transposes, iota, gathers, reductions and contractions become `linalg.generic`, one each;
-    `array-fuse-elementwise` joins them. What is a view (slice, most reshapes) becomes a `tensor` op.
+    Elementwise ops, broadcasts, transposes, iota, gathers, reductions and contractions become `linalg.generic`, one
+    each; `array-fuse-elementwise` fuses them. Views (slice, most reshapes) become `tensor` ops.
 
-    Floating-point flags: `contract` on additions, subtractions and multiplications; sums and products that reduce carry
-    `reassoc` as well; nothing else. Transcendental functions, sums and contractions of f16 and bf16 compute in f32.
+    Floating-point flags: `contract` on additions, subtractions and multiplications; also `reassoc` on the sums and
+    products of reductions; nothing else. Transcendental functions, sums and contractions of f16 and bf16 compute in
+    f32.
 
-    Scatters become loops over their updates, or, where there are threads for these, a `linalg.generic` that says where
-    each of them goes (array/Conversion/ScatterForm.h).
+    Scatters become loops over their updates. With `has-threads` they become a `linalg.generic` that computes the place
+    of each update (array/Conversion/ScatterForm.h).
   }];
   let options = [Option<"hasThreads", "has-threads", "bool", "false",
                         "Elements have threads, as on a GPU: nothing that could run at the same time is a loop">,
@@ -31,43 +33,42 @@ def ConvertArrayToLinalg : Pass<"convert-array-to-linalg", "ModuleOp"> {
 }
 
 def LowerViews : Pass<"array-lower-views"> {
-  let summary = "Cut dimensions of buffers into several sizes that a call decides";
+  let summary = "Cut dimensions of buffers into several symbolic sizes";
   let description = [{
-    A `memref.expand_shape` that cuts one dimension into several of sizes that are not constants becomes a
-    `memref.reinterpret_cast` with the strides that follow: expand-strided-metadata, which comes next, takes one such size
-    for each dimension.
+    If a `memref.expand_shape` cuts one dimension into several non-constant sizes, it becomes a
+    `memref.reinterpret_cast` with the resulting strides: expand-strided-metadata, which comes next, supports one such
+    size for each dimension.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def CheckShapes : Pass<"array-check-shapes", "ModuleOp"> {
-  let summary = "Refuse types of more bytes than can be counted";
+  let summary = "Refuse types whose bytes exceed 64-bit numbers";
   let description = [{
-    Sizes, strides and bytes are numbers of 64 bits from here on. The shape of every value has to fit (array/IR/Bytes.h): a
-    product that wraps would become a buffer that is too small. It stands at the beginning of every pipeline.
+    From here on, sizes, strides and bytes are 64-bit numbers. The shape of every value must fit (array/IR/Bytes.h): a
+    product that wraps would lead to a buffer that is too small. Runs first in every pipeline.
   }];
 }
 
 def CheckInput : Pass<"array-check-input", "ModuleOp"> {
-  let summary = "Check a module that comes from elsewhere, and make it check what it can't know before it runs";
+  let summary = "Check a module from a file, and add run-time checks where the compiler cannot decide";
   let description = [{
-    For modules that were read from files: those that this package traces are right by construction. What works on memory by
-    address is refused, and so are attributes and operations that only passes make. What is undefined when it goes wrong is
-    defined: an index outside of a tensor and a step that is not positive are errors of the run (the routine `check` of the
-    runtime), an integer divided by 0 is -1 of signed, the largest number of unsigned ones, with the remainder of the
-    dividend.
+    For modules from files; modules that this package traces are correct by construction. The pass refuses operations
+    that work on memory by address, and attributes and operations that only passes make. It defines undefined cases: an
+    index outside a tensor, and a step that is not positive, are run-time errors (the routine `check` of the runtime).
+    An integer divided by 0 is -1 (the maximum of unsigned types), and the remainder is the dividend.
 
-    The module gets the attribute `array.checked`, by which array-guard-sizes knows it.
+    The module gets the attribute `array.checked`, by which array-guard-sizes recognizes it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def GuardSizes : Pass<"array-guard-sizes", "func::FuncOp"> {
-  let summary = "Check, in modules from elsewhere, that sizes which a call decides fit each other";
+  let summary = "Check symbolic sizes of modules from files at run time";
   let description = [{
-    In modules with `array.checked`, after array-resolve-sizes. Every operation on tensors of dynamic sizes rests on some of
-    them being equal, or within others. What does not follow from how they are computed is checked where the operation
-    stands, by the routine `check`; of the checks that are there already those that follow go.
+    Runs on modules with `array.checked`, after array-resolve-sizes. An operation on tensors of dynamic sizes assumes
+    that some sizes are equal, or within others. If this does not follow from their definitions, the routine `check`
+    tests it at the operation. Redundant checks are removed.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -16,34 +16,34 @@ def Array_Dialect : Dialect {
   let cppNamespace = "::mlir::array";
   let summary = "array programs: one op for each primitive of pycompiler";
   let description = [{
-    Operations on ranked tensors, as a traced array program has them. The name of an op is the name of the primitive
-    that it stands for (`add` becomes `array.add`), the names of its attributes are those of the primitive's parameters.
+    Operations on ranked tensors, one for each primitive of a traced array program. An op has the name of its primitive
+    (`add` becomes `array.add`), and its attributes have the names of the primitive's parameters.
 
     **Types.** Builtin ranked tensors of `i1` (a bool), signless `iN` (a signed integer), `uiN` (an unsigned integer),
-    `f16`, `bf16`, `f32`, `f64`, `complex<f32>` and `complex<f64>`; and `!array.token`, which orders effects. Moreover
-    the small types `i2`, `i4`, `ui2`, `ui4`, `si1` and `ui1` (`i1` being the bool), and the floats of 8, 6 and 4 bits:
-    they are stored, moved and converted, nothing else is computed in them.
+    `f16`, `bf16`, `f32`, `f64`, `complex<f32>` and `complex<f64>`; and `!array.token`, which orders effects. The
+    small types `i2`, `i4`, `ui2`, `ui4`, `si1` and `ui1` (`i1` is the bool), and the floats of 8, 6 and 4 bits,
+    are only stored, moved and converted.
 
-    **Shapes.** Nothing broadcasts implicitly. A dimension may be dynamic (`?`) everywhere: it is compatible with every
-    size, what is known is verified, and an inferred dimension is known when any operand knows it. Where the operands
-    alone don't determine a dynamic size of the result, `output_dims` gives it: one `index` operand for each `?` of the
-    result type.
+    **Shapes.** Nothing broadcasts implicitly. Any dimension may be dynamic (`?`). A dynamic dimension is compatible
+    with every size, static sizes are verified, and an inferred dimension is static if it is static in any operand. If
+    the operands alone do not determine a dynamic size of the result, `output_dims` gives it: one `index` operand for
+    each `?` of the result type.
 
-    An attribute that holds sizes may have a `?` in the place of each that is not a constant. `sizes` gives these: one
-    `index` operand for each `?`, in the order of the op's attributes and of the entries in them. In the generic form a
-    `?` is the least number of 64 bits, and where an op takes any number of operands `sizes`, then `output_dims`, are
-    the last of them.
+    An attribute that holds sizes has a `?` for each size that is not a constant. `sizes` gives these sizes: one `index`
+    operand for each `?`, in the order of the op's attributes and of the entries in them. In the generic form a `?` is
+    the minimum of the 64-bit integers. If an op takes any number of operands, `sizes`, then `output_dims`, are the last
+    of them.
 
     ```mlir
     %y = array.slice %x start_indices = [0, ?] limit_indices = [?, 5] strides = [1, 1] sizes(%start, %limit)
            : (tensor<?x5xf32>) -> tensor<?x?xf32>
     ```
 
-    **Constraints.** Each op numbers its constraints C1, C2, ...; diagnostics and tests cite the number. Where the
-    result types follow from operands and attributes there is C0 moreover: the result types are compatible with the
+    **Constraints.** Each op numbers its constraints C1, C2, ...; diagnostics and tests cite the number. If the
+    result types follow from operands and attributes, there is also C0: the result types are compatible with the
     inferred ones.
 
-    **Floats** are IEEE: `max` and `min` propagate nan, nothing is reassociated but reductions and contractions.
+    **Floats** are IEEE: `max` and `min` propagate nan, and only reductions and contractions are reassociated.
   }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -5,20 +5,20 @@
 
 include "array/IR/Elementwise.td"
 
-def Array_ClzOp : Array_UnaryOp<"clz", Array_IntegerTensor, "number of leading zero bits; of 0 the width">;
-def Array_PopulationCountOp : Array_UnaryOp<"population_count", Array_IntegerTensor, "number of bits that are set">;
+def Array_ClzOp : Array_UnaryOp<"clz", Array_IntegerTensor, "number of leading zero bits; the width for 0">;
+def Array_PopulationCountOp : Array_UnaryOp<"population_count", Array_IntegerTensor, "number of set bits">;
 def Array_MulhiOp : Array_BinaryOp<"mulhi", Array_IntegerTensor, "upper half of the product of twice the width">;
 def Array_NextafterOp : Array_BinaryOp<"nextafter", Array_FloatTensor,
-    "number next to lhs in the direction of rhs; rhs where they are equal">;
-def Array_XlogyOp : Array_BinaryOp<"xlogy", Array_FloatTensor, "lhs log(rhs); 0 where lhs is 0 and rhs is not nan">;
+    "number next to lhs in the direction of rhs; rhs if they are equal">;
+def Array_XlogyOp : Array_BinaryOp<"xlogy", Array_FloatTensor, "lhs log(rhs); 0 if lhs is 0 and rhs is not nan">;
 def Array_Xlog1pyOp : Array_BinaryOp<"xlog1py", Array_FloatTensor,
-    "lhs log(1 + rhs); 0 where lhs is 0 and rhs is not nan">;
+    "lhs log(1 + rhs); 0 if lhs is 0 and rhs is not nan">;
 
 def Array_ReducePrecisionOp : Array_ElementwiseOp<"reduce_precision", [], Array_SameElement> {
   let summary = "the operand rounded to a format of fewer bits, in its own element type";
   let description = Array_Doc<[{
-    To nearest, ties to even; what is above the format's range becomes infinite, what is below its least normal number
-    becomes a zero of the same sign. Where the format has as many bits or more nothing is changed.
+    Rounds to nearest, ties to even. Numbers above the format's range become infinite, numbers below its smallest normal
+    number become a zero of the same sign. A format with as many bits or more changes nothing.
 
     ```mlir
     %y = array.reduce_precision %x exponent_bits = 5 mantissa_bits = 10 : tensor<4xf32>

@@ -7,7 +7,7 @@ include "array/IR/ArrayBase.td"
 def Array_ParticipantOp : Array_InferredOp<"participant"> {
   let summary = "the number of the participant that runs the program";
   let description = [{
-    From 0 up to the number of participants; a program that is run alone has none, and fails.
+    From 0 up to the number of participants. A program that runs alone has no participants, and the op fails.
 
     ```mlir
     %p = array.participant : () -> tensor<i32>
@@ -29,8 +29,8 @@ class Array_CollectiveOp<string mnemonic, string text>
 class Array_CollectiveDoc<string text, string constraints> {
   string description = Array_Doc<text # [{
 
-    Each row of `groups` has the members of a group, in the order in which their values are combined; a participant
-    that runs the op is a member of one group. The members run their collectives in one order.
+    Each row of `groups` has the members of a group, in the order in which their values are combined. Each participant
+    that runs the op is a member of one group. The members run their collectives in the same order.
   }], [{
     - C1: `groups` has rows of at least one participant; each participant, 0 or more, is in it once.
   }] # constraints>.description;
@@ -70,7 +70,7 @@ def Array_AllGatherOp : Array_CollectiveOp<"all_gather", "the values of all memb
 }
 
 def Array_ReduceScatterOp : Array_CollectiveOp<"reduce_scatter",
-    "the member's part of what the values of all combine to"> {
+    "the member's part of the combined values of all members"> {
   let description = Array_CollectiveDoc<[{
     ```mlir
     %y = array.reduce_scatter %x kind = "sum" dimension = 0 groups = dense<[[0, 1]]> : tensor<1x2xi64>
@@ -90,7 +90,8 @@ def Array_ReduceScatterOp : Array_CollectiveOp<"reduce_scatter",
 
 def Array_AllToAllOp : Array_CollectiveOp<"all_to_all", "one part of the value of each member, one after the other"> {
   let description = Array_CollectiveDoc<[{
-    Each value is cut along `split_axis` into a part for each member; a member joins those for it along `concat_axis`.
+    Each value is split along `split_axis` into one part for each member. A member concatenates its parts along
+    `concat_axis`.
 
     ```mlir
     %y = array.all_to_all %x split_axis = 0 concat_axis = 1 groups = dense<[[0, 1]]> : tensor<1x2xi64>
@@ -109,8 +110,8 @@ def Array_AllToAllOp : Array_CollectiveOp<"all_to_all", "one part of the value o
 
 def Array_CollectivePermuteOp : Array_CollectiveOp<"collective_permute", "the value of the member that sends its own"> {
   let description = Array_CollectiveDoc<[{
-    `pairs` alternates between who sends and who receives, as places in the rows of `groups`. Who receives nothing has
-    zeros; one member may send to several.
+    `pairs` alternates between senders and receivers, as places in the rows of `groups`. A member that receives nothing
+    gets zeros. One member may send to several.
 
     ```mlir
     %y = array.collective_permute %x pairs = [0, 1, 1, 0] groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>

@@ -7,8 +7,8 @@ include "array/IR/ArrayBase.td"
 def Array_DotGeneralOp : Array_Op<"dot_general", [Pure]> {
   let summary = "sums of products along contracting dimensions, for each index of batch dimensions";
   let description = Array_Doc<[{
-    The result's dimensions are the batch dimensions, then the free ones of `lhs`, then the free ones of `rhs`. The sum
-    is computed in the result's element type (f16 and bf16 in f32).
+    The result has the batch dimensions, then the free dimensions of `lhs`, then those of `rhs`. Sums have the
+    element type of the result (f16 and bf16 sum in f32).
 
     ```mlir
     %z = array.dot_general %x, %y contracting = [1] x [0] : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>

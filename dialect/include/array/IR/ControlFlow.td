@@ -18,11 +18,12 @@ def Array_YieldOp : Array_Op<"yield", [Pure, Terminator, ParentOneOf<["WhileOp",
 def Array_WhileOp : Array_Op<"while", [RecursiveMemoryEffects]> {
   let summary = "runs a body while a condition holds";
   let description = Array_Doc<[{
-    The carry starts as the operands. As long as `cond` of the carry yields true, `body` of the carry yields the next one;
-    the results are the last. Both regions may use values from outside, which are the same in every iteration. Without
-    effects in the regions there are none: a loop whose results nobody reads is erased, whether it would end or not.
+    The operands are the first carry. While `cond` of the carry yields true, `body` of the carry yields the next one.
+    The results are the last carry. Both regions may use values from outside, which are the same in every iteration. A
+    loop without effects in its regions has no effects: it is erased if its results have no readers, even if it would
+    not end.
 
-    Lowering updates the carry in place: an iteration allocates nothing, and copies only what its body permutes.
+    Lowering updates the carry in place: an iteration allocates nothing, and copies only tensors that its body permutes.
 
     ```mlir
     %r = array.while(%zero) : (tensor<i32>) -> tensor<i32> cond {
@@ -52,10 +53,10 @@ def Array_WhileOp : Array_Op<"while", [RecursiveMemoryEffects]> {
 }
 
 def Array_CondOp : Array_Op<"cond", [RecursiveMemoryEffects]> {
-  let summary = "runs the one of several branches that an index chooses";
+  let summary = "runs one of several branches, chosen by an index";
   let description = Array_Doc<[{
-    Branch `index` is run, and its results are the op's; an index beyond them, or a negative one, chooses the last. Branches
-    read values from outside; they have no arguments.
+    Runs branch `index` and returns its results. An index beyond the branches, or a negative one, chooses the last.
+    Branches read values from outside; they have no arguments.
 
     ```mlir
     %r = array.cond %i : (tensor<i32>) -> tensor<4xf32> {
@@ -80,13 +81,13 @@ def Array_CondOp : Array_Op<"cond", [RecursiveMemoryEffects]> {
 def Array_ScanOp : Array_Op<"scan", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {
   let summary = "runs a body for every slice of arrays along their first dimension, with a carry";
   let description = Array_Doc<[{
-    The carry starts as `inits`. Iteration i of `length` takes the carry and slice i of each of `xs` along its first
-    dimension; it yields the next carry, then slice i of each further result. With `reverse` the iterations go from the last
-    slice to the first. The results are the last carry, then the slices joined. The body may use values from outside.
-    Where `length` is `?`, `sizes` gives it, also if there are `xs`. `output_dims` gives the sizes of the joined slices
-    that are not constants.
+    `inits` is the first carry. Iteration i of `length` takes the carry and slice i of each of `xs` along its first
+    dimension. It yields the next carry, then slice i of each further result. With `reverse` the iterations go from the
+    last slice to the first. The results are the last carry, then the stacked slices. The body may use values from
+    outside. If `length` is `?`, `sizes` gives it, also if there are `xs`. `output_dims` gives the non-constant sizes of
+    the stacked slices.
 
-    Lowering updates the carry in place, reads the slices where they are, and writes those of the results where they belong.
+    Lowering updates the carry in place, reads input slices in place, and writes result slices directly to the results.
 
     ```mlir
     %sum, %sums = array.scan(%zero) (%x) length = 5 reverse = false
@@ -125,10 +126,10 @@ def Array_ScanOp : Array_Op<"scan", [RecursiveMemoryEffects, AttrSizedOperandSeg
 
 def Array_OptimizationBarrierOp
     : Array_Op<"optimization_barrier", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "gives its operands, of which nothing is known afterwards";
+  let summary = "returns its operands and hides their origin from the compiler";
   let description = Array_Doc<[{
-    What is computed from a result is not merged with what is computed from the operand, and not fused with what computes
-    the operand. At run time the result is the operand's memory.
+    Readers of a result are not merged with readers of the operand, and not fused with its producer. At run time the
+    result is the operand's memory.
 
     ```mlir
     %y:2 = array.optimization_barrier(%a, %b) : (tensor<4xf32>, tensor<i32>) -> (tensor<4xf32>, tensor<i32>)

@@ -8,11 +8,11 @@ def Array_ConvGeneralDilatedOp : Array_Op<"conv_general_dilated", [Pure]> {
   let summary = "sums of products over windows and features, with strides, padding, dilations and groups";
   let description = Array_Doc<[{
     `lhs_spec` names the dimensions of `lhs`: batch, feature, then the spatial ones; `rhs_spec` those of `rhs`: output
-    feature, input feature, spatial; `out_spec` those of the result: batch, feature, spatial. `lhs` is spread by
-    `lhs_dilation` and padded with zeros by `low` and `high` (negative ones take elements away); `rhs` is spread by
-    `rhs_dilation` and not turned around. With `feature_group_count` G group g of the output features sees group g
-    of the input features; with `batch_group_count` G group g of the output features sees group g of the batch. The sum
-    is computed in the result's element type (f16 and bf16 in f32).
+    feature, input feature, spatial; `out_spec` those of the result: batch, feature, spatial. `lhs` is dilated by
+    `lhs_dilation` and padded with zeros by `low` and `high` (negative padding removes elements). `rhs` is dilated by
+    `rhs_dilation` and not reversed. With `feature_group_count` G, group g of the output features reads group g
+    of the input features; with `batch_group_count` G, group g of the output features reads group g of the batch. Sums
+    have the element type of the result (f16 and bf16 sum in f32).
 
     ```mlir
     %y = array.conv_general_dilated %x, %w window_strides = [1] low = [1] high = [1] lhs_dilation = [1]

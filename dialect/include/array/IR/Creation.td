@@ -40,7 +40,7 @@ def Array_IotaOp : Array_Op<"iota", [Pure]> {
 def Array_DimAsValueOp : Array_Op<"dim_as_value", [Pure]> {
   let summary = "a size as a scalar array";
   let description = Array_Doc<[{
-    Taken modulo the width of the result.
+    The value wraps modulo the width of the result.
 
     ```mlir
     %x = array.dim_as_value sizes(%n) : tensor<i32>

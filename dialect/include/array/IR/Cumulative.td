@@ -7,7 +7,7 @@ include "array/IR/ArrayBase.td"
 class Array_CumulativeOp<string mnemonic, Type type, string text> : Array_InferredOp<mnemonic> {
   let summary = text;
   let description = Array_Doc<[{
-    Element i of a line combines the elements up to and including i; with `reverse` those from i on.
+    Element i of a line combines the elements up to and including i; with `reverse`, the elements from i on.
 
     ```mlir
     %y = array.}] # mnemonic # [{ %x axis = 0 reverse = false : (tensor<4x5xf32>) -> tensor<4x5xf32>

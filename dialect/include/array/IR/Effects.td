@@ -5,7 +5,7 @@
 include "array/IR/ArrayBase.td"
 
 def Array_CreateTokenOp : Array_Op<"create_token", [Pure]> {
-  let summary = "a token that orders after nothing";
+  let summary = "a token without predecessors";
   let description = [{
     ```mlir
     %t = array.create_token : !array.token
@@ -17,7 +17,7 @@ def Array_CreateTokenOp : Array_Op<"create_token", [Pure]> {
 }
 
 def Array_AfterAllOp : Array_Op<"after_all", [Pure]> {
-  let summary = "a token that orders after several";
+  let summary = "a token that follows several tokens";
   let description = [{
     ```mlir
     %t = array.after_all %t0, %t1 : !array.token
@@ -32,16 +32,16 @@ def Array_AfterAllOp : Array_Op<"after_all", [Pure]> {
 def Array_HostCallOp : Array_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "calls a function of the host program";
   let description = Array_Doc<[{
-    The function is entry `slot` of a table that the executable is loaded with; the tensors are its arguments and its
+    The function is entry `slot` of a table that is loaded with the executable. The tensors are its arguments and its
     results.
 
-    Three kinds. With a token it happens after what gave the token, and before what takes its own. With `effectful` and
-    without a token it happens once each time that its block runs, in any order. Without `effectful` the function gives
-    the same results for the same arguments and does nothing else: one whose results nobody reads is erased, and two that
-    are equal are one.
+    There are three kinds. A call with a token happens after the producer of the token, and before the consumers of its
+    own. A call with `effectful` and without a token happens once each time that its block runs, in any order. Without
+    `effectful`, the function returns the same results for the same arguments and has no effects: a call without readers
+    is erased, and equal calls are merged.
 
-    Lowering erases the tokens, and keeps what is effectful in the order of the program. The function is told the sizes
-    of its results, which `output_dims` give where they are not constants.
+    Lowering erases the tokens and keeps effectful calls in program order. The function receives the sizes of its
+    results; `output_dims` gives the non-constant ones.
 
     ```mlir
     %next, %y = array.host_call slot = 0 effectful (%token, %x)
@@ -52,9 +52,9 @@ def Array_HostCallOp : Array_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEf
     ```
   }], [{
     - C1: `slot` is not negative.
-    - C2: among the operands is at most one token, the first; the results have one, the first, just when they do.
-    - C3: with a token it is `effectful`.
-    - C4: what is not `effectful` has results.
+    - C2: at most the first operand is a token; the first result is a token if and only if the first operand is one.
+    - C3: a call with a token is `effectful`.
+    - C4: a call without `effectful` has results.
     - C5: `output_dims`, the last operands, has one for each dynamic dimension of the results.
   }]>.description;
   let arguments = (ins I64Attr:$slot, UnitAttr:$effectful, Variadic<Array_ValueOrSize>:$inputs);

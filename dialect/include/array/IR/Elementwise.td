@@ -81,15 +81,15 @@ class Array_CompareOp<string mnemonic, string text, list<Trait> traits = [], Typ
 
 let hasFolder = 1 in {
 def Array_AbsOp : Array_UnaryOp<"abs", Array_MagnitudeTensor,
-    "magnitude; the lowest integer stays itself; of a complex number real", [], Array_SignedTensor, Array_PartElement>;
+    "magnitude; of the minimum integer itself; real for complex numbers", [], Array_SignedTensor, Array_PartElement>;
 def Array_NegOp : Array_UnaryOp<"neg", Array_ArithmeticTensor, "negative; integers wrap">;
 def Array_NotOp : Array_UnaryOp<"not", Array_BitsTensor, "complement of each bit, or of a bool">;
 def Array_StopGradientOp : Array_UnaryOp<"stop_gradient", Array_Tensor, "the operand; derivatives don't pass">;
 } // hasFolder
 
-def Array_SignOp : Array_UnaryOp<"sign", Array_ArithmeticTensor, "-1, 0 or 1; of a float zero or nan, itself; of a complex number z / |z|">;
-def Array_FloorOp : Array_UnaryOp<"floor", Array_FloatTensor, "greatest integral number that is not above">;
-def Array_CeilOp : Array_UnaryOp<"ceil", Array_FloatTensor, "least integral number that is not below">;
+def Array_SignOp : Array_UnaryOp<"sign", Array_ArithmeticTensor, "-1, 0 or 1; a float zero or nan itself; z / |z| if complex">;
+def Array_FloorOp : Array_UnaryOp<"floor", Array_FloatTensor, "maximum integral number that is not above the operand">;
+def Array_CeilOp : Array_UnaryOp<"ceil", Array_FloatTensor, "minimum integral number that is not below the operand">;
 def Array_RoundOp : Array_UnaryOp<"round", Array_FloatTensor, "nearest integral number, ties to even">;
 def Array_ExpOp : Array_UnaryOp<"exp", Array_InexactTensor, "exponential">;
 def Array_Exp2Op : Array_UnaryOp<"exp2", Array_InexactTensor, "power of two">;
@@ -101,14 +101,14 @@ def Array_SinOp : Array_UnaryOp<"sin", Array_InexactTensor, "sine of an angle in
 def Array_CosOp : Array_UnaryOp<"cos", Array_InexactTensor, "cosine of an angle in radians">;
 def Array_TanOp : Array_UnaryOp<"tan", Array_InexactTensor, "tangent of an angle in radians">;
 def Array_TanhOp : Array_UnaryOp<"tanh", Array_InexactTensor, "hyperbolic tangent">;
-def Array_SqrtOp : Array_UnaryOp<"sqrt", Array_InexactTensor, "square root; of a negative number nan">;
+def Array_SqrtOp : Array_UnaryOp<"sqrt", Array_InexactTensor, "square root; nan for a negative number">;
 def Array_RsqrtOp : Array_UnaryOp<"rsqrt", Array_InexactTensor, "reciprocal of the square root">;
 def Array_CbrtOp : Array_UnaryOp<"cbrt", Array_FloatTensor, "cube root, with the sign of the operand">;
 def Array_LogisticOp : Array_UnaryOp<"logistic", Array_InexactTensor, "1 / (1 + exp(-x))">;
 def Array_ErfOp : Array_UnaryOp<"erf", Array_FloatTensor, "error function">;
 def Array_ErfInvOp : Array_UnaryOp<"erf_inv", Array_FloatTensor, "inverse of the error function">;
 def Array_ErfcOp : Array_UnaryOp<"erfc", Array_FloatTensor,
-    "one minus the error function, accurate where that is tiny">;
+    "one minus the error function, accurate if the result is tiny">;
 def Array_Log2Op : Array_UnaryOp<"log2", Array_FloatTensor, "logarithm to base 2">;
 def Array_Log10Op : Array_UnaryOp<"log10", Array_FloatTensor, "logarithm to base 10">;
 def Array_AsinOp : Array_UnaryOp<"asin", Array_FloatTensor, "angle in radians whose sine is the operand">;
@@ -117,9 +117,9 @@ def Array_AtanOp : Array_UnaryOp<"atan", Array_FloatTensor, "angle in radians wh
 def Array_SinhOp : Array_UnaryOp<"sinh", Array_FloatTensor, "hyperbolic sine">;
 def Array_CoshOp : Array_UnaryOp<"cosh", Array_FloatTensor, "hyperbolic cosine">;
 def Array_AsinhOp : Array_UnaryOp<"asinh", Array_FloatTensor, "inverse of the hyperbolic sine">;
-def Array_AcoshOp : Array_UnaryOp<"acosh", Array_FloatTensor, "inverse of the hyperbolic cosine; below 1 nan">;
-def Array_AtanhOp : Array_UnaryOp<"atanh", Array_FloatTensor, "inverse of the hyperbolic tangent; beyond 1 nan">;
-def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "whether neither infinite nor nan", [],
+def Array_AcoshOp : Array_UnaryOp<"acosh", Array_FloatTensor, "inverse of the hyperbolic cosine; nan below 1">;
+def Array_AtanhOp : Array_UnaryOp<"atanh", Array_FloatTensor, "inverse of the hyperbolic tangent; nan beyond 1">;
+def Array_IsFiniteOp : Array_UnaryOp<"is_finite", Array_FloatTensor, "true if neither infinite nor nan", [],
                                      Array_BoolTensor, Array_BoolElement>;
 
 //===----------------------------------------------------------------------===//
@@ -131,42 +131,42 @@ def Array_AddOp : Array_BinaryOp<"add", Array_ArithmeticTensor, "sum; integers w
 def Array_SubOp : Array_BinaryOp<"sub", Array_ArithmeticTensor, "difference; integers wrap">;
 def Array_MulOp : Array_BinaryOp<"mul", Array_ArithmeticTensor, "product; integers wrap", [Commutative]>;
 def Array_DivOp : Array_BinaryOp<"div", Array_ArithmeticTensor,
-    "quotient; of integers truncated towards zero, by zero all bits set, the lowest by -1 itself"> {
+    "quotient; integers truncate towards zero; n / 0 has all bits set; the minimum by -1 is itself"> {
   let hasCanonicalizer = 1;
 }
 def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor,
-    "remainder of the truncated quotient, with the sign of lhs; of integers by zero lhs">;
+    "remainder of the truncated quotient, with the sign of lhs; lhs for an integer by zero">;
 def Array_MaxOp : Array_BinaryOp<"max", Array_EqualityTensor,
-    "greater of both; nan where either is; of bools their or; of complex numbers by (re, im)", [Commutative]>;
+    "maximum; nan if either is; or of bools; complex numbers are ordered by (re, im)", [Commutative]>;
 def Array_MinOp : Array_BinaryOp<"min", Array_EqualityTensor,
-    "less of both; nan where either is; of bools their and; of complex numbers by (re, im)", [Commutative]>;
+    "minimum; nan if either is; and of bools; complex numbers are ordered by (re, im)", [Commutative]>;
 def Array_AndOp : Array_BinaryOp<"and", Array_BitsTensor, "bitwise or logical and", [Commutative]>;
 def Array_OrOp : Array_BinaryOp<"or", Array_BitsTensor, "bitwise or logical or", [Commutative]>;
 def Array_XorOp : Array_BinaryOp<"xor", Array_BitsTensor, "bitwise or logical exclusive or", [Commutative]>;
-def Array_EqOp : Array_CompareOp<"eq", "whether equal; false where either is nan", [Commutative], Array_EqualityTensor>;
-def Array_NeOp : Array_CompareOp<"ne", "whether different; true where either is nan", [Commutative],
+def Array_EqOp : Array_CompareOp<"eq", "true if equal; false if either is nan", [Commutative], Array_EqualityTensor>;
+def Array_NeOp : Array_CompareOp<"ne", "true if different; true if either is nan", [Commutative],
                                    Array_EqualityTensor>;
-def Array_LtOp : Array_CompareOp<"lt", "whether lhs is less; false where either is nan">;
-def Array_LeOp : Array_CompareOp<"le", "whether lhs is less or equal; false where either is nan">;
-def Array_GtOp : Array_CompareOp<"gt", "whether lhs is greater; false where either is nan">;
-def Array_GeOp : Array_CompareOp<"ge", "whether lhs is greater or equal; false where either is nan">;
+def Array_LtOp : Array_CompareOp<"lt", "true if lhs is less; false if either is nan">;
+def Array_LeOp : Array_CompareOp<"le", "true if lhs is less or equal; false if either is nan">;
+def Array_GtOp : Array_CompareOp<"gt", "true if lhs is greater; false if either is nan">;
+def Array_GeOp : Array_CompareOp<"ge", "true if lhs is greater or equal; false if either is nan">;
 } // hasFolder
 
 def Array_PowOp : Array_BinaryOp<"pow", Array_ArithmeticTensor, "lhs to the power of rhs">;
 def Array_Atan2Op : Array_BinaryOp<"atan2", Array_FloatTensor, "angle in radians of the point (rhs, lhs)">;
 def Array_ShiftLeftOp : Array_BinaryOp<"shift_left", Array_IntegerTensor,
-    "bits of lhs moved up by rhs; 0 where rhs, taken as unsigned, is not below the width">;
+    "lhs shifted left by rhs; 0 if rhs, as an unsigned number, is not below the width">;
 def Array_ShiftRightArithmeticOp : Array_BinaryOp<"shift_right_arithmetic", Array_IntegerTensor,
-    "bits of lhs moved down by rhs, the sign moves in; only the sign where rhs is not below the width">;
+    "lhs shifted right by rhs, filled with the sign; only the sign if rhs is not below the width">;
 def Array_ShiftRightLogicalOp : Array_BinaryOp<"shift_right_logical", Array_IntegerTensor,
-    "bits of lhs moved down by rhs, zeros move in; 0 where rhs is not below the width">;
+    "lhs shifted right by rhs, filled with zeros; 0 if rhs is not below the width">;
 
 //===----------------------------------------------------------------------===//
 // Others
 //===----------------------------------------------------------------------===//
 
 def Array_SelectOp : Array_InferredOp<"select"> {
-  let summary = "on_true where pred holds, else on_false";
+  let summary = "on_true if pred is true, else on_false";
   let description = Array_Doc<[{
     ```mlir
     %z = array.select %pred, %x, %y : tensor<4xf32>
@@ -195,10 +195,11 @@ def Array_ComplexOp : Array_BinaryOp<"complex", Array_PartTensor, "complex numbe
 def Array_ConvertOp : Array_Op<"convert", [Pure]> {
   let summary = "the operand's values in another element type";
   let description = Array_Doc<[{
-    A float becomes an integer by truncation towards zero, saturating, and nan becomes 0. Integers wrap. To `i1` it is
-    `!= 0`, from `i1` 0 or 1. Floats round to nearest even. Of a complex number only the real part is taken, unless the
-    result is complex or a bool; to one, the imaginary part is 0. What a small float can't hold becomes its infinity, its
-    nan, or its greatest value, the first that it has; a negative number becomes the nan of a type without a sign.
+    A float becomes an integer by truncation towards zero, with saturation; nan becomes 0. Integers wrap. Conversion to
+    `i1` is `!= 0`; `i1` becomes 0 or 1. Floats round to nearest even. Only the real part of a complex number is
+    converted, unless the result is complex or a bool. A real number becomes a complex number with imaginary part 0. A
+    number that a small float cannot represent becomes its infinity, its nan, or its maximum, the first that it has. A
+    negative number becomes the nan of a type without a sign.
 
     ```mlir
     %y = array.convert %x : (tensor<4xf32>) -> tensor<4xi32>

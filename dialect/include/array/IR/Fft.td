@@ -7,9 +7,10 @@ include "array/IR/ArrayBase.td"
 def Array_FftOp : Array_InferredOp<"fft"> {
   let summary = "the discrete Fourier transform over the last dimensions";
   let description = Array_Doc<[{
-    Over as many trailing dimensions as there are `fft_lengths`. `FFT` and `IFFT` (which divides by the number of
-    elements) map complex arrays to complex arrays; `RFFT` maps a real array to the first `n / 2 + 1` entries of the last
-    dimension of its spectrum, which determine the others; `IRFFT` is its inverse. The lengths are those of the real side.
+    The transform is over as many trailing dimensions as there are `fft_lengths`. `FFT` and `IFFT` (which divides by the
+    number of elements) map complex arrays to complex arrays. `RFFT` maps a real array to the first `n / 2 + 1` entries
+    of the last dimension of its spectrum, which determine the others; `IRFFT` is its inverse. The lengths are those of
+    the real array.
 
     ```mlir
     %y = array.fft %x type = "RFFT" fft_lengths = [8] : (tensor<3x8xf32>) -> tensor<3x5xcomplex<f32>>

@@ -5,9 +5,9 @@
 include "array/IR/ArrayBase.td"
 
 def Array_DynamicSliceOp : Array_InferredOp<"dynamic_slice"> {
-  let summary = "a block at a position that is data";
+  let summary = "a block at a position from data";
   let description = Array_Doc<[{
-    Each start is clamped to `[0, size - slice_sizes[i]]`, so that the block lies inside.
+    Each start is clamped to `[0, size - slice_sizes[i]]`, so the block lies inside.
 
     ```mlir
     %y = array.dynamic_slice %x at(%i, %j) slice_sizes = [2, 3]
@@ -36,9 +36,9 @@ def Array_DynamicSliceOp : Array_InferredOp<"dynamic_slice"> {
 }
 
 def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
-  let summary = "the operand with a block replaced, at a position that is data";
+  let summary = "the operand with a block replaced, at a position from data";
   let description = Array_Doc<[{
-    Each start is clamped to `[0, size - size of update]`, so that the block lies inside.
+    Each start is clamped to `[0, size - size of update]`, so the block lies inside.
 
     ```mlir
     %y = array.dynamic_update_slice %x, %block at(%i, %j)
@@ -62,19 +62,19 @@ def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
 // that are computed need not be joined in memory before they are read.
 
 def Array_GatherOp : Array_InferredOp<"gather"> {
-  let summary = "windows of the operand at positions that are data";
+  let summary = "windows of the operand at positions from data";
   let description = Array_Doc<[{
-    For each position in the indices' common shape one window of `slice_sizes` is read, which starts at index `k` in the
-    dimension `start_index_map[k]` of the operand, at 0 in the others. The window's dimensions without those that are
-    collapsed become the dimensions `offset_dims` of the result, the dimensions of the indices the others, in order.
-    A dimension in `operand_batching_dims` is indexed by the position in the indices' dimension of the same place in
-    `start_indices_batching_dims`.
+    Reads one window of `slice_sizes` for each position in the common shape of the indices. The window starts at index
+    `k` in the dimension `start_index_map[k]` of the operand, and at 0 in the others. The dimensions of the window,
+    without the collapsed ones, become the dimensions `offset_dims` of the result; the dimensions of the indices become
+    the others, in order. The position in a dimension of `start_indices_batching_dims` indexes the corresponding
+    dimension of `operand_batching_dims`.
 
-    A window that does not lie inside is moved inside (`mode = "clip"`), or replaced by a scalar, which is then the last
-    input (`"fill"`); `"promise_in_bounds"` says that there is none. That the indices are sorted or unique is a hint.
-    `-1` in `slice_sizes` is the whole dimension.
+    A window that is not inside is moved inside (`mode = "clip"`), or replaced by a scalar, the last input (`"fill"`);
+    `"promise_in_bounds"` excludes such windows. The attributes "sorted" and "unique" are hints. `-1` in `slice_sizes`
+    is the whole dimension.
 
-    With a `?` in `slice_sizes` they are written before the other attributes:
+    With a `?` in `slice_sizes`, the sizes are written before the other attributes:
     `%x at(%i) slice_sizes = [1, ?] sizes(%n) {...}`.
 
     ```mlir
@@ -113,16 +113,16 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
 }
 
 def Array_ScatterOp : Array_InferredOp<"scatter"> {
-  let summary = "the operand with windows changed at positions that are data";
+  let summary = "the operand with windows changed at positions from data";
   let description = Array_Doc<[{
-    The updates' dimensions `update_window_dims` are those of a window, the others those of the indices. For each position
-    of the indices, in row-major order, a window of the operand, which starts at index `k` in the dimension
-    `scatter_dims_to_operand_dims[k]`, is combined with that of the updates: replaced by it (`kind = "set"`), or
-    `add`, `mul`, `min`, `max`. So the last update of an element stays with `set`. `inserted_window_dims` and
-    `operand_batching_dims` are dimensions of the operand in which the window has size 1 and that the updates don't have.
+    The dimensions `update_window_dims` of the updates are those of a window, the others those of the indices. For each
+    position of the indices, in row-major order, a window of the operand is combined with the window of the updates:
+    replaced by it (`kind = "set"`), or `add`, `mul`, `min`, `max`. The window starts at index `k` in the dimension
+    `scatter_dims_to_operand_dims[k]`. With `set`, the last update of an element wins. `inserted_window_dims` and
+    `operand_batching_dims` are dimensions of the operand in which the window has size 1; the updates lack them.
 
-    A window that does not lie inside is moved inside (`mode = "clip"`), or dropped (`"fill"`); `"promise_in_bounds"`
-    says that there is none.
+    A window that is not inside is moved inside (`mode = "clip"`), or dropped (`"fill"`); `"promise_in_bounds"` excludes
+    such windows.
 
     ```mlir
     %y = array.scatter %x, %u at(%i) {inserted_window_dims = array<i64: 0>, kind = "add", mode = "fill",

@@ -36,7 +36,7 @@ class Array_MatrixDoc<string text, string shapes> {
 
 def Array_CholeskyOp : Array_MatrixOp<"cholesky", "\"nn->nn\""> {
   let summary = "the lower factor L of L Lᴴ";
-  let description = Array_MatrixDoc<"Reads the lower triangle. nan where the matrix is not positive definite.",
+  let description = Array_MatrixDoc<"Reads the lower triangle. nan if the matrix is not positive definite.",
                                     "`nn -> nn`">.description;
   let arguments = (ins Array_MatrixTensor:$a);
   let results = (outs Array_MatrixTensor:$factor);
@@ -45,7 +45,7 @@ def Array_CholeskyOp : Array_MatrixOp<"cholesky", "\"nn->nn\""> {
 def Array_TriangularSolveOp
     : Array_MatrixOp<"triangular_solve", "getLeftSide() ? \"mm,mn->mn\" : \"nn,mn->mn\""> {
   let summary = "X of op(A) X = B, or of X op(A) = B";
-  let description = Array_MatrixDoc<"Reads one triangle of A; with `unit_diagonal` not the diagonal.",
+  let description = Array_MatrixDoc<"Reads one triangle of A, without the diagonal if `unit_diagonal`.",
                                     "`mm, mn -> mn`, or `nn, mn -> mn` when A stands on the right">.description;
   let arguments = (ins Array_MatrixTensor:$a, Array_MatrixTensor:$b, BoolAttr:$left_side, BoolAttr:$lower,
                        BoolAttr:$transpose_a, BoolAttr:$conjugate_a, BoolAttr:$unit_diagonal);
@@ -61,10 +61,10 @@ def Array_LuOp : Array_MatrixOp<"lu", "\"mn->mn,i:r,i:m\""> {
 }
 
 def Array_LuPivotsToPermutationOp : Array_MatrixOp<"lu_pivots_to_permutation", "\"i:k->i:p\""> {
-  let summary = "the permutation that swaps of rows amount to";
+  let summary = "the permutation that results from swaps of rows";
   let description = Array_MatrixDoc<[{
-    The result has `permutation_size` elements; where it is `?`, which the generic form and the list of attributes have
-    as the least number of 64 bits, `sizes` gives it.
+    The result has `permutation_size` elements. If it is `?` (in the generic form and in the list of attributes, the
+    minimum of the 64-bit integers), `sizes` gives it.
   }], "`k -> permutation_size`">.description # "    - C4: `sizes` has one operand if `permutation_size` is `?`, else none.\n";
   let arguments = (ins Array_I32Tensor:$pivots, I64Attr:$permutation_size, Variadic<Index>:$sizes);
   let results = (outs Array_I32Tensor:$permutation);
@@ -77,8 +77,8 @@ def Array_LuPivotsToPermutationOp : Array_MatrixOp<"lu_pivots_to_permutation", "
 def Array_LinearSolveOp : Array_MatrixOp<"linear_solve", "\"nn,nn,i:n,nm->nm\""> {
   let summary = "X of op(A) X = B from the factors of A";
   let description = Array_MatrixDoc<[{
-    The operands are A, what `lu` made of it (factors and permutation), and B; A itself is not read. `transpose_a` is 0
-    for A, 1 for its transpose, 2 for its conjugate transpose.
+    The operands are A, its factors and permutation from `lu`, and B; A itself is not read. `transpose_a` is 0 for A, 1
+    for its transpose, 2 for its conjugate transpose.
   }], "`nn, nn, n, nm -> nm`">.description;
   let arguments = (ins Array_MatrixTensor:$a, Array_MatrixTensor:$factors, Array_I32Tensor:$permutation,
                        Array_MatrixTensor:$b, I64Attr:$transpose_a);
@@ -89,7 +89,7 @@ def Array_TridiagonalSolveOp : Array_MatrixOp<"tridiagonal_solve", "\"n,n,n,nm->
   let summary = "X of T X = B for a tridiagonal T";
   let description = Array_MatrixDoc<[{
     The operands are the diagonals below (its first element is not read), in the middle and above (its last is not
-    read), and B. nan where T is singular.
+    read), and B. nan if T is singular.
   }], "`n, n, n, nm -> nm`">.description;
   let arguments = (ins Array_MatrixTensor:$dl, Array_MatrixTensor:$d, Array_MatrixTensor:$du, Array_MatrixTensor:$b);
   let results = (outs Array_MatrixTensor:$x);
@@ -105,7 +105,7 @@ def Array_CholeskyUpdateOp : Array_MatrixOp<"cholesky_update", "\"nn,n->nn\""> {
 def Array_QrOp : Array_MatrixOp<"qr", [{getFullMatrices() ? (getPivoting() ? "mn->mm,mn,i:n" : "mn->mm,mn")
                                                           : (getPivoting() ? "mn->mr,rn,i:n" : "mn->mr,rn")}]> {
   let summary = "A = Q R, or A P = Q R with pivoting";
-  let description = Array_MatrixDoc<"The permutation is there with `pivoting` only.",
+  let description = Array_MatrixDoc<"Only `pivoting` gives the permutation.",
       "`mn -> mm, mn, n` with `full_matrices`, else `mn -> mr, rn, n` with r the lesser of m and n">.description;
   let arguments = (ins Array_MatrixTensor:$a, BoolAttr:$pivoting, BoolAttr:$full_matrices);
   let results = (outs Variadic<Array_MatrixResult>:$factors);
@@ -169,7 +169,7 @@ def Array_EigOp
     : Array_MatrixOp<"eig", [{getComputeLeft() && getComputeRight() ? "nn->C:n,C:nn,C:nn"
                               : getComputeLeft() || getComputeRight() ? "nn->C:n,C:nn" : "nn->C:n"}]> {
   let summary = "eigenvalues, left and right eigenvectors of a matrix, all complex";
-  let description = Array_MatrixDoc<"The vectors are there when asked for.", "`nn -> n, nn, nn`">.description;
+  let description = Array_MatrixDoc<"Each kind of vectors is optional.", "`nn -> n, nn, nn`">.description;
   let arguments = (ins Array_MatrixTensor:$a, BoolAttr:$compute_left, BoolAttr:$compute_right);
   let results = (outs Variadic<Array_MatrixTensor>:$parts);
 }
@@ -194,14 +194,14 @@ def Array_SchurOp : Array_MatrixOp<"schur", "getComputeVectors() ? \"nn->nn,nn\"
 
 def Array_SylvesterOp : Array_MatrixOp<"sylvester", "\"mm,nn,mn->mn\""> {
   let summary = "X of A X + X B = C";
-  let description = Array_MatrixDoc<"nan where no X is unique.", "`mm, nn, mn -> mn`">.description;
+  let description = Array_MatrixDoc<"nan if X is not unique.", "`mm, nn, mn -> mn`">.description;
   let arguments = (ins Array_MatrixTensor:$a, Array_MatrixTensor:$b, Array_MatrixTensor:$c);
   let results = (outs Array_MatrixTensor:$x);
 }
 
 def Array_ExpmOp : Array_MatrixOp<"expm", "\"nn->nn\""> {
   let summary = "the exponential of a matrix";
-  let description = Array_MatrixDoc<"nan where it takes more than `max_squarings` squarings.", "`nn -> nn`">.description;
+  let description = Array_MatrixDoc<"nan if it needs more than `max_squarings` squarings.", "`nn -> nn`">.description;
   let arguments = (ins Array_MatrixTensor:$a, I64Attr:$max_squarings);
   let results = (outs Array_MatrixTensor:$exponential);
 }

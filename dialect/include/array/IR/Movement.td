@@ -77,8 +77,7 @@ def Array_TransposeOp : Array_InferredOp<"transpose"> {
 def Array_SliceOp : Array_InferredOp<"slice"> {
   let summary = "the elements from start_indices up to but not including limit_indices, every strides-th";
   let description = Array_Doc<[{
-    A limit above the size of a dynamic dimension, and positions of `sizes` that are not as C2 has them, are undefined
-    behaviour.
+    A limit above the size of a dynamic dimension, and `sizes` that violate C2, are undefined behaviour.
 
     ```mlir
     %y = array.slice %x start_indices = [0, 1] limit_indices = [4, 5] strides = [1, 2]
@@ -131,7 +130,7 @@ def Array_PadOp : Array_InferredOp<"pad"> {
 }
 
 def Array_ConcatenateOp : Array_InferredOp<"concatenate"> {
-  let summary = "arrays behind each other along one dimension";
+  let summary = "arrays one after the other along one dimension";
   let description = Array_Doc<[{
     ```mlir
     %z = array.concatenate %x, %y dimension = 0 : (tensor<4xf32>, tensor<5xf32>) -> tensor<9xf32>

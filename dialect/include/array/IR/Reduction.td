@@ -36,22 +36,22 @@ class Array_ReduceOp<string mnemonic, Type type, string text> : Array_InferredOp
   }];
 }
 
-def Array_ReduceSumOp : Array_ReduceOp<"reduce_sum", Array_ArithmeticTensor, "sum along axes; of nothing 0">;
-def Array_ReduceProdOp : Array_ReduceOp<"reduce_prod", Array_ArithmeticTensor, "product along axes; of nothing 1">;
+def Array_ReduceSumOp : Array_ReduceOp<"reduce_sum", Array_ArithmeticTensor, "sum along axes; 0 for no elements">;
+def Array_ReduceProdOp : Array_ReduceOp<"reduce_prod", Array_ArithmeticTensor, "product along axes; 1 for no elements">;
 def Array_ReduceMaxOp : Array_ReduceOp<"reduce_max", Array_EqualityTensor,
-    "greatest along axes, nan if there is one; of nothing the lowest value (-inf)">;
+    "maximum along axes, nan if there is one; the minimum of the type (-inf) for no elements">;
 def Array_ReduceMinOp : Array_ReduceOp<"reduce_min", Array_EqualityTensor,
-    "least along axes, nan if there is one; of nothing the highest value (inf)">;
+    "minimum along axes, nan if there is one; the maximum of the type (inf) for no elements">;
 def Array_ReduceAndOp : Array_ReduceOp<"reduce_and", Array_BitsTensor,
-    "bitwise or logical and along axes; of nothing all bits set">;
-def Array_ReduceOrOp : Array_ReduceOp<"reduce_or", Array_BitsTensor, "bitwise or logical or along axes; of nothing 0">;
+    "bitwise or logical and along axes; all bits set for no elements">;
+def Array_ReduceOrOp : Array_ReduceOp<"reduce_or", Array_BitsTensor, "bitwise or logical or along axes; 0 if empty">;
 def Array_ReduceXorOp : Array_ReduceOp<"reduce_xor", Array_BitsTensor,
-    "bitwise or logical exclusive or along axes; of nothing 0">;
+    "bitwise or logical exclusive or along axes; 0 for no elements">;
 
 class Array_ArgReduceOp<string mnemonic, string text> : Array_InferredOp<mnemonic> {
   let summary = text;
   let description = Array_Doc<[{
-    The first of equal ones; a nan, the first one, wins.
+    The first of equal values wins; the first nan wins over all numbers.
 
     ```mlir
     %i = array.}] # mnemonic # [{ %x axis = 1 index_dtype = i32 : (tensor<4x5xf32>) -> tensor<4xi32>
@@ -76,7 +76,7 @@ class Array_ArgReduceOp<string mnemonic, string text> : Array_InferredOp<mnemoni
   }];
 }
 
-def Array_ArgmaxOp : Array_ArgReduceOp<"argmax", "position of the greatest along an axis">;
-def Array_ArgminOp : Array_ArgReduceOp<"argmin", "position of the least along an axis">;
+def Array_ArgmaxOp : Array_ArgReduceOp<"argmax", "position of the maximum along an axis">;
+def Array_ArgminOp : Array_ArgReduceOp<"argmin", "position of the minimum along an axis">;
 
 #endif // ARRAY_IR_REDUCTION_TD

@@ -7,8 +7,8 @@ include "array/IR/ArrayBase.td"
 def Array_SortOp : Array_InferredOp<"sort"> {
   let summary = "arrays sorted together along one dimension, by the first num_keys of them";
   let description = Array_Doc<[{
-    Ascending, by the first input, ties by the second, up to `num_keys`; the other inputs are moved along. nan comes
-    last, -0 equals +0, false precedes true. With `is_stable` equal ones keep their order.
+    Ascending, by the first input, ties by the second, up to `num_keys`; the other inputs are permuted in the same way.
+    nan comes last, -0 equals +0, false precedes true. With `is_stable` equal elements keep their order.
 
     ```mlir
     %k, %v = array.sort %keys, %values dimension = 0 num_keys = 1 is_stable = true
@@ -29,9 +29,9 @@ def Array_SortOp : Array_InferredOp<"sort"> {
 }
 
 def Array_TopKOp : Array_InferredOp<"top_k"> {
-  let summary = "the k greatest along a dimension in descending order, and their positions";
+  let summary = "the k largest elements along a dimension in descending order, and their positions";
   let description = Array_Doc<[{
-    nan comes first, of equal ones the first.
+    nan comes first; of equal elements, the first one.
 
     ```mlir
     %v, %i = array.top_k %x k = 2 axis = 1 : (tensor<4x5xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>)

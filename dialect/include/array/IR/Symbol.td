@@ -5,15 +5,14 @@
 include "array/IR/ArrayBase.td"
 
 def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
-  let summary = "the size that a symbol has in this call";
+  let summary = "the size of a symbol in this call";
   let description = Array_Doc<[{
-    The symbols of a program are numbered; the caller gives the size of each. An argument or result of `@main` says by
-    `array.dims` what its dimensions are, as a map from the symbols (one result for each dimension). An argument that
-    does not say it has a symbol of its own for each `?`.
+    The symbols of a program have numbers; the caller gives the size of each. The attribute `array.dims` of an argument
+    or result of `@main` is a map from the symbols to its dimensions (one result for each dimension). An argument
+    without it has its own symbol for each `?`.
 
-    What is known of the symbols' sizes stands at `@main`: `array.symbols` has a dictionary for each, with `min` (0
-    without it), `max` (no bound without it) and `multiple_of` (1), which the caller checks, and `expected`, a size to
-    choose code for.
+    The attribute `array.symbols` of `@main` has a dictionary for each symbol: `min` (default 0), `max` (default none)
+    and `multiple_of` (default 1), which the caller checks, and `expected`, the size that the code is chosen for.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {array.dims = affine_map<()[n] -> (n, 4)>}) -> tensor<?xf32>
@@ -29,10 +28,10 @@ def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
 }
 
 def Array_ArenaOp : Array_Op<"arena", [MemoryEffects<[MemWrite]>]> {
-  let summary = "says how many bytes of temporaries a call needs";
+  let summary = "the number of bytes of temporaries that a call needs";
   let description = [{
-    In `@main` of a program whose temporaries have sizes that a call decides: array-plan-memory says it, and
-    array-emit-entry makes the function of it that the caller asks before the call.
+    In `@main` of a program whose temporaries have symbolic sizes. array-plan-memory adds the op, and array-emit-entry
+    turns it into a function, which the caller asks before the call.
 
     ```mlir
     array.arena %bytes

@@ -17,9 +17,9 @@ defvar Array_WindowSizes = [{: `sizes` has one operand for each `?` in `window_d
 class Array_ReduceWindowOp<string mnemonic, Type type, string text> : Array_InferredOp<mnemonic> {
   let summary = text;
   let description = Array_Doc<[{
-    The operand is spread by `base_dilation` and padded by `low` and `high` (negative ones take elements away), with
-    the neutral element. Window i takes the elements `i * window_strides + k * window_dilation`. There are as many as lie
-    in the padded operand, none where it is smaller than a window.
+    The operand is dilated by `base_dilation` and padded by `low` and `high` (negative padding removes elements), with
+    the neutral element. Window i takes the elements `i * window_strides + k * window_dilation`. There are as many
+    windows as fit in the padded operand.
 
     ```mlir
     %y = array.}] # mnemonic # [{ %x window_dimensions = [2] window_strides = [2] low = [0] high = [1]
@@ -51,15 +51,15 @@ class Array_ReduceWindowOp<string mnemonic, Type type, string text> : Array_Infe
 def Array_ReduceWindowSumOp : Array_ReduceWindowOp<"reduce_window_sum", Array_ArithmeticTensor, "sums over windows">;
 def Array_ReduceWindowProdOp : Array_ReduceWindowOp<"reduce_window_prod", Array_NumberTensor, "products over windows">;
 def Array_ReduceWindowMaxOp : Array_ReduceWindowOp<"reduce_window_max", Array_RealTensor,
-    "greatest of windows, nan if there is one">;
+    "maximum of each window, nan if there is one">;
 def Array_ReduceWindowMinOp : Array_ReduceWindowOp<"reduce_window_min", Array_RealTensor,
-    "least of windows, nan if there is one">;
+    "minimum of each window, nan if there is one">;
 
 class Array_SelectOp<string mnemonic, string text, string example> : Array_Op<mnemonic, [Pure]> {
   let summary = text;
   let description = Array_Doc<[{
-    The windows are those of `reduce_window_max`; each chooses the first of its greatest elements (with
-    `greatest = false` its least ones), of nans the first. A window of padding alone chooses nothing.
+    The windows are those of `reduce_window_max`. Each chooses its first maximum (with `greatest = false`, its first
+    minimum), or its first nan. A window of only padding chooses nothing.
 
     ```mlir
     %y = array.}] # mnemonic # [{ %s, %x greatest = true window_dimensions = [2] window_strides = [2] low = [0]
@@ -84,10 +84,10 @@ class Array_SelectOp<string mnemonic, string text, string example> : Array_Op<mn
 }
 
 def Array_SelectAndGatherOp : Array_SelectOp<"select_and_gather",
-    "the elements of source where windows of operand have their extremum; 0 for windows of padding",
+    "the elements of source at the extrema of the windows of operand; 0 for windows of padding",
     "(tensor<5xf32>, tensor<5xf32>) -> tensor<3xf32>">;
 def Array_SelectAndScatterOp : Array_SelectOp<"select_and_scatter",
-    "the elements of source, one for each window, summed up where the windows of operand have their extremum",
+    "the elements of source, one for each window, added at the extrema of the windows of operand",
     "(tensor<3xf32>, tensor<5xf32>) -> tensor<5xf32>">;
 
 #endif // ARRAY_IR_WINDOW_TD

@@ -94,7 +94,7 @@ class _Ways:
         return ways.part(inner.outputs[equation.outputs.index(atom)])
 
 
-def views(graph: Graph) -> dict[Var, Part]:
+def find_output_views(graph: Graph) -> dict[Var, Part]:
     """The outputs that are to be views of inputs: the input by number, and at which byte.
 
     None of a graph with symbols: whether a part is one run of bytes, and where it begins, depends on their sizes.

@@ -9,7 +9,7 @@ from pycompiler._runtime import CallKey
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.dims import show_shape
-from pycompiler.core.source import function_place
+from pycompiler.core.source import function_location
 from pycompiler.core.tracing.flat import argument_names
 from pycompiler.core.types.aval import short
 
@@ -48,8 +48,8 @@ def explain(
     if earlier:
         return (
             f"{name}: compiled for the first time, for {arguments}; {earlier} other function{'s' * (earlier > 1)} made "
-            f"at the same place, {function_place(fun)}, had been jitted before: each has its own closure and its own "
-            "cache, so make the function, and jit it, once"
+            f"at the same place, {function_location(fun)}, had been jitted before: each has its own closure and its "
+            "own cache, so make the function, and jit it, once"
         )
     return f"{name}: compiled for the first time, for {arguments}"
 

@@ -14,6 +14,7 @@ from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
 from pycompiler.compile.compile import Compilation
 from pycompiler.compile.donation import taken_once
 from pycompiler.core.autodiff.call import call
+from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.mesh import Layout, Mesh, spec_of
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.tracing import axes
@@ -27,7 +28,7 @@ from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host,
 from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
 
 
-def concerns(closed: ClosedGraph) -> bool:
+def runs_on_mesh(closed: ClosedGraph) -> bool:
     """Whether a graph is computed on the devices of a mesh, wherever its arguments are."""
     return mesh_of(closed) is not None or any(map(is_sharded, closed.consts))
 
@@ -90,7 +91,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
     """What `execute` runs for arguments that are divided so (None, or on one device: as their first use wants it); None
     for a graph on one device, with arguments on one."""
     named = [sharding if isinstance(sharding, NamedSharding) else None for sharding in shardings]
-    if not concerns(closed) and not any(named):
+    if not runs_on_mesh(closed) and not any(named):
         return None
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*((x.aval, sharding_of(x)) for x in map(as_array, consts)), *zip(closed.in_avals, named, strict=True)]
@@ -210,8 +211,7 @@ def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
     return moved
 
 
-# Sharding.place(x): core has no way to compute with arrays.
-setattr(Sharding, "place", place)  # noqa: B010
+hooks.place = place
 
 
 def _placed(sharding: Sharding, x: Any) -> Array:

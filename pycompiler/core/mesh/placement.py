@@ -18,25 +18,25 @@ from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, SingleDeviceSharding
 from pycompiler.core.types.aval import as_array
 
-Place = Any
+Placement = Any
 
 
-def is_place(x: object) -> bool:
+def is_placement(x: object) -> bool:
     """Whether `x` says where an array is to be: a device, a sharding, or a spec of the current mesh."""
     return isinstance(x, (Device, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
 
 
-def check_place(function: str, place: Any) -> Place | None:
+def check_placement(function: str, place: Any) -> Placement | None:
     """`place`, a spec as the sharding over the current mesh. Raises ValueError unless it is None, a device, a sharding
     or a spec, and for a spec where there is no current mesh."""
     if isinstance(place, PartitionSpec):
         return NamedSharding(current_mesh(function), place)
-    if place is None or is_place(place):
+    if place is None or is_placement(place):
         return place
     raise ValueError(f"{function}: device {place!r} is none of {_runtime.devices()}, no sharding and not None")
 
 
-def single_device(place: Place) -> Device | None:
+def single_device(place: Placement) -> Device | None:
     """The device of a place that is one device; None for several."""
     if isinstance(place, Device):
         return place
@@ -65,7 +65,7 @@ def asked_for() -> Generator[None]:
         _runtime.swap_explicit_transfers(before)
 
 
-def put(x: Any, place: Place | None, *, donate: bool = False, may_alias: bool | None = None) -> Any:
+def put(x: Any, place: Placement | None, *, donate: bool = False, may_alias: bool | None = None) -> Any:
     """One array in a place, committed to it. Without a place an Array stays where it is, and any other value is put,
     uncommitted, on the default device. TypeError for what is no array."""
     if place is None:

@@ -11,11 +11,11 @@ from pycompiler.core.config.config import trace_key
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import Origin
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval
 
 
-def fused(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:
+def eager_jit(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:
     """function(*args, **static), which gives an array or a tuple of them, as one compiled call.
 
     `function` must be a module's own (not a closure made anew), since it is part of the key; `static` must be hashable.
@@ -41,7 +41,7 @@ def _graph(
         out = function(*args, **dict(static))
         return out if isinstance(out, tuple) else (out,)
 
-    graph = record(flat, avals, Origin("jit", function))
+    graph = record(flat, avals, DebugInfo("jit", function))
     # Whatever line it was first called from, it is called from others.
     for equation in graph.graph.equations:
         equation.source = None

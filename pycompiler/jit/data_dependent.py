@@ -3,7 +3,7 @@
 A graph is cut at its `take_first` equations. What needs none of their sizes is the first stage, which a call launches
 at once. What is cut is an array whose size its reader waits for; what is computed with it is a later stage, an ordinary
 graph with symbols, which a thread launches as soon as the sizes are known, unless a reader is there before. After
-`binding`, beside `distribution`; `jit` comes here.
+`binding`, beside `spmd.execution`; `jit` comes here.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from pycompiler.core.dims.sizes import size_plan
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var
 from pycompiler.core.tracing.specialize import Sizes, aval_at, closed_at
 from pycompiler.core.types.tree import tree_flatten
-from pycompiler.jit.binding import bound
+from pycompiler.jit.binding import bind_sizes
 from pycompiler.ops.data_sizes import take_first
 
 
-def concerns(closed: ClosedGraph) -> bool:
+def has_data_dependent_sizes(closed: ClosedGraph) -> bool:
     """Whether sizes in a graph depend on data."""
     return any(equation.primitive is take_first for equation in closed.graph.equations)
 
@@ -172,7 +172,7 @@ class _Stage:
                 def elsewhere(other: Target) -> Any:
                     return compiled(closed_at(self.closed, sizes), self._name, target=other)
 
-                found = bound(found, sizes, elsewhere)
+                found = bind_sizes(found, sizes, elsewhere)
             call = found.call(self._out_tree)
             self._calls.put(key, call)
         return call
@@ -239,7 +239,7 @@ class _Run:
         self._sizes: dict[str, Any] = dict(size_plan(program.closed.in_avals).solve([x.shape for x in leaves]))
         for take in cut.takes:
             size = take.params["size"]
-            most = _most(aval_at(take.inputs[0].aval, self._sizes).shape[0])
+            most = _max_size(aval_at(take.inputs[0].aval, self._sizes).shape[0])
             self._sizes[size.symbol().name] = 0 if most == 0 else Dim(str(size), min=0, max=most)
         program.stages[0].run(self._values)
 
@@ -248,7 +248,7 @@ class _Run:
         if level == 0:
             return self._values[atom]
         aval = aval_at(atom.aval, cast("Sizes", self._sizes))
-        return unsized(aval, tuple(map(_most, aval.shape)), _Later(self, cast(Var, atom)))
+        return unsized(aval, tuple(map(_max_size, aval.shape)), _Later(self, cast(Var, atom)))
 
     def is_ready(self, atom: Var) -> bool:
         """Whether what a value needs to be launched is there."""
@@ -299,7 +299,7 @@ class _Run:
         self._launched += 1
 
 
-def _most(dim: Any) -> Any:
+def _max_size(dim: Any) -> Any:
     """The greatest size that a dimension has, None where there is none."""
     return dim.bounds()[1] if isinstance(dim, Dim) else dim
 

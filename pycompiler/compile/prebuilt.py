@@ -24,7 +24,7 @@ class _Operand(NamedTuple):
     given: Any
 
 
-def built_executable(graph: Graph, name: str) -> Executable | None:
+def prebuilt_executable(graph: Graph, name: str) -> Executable | None:
     """What computes a graph, if a kernel of the build does: an operation on its inputs, on which scalars are converted
     and broadcast, arrays converted."""
     if graph.constvars or len(graph.outputs) != 1 or len(graph.equations) > 5 or not graph.equations:

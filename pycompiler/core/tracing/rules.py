@@ -1,0 +1,81 @@
+"""What the rules of a primitive are: their types, what they are given and give beside arrays, samples for the tests.
+
+Before `trace`, where `Primitive` has one of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+
+
+class Zero:
+    """A tangent or cotangent that is zero for certain, of the given aval: nothing is computed for it."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Zero({self.aval})"
+
+
+class UndefinedPrimal:
+    """In a transpose rule: an argument in which the operation is linear, and whose cotangent is wanted."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    def __repr__(self) -> str:
+        return f"UndefinedPrimal({self.aval})"
+
+
+def is_zero(x: object) -> bool:
+    """Whether `x` is a symbolic zero."""
+    return type(x) is Zero
+
+
+def is_undefined(x: object) -> bool:
+    """Whether `x` is an argument whose cotangent is wanted."""
+    return type(x) is UndefinedPrimal
+
+
+class Sample(NamedTuple):
+    """One set of arguments for the tests: arrays, and the parameters of `bind`."""
+
+    args: tuple[np.ndarray[Any, Any], ...]
+    params: dict[str, Any] = {}  # noqa: RUF012
+
+
+Dims = Sequence[int | None]
+
+
+# (*avals, **params) -> aval, or a tuple of them. Raises TypeError or ValueError for what does not fit.
+ShapeRule = Callable[..., Any]
+# (primals, tangents, **params) -> (out, tangent_out). A tangent, given or returned, may be a Zero.
+JvpRule = Callable[..., tuple[Any, Any]]
+# As a jvp rule, for primitives that hold graphs: what depends on a tangent must be an operation of its own.
+LinearizeRule = Callable[..., tuple[Any, Any]]
+# (cotangent, *args, **params) -> a cotangent or None for each argument. Linear ones are UndefinedPrimal.
+TransposeRule = Callable[..., Sequence[Any]]
+# (args, dims, **params) -> (out, out_dim), for arguments mapped over axis `dims[i]`, or not at all (None).
+BatchRule = Callable[..., tuple[Any, Any]]

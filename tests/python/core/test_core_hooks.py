@@ -1,0 +1,25 @@
+"""What is bound late: filled by the modules that say so, an error that names them until then."""
+
+import pytest
+
+import pycompiler as pc
+from pycompiler.core.hooks import Hooks, hooks
+from pycompiler.core.tracing.structural import add
+from pycompiler.sharding import SingleDeviceSharding
+
+# Before the fixture of this folder has operations evaluated by their references.
+FILLED_BY = {name: getattr(hooks, name).__module__ for name in Hooks.__slots__}
+
+
+def test_what_is_not_filled_says_who_fills_it(monkeypatch):
+    empty = Hooks()
+    monkeypatch.setattr(hooks, "evaluate", empty.evaluate)
+    with pytest.raises(RuntimeError, match=r"eager evaluation is not there until pycompiler\.jit has been imported"):
+        add.bind(1.0, 2.0)
+    monkeypatch.setattr(hooks, "place", empty.place)
+    with pytest.raises(RuntimeError, match=r"placing an array .* until pycompiler\.spmd has been imported"):
+        SingleDeviceSharding(pc.devices()[0]).place(pc.numpy.ones(2))
+
+
+def test_every_field_is_filled_when_the_package_is_imported():
+    assert FILLED_BY == {"evaluate": "pycompiler.jit.eager", "place": "pycompiler.spmd.execution"}

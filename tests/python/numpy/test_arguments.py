@@ -1,0 +1,84 @@
+"""What functions say of arguments that they do not take, and what they make of those that JAX's functions take too."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+
+REAL, COMPLEX = np.arange(4, dtype=np.float32), (np.arange(4) * (1 + 1j)).astype(np.complex64)
+
+
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
+@pytest.mark.parametrize("x", [REAL, COMPLEX, REAL.astype(np.int32)], ids=["real", "complex", "integers"])
+@pytest.mark.parametrize("dtype", [None, np.float32, np.float16, np.complex64], ids=str)
+def test_variance_in_a_dtype(name, x, dtype):
+    if np.iscomplexobj(x) and dtype is not None and not np.issubdtype(dtype, np.complexfloating):
+        for kind in (TypeError, ValueError):
+            with pytest.raises(kind, match=f"{name}: takes complex numbers as those of a complex dtype"):
+                getattr(pnp, name)(x, dtype=dtype)
+        return
+    expected = getattr(jnp, name)(x, dtype=dtype)
+    for run in (getattr(pnp, name), pc.jit(getattr(pnp, name), static_argnames="dtype")):
+        result = run(x, dtype=dtype)
+        assert result.dtype == expected.dtype
+        np.testing.assert_allclose(np.asarray(result, np.complex64), np.asarray(expected, np.complex64), rtol=1e-3)
+
+
+def test_numbers_are_looked_for_in_arrays_with_dimensions():
+    assert 1 in pnp.arange(4)
+    assert 100 not in pnp.arange(4)
+    assert pnp.float32(2) in pnp.ones((2, 2)) * 2
+    for value, x in ((1, pnp.array(1)), (np.arange(2), pnp.arange(4)), (pnp.arange(2), pnp.arange(2))):
+        with pytest.raises(ValueError, match="in: a number is looked for in an array with dimensions"):
+            value in x  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    "start", [(5.0,), (4.3,), (np.float32(3),), (-2.5,), (0.0, 3), (2.5, None, None, int)], ids=str
+)
+def test_ranges_from_zero_are_made_where_they_are(start):
+    expected = np.arange(*start)
+    with pc.transfer_guard("disallow"):
+        made = pnp.arange(*start)
+    np.testing.assert_array_equal(made, expected)
+    assert made.dtype == (np.int32 if expected.dtype.kind == "i" else np.float32)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda n: pnp.mgrid[0:n],
+        lambda n: pnp.ogrid[0:n, 1:2],
+        lambda n: pnp.r_[0:n],
+        lambda n: pnp.c_[0:n],
+        lambda n: pnp.ravel_multi_index((n,), (3,)),
+        lambda n: pnp.bincount(n[None]),
+        lambda n: pnp.choose(n, [1, 2]),
+    ],
+)
+def test_what_needs_a_value_says_of_which_argument(f):
+    with pytest.raises(pc.errors.ConcretizationTypeError, match="It depends on the argument 'n'"):
+        pc.jit(f)(1)
+
+
+def test_functions_of_real_numbers_refuse_complex_ones():
+    for kind in (TypeError, ValueError):
+        for f in (
+            lambda: pnp.hypot(1j, 2.0),
+            lambda: pc.scipy.special.sici(COMPLEX),
+            lambda: pc.lax.floor(COMPLEX),
+            lambda: pnp.arctan2(1j, 1.0),
+        ):
+            with pytest.raises(kind, match="takes"):
+                f()
+
+
+@pytest.mark.parametrize("small", [pnp.float8_e5m2, pnp.float4_e2m1fn, pnp.int4])
+def test_small_types_do_not_promote(small):
+    x, y = pnp.ones(2, small), pnp.ones(2)
+    for kind in (TypeError, ValueError):
+        for f in (lambda: x + y, lambda: pnp.where(True, x, y), lambda: pnp.result_type(x, y)):
+            with pytest.raises(kind, match="have no common type"):
+                f()
