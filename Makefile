@@ -95,7 +95,7 @@ coverage: build ## which lines of pycompiler/ the tests in TESTS reach, the leas
 	@$(PY) tools/requirements.py coverage > .venv/requirements-coverage.txt
 	@$(PY) -m pip install -q -r .venv/requirements-coverage.txt
 	$(TEST_ENV) $(PY) -m coverage run -m pytest -m "not full" $(TESTS)
-	$(PY) -m coverage report | (sed -u 1,2q; sort -k4n | head -n 40)
+	$(PY) -m coverage report | (sed -u 2q; sort -k4n | head -n 40)
 
 coverage-runtime: build ## which lines of runtime/ its C++ tests reach, the least covered files first
 	@$(PY) tools/requirements.py coverage > .venv/requirements-coverage.txt

@@ -186,3 +186,9 @@ def test_requirements_that_a_target_installs_are_an_extra(extra):
         [sys.executable, ROOT / "tools/requirements.py", extra], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()
+
+
+def test_the_tests_that_the_makefile_names_are_there():
+    named = re.findall(r"\btests/[\w/.]+", MAKEFILE)
+    assert len(named) > 5
+    assert not [name for name in named if not (ROOT / name).exists()]

@@ -62,7 +62,9 @@ def test_kernels_give_the_reference(name):
             # Which samples?
             every = [sample for sample in every if not ROUTINE.search(on_kernels(primitive, [sample]).kernels)]
             if not every:
-                pytest.skip(f"{name}: every sample calls a routine without kernels")
+                # The host's part, or what a GPU refuses (docs/gpu.md): test_primitives_on_gpu.py.
+                assert set(ROUTINE.findall(compiled.kernels)) <= WITHOUT_KERNELS
+                return
             compiled = on_kernels(primitive, every)
         got = compiled.run()
         for sample in every:

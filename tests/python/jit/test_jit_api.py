@@ -4,7 +4,6 @@ import functools
 import inspect
 import logging
 import re
-import time
 import warnings
 
 import jax
@@ -174,11 +173,11 @@ def test_large_closures_are_passed_and_not_embedded():
     table = pnp.arange(10_000_000.0)
     numbers = np.arange(10_000_000, dtype=np.float32)
     f = pc.jit(lambda x: (x + table).sum() + (x * numbers)[5])
-    start = time.perf_counter()
     lowered = f.lower(pnp.float32(1.0))
+    # Not what ten million numbers take, in any form.
     assert len(lowered.as_text()) < 10_000
+    assert len(lowered.as_text("llvmir")) < 1_000_000
     lowered.compile()
-    assert time.perf_counter() - start < 5
     small = pc.jit(lambda x: x + table[:3])
     np.testing.assert_array_equal(small(1.0), [1.0, 2.0, 3.0])
     # A snapshot of the NumPy array: what is written into it later changes nothing.

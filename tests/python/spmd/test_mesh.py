@@ -27,6 +27,9 @@ def test_a_mesh_names_the_axes_of_its_devices():
     assert MESH.size == 8
     assert not MESH.empty
     assert MESH.devices[1, 0] is pc.devices()[2]
+    np.testing.assert_array_equal(MESH.device_ids, np.arange(8).reshape(4, 2))
+    assert MESH.local_mesh == MESH
+    assert MESH.is_multi_process == JMESH.is_multi_process
     assert Mesh(np.array(pc.devices()).reshape(4, 2), ("x", "y")) == MESH
     assert hash(MESH) == hash(pickle.loads(pickle.dumps(MESH)))
     assert pc.make_mesh((4, 2), ("x", "z")) != MESH
@@ -68,6 +71,12 @@ def test_indices_and_shapes_are_jaxs(spec):
     shape = (8, 16)
     assert ours.shard_shape(shape) == theirs.shard_shape(shape)
     assert ours.is_fully_replicated == theirs.is_fully_replicated
+    # One process has them all.
+    assert ours.addressable_devices == set(MESH.devices.flat)
+    assert ours.has_addressable_devices == theirs.has_addressable_devices
+    assert ours.replicated_axes == theirs.replicated_axes
+    assert ours.is_fully_addressable == theirs.is_fully_addressable
+    assert ours.addressable_devices_indices_map(shape) == ours.devices_indices_map(shape)
     indices = {device.id: index for device, index in ours.devices_indices_map(shape).items()}
     for device, index in theirs.devices_indices_map(shape).items():
         assert [s.indices(n) for s, n in zip(indices[device.id], shape, strict=True)] == [
