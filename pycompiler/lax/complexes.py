@@ -2,7 +2,7 @@
 
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.dtype import is_complex, is_floating
-from pycompiler.lax.operands import Array, check_arrays, matched
+from pycompiler.lax.operands import Array, check_arrays, matched, weakly
 from pycompiler.ops import complex as complexes
 from pycompiler.ops.shape import full_like
 
@@ -37,4 +37,6 @@ def conj(x: Array) -> Array:
     dtype = get_aval(x).dtype
     if not is_complex(dtype) and not is_floating(dtype):
         raise TypeError(f"conj: takes float or complex arrays, got {short(get_aval(x))}")
-    return complexes.conj(x) if is_complex(dtype) else complexes.complex_.bind(x, full_like(x, 0))
+    if is_complex(dtype):
+        return complexes.conj(x)
+    return weakly(complexes.complex_.bind(x, full_like(x, 0)), get_aval(x).weak_type)

@@ -80,7 +80,7 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
     check_precision(name, precision)
     precision = config.default_matmul_precision if precision is None else precision
     (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = _numbers(name, numbers)
-    dtype, weak = dtypes.result_type(lhs, rhs)
+    dtype, weak = dtypes.joined(lhs, rhs)
     if dtype == dtypes.bool_ and preferred is None:
         # Whether any product holds: they are counted.
         lhs, rhs = (cast(x, dtypes.int32) for x in (lhs, rhs))

@@ -207,7 +207,7 @@ def conv_general_dilated(
             raise ValueError(f"{name}: {what} must have {spatial} entries for {short(left)}, got {numbers}")
     low, high = _pads(name, padding, left.shape, right.shape, specs, strides, spread, reach)
     precision = config.default_matmul_precision if precision is None else precision
-    dtype, weak = dtypes.result_type(lhs, rhs)
+    dtype, weak = dtypes.joined(lhs, rhs)
     wanted = sum_type(name, dtype, preferred_element_type)
     if dtypes.is_floating(wanted) != dtypes.is_floating(dtype):
         dtype, weak = wanted, False

@@ -159,9 +159,21 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     check_arrays("convert_element_type", operand)
     if new_dtype is None:
         return operand
-    found = cast(operand, dtypes.canonicalize_requested(new_dtype, "convert_element_type"))
+    dtype = dtypes.canonicalize_requested(new_dtype, "convert_element_type")
+    if type(operand) in (int, float, complex) and dtypes.is_integer(dtype):
+        operand = _converted_scalar(operand, dtype)
+    found = cast(operand, dtype)
     # A scalar is a literal where a function is traced.
     return as_array(found) if current_trace() is None else found
+
+
+def _converted_scalar(x: complex, dtype: Any) -> Any:
+    """A Python scalar that is to become an integer of a dtype, as an array of such would: an int keeps its low bits, a
+    float is truncated where arrays are."""
+    if type(x) is not int:
+        return as_array(x)
+    limits = dtypes.iinfo(dtype)
+    return (x - limits.min) % (limits.max - limits.min + 1) + limits.min
 
 
 def stop_gradient(x: Any) -> Any:

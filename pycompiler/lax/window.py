@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.dims.dims import Dim
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
@@ -153,14 +154,14 @@ def _operands(name: str, operands: Any, init_values: Any) -> tuple[list[Array], 
     inits, init_tree = tree_flatten(init_values)
     check_arrays(name, *flat, *inits)
     if not flat or tree != init_tree:
-        raise ValueError(f"{name}: operands and initial values must have one structure: {tree} and {init_tree}")
+        raise ArgumentError(f"{name}: operands and initial values must have one structure: {tree} and {init_tree}")
     result: list[Array] = []
     for x, init in zip(flat, inits, strict=True):
         aval, given = get_aval(x), get_aval(init)
         if given.shape != ():
-            raise ValueError(f"{name}: an initial value must be a scalar, got {short(given)}")
+            raise ArgumentError(f"{name}: an initial value must be a scalar, got {short(given)}")
         if aval.shape != get_aval(flat[0]).shape:
-            raise ValueError(f"{name}: operands differ in shape: {short(get_aval(flat[0]))} and {short(aval)}")
+            raise ArgumentError(f"{name}: operands differ in shape: {short(get_aval(flat[0]))} and {short(aval)}")
         result.append(init if given.dtype == aval.dtype else _of_dtype(name, init, aval))
     return flat, result, tree
 

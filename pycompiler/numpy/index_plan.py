@@ -184,7 +184,10 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[E
         first = sum(map(_takes, items[:place]))
         first += len(rest) if dots and dots[0] < place else 0
         covered = shape[first : first + len(mask)]
-        if covered != mask:
+        # A mask without elements along a dimension holds nowhere, as NumPy has it.
+        if len(covered) != len(mask) or any(
+            m != n and not (isinstance(m, int) and m == 0) for m, n in zip(mask, covered, strict=True)
+        ):
             raise IndexError(
                 f"{name}: a boolean index of shape {mask} is applied to dimensions of sizes {covered} of "
                 f"{short(aval)}; they must be equal"

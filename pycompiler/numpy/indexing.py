@@ -66,8 +66,8 @@ def read(
         return _whole(x, planned)
     if not planned.batch and mode != "fill":
         return _at_scalars(x, planned, entries)
-    if mode == "fill":
-        fill = fill_of(x, fill)
+    # A fill value with another mode means nothing, as in JAX.
+    fill = fill_of(x, fill) if mode == "fill" else None
     if 0 in [planned.shape[dim] for dim in planned.indexed]:
         if mode != "fill" and dim_product(planned.batch) != 0:
             raise IndexError(f"{name}: {short(get_aval(x))} is empty where it is indexed")

@@ -202,7 +202,7 @@ class IndexUpdateRef:
             raise TypeError(f"{name}: takes numbers, got {short(get_aval(x))}; min and max are the operations on bools")
         mask = lone_mask(self.index)
         if mask is not None and chooses(x, mask, values):
-            return eager_jit(_chosen, x, mask, values, method=method)
+            return eager_jit(_chosen, x, mask, _held(x, values), method=method)
         return changed(name, x, self.index, values, method, how, wrap, (is_sorted, unique))
 
     def _by_ones(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
@@ -230,6 +230,12 @@ def canonical_mode(name: str, mode: Mode) -> str:
         return GatherScatterMode.from_any(mode).attribute
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def _held(x: Array, values: Any) -> Any:
+    """A Python int in the integer dtype of x: that which it has as an argument need not hold it."""
+    dtype = get_aval(x).dtype
+    return cast(values, dtype) if type(values) is int and dtypes.is_integer(dtype) else values
 
 
 def chooses(x: Array, mask: Any, values: Any) -> bool:
@@ -263,7 +269,7 @@ def changed(
     if not planned.indexed and not planned.batch and hints == (False, False):
         hints = (True, True)
     arrays = arrays_of(name, entries)
-    return eager_jit(_scattered, x, values, *arrays, planned=planned, method=method, mode=mode, hints=hints)
+    return eager_jit(_scattered, x, _held(x, values), *arrays, planned=planned, method=method, mode=mode, hints=hints)
 
 
 def _scattered(

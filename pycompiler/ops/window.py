@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.dims.dims import is_empty, surely_below
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.primitive import Primitive, Sample, is_zero
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.ops import rules
@@ -50,7 +51,7 @@ def _windows(
     """The shape of the windows."""
     described = (window_dimensions, window_strides, low, high, base_dilation, window_dilation)
     if any(len(numbers) != len(x.shape) for numbers in described):
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: {short(x)} has {len(x.shape)} dimensions; got window_dimensions {window_dimensions}, "
             f"window_strides {window_strides}, padding {tuple(zip(low, high, strict=False))}, base_dilation "
             f"{base_dilation}, window_dilation {window_dilation}"
@@ -62,12 +63,14 @@ def _windows(
         ("window_dilation", window_dilation),
     ]:
         if any(number < 1 for number in numbers):
-            raise ValueError(f"{name}: {what} must be at least 1, got {numbers}")
+            raise ArgumentError(f"{name}: {what} must be at least 1, got {numbers}")
     shape: list[Any] = []
     for axis, size in enumerate(x.shape):
         padded = dilated(size, base_dilation[axis]) + low[axis] + high[axis]
         if surely_below(padded, 0):
-            raise ValueError(f"{name}: padding {(low[axis], high[axis])} takes more than axis {axis} of {short(x)} has")
+            raise ArgumentError(
+                f"{name}: padding {(low[axis], high[axis])} takes more than axis {axis} of {short(x)} has"
+            )
         shape.append(
             count_windows(padded, dilated(window_dimensions[axis], window_dilation[axis]), window_strides[axis])
         )
@@ -273,7 +276,7 @@ def _check_source(name: str, source: ShapedArray, operand: ShapedArray, shape: t
     rules.check_kind(name, operand, "f")
     rules.check_same_dtype(name, source, operand)
     if source.shape != shape:
-        raise ValueError(f"{name}: the source must have the shape {shape}, got {short(source)} for {short(operand)}")
+        raise ArgumentError(f"{name}: the source must have the shape {shape}, got {short(source)} for {short(operand)}")
 
 
 def _gather_shape(source: ShapedArray, operand: ShapedArray, *, greatest: bool, **params: Any) -> ShapedArray:

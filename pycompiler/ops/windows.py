@@ -37,9 +37,9 @@ def _check_indices(
 ) -> Shape:
     """The shape that the indices have in common."""
     if mode not in MODES:
-        raise ValueError(f"{name}: mode is one of {', '.join(MODES)}, got {mode!r}")
+        raise ArgumentError(f"{name}: mode is one of {', '.join(MODES)}, got {mode!r}")
     if len(indices) != len(dims):
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: {len(indices)} indices for the dimensions {dims} of {short(x)}; it needs one for each"
         )
     rules.check_axes(name, "indexed and batching dimensions", (*dims, *batching), len(x.shape))
@@ -51,7 +51,7 @@ def _check_indices(
     shape = indices[0].shape if indices else ()
     rules.check_axes(name, "batching dimensions of the indices", of_indices, len(shape))
     if [x.shape[i] for i in batching] != [shape[i] for i in of_indices]:
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: the batching dimensions {batching} of {short(x)} and {of_indices} of the indices {shape} differ"
         )
     return shape
@@ -117,7 +117,7 @@ def scatter_shape(
     unique_indices: bool,
 ) -> ShapedArray:
     if kind not in KINDS:
-        raise ValueError(f"scatter: kind is one of {', '.join(KINDS)}, got {kind!r}")
+        raise ArgumentError(f"scatter: kind is one of {', '.join(KINDS)}, got {kind!r}")
     if kind != "set":
         rules.check_kind(f"scatter of kind {kind}", x, {"add": "iufc", "mul": "iufc"}.get(kind, "biufc"))
     rules.check_same_dtype("scatter", x, updates)

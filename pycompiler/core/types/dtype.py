@@ -396,9 +396,10 @@ def result_type(*xs: Any) -> tuple[DType, bool]:
 
     Reference: JAX's `jax.numpy.result_type`, with `return_weak_type_flag`.
     """
+    found = joined(*xs)
     if config.numpy_dtype_promotion == "strict" and is_users_call():
         _check_strict(tuple(map(dtype_and_weak, xs)))
-    return joined(*xs)
+    return found
 
 
 def joined(*xs: object) -> tuple[DType, bool]:

@@ -9,7 +9,6 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _compiler, export
 from pycompiler._compiler import ir
-from pycompiler.compile import foreign
 from pycompiler.export import container
 from pycompiler.tree_util import Partial, register_pytree_node, register_pytree_node_class
 
@@ -377,7 +376,9 @@ def test_bytecode_that_ends_its_reader_is_damage(place):
     asks = [lambda: loaded.call(X), lambda: pc.jit(loaded.call)(X), loaded.mlir_module]
     asks.append(lambda: export.to_shared_object(loaded, "never_written.so"))
     for ask in asks:
-        with pytest.raises(export.DeserializationError, match=r"is damaged: the module of function 0 .*can't parse the m"):
+        with pytest.raises(
+            export.DeserializationError, match=r"is damaged: the module of function 0 .*can't parse the m"
+        ):
             ask()
 
 

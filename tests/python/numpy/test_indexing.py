@@ -161,3 +161,38 @@ def test_leading_ones_of_values_do_not_count(index, method):
     if method == "set":
         x[index] = values
         np.testing.assert_array_equal(want, x)
+
+
+@pytest.mark.parametrize(
+    ("shape", "mask"),
+    [((3,), (0,)), ((3, 4), (0,)), ((3, 4), (0, 4)), ((3, 4), (3, 0)), ((3, 4, 5), (3, 0)), ((3, 4), (0, 0))],
+)
+def test_masks_without_elements_hold_nowhere(shape, mask):
+    x, nowhere = np.ones(shape, np.float32), np.zeros(mask, bool)
+    assert pnp.asarray(x)[nowhere].shape == x[nowhere].shape
+    np.testing.assert_array_equal(pnp.asarray(x).at[nowhere].set(7), x)
+    with pytest.raises(IndexError, match="they must be equal"):
+        pnp.asarray(np.ones((3, 4)))[np.zeros((2, 0), bool)]
+
+
+@pytest.mark.parametrize("mode", ["promise_in_bounds", "clip", "fill", "drop"])
+@pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
+def test_a_fill_value_is_for_what_is_filled(mode, wrap):
+    x, places = np.arange(5, dtype=np.float32), np.array([-1, 0, 4, 9], np.int32)
+    places = places if mode != "promise_in_bounds" else places[:3]
+    for turns in (True, False):
+        get = lambda a, i, turns=turns: a.at[i].get(mode=mode, fill_value=99, wrap_negative_indices=turns)  # noqa: E731
+        if mode == "promise_in_bounds" and not turns:
+            places = np.abs(places)
+        expected = get(jnp.asarray(x), places)
+        np.testing.assert_array_equal(wrap(lambda a, i, get=get: get(pnp.asarray(a), i))(x, places), expected)
+
+
+@pytest.mark.parametrize("method", ["set", "add", "max", "min", "multiply", "subtract"])
+def test_large_integers_are_written_to_unsigned_ones(method):
+    x = np.arange(3, dtype=np.uint32)
+    for index in (0, np.array([0, 2]), np.array([True, False, True])):
+        for wrap in (lambda f: f, pc.jit):
+            got = wrap(lambda a, index=index: getattr(a.at[index], method)(2**32 - 1))(pnp.asarray(x))
+            expected = getattr(jnp.asarray(x).at[index], method)(jnp.uint32(2**32 - 1))
+            np.testing.assert_array_equal(got, expected)
