@@ -45,7 +45,10 @@ def reread(source: bytes) -> bytes:
             "give the module as text"
         )
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", _READ, found.origin, str(_SECONDS)], input=source, capture_output=True, check=False
+        [sys.executable, "-I", "-S", "-c", _READ, found.origin, str(_SECONDS)],
+        input=source,
+        capture_output=True,
+        check=False,
     )
     if done.returncode == 0:
         return done.stdout
