@@ -9,7 +9,6 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _compiler, export
 from pycompiler._compiler import ir
-from pycompiler.compile import foreign
 from pycompiler.export import container
 from pycompiler.tree_util import Partial, register_pytree_node, register_pytree_node_class
 
