@@ -59,5 +59,9 @@ def spence(x: Any) -> Array:
 
 @never_weak
 def owens_t(h: Any, a: Any) -> Array:
-    """The probability that X > h and 0 < Y < a X of independent normal X and Y."""
-    return ops.owens_t.bind(*promoted_inexact("owens_t", h, a))
+    """The probability that X > h and 0 < Y < a X of independent normal X and Y; of float16 and bfloat16 in float32, as
+    jax has it."""
+    given = promoted_inexact("owens_t", h, a)
+    if given[0].dtype.itemsize < 4:
+        given = [lax.convert_element_type(x, np.float32) for x in given]
+    return ops.owens_t.bind(*given)

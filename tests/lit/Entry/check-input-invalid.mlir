@@ -40,22 +40,54 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = 
 
 // -----
 
-// An index of a body is looked at before the operation, but not one of a region of the body.
-func.func @main(%x: tensor<3xf32>, %i: tensor<4xi64>, %p: i1) -> tensor<4xf32> {
-  %zero = arith.constant 0.0 : f32
+// A reduction alone knows what it has computed so far.
+func.func @main(%x: tensor<4xi64>, %n: tensor<3xf32>) -> tensor<i64> {
+  %init = array.constant dense<0> : tensor<i64>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%n : tensor<3xf32>) outs(%init : tensor<i64>) {
+  ^bb0(%m: f32, %o: i64):
+    %k = arith.index_cast %o : i64 to index
+    // expected-error @+1 {{'tensor.extract' op can't be checked in the body of an operation on tensors: it depends on what the operation has computed so far; keep it within bounds by arith.minsi and arith.maxsi with constants, or use array.gather}}
+    %v = tensor.extract %x[%k] : tensor<4xi64>
+    linalg.yield %v : i64
+  } -> tensor<i64>
+  return %y : tensor<i64>
+}
+
+// -----
+
+// The condition of a branch that reads is of the same kind.
+func.func @main(%x: tensor<4xi64>, %n: tensor<3xi64>) -> tensor<i64> {
+  %init = array.constant dense<0> : tensor<i64>
+  %z = arith.constant 0 : i64
+  %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%n : tensor<3xi64>) outs(%init : tensor<i64>) {
+  ^bb0(%m: i64, %o: i64):
+    %k = arith.index_cast %m : i64 to index
+    %p = arith.cmpi eq, %o, %z : i64
+    %v = scf.if %p -> i64 {
+      // expected-error @+1 {{it depends on what the operation has computed so far}}
+      %e = tensor.extract %x[%k] : tensor<4xi64>
+      scf.yield %e : i64
+    } else {
+      scf.yield %o : i64
+    }
+    linalg.yield %v : i64
+  } -> tensor<i64>
+  return %y : tensor<i64>
+}
+
+// -----
+
+func.func @main(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
   %init = tensor.empty() : tensor<4xf32>
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%i : tensor<4xi64>) outs(%init : tensor<4xf32>) {
   ^bb0(%n: i64, %o: f32):
     %k = arith.index_cast %n : i64 to index
-    %v = scf.if %p -> f32 {
-      // expected-error @+1 {{'tensor.extract' op index #0 is computed in a region of the body of an operation on tensors, where it can't be checked against 'tensor<3xf32>'}}
-      %e = tensor.extract %x[%k] : tensor<3xf32>
-      scf.yield %e : f32
-    } else {
-      scf.yield %zero : f32
-    }
-    linalg.yield %v : f32
+    // expected-error @+1 {{'tensor.insert' op can't be checked in the body of an operation on tensors, which holds numbers, branches, loops and tensor.extract: let another operation on tensors compute it}}
+    %t = tensor.insert %o into %x[%k] : tensor<3xf32>
+    linalg.yield %o : f32
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -93,3 +93,51 @@ func.func @cut(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<f32> {
   %r = array.reduce_sum %t axes = [0] : (tensor<?xf32>) -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// As many reflectors as the matrix has columns, which are no more than its rows.
+// RUN: array-run %s --entry=product --sizes=3,2,2 --input=fill:0 --input=fill:0 --print=type
+// RUN: not array-run %s --entry=product --sizes=3,2,100000 --input=fill:0 --input=fill:0 2>&1 | FileCheck %s --check-prefix=REFLECTORS
+// RUN: not array-run %s --entry=product --sizes=2,3,1 --input=fill:0 --input=fill:0 2>&1 | FileCheck %s --check-prefix=ROWS
+// REFLECTORS: householder_product: takes 100000 elements of dimension 0 of operand #1, expected 0 to 2, its size
+// ROWS: householder_product: takes 3 elements of dimension 1 of operand #0, expected 0 to 2, its size
+func.func @product(%a: tensor<?x?xf32>, %t: tensor<?xf32>) -> tensor<?x?xf32> {
+  %q = array.householder_product %a, %t : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+
+// RUN: not array-run %s --entry=turned --sizes=3,2,3,3,2 --input=fill:0 --input=fill:0 --input=fill:0 2>&1 | FileCheck %s --check-prefix=TURNED
+// TURNED: ormqr: takes 3 elements of dimension 0 of operand #1, expected 0 to 2, its size
+func.func @turned(%a: tensor<?x?xf32>, %t: tensor<?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %q = array.ormqr %a, %t, %c {left = true, transpose = false}
+      : (tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+
+// What the padding takes away is more than there is.
+// RUN: not array-run %s --entry=windows --sizes=4,0,5 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=WINDOWS
+// WINDOWS: select_and_scatter: makes an array of the shape [-1], expected sizes of at least 0
+func.func @windows(%x: tensor<?xf32> {array.dims = affine_map<()[n, m, k] -> (n)>},
+                   %y: tensor<?xf32> {array.dims = affine_map<()[n, m, k] -> (m)>}) -> tensor<?xf32> {
+  %k = array.symbol 2 : index
+  %c0 = arith.constant 0 : index
+  %less = arith.subi %c0, %k : index
+  %r = array.select_and_scatter %y, %x greatest = true window_dimensions = [2] window_strides = [2] low = [0] high = [?]
+         base_dilation = [1] window_dilation = [1] sizes(%less) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// The size of a result that the module says, and the run has another one.
+// RUN: array-run %s --entry=turnedround --sizes=3 --input='[1, 2, 3]' --expect='[3, 2, 1]'
+// RUN: not array-run %s --entry=turnedround --sizes=2 --input='[1, 2]' 2>&1 | FileCheck %s --check-prefix=RESULT
+// RESULT: reverse: dimension 0 of operand #0 has the size 2, expected 3
+func.func @turnedround(%x: tensor<?xf32>) -> tensor<3xf32> {
+  %y = array.reverse %x dimensions = [0] : (tensor<?xf32>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// RUN: not array-run %s --entry=factored --sizes=2,2 --input=fill:1 2>&1 | FileCheck %s --check-prefix=FACTORED
+// FACTORED: cholesky: dimension 0 of the result has the size 2, expected 3
+func.func @factored(%x: tensor<?x?xf32>) -> tensor<3x3xf32> {
+  %y = array.cholesky %x : (tensor<?x?xf32>) -> tensor<3x3xf32>
+  return %y : tensor<3x3xf32>
+}

@@ -50,7 +50,8 @@ def test_damaged_bytecode_is_an_error(kind, monkeypatch):
     data[place] = byte
     with pytest.raises(ir.MLIRError, match="can't parse the module") as raised:
         module_function(bytes(data))
-    assert raised.value.message and raised.value.line is None and raised.value.notes == []
+    assert (raised.value.line, raised.value.notes) == (None, [])
+    assert raised.value.message
 
 
 def test_bytecode_needs_an_interpreter(monkeypatch):

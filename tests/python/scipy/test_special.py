@@ -4,6 +4,7 @@ import inspect
 
 import jax
 import jax.scipy.special
+import ml_dtypes
 import mpmath
 import numpy as np
 import pytest
@@ -137,6 +138,52 @@ def test_dtypes_are_those_of_jax(name):
         want = as_tuple(getattr(jax.scipy.special, name)(*args))
         for a, b in zip(got, want, strict=True):
             assert (a.shape, a.dtype) == (b.shape, b.dtype)
+
+
+NARROW = [ml_dtypes.bfloat16, np.float16, np.float32]
+DTYPES = [*NARROW, np.float64, np.int32, np.int8, np.uint8, np.complex64]
+# What only we take: whole numbers, bools, complex numbers; what only jax does: complex numbers beside real ones.
+TAKEN_BY_ONE = {("sph_harm_y", 4), ("boxcox", 2), ("boxcox1p", 2), ("owens_t", 2)}
+
+
+def dtypes_of(module, package, name, given):
+    """Of the results for arrays of these dtypes, without computing them; nothing where it raises."""
+    specs = [package.ShapeDtypeStruct((3,), dtype) for dtype in given]
+    try:
+        out = package.eval_shape(getattr(module, name), *specs)
+    except Exception:
+        return None
+    return [np.dtype(one.dtype) for one in as_tuple(out)]
+
+
+@pytest.mark.parametrize("name", sorted(set(special.__all__)))
+def test_dtypes_of_narrow_and_mixed_arguments_are_those_of_jax(name):
+    compared = 0
+    for count in (1, 2, 3, 4):
+        alike = [(dtype,) * count for dtype in DTYPES]
+        mixed = [(a, *(b,) * (count - 1)) for a in (*NARROW, np.int32) for b in (*NARROW, np.int32) if a is not b]
+        for given in alike + mixed:
+            ours, theirs = dtypes_of(special, pc, name, given), dtypes_of(jax.scipy.special, jax, name, given)
+            if (name, count) in TAKEN_BY_ONE and (ours is None or theirs is None):
+                continue
+            assert ours == theirs, (count, given)
+            compared += ours is not None
+    # These have numbers that are no arrays.
+    assert compared or name in ("bernoulli", "multigammaln", "sph_harm_y", "bessel_jn", "lpmn", "lpmn_values")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_owens_t_of_narrow_floats_is_computed_in_float32(dtype):
+    h, a = (pnp.asarray(x, dtype) for x in (P[0], ANY[0]))
+    got = special.owens_t(h, a)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(
+        got, scipy.special.owens_t(*(np.asarray(x).astype(np.float64) for x in (h, a))), rtol=1e-6
+    )
+    slope = pc.grad(lambda h: special.owens_t(h, a).sum())(h)
+    assert slope.dtype == h.dtype
+    exact = pc.grad(lambda h: special.owens_t(h, a.astype(np.float32)).sum())(h.astype(np.float32))
+    np.testing.assert_allclose(np.asarray(slope, np.float32), exact, rtol=1e-2)
 
 
 @pytest.mark.parametrize("name", sorted(set(special.__all__)))

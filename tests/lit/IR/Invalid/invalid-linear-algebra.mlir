@@ -46,3 +46,27 @@ func.func @kind(%a: tensor<3x3xcomplex<f32>>) {
            : (tensor<3x3xcomplex<f32>>) -> (tensor<3x3xcomplex<f32>>, tensor<3xcomplex<f32>>)
   return
 }
+
+// -----
+
+func.func @reflectors(%a: tensor<3x3xf32>, %t: tensor<4xf32>) {
+  // expected-error @+1 {{has k = 4 and n = 3, expected k <= n (C2)}}
+  %0 = array.householder_product %a, %t : (tensor<3x3xf32>, tensor<4xf32>) -> tensor<3x3xf32>
+  return
+}
+
+// -----
+
+func.func @rows(%a: tensor<2x3xf32>, %t: tensor<2xf32>) {
+  // expected-error @+1 {{has n = 3 and m = 2, expected n <= m (C2)}}
+  %0 = array.householder_product %a, %t : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @turned(%a: tensor<3x2xf32>, %t: tensor<3xf32>, %c: tensor<3x3xf32>) {
+  // expected-error @+1 {{has k = 3 and q = 2, expected k <= q (C2)}}
+  %0 = array.ormqr %a, %t, %c {left = true, transpose = false} : (tensor<3x2xf32>, tensor<3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
+  return
+}
