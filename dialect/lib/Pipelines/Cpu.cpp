@@ -2,6 +2,7 @@
 #include "array/Pipelines/Cpu.h"
 #include "array/Conversion/Passes.h"
 #include "array/Gpu/Collectives.h"
+#include "array/Pipelines/Entries.h"
 #include "array/Transforms/Bufferize.h"
 #include "array/Transforms/CheckCalls.h"
 #include "array/Transforms/Passes.h"
@@ -113,10 +114,13 @@ void buildSharedToLLVMPipeline(OpPassManager &pm) {
 void buildLinesPipeline(OpPassManager &pm) { pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass()); }
 
 void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features) {
-  buildArrayToLinalgPipeline(pm);
-  buildLinalgToBuffersPipeline(pm, features);
-  buildBuffersToLoopsPipeline(pm, features);
-  buildLoopsToLLVMPipeline(pm);
+  pm.addPass(createSeparateEntries());
+  OpPassManager &entry = pm.nest<ModuleOp>();
+  buildArrayToLinalgPipeline(entry);
+  entry.addPass(createGiveBuffers(features));
+  buildBuffersToLoopsPipeline(entry, features);
+  buildLoopsToLLVMPipeline(entry);
+  pm.addPass(createJoinEntries());
 }
 
 unsigned hostVectorBits() {
@@ -141,7 +145,7 @@ void registerArrayPipelines() {
   PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
                              buildArrayToLinalgPipeline);
   PassPipelineRegistration<CpuOptions>(
-      "array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+      "array-to-llvm", "Compile every public function @f to the LLVM dialect, with the C entry pcrt_f",
       [](OpPassManager &pm, const CpuOptions &options) {
         buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true, options.bfloat16Pairs, options.fetchAhead});
       });

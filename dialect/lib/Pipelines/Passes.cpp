@@ -5,6 +5,7 @@
 #include "array/Gpu/Collectives.h"
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
+#include "array/Pipelines/Entries.h"
 #include "array/Pipelines/Gpu.h"
 #include "array/Transforms/Bufferize.h"
 #include "array/Transforms/CheckCalls.h"
@@ -26,6 +27,7 @@ void registerOwnPasses() {
   registerCheckCallsPass();
   registerArrayGpuPasses();
   registerArrayGpuCollectivePasses();
+  registerEntryPasses();
   registerArrayPipelines();
   registerGpuPipelines();
 }

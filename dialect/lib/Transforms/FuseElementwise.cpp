@@ -2,6 +2,7 @@
 // convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
 #include "FuseVariance.h"
 #include "array/Conversion/ScatterForm.h"
+#include "array/Transforms/GivenUp.h"
 #include "array/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -386,8 +387,11 @@ private:
     int64_t again = listener.again.lookup(op) + listener.again.lookup(taken);
     if (isShared)
       again += std::max<int64_t>(elementCost(taken), 1);
-    if (isShared && again > mostAgain)
+    if (isShared && again > mostAgain) {
+      array::tellGivenUp(taken.getLoc(), "fusion-given-up",
+                  "what several readers take is stored once: computing it again in each of them costs more");
       return false;
+    }
     rewriter.setInsertionPoint(op);
     FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
     if (failed(fused))
