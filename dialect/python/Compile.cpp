@@ -3,28 +3,49 @@
 #include "Interruptible.h"
 #include "array/Target/BuiltFunctions.h"
 #include "array/Target/ModuleAt.h"
+#include "array/Target/Remarks.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 namespace pycompiler {
 
-using mlir::array::CompiledObject;
+using mlir::array::CollectRemarks;
 using mlir::array::CompileOptions;
+
+namespace {
+/// With what the passes gave up, in order, each once.
+struct CompiledObject : mlir::array::CompiledObject {
+  std::vector<mlir::array::GivenUp> givenUp;
+};
+} // namespace
+
+/// Compiles, and listens to what passes give up.
+template <typename Compile> static mlir::FailureOr<CompiledObject> listening(mlir::ModuleOp op, Compile compile) {
+  CompiledObject result;
+  CollectRemarks remarks(op.getContext(), result.givenUp);
+  mlir::FailureOr<mlir::array::CompiledObject> code = compile();
+  if (mlir::failed(code))
+    return mlir::failure();
+  static_cast<mlir::array::CompiledObject &>(result) = std::move(*code);
+  return result;
+}
 
 static CompiledObject compile(const PyModule &module, const std::string &cpu, const std::string &features, int optLevel,
                               const std::string &triple) {
   return compileInterruptibly(module, "compilation failed", [=](mlir::ModuleOp op) {
-    return mlir::array::compileToObject(op, CompileOptions{cpu, features, optLevel, triple});
+    return listening(op,
+                     [&] { return mlir::array::compileToObject(op, CompileOptions{cpu, features, optLevel, triple}); });
   });
 }
 
 static CompiledObject compileForGpu(const PyModule &module, const std::string &capability, bool isEmulated,
                                     const std::vector<std::string> &libraries, bool hasLines) {
   return compileInterruptibly(module, "compilation for a GPU failed", [=](mlir::ModuleOp op) {
-    return mlir::array::compileForGpu(op, {capability, isEmulated, libraries, hasLines});
+    return listening(op, [&] { return mlir::array::compileForGpu(op, {capability, isEmulated, libraries, hasLines}); });
   });
 }
 
@@ -85,6 +106,15 @@ void bindCompile(nb::module_ &module) {
           "For a GPU: its kernels, as the driver takes them.")
       .def_ro("kernels", &CompiledObject::kernels, "Their names, by number.")
       .def_ro("waits", &CompiledObject::waits, "A call waits for what the GPU computes, before it can go on.")
+      .def_prop_ro(
+          "remarks",
+          [](const CompiledObject &self) {
+            std::vector<std::tuple<std::string, std::string, std::string>> rows;
+            for (const mlir::array::GivenUp &given : self.givenUp)
+              rows.emplace_back(given.kind, given.place, given.text);
+            return rows;
+          },
+          "(kind, \"file:line\" or nothing, words) of what passes gave up, in order.")
       .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.")
       .def_ro("passes", &CompiledObject::passes, "(pass, milliseconds), in order, of the stages before LLVM's.");
 

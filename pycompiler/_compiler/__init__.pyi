@@ -52,6 +52,10 @@ class CompiledObject:
         """A call waits for what the GPU computes, before it can go on."""
 
     @property
+    def remarks(self) -> list[tuple[str, str, str]]:
+        """(kind, "file:line" or nothing, words) of what passes gave up, in order."""
+
+    @property
     def timings(self) -> list[tuple[str, float]]:
         """(stage, milliseconds), in order."""
 

@@ -18,7 +18,7 @@ Aliases = tuple[tuple[int, int], ...]
 # Magic, form, bytes of what is known, bytes of the code; the checksum follows.
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"PYCCODE\0"
-_FORM = 4
+_FORM = 5
 _CHECKSUM = 16
 _START = _HEAD.size + _CHECKSUM
 
@@ -46,6 +46,8 @@ class Artifact:
     image: bytes = b""
     kernels: tuple[str, ...] = ()
     waits: bool = False
+    # What passes gave up: the kind of the remark, the place in the user's code, the words.
+    remarks: tuple[tuple[str, str, str], ...] = ()
     # Its kernels once more, assembled, and by what: with another assembler there, they are of no use.
     assembled: bytes = b""
     assembler: str = ""
@@ -82,6 +84,7 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "assembler": artifact.assembler,
         "kernels": artifact.kernels,
         "waits": artifact.waits,
+        "remarks": tuple([(kind, numbers.get(place, place), text) for kind, place, text in artifact.remarks]),
         "checksum": _checksum(artifact.object, artifact.image, artifact.assembled),
     }
     code = (artifact.object, artifact.image, artifact.assembled)
@@ -119,14 +122,20 @@ def _artifact(key: Key, known: dict[str, Any], code: bytes) -> Artifact:
         known["flops"],
         known["is_unbounded"],
         known["gives_up"],
-        [(name, key.places[place] if isinstance(place, int) else place) for name, place in known["sites"]],
+        [(name, _place(key, place)) for name, place in known["sites"]],
         known["aliases"],
         code[begin:end],
         known["kernels"],
         known["waits"],
+        tuple([(kind, _place(key, place), text) for kind, place, text in known["remarks"]]),
         code[end:],
         known["assembler"],
     )
+
+
+def _place(key: Key, place: int | str) -> str:
+    """A place by its number among the key's, or as it is."""
+    return key.places[place] if isinstance(place, int) else place
 
 
 def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:

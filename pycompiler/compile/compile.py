@@ -371,9 +371,13 @@ def compile_graph(
     key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds)
     is_kept = executable is not None
     if artifact is None or executable is None:
-        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
+        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target)
         artifact = _assembled(artifact, target, milliseconds)
         executable = _load(artifact, name, plan.graph, may_block, milliseconds)
+    if aliases and not artifact.aliases:
+        _tell_of_dropped(name, plan.graph, aliases)
+    for kind, place, text in artifact.remarks:
+        remarks.tell(kind, f"{name}: {text}", place)
     if key and not is_kept:
         begin = time.perf_counter()
         cache.keep(key, artifact, name, plan.graph, sum(milliseconds.values()) - milliseconds.get("tuning", 0))
@@ -437,7 +441,6 @@ def _compile(
     milliseconds: dict[str, float],
     target: Target = HOST,
     quiet: bool = False,
-    name: str = "",
 ) -> Artifact:
     """Code for a graph, in whose results' memory the aliases hold; notes the times."""
     begin = time.perf_counter()
@@ -461,10 +464,8 @@ def _compile(
         if not aliases:
             raise
         # No order of its steps leaves what is overwritten unread.
-        dropped, aliases = aliases, ()
+        aliases = ()
         result = translate(aliases)
-        if not quiet:
-            _tell_of_dropped(name, graph, dropped)
     milliseconds.update(result.timings)
     if config.debug and not quiet:
         passes = ", ".join(f"{name} {ms:.2f}" for name, ms in result.passes)
@@ -481,6 +482,7 @@ def _compile(
         result.image,
         tuple(result.kernels),
         result.waits,
+        tuple(result.remarks),
     )
 
 

@@ -1,8 +1,8 @@
-"""What was given up without an error: remarks, each with the line that it is about, and how often there were some.
+"""Remarks: each silent fallback, with its line in the program, and a counter for each kind.
 
-A program is right without reading them; they say why it is slower, or takes more memory, than it could be. The compiler
-has the same remarks of what its passes give up (`array-opt --remarks-filter=array`); `compile` hands these over. Every
-kind stands in the table, and in docs/remarks.md. Before `compile`, `spmd` and `jit`, which tell.
+Results do not depend on fallbacks; speed and memory do. Passes emit their remarks by MLIR's remark engine (`array-opt
+--remarks-filter=array`), and `compile` forwards them. The table has every kind, and so has docs/remarks.md. Before
+`compile`, `spmd` and `jit`, which call `tell`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pycompiler.core.source import Source, user_source
 
 
 class Kind(NamedTuple):
-    """One row of the table: the name, what has happened, how it is avoided, and whether passes of the compiler tell."""
+    """One row of the table: the name, the meaning, how to avoid it, and whether passes of the compiler emit it."""
 
     name: str
     meaning: str
@@ -28,61 +28,71 @@ class Kind(NamedTuple):
 TABLE: tuple[Kind, ...] = (
     Kind(
         "gathered-operand",
-        "an operand that is divided over devices is gathered, and each device computes with all of it",
-        "divide it along other dimensions, or say with_sharding_constraint where it is to be gathered",
+        "an operand is divided over devices along a dimension that must be whole. The devices gather it",
+        "divide the operand along other dimensions, or gather it by with_sharding_constraint",
     ),
     Kind(
         "through-host",
-        "an array on several devices is copied to others by way of the host's memory",
-        "put it on a mesh of the same devices in the same order, of the same shape",
+        "an array on several devices is copied to another mesh through host memory",
+        "use meshes of the same devices, in the same order, with the same sizes",
     ),
     Kind(
         "donated-on-devices",
-        "donated arrays on several devices are deleted after the call, whose results have memory of their own",
-        "donate for the memory that is free afterwards; leave room for both during the call",
+        "donated arrays on several devices are deleted after the call. The results have memory of their own",
+        "leave memory for the arguments and the results of the call",
     ),
     Kind(
         "donation-not-taken",
-        "no result is computed in the memory of a donated array: none has its shape and dtype, or others use it",
-        "donate what is replaced, and keep no other array, slice or NumPy view of it",
+        "no result takes the memory of a donated array: no result has its shape and dtype, or the memory is in use",
+        "donate arrays that a result replaces, and drop other arrays, slices and NumPy views of them",
     ),
     Kind(
         "donation-dropped",
-        "no order of the program's steps leaves donated memory unread once it is overwritten: the program was compiled "
-        "again, with results in memory of their own",
-        "compute what reads the donated array before what replaces it, or do not donate it",
+        "the program reads donated memory after the result overwrites it, in every order of its steps. It is compiled "
+        "again with separate results",
+        "compute the readers of the donated array before its replacement, or do not donate it",
     ),
     Kind(
         "views-copied",
-        "results that are parts of arguments are copied, and the program was compiled again for it: the memory of this "
-        "call's arguments is not to be looked at",
-        "pass arrays of the package, not NumPy's, and do not donate what is returned",
+        "results are parts of arguments whose memory a view must not share. The program is compiled again with copies",
+        "pass arrays of pycompiler, not of NumPy, and do not donate arrays whose parts are returned",
     ),
     Kind(
         "compiled-for-another-device",
-        "a compiled call is given arrays on another kind of device, and was compiled again for it",
+        "a compiled call gets arrays on another kind of device. It is compiled again for that device",
         "put the arguments on one kind of device",
     ),
     Kind(
         "compiled-for-own-sizes",
-        'with dynamic="auto", a call can\'t be served by a program for all sizes, and is compiled for its own',
-        "say which dimensions are symbols and what is known of them (dynamic=), or pad to few sizes",
+        'dynamic="auto" finds no program for all sizes of the arguments. The call is compiled for its own sizes',
+        "name the symbols and their bounds by dynamic=, or pad to few sizes",
     ),
     Kind(
         "not-measured",
-        "with the setting tuning, a product was not measured, and is cut as the cost model says",
-        "call it once while nothing else runs",
+        "the setting tuning asks for a measurement of a product, which is not possible now. The cost model chooses",
+        "make the first call while the process is idle",
     ),
     Kind(
         "library-not-used",
-        "a library of the GPU can't be loaded, and the compiler's own kernels are used",
+        "a GPU library cannot be loaded. The compiler uses its own kernels",
         "install the library, or name its file by its environment variable",
     ),
     Kind(
         "copied-carry",
-        "what a loop or branch changes is copied in each iteration: bufferization found no order in which it can be "
-        "changed in place",
-        "read what is carried before it is changed in the body; carry it once",
+        "bufferization finds no order of steps that updates a loop or branch in place. Each iteration copies the carry",
+        "read a carried value before the body changes it, and carry it once",
+        of_passes=True,
+    ),
+    Kind(
+        "fusion-given-up",
+        "several operations read an expensive value. It is stored, not recomputed in each of them",
+        "no action is needed for speed. To save memory, compute the readers in separate calls",
+        of_passes=True,
+    ),
+    Kind(
+        "scalar-loops",
+        "the elements of an operand do not lie in rows. The operation runs in scalar loops, without vectors",
+        "copy the slice or the transpose before the operation",
         of_passes=True,
     ),
 )
@@ -91,7 +101,7 @@ KINDS = {kind.name: kind for kind in TABLE}
 
 
 class Remark(NamedTuple):
-    """What was given up, where (`file:line`, or empty), and the words."""
+    """One fallback: its kind, its place (`file:line (function)`, or empty), and the text."""
 
     kind: str
     place: str
@@ -123,9 +133,8 @@ def tell(kind: str, text: str, place: Source | str | None = None) -> None:
 
 
 def remarks() -> list[Remark]:
-    """The fallbacks since the process started: the last thousand remarks, each with its `kind`, the `place` in the
-    program and the `text`. docs/remarks.md explains each kind and how to avoid it; with the setting `debug` remarks are
-    also printed.
+    """The last thousand remarks on silent fallbacks of this process. A remark has a `kind`, the `place` in the program
+    and a `text`. docs/remarks.md explains each kind. The setting `debug` prints remarks, too.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> f = pc.jit(lambda x: x.sum(), donate_argnums=0)
@@ -142,7 +151,7 @@ def remarks() -> list[Remark]:
 
 
 def remark_counts() -> dict[str, int]:
-    """How many remarks of each kind there were since the process started, those of which there were none too.
+    """The number of remarks of each kind since the process started.
 
     >>> import pycompiler as pc
     >>> sorted(pc.debug.remark_counts())[0]

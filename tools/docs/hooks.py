@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import attributes_reference
 import python_reference
 import settings_reference
 import tablegen_reference
@@ -17,6 +18,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATORS = (
+    attributes_reference.pages,
     python_reference.pages,
     settings_reference.pages,
     tablegen_reference.pages,

@@ -7,6 +7,7 @@
 #include "array/Entry/CheckCalls.h"
 #include "array/Entry/Passes.h"
 #include "array/Gpu/Collectives.h"
+#include "array/Pipelines/Entries.h"
 #include "array/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -116,10 +117,13 @@ void buildSharedToLLVMPipeline(OpPassManager &pm) {
 void buildLinesPipeline(OpPassManager &pm) { pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass()); }
 
 void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features) {
-  buildArrayToLinalgPipeline(pm);
-  buildLinalgToBuffersPipeline(pm, features);
-  buildBuffersToLoopsPipeline(pm, features);
-  buildLoopsToLLVMPipeline(pm);
+  pm.addPass(createSeparateEntries());
+  OpPassManager &entry = pm.nest<ModuleOp>();
+  buildArrayToLinalgPipeline(entry);
+  entry.addPass(createGiveBuffers(features));
+  buildBuffersToLoopsPipeline(entry, features);
+  buildLoopsToLLVMPipeline(entry);
+  pm.addPass(createJoinEntries());
 }
 
 unsigned hostVectorBits() {
@@ -144,7 +148,8 @@ struct CpuOptions : PassPipelineOptions<CpuOptions> {
 void registerArrayPipelines() {
   PassPipelineRegistration<>("array-to-linalg", "Lower the array dialect to linalg on tensors",
                              buildArrayToLinalgPipeline);
-  PassPipelineRegistration<CpuOptions>("array-to-llvm", "Compile @main to the LLVM dialect, with the C entry pcrt_main",
+  PassPipelineRegistration<CpuOptions>("array-to-llvm",
+                                       "Compile every public function @f to the LLVM dialect, with the C entry pcrt_f",
                                        [](OpPassManager &pm, const CpuOptions &options) {
                                          buildArrayToLLVMPipeline(pm, {options.vectorBits, /*fma=*/true,
                                                                        options.bfloat16Dot2, options.prefetchDistance});

@@ -10,6 +10,7 @@
 #include "array/Gpu/Collectives.h"
 #include "array/Gpu/Passes.h"
 #include "array/Pipelines/Cpu.h"
+#include "array/Pipelines/Entries.h"
 #include "array/Pipelines/Gpu.h"
 #include "array/Transforms/Passes.h"
 
@@ -32,6 +33,7 @@ void registerOwnPasses() {
   registerCheckCallsPass();
   registerArrayGpuPasses();
   registerArrayGpuCollectivePasses();
+  registerEntryPasses();
   registerArrayPipelines();
   registerGpuPipelines();
   registerOldPassNames();

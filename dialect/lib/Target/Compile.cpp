@@ -33,7 +33,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
   if (failed(timed(timings, "verify", [&] { return verify(module); })))
     return failure();
 
-  OwningOpRef<ModuleOp> lowered(module.clone());
+  OwningOpRef<ModuleOp> lowered = cloneForMain(module);
   const BuiltLevel *built = findBuiltLevel(**target);
   if (built)
     declareBuilt(*lowered, *built);
@@ -75,7 +75,7 @@ FailureOr<Buffered> lowerToBuffers(ModuleOp module, const CompileOptions &option
   FailureOr<HostTarget *> target = getTarget(module, options);
   if (failed(target) || failed(verify(module)))
     return failure();
-  Buffered lowered{OwningOpRef<ModuleOp>(module.clone()), (*target)->features()};
+  Buffered lowered{cloneForMain(module), (*target)->features()};
   Timings passes;
   if (failed(runPipeline(*lowered.module, "linalg", buildArrayToLinalgPipeline, passes)) ||
       failed(toBuffers(lowered.module, lowered.features, passes)))

@@ -113,7 +113,7 @@ FailureOr<CompiledObject> compileForGpu(ModuleOp module, const GpuOptions &optio
     return failure();
 
   loadGpuDialects(module.getContext());
-  OwningOpRef<ModuleOp> lowered(module.clone());
+  OwningOpRef<ModuleOp> lowered = cloneForMain(module);
   if (failed(stage("linalg", [&] { return toLinalgForThreads(*lowered, passes); })))
     return failure();
   result.flops = estimateFlops(*lowered);

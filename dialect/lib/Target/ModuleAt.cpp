@@ -122,7 +122,7 @@ static std::string knownChips() {
 }
 
 FailureOr<OwningOpRef<ModuleOp>> lowerTo(ModuleOp module, const Stage &stage, const StageOptions &options) {
-  Lowering lowering{OwningOpRef<ModuleOp>(module.clone()), options};
+  Lowering lowering{cloneForMain(module), options};
   if (stage.isForGpu) {
     std::optional<GpuChip> chip = chipNamed(options.chip);
     if (!chip)

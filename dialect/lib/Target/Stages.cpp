@@ -2,9 +2,8 @@
 #include "Stages.h"
 #include "array/Entry/Entry.h"
 #include "array/Pipelines/Cpu.h"
+#include "array/Pipelines/Entries.h"
 #include "array/Target/Stop.h"
-
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::array {
 
@@ -16,20 +15,17 @@ std::string nameOf(const CpuFeatures &features) {
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes) {
   auto inPlace = [&](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, features); };
   std::string name = "buffers of " + nameOf(features);
-  bool hasRegions =
-      module
-          ->walk([](Operation *op) {
-            return isa<scf::WhileOp, scf::ForOp, scf::IfOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted();
-  if (!hasRegions)
+  if (!hasCarry(*module))
     return runPipeline(*module, name, inPlace, passes);
   OwningOpRef<ModuleOp> before(module->clone());
+  std::vector<Diagnostic> failures;
   {
-    ScopedDiagnosticHandler silent(module->getContext(), [](Diagnostic &) {});
+    ScopedDiagnosticHandler silent(module->getContext(),
+                                   [&](Diagnostic &diagnostic) { failures.push_back(std::move(diagnostic)); });
     if (succeeded(runPipeline(*module, name, inPlace, passes)))
       return success();
   }
+  tellOfCopiedCarry(*before, failures);
   module = std::move(before);
   auto copying = [&](OpPassManager &pm) { buildLinalgToBuffersPipeline(pm, features, /*copyCarries=*/true); };
   return runPipeline(*module, name + ", carry copied", copying, passes);
@@ -51,6 +47,15 @@ FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options
   if (!target)
     return report(module, target.takeError());
   return *target;
+}
+
+OwningOpRef<ModuleOp> cloneForMain(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  auto main = copy->lookupSymbol<func::FuncOp>("main");
+  for (auto function : copy->getOps<func::FuncOp>())
+    if (main && !main.isExternal() && function != main && !function.isExternal())
+      function.setPrivate();
+  return copy;
 }
 
 uint64_t arenaBytes(ModuleOp module) {

@@ -32,6 +32,9 @@ FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options
 /// The best chip that GPUs of a compute capability ("9.0") run code for.
 FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability);
 
+/// A copy of a module in which all functions but @main are what it calls: they are inlined, and the rest is dropped.
+OwningOpRef<ModuleOp> cloneForMain(ModuleOp module);
+
 /// linalg on tensors -> linalg on buffers. Bufferization sees less than there is: where it finds no order in which the
 /// carry of the loops can be updated in place, the carry is copied.
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes);

@@ -1,6 +1,7 @@
 // array-fuse-elementwise: elementwise producers move into the elementwise ops and reductions that read them. Before it:
 // convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
 #include "FuseVariance.h"
+#include "array/Analysis/GivenUp.h"
 #include "array/Analysis/ScatterForm.h"
 #include "array/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -386,8 +387,11 @@ private:
     int64_t again = listener.again.lookup(op) + listener.again.lookup(taken);
     if (isShared)
       again += std::max<int64_t>(elementCost(taken), 1);
-    if (isShared && again > mostAgain)
+    if (isShared && again > mostAgain) {
+      array::tellGivenUp(taken.getLoc(), "fusion-given-up",
+                         "what several readers take is stored once: computing it again in each of them costs more");
       return false;
+    }
     rewriter.setInsertionPoint(op);
     FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
     if (failed(fused))

@@ -8,6 +8,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler import lax
 from pycompiler.diagnostics.remarks import KINDS, TABLE, tell
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -78,3 +79,32 @@ def test_sizes_that_no_symbol_can_stand_for():
         f(pnp.ones(7))
     assert set(told.counts) <= {"compiled-for-own-sizes"}
     assert told.counts
+
+
+def _carry_that_is_copied(scale):
+    """A branch hands on a value beside what it changes of it: no order of the steps is in place."""
+
+    def body(i, carry):
+        a, _, c = carry
+        t = a * scale
+
+        def moved(t):
+            return lax.dynamic_update_slice(t, lax.dynamic_slice(t, (i,), (2,)), (i + 1,)), t
+
+        return *lax.switch(i, [moved, lambda t: (t, a + t)], t), c
+
+    return pc.jit(lambda x, y, z: lax.fori_loop(0, 3, body, (x, y, z)))
+
+
+def test_what_passes_give_up_is_told_of_the_disk_cache_too():
+    x = np.arange(4, dtype=np.float32)
+    for _ in range(2):
+        with Told() as told:
+            a, b, c = _carry_that_is_copied(2.0)(x, x + 1, x + 2)
+        assert told.counts.get("copied-carry") == 1
+        remark = next(remark for remark in told.all if remark.kind == "copied-carry")
+        assert "test_remarks.py" in remark.place
+        assert "for want of an order in place" in remark.text
+        np.testing.assert_array_equal(a, [0, 0, 8, 24])
+        np.testing.assert_array_equal(b, [0, 0, 12, 36])
+        np.testing.assert_array_equal(c, x + 2)

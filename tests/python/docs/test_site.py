@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from attributes_reference import tables
 from count_names import expected_names, owner
 from llvm_tools import output, own_tool
 from pages import ROOT
@@ -71,6 +72,25 @@ def test_the_reference_has_every_pass_and_pipeline(site):
     ours = set(re.findall(r"^ {6}--((?:array|convert-array)-[\w-]+)", listed, re.M))
     assert len(ours) > 40
     assert ours <= passes | pipelines
+
+
+def test_the_reference_has_every_attribute(site):
+    text = (site / "reference/attributes/index.html").read_text()
+    assert not [row.name for rows in tables(ROOT).values() for row in rows if f"<code>{row.name}</code>" not in text]
+
+
+def test_the_table_of_attributes_is_complete():
+    """Every discardable attribute that is read or set anywhere; the others of the dialect's names are its ops."""
+    named = set()
+    for folder, endings in (("dialect", ("*.h", "*.cpp", "*.td")), ("pycompiler", ("*.py",)), ("tools", ("*.cpp",))):
+        for path in (path for ending in endings for path in (ROOT / folder).rglob(ending)):
+            named |= set(re.findall(r'"(array\.[a-z_]+)"', path.read_text()))
+    sources = "".join(path.read_text() for path in (ROOT / "dialect/include/array/IR").glob("*.td"))
+    ops = {f"array.{name}" for name in re.findall(r'^def Array_\w+Op\s*:\s*\w+<\s*"(\w+)"', sources, re.M)}
+    rows = [row.name for rows in tables(ROOT).values() for row in rows]
+    assert len(set(rows)) == len(rows)
+    assert set(rows) <= named
+    assert named - ops - set(rows) == set()
 
 
 def test_the_reference_has_every_setting(site):

@@ -3,6 +3,7 @@
 // array-expand-math and the conversions to LLVM follow. LinalgToLoopsSpace reads an op, LinalgToLoopsStrategy chooses,
 // LinalgToLoopsNest and LinalgToLoopsBody emit.
 #include "RowFusion.h"
+#include "array/Analysis/GivenUp.h"
 #include "array/Cpu/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -155,8 +156,11 @@ LogicalResult Lowering::lower(linalg::LinalgOp op) {
     if (linalg::FillOp fill = fills.lookup(output); fill && failed(lowerFill(fill, op)))
       return failure();
   fusion.emit(rewriter, indices);
-  if (!isEmpty && failed(emitFallback(rewriter, op)))
-    return failure();
+  if (!isEmpty) {
+    tellGivenUp(op.getLoc(), "scalar-loops", op->getName().getStringRef() + " is computed element by element");
+    if (failed(emitFallback(rewriter, op)))
+      return failure();
+  }
   rewriter.eraseOp(op);
   return success();
 }

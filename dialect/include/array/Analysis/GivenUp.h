@@ -1,0 +1,21 @@
+// Remarks of what a pass gives up: MLIR's remark engine, in the category `array`. Each kind is a row of the table in
+// pycompiler/diagnostics/remarks.py, and of docs/remarks.md.
+#ifndef ARRAY_ANALYSIS_GIVENUP_H
+#define ARRAY_ANALYSIS_GIVENUP_H
+
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::array {
+
+inline constexpr llvm::StringLiteral kRemarkCategory = "array";
+
+/// Tells whoever listens (array-opt --remarks-filter=array, or who compiles) that `text` happened at a place.
+inline void tellGivenUp(Location loc, llvm::StringRef kind, const llvm::Twine &text) {
+  if (loc.getContext()->getRemarkEngine())
+    remark::missed(loc, remark::RemarkOpts::name(kind).category(kRemarkCategory))
+        << remark::detail::Remark::Arg("Reason", text.str());
+}
+
+} // namespace mlir::array
+
+#endif // ARRAY_ANALYSIS_GIVENUP_H
