@@ -1,4 +1,4 @@
-// See array/Transforms/Link.h.
+// See array/Entry/Link.h.
 #include "array/Entry/Link.h"
 
 #include "Guards.h"

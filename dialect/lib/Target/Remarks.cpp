@@ -1,7 +1,7 @@
 // The remarks of a compilation, taken from MLIR's remark engine.
 #include "array/Target/Remarks.h"
 #include "array/Analysis/GivenUp.h"
-#include "array/Transforms/CallSites.h"
+#include "array/Entry/CallSites.h"
 
 #include <mutex>
 

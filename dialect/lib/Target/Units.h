@@ -21,7 +21,7 @@ struct Unit {
 };
 
 /// Translates a module to units, for `target`: the first has the entry and every function that is not marked with
-/// kUnitAttr (array/Transforms/Entry.h) or is small. The module is taken apart.
+/// kUnitAttr (array/Entry/Entry.h) or is small. The module is taken apart.
 FailureOr<std::vector<Unit>> translateToUnits(ModuleOp module, const HostTarget &target);
 
 /// Looks for the objects of marked units among those that were compiled before; and keeps those of new ones. Bounded by

@@ -37,7 +37,7 @@ void buildLoopsToLLVMPipeline(OpPassManager &pm);
 /// The end of every way to the LLVM dialect, when structured control flow is lowered.
 void buildConversionToLLVMPipeline(OpPassManager &pm);
 
-/// Shared functions (array/Transforms/SharedFunctions.h) alone -> the LLVM dialect.
+/// Shared functions (lib/Entry/SharedFunctions.h) alone -> the LLVM dialect.
 void buildSharedToLLVMPipeline(OpPassManager &pm);
 
 /// Functions of the LLVM dialect keep the places of their operations when they are translated.

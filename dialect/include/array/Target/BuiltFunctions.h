@@ -1,4 +1,4 @@
-// The shared functions (array/Transforms/SharedFunctions.h) that the build has compiled, for levels of the instruction
+// The shared functions (lib/Entry/SharedFunctions.h) that the build has compiled, for levels of the instruction
 // set: tools/array-functions writes their objects, and ArrayBuiltFunctions takes them in. A program that calls one is
 // joined with its object. Without them, and for other machines, a module defines what it calls.
 #ifndef ARRAY_TARGET_BUILTFUNCTIONS_H
