@@ -1,8 +1,10 @@
 # What shared libraries of exported functions are linked with: the library routines and the pool of threads, without
 # devices, Python or MLIR; and the headers of the source that is generated with them. pycompiler.export finds both.
 add_library(pycompiler_export STATIC "${CMAKE_SOURCE_DIR}/runtime/lib/exported/Exported.cpp"
-  "$<FILTER:$<TARGET_OBJECTS:PyCompilerRuntime>,INCLUDE,/lib/(cpu/|CpuLimits|Futex|NarrowFloats|ParallelFor|Status|ThreadPool)>")
-target_include_directories(pycompiler_export PUBLIC "${CMAKE_SOURCE_DIR}/runtime/include")
+  $<TARGET_OBJECTS:runtime_cpu>
+  "$<FILTER:$<TARGET_OBJECTS:runtime_support>,INCLUDE,/(Futex|NarrowFloats|Status)\\.>"
+  "$<FILTER:$<TARGET_OBJECTS:runtime_threads>,INCLUDE,/(CpuLimits|ParallelFor|ThreadPool)\\.>")
+target_include_directories(pycompiler_export PUBLIC "${CMAKE_SOURCE_DIR}/runtime/include" PRIVATE "${CMAKE_SOURCE_DIR}/runtime/lib")
 target_link_libraries(pycompiler_export PRIVATE pycompiler_flags)
 set_target_properties(pycompiler_export PROPERTIES CXX_VISIBILITY_PRESET hidden)
 if(PYCOMPILER_INPLACE)

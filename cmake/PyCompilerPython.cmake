@@ -5,7 +5,7 @@ execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
 find_package(nanobind CONFIG REQUIRED)
 
 function(add_extension_module name)
-  file(GLOB sources CONFIGURE_DEPENDS "${ARGN}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${ARGN}/*.cpp")
   nanobind_add_module(${name} NB_STATIC NOMINSIZE NB_DOMAIN pycompiler ${sources})
   target_link_libraries(${name} PRIVATE pycompiler_flags)
   set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
@@ -16,11 +16,12 @@ endfunction()
 
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
 target_link_libraries(_runtime PRIVATE PyCompilerRuntime)
+target_include_directories(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python")
 # The raw types call Python, which may end a thread in such a call when the interpreter is ending, by pthread_exit. What
 # has no exceptions is passed by then as C is; else what is destroyed on the way would need the GIL, and what is noexcept
 # would abort. Gil.h says what becomes of the others.
-file(GLOB raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
-list(FILTER raw_sources EXCLUDE REGEX "/(Gil|Module|Notifier|Profiling|Spmd)\\.cpp$")
+file(GLOB_RECURSE raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
+list(FILTER raw_sources EXCLUDE REGEX "/(ExecutableType|Gil|Module|Notifier|Profiling|Spmd)\\.cpp$")
 set_property(SOURCE ${raw_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions)
 # Of `python -m pycompiler`, which loads no LLVM to say it.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS
@@ -34,7 +35,7 @@ file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/generated")
 add_custom_command(OUTPUT "${kernel_objects}" "${kernel_rows}"
   COMMAND array-kernels "${kernel_objects}" "${kernel_rows}"
   DEPENDS array-kernels VERBATIM COMMENT "Compiling the kernels of the common operators")
-set(kernel_source "${CMAKE_SOURCE_DIR}/runtime/python/Kernels.cpp")
+set(kernel_source "${CMAKE_SOURCE_DIR}/runtime/python/call/Kernels.cpp")
 set_source_files_properties("${kernel_source}" PROPERTIES OBJECT_DEPENDS "${kernel_objects};${kernel_rows}")
 set_source_files_properties("${kernel_source}" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_KERNEL_OBJECTS=\"${kernel_objects}\";PCRT_KERNEL_ROWS=\"${kernel_rows}\"")

@@ -119,8 +119,8 @@ class Array(Attached):
 def array_of_bytes(bytes: object, aval: ShapedArray, device: Device) -> Array:
     """An array of a device whose memory is a copy of a contiguous buffer's. ValueError for another number of bytes."""
 
-def unsized(aval: ShapedArray, most: tuple[int | None, ...], maker: Any) -> Array:
-    """An array whose size depends on data: at most of the shape `most`, it is what `maker()` returns, which is called
+def pending_size(aval: ShapedArray, max_shape: tuple[int | None, ...], maker: Any) -> Array:
+    """An array whose size depends on data: at most of `max_shape`, it is what `maker()` returns, which is called
     when the elements, or dimensions that the aval leaves open, are asked for; `maker.is_ready()`: it would not wait."""
 
 def first_rows(array: Array, count: int) -> Array:
@@ -387,8 +387,8 @@ class Executable:
         name: str,
         cost_ns: float = 0.0,
         may_block: bool = False,
-        attempt_ns: float = ...,
-        sites: Sequence[tuple[str, str]] = (),
+        speculative_ns: float = ...,
+        call_sites: Sequence[tuple[str, str]] = (),
         callbacks: Sequence[_HostCall] = (),
         effects: int = 0,
         image: bytes = b"",
@@ -403,10 +403,10 @@ class Executable:
 
         `cost_ns` is an estimate of the time of one run; the bytes that it touches give another, and the larger one
         counts. It decides whether a call may run in place, until runs have been measured; with `inf` it never may.
-        `attempt_ns` is an estimate of a run of a few trips, of code that gives up when the frame's budget is used up:
-        then the call is tried in place.
-        `may_block`: a run may wait for others or for Python. `sites` are the primitives, and their places in the
-        program, of what can fail, by the number in a failure's status. Raises RuntimeError when the object is
+        `speculative_ns` is an estimate of a run of a few trips, of code that stops when the budget of its loops is used
+        up: then the call is tried in place.
+        `may_block`: a run may wait for others or for Python. `call_sites` are the primitives, and their places in
+        the program, of what can fail, by the number in a failure's status. Raises RuntimeError when the object is
         malformed, or names a symbol or a relocation that the loader does not know.
         """
     def bind(

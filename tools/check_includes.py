@@ -1,12 +1,16 @@
-"""Checks the one-way rule of the C++ rooms: which headers a file of each room may include.
+"""Checks the one-way rules of the C++ rooms: which headers a file of a room may include, and that none go in a circle.
 
 runtime/ never includes MLIR or LLVM, and Python only in runtime/python; dialect/ includes of runtime/ only what the
-compiler and the runtime agree on. Prints each violation as file:line and exits with 1.
+compiler and the runtime agree on. Within a part that has rooms (ROOMS), a file includes the headers of its own room and
+of those that its room may see. A unit is a header with the source of its name; no units of a part may include each
+other in a circle. Prints each violation as file:line and exits with 1.
 """
 
 import pathlib
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^\s*(?:#\s*)?include\s*[<"]([^">]+)[">]')
@@ -17,7 +21,7 @@ MLIR = r"(mlir|llvm|mlir-c|llvm-c)/"
 RULES = [
     ("runtime/include", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
     ("runtime/lib", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
-    ("runtime/python", rf"({MLIR}|array/)", "the runtime's binding knows no MLIR"),
+    ("runtime/python", rf"({MLIR}|array/[A-Z]\w*/)", "the runtime's binding knows no MLIR"),
     ("tests/cpp", rf"({MLIR}|array/|{PYTHON})", "the runtime's tests know neither MLIR nor Python"),
     ("dialect", r"runtime/(?!(Abi\.h|SizeChecks\.h|Symbols\.def)$)", "of runtime/, the compiler sees the ABI alone"),
     ("tools/array-opt", r"runtime/(?!(Abi\.h|SizeChecks\.h|Symbols\.def)$)", "array-opt runs nothing"),
@@ -27,19 +31,199 @@ RULES = [
 ]
 
 
-def main() -> int:
-    violations: list[str] = []
+@dataclass(frozen=True)
+class Part:
+    """A folder of rooms. Headers that lie elsewhere belong to the room of the source of their name."""
+
+    folder: str
+    # room -> the rooms that it may include, besides itself
+    arrows: dict[str, set[str]]
+    # a folder of headers, how they are included, and the rooms of those that have no source
+    headers: str = ""
+    prefix: str = ""
+    header_only: dict[str, str] = field(default_factory=dict[str, str])
+    # where that folder has a folder for each room: those of another name, and those that belong to no room alone
+    folders: dict[str, str | None] | None = None
+
+
+def cmake_arrows(path: str, function: str) -> dict[str, set[str]]:
+    """The arrows that calls of a CMake function say: `add_runtime_room(memory support threads)`."""
+    calls = re.findall(rf"^{function}\(([\w ]+)\)", (ROOT / path).read_text(), re.MULTILINE)
+    return {name: set(seen) for name, *seen in map(str.split, calls)}
+
+
+def cmake_libraries(folder: str) -> dict[str, set[str]]:
+    """The arrows of folders that are a library each: whatever a library is linked with, and that in turn."""
+    names: dict[str, str] = {}
+    linked: dict[str, list[str]] = {}
+    for path in sorted((ROOT / folder).rglob("CMakeLists.txt")):
+        text = path.read_text()
+        for name in re.findall(r"^add_(?:array_library\((\w+)\)|library\((\w+) INTERFACE\))", text, re.MULTILINE):
+            names["".join(name)] = path.parent.relative_to(ROOT / folder).as_posix()
+        for name, others in re.findall(r"target_link_libraries\((\w+) (?:PUBLIC|INTERFACE) ([\w\s]+)\)", text):
+            linked[name] = others.split()
+
+    def reached(name: str) -> set[str]:
+        below = [other for other in linked.get(name, []) if other in names]
+        return {names[other] for other in below}.union(*(reached(other) for other in below))
+
+    return {names[name]: reached(name) for name in names}
+
+
+def chain(*rooms: str) -> dict[str, set[str]]:
+    """Of rooms of which each may include those to its left."""
+    return {room: set(rooms[:i]) for i, room in enumerate(rooms)}
+
+
+ROOMS = [
+    Part(
+        "runtime/lib",
+        {**cmake_arrows("runtime/CMakeLists.txt", "add_runtime_room"), "exported": {"support", "threads", "cpu"}},
+        "runtime/include/runtime",
+        "runtime/",
+        {
+            "Abi": "support",
+            "CollectiveWork": "collective",
+            "DType": "support",
+            # An interface alone: who makes devices is in the room `devices`.
+            "Device": "memory",
+            "GpuLibraries": "cuda",
+            "HostCallback": "loader",
+            "Lapack": "cpu",
+            "MappedObject": "loader",
+            "RefPtr": "support",
+            "RunContext": "loader",
+            "SizeChecks": "support",
+            "SleepingThreads": "threads",
+        },
+    ),
+    Part("runtime/python", chain("support", "types", "array", "call")),
+    Part(
+        "dialect/lib",
+        cmake_libraries("dialect/lib"),
+        "dialect/include/array",
+        "array/",
+        folders={"Conversion": "Conversion/ArrayToLinalg", "Cpu": None, "Gpu": None},
+    ),
+]
+
+
+def sources(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {".h", ".cpp", ".def", ".inc", ".c", ".td"}:
+            yield path
+
+
+def includes(path: pathlib.Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        if match := INCLUDE.match(line):
+            yield number, match[1]
+
+
+def foreign() -> Iterator[str]:
+    """Violations of RULES."""
     for folder, pattern, why in RULES:
         forbidden = re.compile(pattern)
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix not in {".h", ".cpp", ".def", ".inc", ".c", ".td"}:
+        for path in sources(ROOT / folder):
+            for number, name in includes(path):
+                if forbidden.match(name):
+                    yield f"{path.relative_to(ROOT)}:{number}: includes {name}: {why}"
+
+
+class Headers:
+    """Which unit, and which room, each header of a part is of."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.folder = ROOT / part.folder
+        self.rooms = dict(part.header_only)
+        self.files = list(sources(self.folder))
+        for path in self.files:
+            room = self.room_of(path)
+            if room and path.suffix == ".cpp":
+                self.rooms.setdefault(path.stem, room)
+        self.public = list(sources(ROOT / part.headers)) if part.headers else []
+
+    def room_of(self, path: pathlib.Path) -> str | None:
+        """The innermost folder that is a room; None for what lies beside the rooms, which may include all of them."""
+        for folder in path.relative_to(self.folder).parents:
+            if folder.as_posix() in self.part.arrows:
+                return folder.as_posix()
+        return None
+
+    def find(self, name: str, includer: pathlib.Path) -> tuple[str, str | None] | None:
+        """(unit, room) of what is included; None for what is not of this part."""
+        for path in (self.folder / name, includer.parent / name):
+            if path.is_file() and path.resolve().is_relative_to(self.folder):
+                return path.stem, self.room_of(path.resolve())
+        if self.part.prefix and name.startswith(self.part.prefix) and name.endswith(".h"):
+            header = pathlib.Path(name[len(self.part.prefix) :])
+            return header.stem, self.room_of_public(header)
+        return None
+
+    def room_of_public(self, header: pathlib.Path) -> str | None:
+        if self.part.folders is None:
+            return self.rooms.get(header.stem)
+        folder = header.parts[0]
+        return self.part.folders.get(folder, folder)
+
+
+def rooms(part: Part) -> Iterator[str]:
+    """Includes against the arrows of a part, rooms that are none, and circles of its units."""
+    headers = Headers(part)
+    units: dict[str, set[str]] = {}
+    for room, seen in part.arrows.items():
+        for name in {room, *seen}:
+            if not (ROOT / part.folder / name).is_dir():
+                yield f"{part.folder}: there is no room {name}"
+    for path in headers.public:
+        if part.folders is None and path.suffix == ".h" and path.stem not in headers.rooms:
+            yield f"{path.relative_to(ROOT)}:1: belongs to no room: it has no source, and no row in ROOMS"
+    for path in headers.files + headers.public:
+        is_public = path in headers.public
+        own = headers.room_of_public(path.relative_to(ROOT / part.headers)) if is_public else headers.room_of(path)
+        for number, name in includes(path):
+            if (found := headers.find(name, path)) is None:
                 continue
-            for number, line in enumerate(path.read_text().splitlines(), start=1):
-                match = INCLUDE.match(line)
-                if match and forbidden.match(match[1]):
-                    violations.append(f"{path.relative_to(ROOT)}:{number}: includes {match[1]}: {why}")
-    print("\n".join(violations) or "includes: the rooms keep the one-way rule")
-    return 1 if violations else 0
+            unit, room = found
+            if (room, unit) != (own, path.stem):
+                units.setdefault(f"{own}/{path.stem}", set()).add(f"{room}/{unit}")
+            if own and room and room != own and room not in part.arrows[own]:
+                allowed = ", ".join(sorted(part.arrows[own])) or "none"
+                place = f"{path.relative_to(ROOT)}:{number}"
+                yield f"{place}: {own} includes {name} of {room}; it may include: {allowed}"
+    if part.folders is None:  # else one room may have what belongs together in several headers
+        for circle in circles(units):
+            yield f"{part.folder}: a circle of includes: {' -> '.join(pathlib.Path(unit).name for unit in circle)}"
+
+
+def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
+    """One circle through each unit that is in some."""
+    done: set[str] = set()
+    for start in sorted(graph):
+        paths = [[start]]
+        seen: set[str] = set()
+        while paths and start not in done:
+            path = paths.pop(0)
+            for follower in sorted(graph.get(path[-1], ())):
+                if follower == start:
+                    done.update(path)
+                    yield [*path, start]
+                    paths.clear()
+                    break
+                if follower not in seen:
+                    seen.add(follower)
+                    paths.append([*path, follower])
+
+
+def violations() -> list[str]:
+    return [*foreign(), *(line for part in ROOMS for line in rooms(part))]
+
+
+def main() -> int:
+    found = violations()
+    print("\n".join(found) or "includes: the rooms keep the one-way rules")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // Giving the GIL away and taking it back, also where the interpreter has ended meanwhile: a thread of a program that
-// ends sleeps then, as runtime/python/Gil.h says. This binding shares no code with the runtime's.
+// ends sleeps then, as runtime/python/support/Gil.h says. This binding shares no code with the runtime's.
 #ifndef ARRAY_PYTHON_GIL_H
 #define ARRAY_PYTHON_GIL_H
 

@@ -514,12 +514,12 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         artifact.entry,
         artifact.arena_bytes,
         name,
-        # Nobody runs what may have no end while holding a lock, or where a signal does not reach it: at most an attempt
-        # is made, that gives up.
+        # Nobody runs what may have no end while holding a lock, or where a signal does not reach it: at most it is
+        # run speculatively, within a budget of its loops.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
-        attempt_ns=estimate if artifact.has_loop_budget else math.inf,
+        speculative_ns=estimate if artifact.has_loop_budget else math.inf,
         may_block=may_block or artifact.waits or bool(calls),
-        sites=artifact.sites,
+        call_sites=artifact.sites,
         callbacks=[] if symbolic else [host_call(equation) for equation in calls],
         effects=_effects(graph),
         image=artifact.assembled or artifact.image,

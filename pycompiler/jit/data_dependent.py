@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pycompiler._runtime import Array, CompiledCall, ShapedArray, first_rows, share, unsized
+from pycompiler._runtime import Array, CompiledCall, ShapedArray, first_rows, pending_size, share
 from pycompiler.compile.compile import compiled
 from pycompiler.compile.donation import taken_once
 from pycompiler.compile.targets import Target
@@ -248,7 +248,7 @@ class _Run:
         if level == 0:
             return self._values[atom]
         aval = aval_at(atom.aval, cast("Sizes", self._sizes))
-        return unsized(aval, tuple(map(_max_size, aval.shape)), _Later(self, cast(Var, atom)))
+        return pending_size(aval, tuple(map(_max_size, aval.shape)), _Later(self, cast(Var, atom)))
 
     def is_ready(self, atom: Var) -> bool:
         """Whether what a value needs to be launched is there."""

@@ -1,139 +1,45 @@
 // The module _runtime: the raw types, and through nanobind what is not on the hot path (executables, devices,
 // statistics).
-#include "ArrayFunction.h"
-#include "Call.h"
-#include "Callback.h"
-#include "Context.h"
-#include "ForkGate.h"
-#include "JitFunction.h"
-#include "Kernels.h"
-#include "Notifier.h"
-#include "Operators.h"
-#include "Placement.h"
-#include "Profiling.h"
-#include "Sharded.h"
-#include "Spmd.h"
-#include "Subscript.h"
-#include "Unsized.h"
+#include "array/DevicePlacement.h"
+#include "array/Elements.h"
+#include "array/Leaf.h"
+#include "array/Notifier.h"
+#include "array/Parts.h"
+#include "array/Pending.h"
+#include "array/Put.h"
+#include "array/Sharded.h"
+#include "array/Share.h"
+#include "array/TransferGuard.h"
+#include "call/ArrayFunction.h"
+#include "call/ArrayType.h"
+#include "call/Call.h"
+#include "call/Callback.h"
+#include "call/DonationReport.h"
+#include "call/ExecutableType.h"
+#include "call/JitFunction.h"
+#include "call/Operators.h"
+#include "call/Spmd.h"
+#include "call/Subscript.h"
+#include "runtime/BufferPool.h"
+#include "runtime/Devices.h"
 #include "runtime/GpuLibraries.h"
 #include "runtime/Lapack.h"
+#include "runtime/ThreadPool.h"
+#include "support/Context.h"
+#include "support/ForkGate.h"
+#include "support/Gil.h"
+#include "support/OrThrow.h"
+#include "support/Profiling.h"
+#include "support/Wait.h"
+#include "types/Tree.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 using namespace pcrt;
 using namespace pcrt::python;
-
-LoadedExecutable *pcrt::python::loadedExecutable(PyObject *object) {
-  LoadedExecutable *loaded = nullptr;
-  if (!nb::try_cast(nb::handle(object), loaded) || !loaded)
-    PyErr_Format(PyExc_TypeError, "%R is not an Executable", Py_TYPE(object));
-  return loaded;
-}
-
-/// Lets an exception that the raw code set continue.
-template <typename T> static T orThrow(T value) {
-  if (!value)
-    throw nb::python_error();
-  return value;
-}
-
-static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entry, uint64_t arenaBytes,
-                                       const std::string &name, double costNs, bool mayBlock, double attemptNs,
-                                       const std::vector<std::pair<std::string, std::string>> &sites,
-                                       nb::sequence callbacks, int effects, nb::bytes image,
-                                       const std::vector<std::string> &kernels) {
-  std::string_view bytes(object.c_str(), object.size());
-  // Who calls Python may wait for it.
-  mayBlock |= nb::len(callbacks) != 0;
-  Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock, attemptNs);
-  if (!loaded.isOk()) {
-    raise(loaded.status(), "");
-    throw nb::python_error();
-  }
-  std::vector<Site> table;
-  for (const auto &[primitive, place] : sites)
-    table.push_back({primitive, place});
-  loaded.value()->setSites(std::move(table));
-  if (!kernels.empty())
-    loaded.value()->setImage(
-        RefPtr<KernelImage>::adopt(new KernelImage(std::string(image.c_str(), image.size()), kernels)));
-  orThrow(readCallbacks(*loaded.value(), callbacks.ptr(), effects));
-  return {loaded.take()};
-}
-
-/// For sizes of the program's symbols, in the order of their numbers. Callbacks are those of these sizes.
-static LoadedExecutable bindExecutable(LoadedExecutable &self, std::vector<int64_t> sizes, nb::handle costNs,
-                                       nb::sequence callbacks) {
-  Executable &program = *self.executable;
-  double cost = costNs.is_none() ? program.estimatedNs() : nb::cast<double>(costNs);
-  Result<RefPtr<Executable>> bound = program.bind(std::move(sizes), cost, nb::len(callbacks) != 0);
-  if (!bound.isOk()) {
-    raise(bound.status(), "");
-    throw nb::python_error();
-  }
-  orThrow(readCallbacks(*bound.value(), callbacks.ptr(), static_cast<int>(program.effects())));
-  return {bound.take()};
-}
-
-/// An Executable of a kernel that the build compiled, or None. An operand is (argument, whether it is a scalar, dtype).
-static nb::object builtExecutable(const std::string &op, nb::handle dtype, nb::sequence operands, int64_t count,
-                                  const std::string &name) {
-  DType wanted;
-  orThrow(dtypeCode(dtype.ptr(), wanted));
-  RefPtr<BlockKernel> kernel = builtKernel(op, wanted);
-  std::vector<BlockOperand> made;
-  for (nb::handle operand : nb::tuple(operands)) {
-    auto [argument, isScalar, given] = nb::cast<std::tuple<unsigned, bool, nb::object>>(operand);
-    DType code;
-    orThrow(dtypeCode(given.ptr(), code));
-    if (!kernel || !kernel->takes(code) || made.size() == BlockKernel::mostOperands)
-      return nb::none();
-    made.push_back({argument, isScalar, code});
-  }
-  if (!kernel)
-    return nb::none();
-  auto executable = RefPtr<Executable>::adopt(new Executable(std::move(kernel), std::move(made), count, name));
-  return nb::cast(LoadedExecutable{std::move(executable)});
-}
-
-static int traverseExecutable(PyObject *self, visitproc visit, void *arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (!nb::inst_ready(self))
-    return 0;
-  return visitCallbacks(*nb::inst_ptr<LoadedExecutable>(self)->executable, visit, arg);
-}
-
-static PyType_Slot executableSlots[] = {{Py_tp_traverse, reinterpret_cast<void *>(traverseExecutable)}, {}};
-
-static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequence outAvals) {
-  SmallVector<Buffer *, 32> buffers;
-  SmallVector<AvalObject *, 32> avals;
-  nb::tuple argTuple(args), avalTuple(outAvals); // keep the objects
-  for (nb::handle arg : argTuple) {
-    if (!isArray(arg.ptr()))
-      throw nb::type_error("execute: an argument is not an Array");
-    orThrow(ensureElements(asArray(arg.ptr())));
-    buffers.push(asArray(arg.ptr())->buffer);
-  }
-  for (nb::handle aval : avalTuple) {
-    if (!isAval(aval.ptr()) || !reinterpret_cast<AvalObject *>(aval.ptr())->isConcrete())
-      throw nb::type_error("execute: out_avals must be concrete ShapedArrays");
-    avals.push(reinterpret_cast<AvalObject *>(aval.ptr()));
-  }
-  std::vector<PyObject *> results(avals.size());
-  Device &device = buffers.size() ? *buffers[0]->device() : defaultDevice();
-  orThrow(
-      execute(device, *self.executable, buffers.data(), buffers.size(), avals.data(), avals.size(), results.data()));
-  nb::list list;
-  for (PyObject *result : results)
-    list.append(nb::steal(result));
-  return list;
-}
 
 /// The elements of `array` under another aval.
 static nb::object sharedArray(nb::handle array, AvalObject *aval) {
@@ -173,7 +79,7 @@ static void synchronize() {
   bool done;
   {
     WithoutGil released;
-    done = Device::synchronizeAll(interrupted);
+    done = Devices::synchronize(interrupted);
   }
   orThrow(done);
 }
@@ -183,7 +89,7 @@ static void shutdown() {
   forkgate::Ending ending;
   orThrow(finishEffects());
   WithoutGil released;
-  Device::shutdownAll();
+  Devices::shutdown();
 }
 
 static void addArrayFunctions(nb::module_ &module) {
@@ -275,7 +181,7 @@ static nb::bytes assembleOn(Device &device, nb::bytes image) {
 
 /// Of each device; 0: what the machine, the cgroup, or the GPU has.
 static void setMemoryLimit(uint64_t bytes) {
-  for (Device *device : Device::all())
+  for (Device *device : Devices::all())
     device->memory().setLimit(bytes ? bytes : device->memory().defaultLimit());
 }
 
@@ -305,7 +211,7 @@ static void addDeviceFunctions(nb::module_ &module) {
   // One object for each, so that `is` compares them.
   static const std::vector<PyObject *> objects = [] {
     std::vector<PyObject *> made;
-    for (Device *device : Device::all())
+    for (Device *device : Devices::all())
       made.push_back(nb::cast(device, nb::rv_policy::reference).release().ptr());
     setDeviceObjects(made);
     return made;
@@ -318,7 +224,7 @@ static void addDeviceFunctions(nb::module_ &module) {
   });
   // Why there is no GPU; None if there is one.
   module.def("gpu_failure", []() -> nb::object {
-    const Status &status = Device::gpuStatus();
+    const Status &status = Devices::gpuStatus();
     return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
   });
   module.def("gpu_library_names", gpuLibraryNames);
@@ -335,7 +241,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       },
       nb::arg("name"), nb::arg("folders"), nb::arg("searches"));
   module.def("device_count", [] { return objects.size(); });
-  module.def("thread_count", [] { return Device::cpu().threads().size(); });
+  module.def("thread_count", [] { return Devices::cpu().threads().size(); });
   module.def("synchronize", synchronize);
   nb::object namedTuple = nb::module_::import_("collections").attr("namedtuple");
   static PyObject *const statisticsType =
@@ -354,7 +260,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       nb::arg("device") = nb::none());
   module.def("set_memory_limit", setMemoryLimit, nb::arg("bytes"));
   module.def("release_cached_memory", [] {
-    for (Device *device : Device::all())
+    for (Device *device : Devices::all())
       device->memory().trim();
   });
 }
@@ -365,26 +271,11 @@ NB_MODULE(_runtime, module) {
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addShareFunctions(raw) && addDlpackFunctions(raw) &&
           addTreeType(raw) && addCompiledCallType(raw) && addDonationFunctions(raw) && addContextFunctions(raw) &&
-          addPlacementFunctions(raw) && addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) &&
-          addArrayFunctionType(raw) && addSubscriptFunctions(raw) && addReadyFunctions(raw) &&
-          addShardedFunctions(raw) && addUnsizedFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
-  nb::class_<LoadedExecutable>(module, "Executable", nb::type_slots(executableSlots))
-      .def_static("load", loadExecutable, nb::arg("object"), nb::arg("entry"), nb::arg("arena_bytes"), nb::arg("name"),
-                  nb::arg("cost_ns") = 0.0, nb::arg("may_block") = false,
-                  nb::arg("attempt_ns") = Executable::noAttempts, nb::arg("sites") = nb::list(),
-                  nb::arg("callbacks") = nb::tuple(), nb::arg("effects") = 0, nb::arg("image") = nb::bytes("", 0),
-                  nb::arg("kernels") = nb::list())
-      .def_static("built", builtExecutable, nb::arg("op"), nb::arg("dtype"), nb::arg("operands"), nb::arg("count"),
-                  nb::arg("name"))
-      .def("bind", bindExecutable, nb::arg("sizes"), nb::arg("cost_ns") = nb::none(),
-           nb::arg("callbacks") = nb::tuple())
-      .def_prop_ro("is_unbound", [](const LoadedExecutable &self) { return self.executable->isUnbound(); })
-      .def_prop_ro("sizes",
-                   [](const LoadedExecutable &self) { return nb::tuple(nb::cast(self.executable->boundSizes())); })
-      .def("execute", executeOn, nb::arg("args"), nb::arg("out_avals"))
-      .def_prop_ro("name", [](const LoadedExecutable &self) { return self.executable->name(); })
-      .def_prop_ro("arena_bytes", [](const LoadedExecutable &self) { return self.executable->arenaBytes(); })
-      .def_prop_ro("code_bytes", [](const LoadedExecutable &self) { return self.executable->codeBytes(); });
+          addDevicePlacementFunctions(raw) && addTransferGuardFunctions(raw) && addPutFunctions(raw) &&
+          addLeafFunctions(raw) && addOperatorFunctions(raw) && addJitFunctionType(raw) && addArrayFunctionType(raw) &&
+          addSubscriptFunctions(raw) && addReadyFunctions(raw) && addShardedFunctions(raw) &&
+          addPendingFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
+  addExecutableType(raw);
   module.attr("llvm_version") = PCRT_LLVM_VERSION;
   addArrayFunctions(module);
   addDeviceFunctions(module);

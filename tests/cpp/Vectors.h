@@ -3,7 +3,10 @@
 #define PYCOMPILER_TESTS_CPP_VECTORS_H
 
 #include "Check.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Device.h"
+#include "runtime/Executable.h"
+#include "runtime/Stream.h"
 
 #include <string>
 #include <vector>
@@ -48,7 +51,7 @@ struct Vectors {
     auto result = donates ? pcrt::Buffer::successor(*raw[0]) : where.memory().allocate(bytes).take();
     pcrt::Buffer *results[] = {result.get()};
     pcrt::Launch launch{executable, raw.data(), static_cast<unsigned>(raw.size()), results, 1, "model.py:3"};
-    if (where.stream().mannerOf(launch) == pcrt::Stream::Manner::Enqueue)
+    if (where.stream().policyOf(launch) == pcrt::Stream::LaunchPolicy::Async)
       where.stream().enqueue(launch);
     else
       where.stream().runInPlace(launch);

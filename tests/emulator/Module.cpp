@@ -1,7 +1,7 @@
 // Reading objects with the runtime's own loader.
 #include "Module.h"
 
-#include "ElfFile.h"
+#include "loader/ElfFile.h"
 
 #include <algorithm>
 #include <cstring>

@@ -14,6 +14,9 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "runtime/Devices.h"
+#include "runtime/Executable.h"
+#include "runtime/KernelImage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <chrono>
@@ -38,16 +41,16 @@ Expected<pcrt::Device *> arrayrun::findDevice(StringRef name, unsigned participa
     setenv("PYCOMPILER_NUM_CPU_DEVICES", std::to_string(number + participants).c_str(), /*overwrite=*/1);
   }
   std::vector<std::string> names;
-  for (pcrt::Device *device : pcrt::Device::all())
+  for (pcrt::Device *device : pcrt::Devices::all())
     if (platform == device->platform())
       names.push_back(device->name());
   if (platform == "gpu" && names.empty())
-    return failure("there is no GPU: " + pcrt::Device::gpuStatus().message());
+    return failure("there is no GPU: " + pcrt::Devices::gpuStatus().message());
   if (number + participants > names.size())
     return failure("--device=" + name +
                    (participants > 1 ? " and " + std::to_string(participants) + " participants" : "") + ": there are " +
                    llvm::join(names, ", "));
-  for (pcrt::Device *device : pcrt::Device::all())
+  for (pcrt::Device *device : pcrt::Devices::all())
     if (platform == device->platform() && static_cast<unsigned>(device->id()) == number)
       return device;
   return failure("there is no device '" + name + "'");
@@ -180,10 +183,10 @@ static Expected<pcrt::RefPtr<pcrt::Executable>> load(const mlir::array::Compiled
                                        name.str(), /*costNs=*/0, /*mayBlock=*/target.participants > 1 || code.waits);
   if (!loaded.isOk())
     return failure(loaded.status().message());
-  std::vector<pcrt::Site> sites;
+  std::vector<pcrt::CallSite> sites;
   for (const auto &[primitive, place] : code.sites)
     sites.push_back({primitive, place});
-  loaded.value()->setSites(std::move(sites));
+  loaded.value()->setCallSites(std::move(sites));
   if (code.kernels.empty())
     return loaded.take();
   auto image = target.device->assemble(std::string(code.image.data(), code.image.size()));

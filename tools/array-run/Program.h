@@ -8,6 +8,7 @@
 #include "runtime/Device.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "runtime/Executable.h"
 #include "llvm/Support/SourceMgr.h"
 #include <string>
 #include <vector>

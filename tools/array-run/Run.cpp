@@ -2,7 +2,10 @@
 #include "Run.h"
 #include "Failure.h"
 
+#include "runtime/BufferPool.h"
 #include "runtime/Collective.h"
+#include "runtime/Devices.h"
+#include "runtime/Stream.h"
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +25,7 @@ static Expected<RefPtr<Buffer>> allocate(pcrt::Device &device, size_t bytes) {
 
 Expected<Runner> Runner::make(const Program &program, const Target &target, const std::vector<Array> &inputs) {
   Runner runner(program);
-  const auto &devices = pcrt::Device::all();
+  const auto &devices = pcrt::Devices::all();
   auto first = std::find(devices.begin(), devices.end(), target.device);
   for (unsigned number = 0; number < target.participants; ++number) {
     Part part{first[number], {}, {}};

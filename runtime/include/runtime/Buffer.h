@@ -12,8 +12,20 @@
 
 namespace pcrt {
 
+class Buffer;
 class BufferPool;
 class Device;
+
+/// What a buffer's memory goes back to when nobody needs it: a pool.
+class BufferOwner {
+protected:
+  ~BufferOwner() = default;
+
+private:
+  friend class Buffer;
+  /// The last reference to a buffer of its memory is gone.
+  virtual void recycle(Buffer *buffer) = 0;
+};
 
 class Buffer : public RefCounted<Buffer> {
 public:
@@ -24,7 +36,7 @@ public:
 
   /// Where the memory is; null only for buffers of a pool without a device, in tests.
   Device *device() const { return home; }
-  /// Whether the host may look at `data`; else Device::read and Device::write have the bytes.
+  /// Whether the host may look at `data`; else Device::read and Device::write have the bytes. Stands in Device.h.
   bool isHostReadable() const;
 
   /// What fills the buffer; null when it was filled before it was shared (in a device's memory: when what fills it was
@@ -70,7 +82,7 @@ private:
   friend class RefCounted<Buffer>;
   friend class BufferPool;
   friend class HostBufferPool;
-  Buffer(Device *home, BufferPool *pool, void *memory, unsigned sizeClass)
+  Buffer(Device *home, BufferOwner *pool, void *memory, unsigned sizeClass)
       : home(home), pool(pool), memory(memory), sizeClass(sizeClass) {}
   ~Buffer() = default;
   void destroy();
@@ -84,7 +96,7 @@ private:
 
   Device *const home;
   /// Null for wrapped memory.
-  BufferPool *const pool;
+  BufferOwner *const pool;
   void *const memory;
   const unsigned sizeClass;
   size_t bytes = 0;

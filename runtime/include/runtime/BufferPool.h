@@ -22,7 +22,7 @@ struct LiveBlock {
   std::string made;
 };
 
-class BufferPool {
+class BufferPool : public BufferOwner {
 public:
   BufferPool() = default;
   virtual ~BufferPool() = default;
@@ -52,10 +52,6 @@ public:
   virtual void afterFork() = 0;
 
 protected:
-  friend class Buffer;
-  /// The last reference to a buffer of this pool is gone.
-  virtual void recycle(Buffer *buffer) = 0;
-
   /// For pools that keep no buffers: a header over a block, and its end.
   Buffer *makeHeader(Device *device, void *memory, size_t bytes);
   static void deleteHeader(Buffer *buffer) { delete buffer; }

@@ -5,6 +5,7 @@
 #include "runtime/CpuStream.h"
 #include "runtime/Device.h"
 #include "runtime/HostBufferPool.h"
+#include "runtime/ThreadPool.h"
 
 namespace pcrt {
 
@@ -20,10 +21,12 @@ public:
   BufferPool &memory() override { return buffers; }
   Stream &stream() override { return executions; }
   ThreadPool &threads() override { return pool; }
+  const PcrtTable &table() const override;
   Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) override;
   Result<std::string> assemble(const std::string &image) override;
   Status read(const void *source, void *target, size_t bytes) override;
   Status write(void *target, const void *source, size_t bytes) override;
+  std::unique_ptr<CollectiveWork> collectiveWork() override;
 
 private:
   ThreadPool &pool;

@@ -12,9 +12,9 @@ public:
   /// `inPlace`: every launch runs in the thread that makes it.
   CpuStream(Device &device, bool inPlace, RunAhead bound = {}) : Stream(device, inPlace, bound) {}
 
-  Manner mannerOf(const Launch &launch) const override;
+  LaunchPolicy policyOf(const Launch &launch) const override;
   void runInPlace(const Launch &launch) override;
-  bool attempt(const Launch &launch) override;
+  bool runSpeculatively(const Launch &launch) override;
 
 private:
   friend class CpuExecution;

@@ -1,31 +1,24 @@
 // A device: where arrays live and executions run. The launching side asks a device for its memory, its stream and its
-// threads, and for nothing else. What a CPU is made of stands in CpuDevice.
+// threads, and for nothing else. An interface alone, so that whatever a device is made of may know it; what a CPU is
+// made of stands in CpuDevice, and Devices has those of this process.
 #ifndef PYCOMPILER_RUNTIME_DEVICE_H
 #define PYCOMPILER_RUNTIME_DEVICE_H
 
-#include "runtime/BufferPool.h"
-#include "runtime/KernelImage.h"
-#include "runtime/Stream.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/Buffer.h"
 
-#include <vector>
+#include <memory>
 
 namespace pcrt {
 
+class BufferPool;
 class CollectiveWork;
+class KernelImage;
+class LoadedKernels;
+class Stream;
+class ThreadPool;
 
 class Device {
 public:
-  /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Made when first asked
-  /// for, never destroyed: objects that use them may outlive every other static object.
-  static const std::vector<Device *> &all();
-  /// Where arrays are unless somebody says otherwise: the first GPU, or the first CPU if there is none.
-  static Device &standard();
-  /// Why there is no GPU; Ok if there is one.
-  static const Status &gpuStatus();
-  /// The first CPU. There always is one.
-  static Device &cpu();
-
   virtual ~Device() = default;
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
@@ -48,7 +41,7 @@ public:
   /// The driver's own handle of the stream, for other libraries; null for a CPU.
   virtual void *streamHandle() const { return nullptr; }
   /// What compiled code that runs here reaches through its call frame.
-  virtual const PcrtTable &table() const;
+  virtual const PcrtTable &table() const = 0;
   /// The kernels of an image, ready to be launched here; or why they can't be.
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
   /// What assembles an image's code for it, with its version, "CUDA 13.0"; empty for a CPU.
@@ -65,12 +58,7 @@ public:
   virtual Status write(void *target, const void *source, size_t bytes) = 0;
 
   /// What the members of a group of participants that run on devices of this kind do at their collectives.
-  virtual std::unique_ptr<CollectiveWork> collectiveWork();
-
-  /// Waits for everything in flight on any device; false when `hook` ended the wait.
-  static bool synchronizeAll(InterruptHook hook = nullptr);
-  /// Waits for everything in flight and ends the threads; what is launched later runs in place.
-  static void shutdownAll();
+  virtual std::unique_ptr<CollectiveWork> collectiveWork() = 0;
 
   /// Whether the host may look at its memory.
   bool hasHostMemory() const { return onHost; }
@@ -82,6 +70,8 @@ private:
   const int number;
   const bool onHost;
 };
+
+inline bool Buffer::isHostReadable() const { return !home || home->hasHostMemory(); }
 
 } // namespace pcrt
 

@@ -20,26 +20,23 @@ namespace pcrt {
 /// The address of a symbol of Symbols.def, or null.
 void *findSymbol(std::string_view name);
 
-/// The library routines that compiled code reaches through its call frame.
-const PcrtTable &libraryTable();
-
 class Executable : public RefCounted<Executable> {
 public:
-  /// Of a run that does not give up.
-  static constexpr double noAttempts = std::numeric_limits<double>::infinity();
+  /// For code without a budget of its loops, which does not stop before its end.
+  static constexpr double noSpeculation = std::numeric_limits<double>::infinity();
 
   /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one
   /// counts; infinity: it depends on data, whatever the runs before took. `mayBlock`: a run may wait for other runs or
-  /// for Python, so it is never made under a lock. `attemptNs`: an estimate of a run of a few trips, if the code gives
-  /// up when a budget is used up.
+  /// for Python, so it is never made under a lock. `speculativeNs`: an estimate of a run of a few trips, if the code
+  /// stops when the budget of its loops is used up.
   ///
   /// Of a program with symbols the executable is unbound: it is not run, but bound to sizes (`bind`).
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, bool mayBlock = false,
-                                         double attemptNs = noAttempts);
+                                         double speculativeNs = noSpeculation);
   /// For an entry that lives elsewhere (linked into the program).
   Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false,
-             double attemptNs = noAttempts);
+             double speculativeNs = noSpeculation);
 
   /// Of a kernel that the build compiled, for results of `count` elements.
   Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name);
@@ -81,7 +78,7 @@ public:
 
   /// What the numbers above PCRT_STATUS_BITS of a failure's status mean, from 1. Before anybody else knows the
   /// executable.
-  void setSites(std::vector<Site> table) { sites = std::move(table); }
+  void setCallSites(std::vector<CallSite> table) { sites = std::move(table); }
 
   /// What a run that touches `touchedBytes` of arguments and results is expected to take: as measured, once it has run.
   double expectedNs(uint64_t touchedBytes) const {
@@ -89,20 +86,20 @@ public:
     return measured > 0 ? measured : std::max(costNs, 500 + 0.05 * static_cast<double>(touchedBytes));
   }
 
-  /// Whether it may be worth while to run it within a budget, in a thread that can't wait for it: it gives up rather
-  /// than take longer, and what else it does takes no more than `mostNs`. Not after attempts that failed: the more of
+  /// Whether it may be worth while to run it within a budget, in a thread that can't wait for it: it stops rather
+  /// than take longer, and what else it does takes no more than `mostNs`. Not after such runs that stopped: the more of
   /// them, the longer.
-  bool isWorthAnAttempt(double mostNs);
-  /// What became of an attempt.
-  void noteAttempt(bool succeeded);
+  bool isWorthSpeculating(double mostNs);
+  /// What became of a speculative run.
+  void noteSpeculation(bool succeeded);
 
   /// Runs it in this thread, with temporaries in the device's memory. Failures are InvalidArgument, OutOfMemory (the
-  /// arena) or what the code returned; OutOfBudget if it gave up.
+  /// arena) or what the code returned; OutOfBudget if it stopped.
   Status run(const RunContext &context, const void *const *args, void *const *results, int64_t budget = PCRT_UNLIMITED);
 
 private:
   Executable(RefPtr<Executable> program, std::vector<int64_t> sizes, uint64_t arenaBytes, double costNs, bool mayBlock);
-  const std::vector<Site> &siteTable() const { return program ? program->sites : sites; }
+  const std::vector<CallSite> &callSites() const { return program ? program->sites : sites; }
   Status statusOf(int32_t word, const RunContext &context) const;
   Status runWithArena(const RunContext &context, const void *const *args, void *const *results, void *arena,
                       int64_t budget) const;
@@ -120,16 +117,16 @@ private:
   int64_t count = 0;
   const uint64_t arenaSize;
   const std::string label;
-  const double costNs, attemptNs;
+  const double costNs, speculativeNs;
   const bool blocks;
-  std::vector<Site> sites;
+  std::vector<CallSite> sites;
   Effects kind = Effects::None;
   std::vector<RefPtr<HostCallback>> callbacks;
   RefPtr<KernelImage> kernels;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
-  /// How many calls attempt nothing, after the last failure and from now on.
-  std::atomic<uint32_t> patience{0}, untilAttempt{0};
+  /// How many calls do not speculate, after the last run that stopped and from now on.
+  std::atomic<uint32_t> patience{0}, untilSpeculation{0};
 };
 
 } // namespace pcrt

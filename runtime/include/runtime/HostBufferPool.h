@@ -30,6 +30,10 @@ public:
   /// The machine's memory, or the cgroup's limit if it is lower.
   static uint64_t defaultMemoryLimit();
 
+  /// What a pool of a device calls when the system is short of memory, once it has given back what it kept itself: it
+  /// is to have all devices' pools do so.
+  static void whenShort(void (*trimAll)());
+
   void beforeFork() override;
   void afterFork() override;
 

@@ -35,7 +35,7 @@ public:
 
 /// An operation of the program: its primitive, and the user's line that asked for it ("model.py:12"). Both are empty
 /// when they are not known.
-struct Site {
+struct CallSite {
   std::string primitive;
   std::string place;
 };
@@ -43,7 +43,7 @@ struct Site {
 class [[nodiscard]] Status {
 public:
   Status() = default;
-  Status(Code code, std::string message, Site site = {}, RefPtr<Payload> payload = nullptr)
+  Status(Code code, std::string message, CallSite site = {}, RefPtr<Payload> payload = nullptr)
       : failure(code == Code::Ok ? nullptr
                                  : new Failure{code, std::move(message), std::move(site), std::move(payload)}) {}
   static Status ok() { return {}; }
@@ -55,8 +55,8 @@ public:
     return failure ? failure->message : none;
   }
   /// The operation that failed.
-  const Site &site() const {
-    static const Site unknown;
+  const CallSite &site() const {
+    static const CallSite unknown;
     return failure ? failure->site : unknown;
   }
   Payload *payload() const { return failure ? failure->payload.get() : nullptr; }
@@ -65,7 +65,7 @@ private:
   struct Failure {
     Code code;
     std::string message;
-    Site site;
+    CallSite site;
     RefPtr<Payload> payload;
   };
   std::unique_ptr<Failure> failure;
@@ -90,7 +90,7 @@ private:
 /// What a failed token carries: shared by everything that it poisons, so that the first cause is what a read reports.
 class Error : public RefCounted<Error> {
 public:
-  Error(Code code, std::string message, std::string executable, std::string place, Site site = {},
+  Error(Code code, std::string message, std::string executable, std::string place, CallSite site = {},
         RefPtr<Payload> payload = nullptr)
       : code(code), message(std::move(message)), executable(std::move(executable)), place(std::move(place)),
         site(std::move(site)), payload(std::move(payload)) {}
@@ -105,7 +105,7 @@ public:
   const std::string executable;
   const std::string place;
   /// The operation that failed.
-  const Site site;
+  const CallSite site;
   /// What a read raises instead of an exception made of the text; may be null.
   const RefPtr<Payload> payload;
   /// Whether it was raised: effects_barrier does not tell of it again.

@@ -1,14 +1,16 @@
 // Executions in flight on a device: each starts as soon as its inputs are ready, and completes a token. What it takes
 // to start one is the device's (CpuStream, cuda/CudaStream); how far the program may run ahead is counted here. Before
-// it: Executable, Buffer, ThreadPool; after it: whoever launches (the binding, array-run).
+// it: Executable, Buffer, Token; after it: whoever launches (the binding, array-run).
 #ifndef PYCOMPILER_RUNTIME_STREAM_H
 #define PYCOMPILER_RUNTIME_STREAM_H
 
-#include "runtime/BufferPool.h"
-#include "runtime/Executable.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/Futex.h"
+#include "runtime/Token.h"
 
 namespace pcrt {
+
+class Buffer;
+class Executable;
 
 /// One run to be made. The buffers are borrowed for the call that is given the launch.
 struct Launch {
@@ -23,6 +25,7 @@ struct Launch {
   /// there `findPlace` may be given instead: it is called, by the launching thread, if the run fails.
   const char *place;
   const char *(*findPlace)() = nullptr;
+  const char *callSite() const { return !place && findPlace ? findPlace() : place; }
   /// What else has to be done before it starts; whether that failed does not matter. Borrowed as the buffers are.
   Token *const *after = nullptr;
   unsigned afterCount = 0;
@@ -52,16 +55,17 @@ public:
   /// Every launch is done when the thread that makes it goes on.
   bool isInPlace() const { return inPlace; }
 
-  /// What launching would cost the calling thread. Short: run it in place, while holding whatever lock the thread
-  /// holds. Long: in place too, but let others go on meanwhile. Enqueue: hand it over. Attempt: it depends on data
-  /// whether that pays, so try it in place, and hand it over if that takes too long.
-  enum class Manner { Short, Long, Attempt, Enqueue };
-  virtual Manner mannerOf(const Launch &launch) const = 0;
+  /// How a launch is to be made, by what it would cost the calling thread. Inline: in this thread, while it holds
+  /// whatever lock it holds (Python's, the GIL). InlineWithoutGil: here too, but let others go on meanwhile.
+  /// Speculative: how long it takes depends on data, so run it here within a budget, and hand it over if that does not
+  /// do. Async: hand it over.
+  enum class LaunchPolicy { Inline, InlineWithoutGil, Speculative, Async };
+  virtual LaunchPolicy policyOf(const Launch &launch) const = 0;
 
   /// Runs the launch here; its inputs must be ready. Afterwards the results are filled, or carry an error.
   virtual void runInPlace(const Launch &launch) = 0;
   /// As runInPlace, while holding a lock: false, and nothing has happened, when the run would have taken long.
-  virtual bool attempt(const Launch &launch) = 0;
+  virtual bool runSpeculatively(const Launch &launch) = 0;
   /// Returns at once; the results carry the token of the execution.
   void enqueue(const Launch &launch);
 

@@ -1,10 +1,9 @@
-// The threads that run executions: one shared queue, threads started when first needed, and groups of threads that
-// share a loop (lib/ParallelFor.cpp). Before it: Futex; after it: Stream, which submits executions, and Token, whose
-// waiters tell the pool when they block one of its threads.
+// The threads that run executions: one shared queue, threads started when first needed, and work that several of them
+// share. Before it: Futex; after it: ParallelFor, whose loops are such work, Stream, which submits executions, and
+// Token, whose waiters tell the pool when they block one of its threads.
 #ifndef PYCOMPILER_RUNTIME_THREADPOOL_H
 #define PYCOMPILER_RUNTIME_THREADPOOL_H
 
-#include "runtime/Abi.h"
 #include "runtime/Futex.h"
 #include "runtime/SleepingThreads.h"
 
@@ -26,7 +25,33 @@ private:
   Task *next = nullptr, **link = nullptr;
 };
 
-class ParallelGroup;
+/// Work that threads of a pool take part in, beside the thread that brought it: a loop, say. The pool knows how many
+/// may come and sends those that have nothing else to do; the work itself says when nothing is left.
+class SharedWork {
+public:
+  SharedWork(const SharedWork &) = delete;
+  SharedWork &operator=(const SharedWork &) = delete;
+
+  /// Works until nothing is left; called by every thread that takes part.
+  virtual void work() = 0;
+
+protected:
+  /// For at most `places` workers.
+  explicit SharedWork(unsigned places) : places(places) {}
+  ~SharedWork() = default;
+  /// A thread takes part from now on (under the pool's lock); it has left, and does not touch the work any more.
+  virtual void entered() = 0;
+  virtual void left() = 0;
+
+private:
+  friend class ThreadPool;
+  /// Under the pool's lock: the next work, the places that are left, the task in which it is (null: in none), and
+  /// whether a thread that waits for that took part.
+  SharedWork *next = nullptr;
+  unsigned places;
+  const Task *task = nullptr;
+  bool hadWaiter = false;
+};
 
 class ThreadPool {
 public:
@@ -45,17 +70,17 @@ public:
   /// For a thread that waits for `task`, which may be gone from the queue: runs it here if no thread has begun to.
   bool runIfQueued(Task *task);
 
-  /// For a thread that waits for `task`, which another runs: takes part in its loops until `isOver`, or until there was
-  /// none for `patienceNs` (longer after the first: the task is soon done). Meanwhile no worker is woken for a place
-  /// that this thread is about to take.
+  /// For a thread that waits for `task`, which another runs: takes part in the work that it shares until `isOver`, or
+  /// until there was none for `patienceNs` (longer after the first: the task is soon done). Meanwhile no worker is
+  /// woken for a place that this thread is about to take.
   template <typename Predicate> void helpUntil(Predicate isOver, const Task *task, int64_t patienceNs) {
-    if (isInLoop())
+    if (isSharing())
       return;
     waiters.fetch_add(1);
-    auto goesOn = [&] { return isOver() || loops.load() != 0; };
+    auto goesOn = [&] { return isOver() || sharedCount.load() != 0; };
     for (int64_t end = nowNs() + patienceNs; spinUntil(goesOn, end - nowNs()) && !isOver();)
-      if (helpGroup(waiters, task))
-        end = nowNs() + afterLoopNs;
+      if (help(waiters, task))
+        end = nowNs() + afterHelpNs;
       else
         spinUntil(isOver, patienceNs / 16); // what is open is not for this thread: leave the lock to others
     waiters.fetch_sub(1);
@@ -63,11 +88,11 @@ public:
       provideThread();
   }
 
-  /// Does the iterations [0, count) of a loop, in pieces of at least `grain` iterations (but for the last one), in this
-  /// thread and in those of the pool that have nothing to do; returns when all are done. The status is that of the
-  /// failing piece that comes first in the loop. In one piece, here: within another such loop, with one thread, after
-  /// shutdown.
-  int32_t parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain);
+  /// Works on `work` in this thread and in those of the pool that have nothing to do; when it returns, nothing is left
+  /// to begin, but others may still be at it. Only where `mayShare`.
+  void share(SharedWork &work);
+  /// Not within such work, with one thread, or after shutdown.
+  bool mayShare() const { return maxThreads > 1 && !isSharing() && !stopping.load(); }
 
   /// Ends the threads once the queue is empty, and waits for them.
   void shutdown();
@@ -93,9 +118,9 @@ public:
   static unsigned defaultSize();
 
 private:
-  /// About as long as the last piece of a loop takes. Who slept instead would come to its next call when the workers
-  /// have gone to sleep.
-  static constexpr int64_t afterLoopNs = 100000;
+  /// About as long as the last piece of shared work takes. Who slept instead would come to its next call when the
+  /// workers have gone to sleep.
+  static constexpr int64_t afterHelpNs = 100000;
 
   friend class BlockingScope;
   static thread_local ThreadPool *currentPool;
@@ -111,27 +136,28 @@ private:
   void blockedChanged(int change);
   bool hasWork() const;
   unsigned idleShare() const;
-  static bool isInLoop();
-  bool helpGroup(std::atomic<unsigned> &idle, const Task *waitsFor = nullptr);
+  static bool isSharing();
+  bool help(std::atomic<unsigned> &idle, const Task *waitsFor = nullptr);
+  bool enter(SharedWork &work, const Task *waitsFor);
   void setToWork(std::atomic<unsigned> &idle);
   void setIdle(std::atomic<unsigned> &idle);
-  void open(ParallelGroup &group, bool isOutside);
-  void close(ParallelGroup &group, bool isOutside);
+  void open(SharedWork &work, bool isOutside);
+  void close(SharedWork &work, bool isOutside);
 
   const unsigned maxThreads, cores;
   std::mutex queueLock;
   Task *head = nullptr, **tail = &head;
-  ParallelGroup *groups = nullptr;
+  SharedWork *shared = nullptr;
   /// Tasks in the queue, and workers that look for work, or were woken to. Sequentially consistent: submit raises
   /// `queued` and then looks at the workers, a worker lowers `looking` and then looks at `queued`, so one of the two
   /// sees the other.
   std::atomic<unsigned> queued{0}, looking{0};
-  /// Threads that wait for a task, and take places in its loops.
+  /// Threads that wait for a task, and take places in the work that it shares.
   std::atomic<unsigned> waiters{0};
   std::atomic<unsigned> threads{0}, blocked{0};
-  /// Groups, places in them that a worker may take, and threads at work: workers, and others in a loop. A worker takes
-  /// a place only while fewer threads are at work than the pool has.
-  std::atomic<unsigned> loops{0}, openPlaces{0};
+  /// How much work is shared, places in it that a worker may take, and threads at work: workers, and others that share
+  /// theirs. A worker takes a place only while fewer threads are at work than the pool has.
+  std::atomic<unsigned> sharedCount{0}, openPlaces{0};
   std::atomic<int> busy{0};
   std::atomic<uint32_t> startedThreads{0};
   FutexWord exited{0};

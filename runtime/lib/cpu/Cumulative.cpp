@@ -1,9 +1,9 @@
 // The library routine behind cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension,
 // each line from its first element to its last, so that they depend on nothing but the elements. Where the dimension is
 // not the innermost, neighbouring lines run side by side.
-#include "../LibraryCalls.h"
 #include "CumulativeOperations.h"
 #include "Rows.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_ELEMENTS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_ELEMENTS_H
 
-#include "../NarrowFloats.h"
 #include "runtime/DType.h"
+#include "support/NarrowFloats.h"
 
 #include <algorithm>
 #include <limits>

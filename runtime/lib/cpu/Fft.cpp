@@ -1,6 +1,6 @@
 // The library routine behind array.fft, on pocketfft: any length, several axes, batched over the leading dimensions.
-#include "../LibraryCalls.h"
 #include "Rows.h"
+#include "support/LibraryCalls.h"
 
 // No threads of its own (the pool's share the rows), and plans of repeated lengths are kept.
 #define POCKETFFT_NO_MULTITHREADING

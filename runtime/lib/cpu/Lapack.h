@@ -3,9 +3,9 @@
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_LAPACK_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_LAPACK_H
 
-#include "../LibraryCalls.h"
 #include "runtime/DType.h"
 #include "runtime/Lapack.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 #include <climits>

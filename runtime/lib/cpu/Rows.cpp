@@ -1,7 +1,7 @@
 // Blocks of rows: the operands' first dimension is cut, the routine sees tensors as it always does.
 #include "Rows.h"
-#include "../LibraryCalls.h"
 #include "Elements.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 

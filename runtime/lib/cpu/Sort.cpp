@@ -3,10 +3,10 @@
 //
 // What is sorted are the keys alone where there is one operand, 64-bit words of key and position for one key of up to
 // 32 bits, and pairs of both otherwise.
-#include "../LibraryCalls.h"
 #include "Rows.h"
 #include "SortKeys.h"
 #include "SortWords.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 #include <new>

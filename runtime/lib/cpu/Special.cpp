@@ -1,9 +1,9 @@
 // The library routine behind the special functions: one loop over the elements, with the function that the code names.
 // f32 is computed in f64 and rounded once.
-#include "../LibraryCalls.h"
 #include "Rows.h"
 #include "SpecialFunctions.h"
 #include "runtime/DType.h"
+#include "support/LibraryCalls.h"
 
 using namespace pcrt;
 

@@ -5,10 +5,10 @@
 // long line not all elements become candidates: the least of the greatest of a sample is a bound that no result is
 // below, and elements below it are passed over, many at a time. When candidates become many nonetheless, all but the
 // best are dropped and the bound rises to the last of those: the time stays linear whatever the order of the line is.
-#include "../LibraryCalls.h"
 #include "Rows.h"
 #include "SortKeys.h"
 #include "SortWords.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 #include <cmath>

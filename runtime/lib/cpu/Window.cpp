@@ -1,8 +1,8 @@
 // The library routines behind reduce_window_* and the derivatives of its extrema. A window is reduced one dimension
 // after the other, the innermost first: that is exact for extrema, keeps the first of equal ones, and takes sum(sizes)
 // instead of product(sizes) steps for each element. Padding and the gaps of dilation hold nothing.
-#include "../LibraryCalls.h"
 #include "WindowOperations.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 #include <new>

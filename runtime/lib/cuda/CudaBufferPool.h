@@ -33,9 +33,6 @@ private:
   CudaMemory &memory;
 };
 
-/// A place in the device's memory, as the driver counts it.
-inline CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
-
 } // namespace pcrt::cuda
 
 #endif // PYCOMPILER_RUNTIME_LIB_CUDA_CUDABUFFERPOOL_H

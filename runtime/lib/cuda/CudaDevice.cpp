@@ -2,6 +2,7 @@
 #include "cuda/CudaDevice.h"
 
 #include "cuda/DeviceExchange.h"
+#include "runtime/KernelImage.h"
 
 #include <algorithm>
 #include <cstring>
@@ -32,8 +33,8 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int
 
 CudaDevice::CudaDevice(std::unique_ptr<DeviceResources> made, int number, ThreadPool &threads, bool inPlace,
                        RunAhead bound)
-    : Device(number, /*onHost=*/false), resources(std::move(made)), owned(*resources), pool(threads),
-      buffers(*this, resources->memory()), executions(*this, *resources, inPlace, bound) {}
+    : CudaDeviceBase(std::move(made), number), owned(*resources), pool(threads), buffers(*this, resources->memory()),
+      executions(*this, *resources, inPlace, bound) {}
 
 std::string CudaDevice::computeCapability() const {
   const DeviceProperties &known = resources->properties();
@@ -117,41 +118,4 @@ Status CudaDevice::readBuffer(const Buffer &source, void *target) {
 
 Status CudaDevice::write(void *target, const void *source, size_t bytes) {
   return resources->staging().upload(addressOf(target), source, bytes);
-}
-
-Status CudaDevice::enqueueCopy(CUdeviceptr target, CudaDevice &other, CUdeviceptr source, size_t bytes) {
-  if (bytes == 0)
-    return Status::ok();
-  const Context &here = resources->context(), &there = other.resources->context();
-  const Driver &driver = here.driver();
-  CUstream stream = resources->stream();
-  if (here.device() == there.device())
-    return driver.check(driver.cuMemcpyDtoDAsync(target, source, bytes, stream), "cuMemcpyDtoDAsync");
-  if (Status status = other.resources->memory().letIn(here.device()); !status.isOk())
-    return status;
-  return driver.check(driver.cuMemcpyPeerAsync(target, here.handle(), source, there.handle(), bytes, stream),
-                      "cuMemcpyPeerAsync");
-}
-
-Status CudaDevice::copyFrom(CudaDevice &other, const Buffer &source, CUdeviceptr target) {
-  const Context &here = resources->context(), &there = other.resources->context();
-  const Driver &driver = here.driver();
-  CUevent filled = nullptr;
-  Status status;
-  if (&other != this) {
-    status = there.makeCurrent();
-    if (status.isOk())
-      status = driver.check(driver.cuEventCreate(&filled, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
-    if (status.isOk())
-      status = driver.check(driver.cuEventRecord(filled, other.resources->stream()), "cuEventRecord");
-  }
-  if (status.isOk())
-    status = here.makeCurrent();
-  if (status.isOk() && filled)
-    status = driver.check(driver.cuStreamWaitEvent(resources->stream(), filled, 0), "cuStreamWaitEvent");
-  if (status.isOk())
-    status = enqueueCopy(target, other, addressOf(source.data()), source.size());
-  if (filled && there.makeCurrent().isOk())
-    driver.cuEventDestroy(filled);
-  return status;
 }

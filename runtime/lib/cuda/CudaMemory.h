@@ -13,6 +13,9 @@
 
 namespace pcrt::cuda {
 
+/// A place in the device's memory, as the driver counts it.
+inline CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
 class CudaMemory {
 public:
   /// What is allocated may be used by work that is enqueued on `stream` afterwards, or that waits for such work.

@@ -5,10 +5,11 @@
 // a run of several devices, and what is computed from its results before these are done, is done when all are.
 #include "cuda/CudaStream.h"
 
-#include "Execution.h"
-#include "cuda/CudaDevice.h"
+#include "cuda/CudaDeviceBase.h"
 #include "runtime/Collective.h"
+#include "runtime/KernelImage.h"
 #include "runtime/Profile.h"
+#include "streams/Execution.h"
 
 using namespace pcrt;
 using namespace pcrt::cuda;
@@ -175,10 +176,9 @@ Status CudaStream::copy(const Launch &launch) {
     const Buffer &from = *launch.args[i];
     CUdeviceptr target = addressOf(launch.results[i]->data());
     // A GPU that is not the host's is of this kind.
-    Status status =
-        from.isHostReadable()
-            ? resources.staging().upload(target, from.data(), from.size())
-            : static_cast<CudaDevice &>(device).copyFrom(*static_cast<CudaDevice *>(from.device()), from, target);
+    Status status = from.isHostReadable() ? resources.staging().upload(target, from.data(), from.size())
+                                          : static_cast<CudaDeviceBase &>(device).copyFrom(
+                                                *static_cast<CudaDeviceBase *>(from.device()), from, target);
     if (!status.isOk())
       return status;
   }

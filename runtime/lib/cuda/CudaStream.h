@@ -16,9 +16,11 @@ public:
       : Stream(device, inPlace, bound), resources(resources) {}
 
   /// Enqueue: launching is never long, and where the host's part may be, it is the pool's.
-  Manner mannerOf(const Launch &) const override { return isInPlace() ? Manner::Long : Manner::Enqueue; }
+  LaunchPolicy policyOf(const Launch &) const override {
+    return isInPlace() ? LaunchPolicy::InlineWithoutGil : LaunchPolicy::Async;
+  }
   void runInPlace(const Launch &launch) override;
-  bool attempt(const Launch &) override { return false; }
+  bool runSpeculatively(const Launch &) override { return false; }
 
 private:
   friend class CudaExecution;

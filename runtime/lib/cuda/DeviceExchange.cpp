@@ -1,13 +1,13 @@
 // Copies between GPUs, ordered by events.
 #include "cuda/DeviceExchange.h"
 
-#include "HostOperands.h"
-#include "cuda/CudaDevice.h"
+#include "cuda/CudaDeviceBase.h"
+#include "memory/HostOperands.h"
 
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-static const Driver &driverOf(CudaDevice &device) { return device.parts().context().driver(); }
+static const Driver &driverOf(CudaDeviceBase &device) { return device.parts().context().driver(); }
 
 DeviceExchange::~DeviceExchange() {
   for (const std::unique_ptr<Side> &side : sides) {
@@ -27,7 +27,7 @@ DeviceExchange::Side &DeviceExchange::sideOf(size_t place, const Contribution &o
   if (!sides[place]) {
     sides[place] = std::make_unique<Side>();
     // Who comes here has been given this work by a device of the kind, and runs on one.
-    sides[place]->device = static_cast<CudaDevice *>(own.device);
+    sides[place]->device = static_cast<CudaDeviceBase *>(own.device);
   }
   return *sides[place];
 }
@@ -103,7 +103,7 @@ bool DeviceExchange::isReceiver(size_t target) const {
 //----------------------------------------------------------------------------------------------------===//
 
 Status DeviceExchange::fetch(size_t target) {
-  CudaDevice &device = *sides[target]->device;
+  CudaDeviceBase &device = *sides[target]->device;
   const Driver &driver = driverOf(device);
   CUstream stream = device.parts().stream();
   CUdeviceptr output = addressOf((*members)[target].output.data);
@@ -140,7 +140,7 @@ void DeviceExchange::run(uint32_t target) {
 
 Status DeviceExchange::leave(size_t place, const Contribution &own) {
   CollectiveParams form(own.params);
-  CudaDevice &device = *sides[place]->device;
+  CudaDeviceBase &device = *sides[place]->device;
   const Driver &driver = driverOf(device);
   // Whoever did what others fetch has worked in their contexts.
   Status status = device.parts().context().makeCurrent();

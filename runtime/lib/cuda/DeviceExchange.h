@@ -1,20 +1,20 @@
 // The work of a collective among GPUs of this process: each fetches from the others what is for it, by copies on its
-// own stream; events order the streams, and no host waits for a device. After CudaDevice; Rendezvous brings the members
-// together. What is computed in a collective are kernels around it (array-expand-collectives of the dialect).
+// own stream; events order the streams, and no host waits for a device. After CudaDeviceBase; Rendezvous brings the
+// members together. What is computed in a collective are kernels around it (array-expand-collectives of the dialect).
 //
 // Whatever a stream waits for is on its stream already when that is enqueued, so streams never wait in a circle,
 // whichever programs run at the same time.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DEVICEEXCHANGE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DEVICEEXCHANGE_H
 
-#include "CollectiveJob.h"
+#include "collective/CollectiveJob.h"
 #include "cuda/DriverTypes.h"
 
 #include <mutex>
 
 namespace pcrt::cuda {
 
-class CudaDevice;
+class CudaDeviceBase;
 
 class DeviceExchange final : public CollectiveWork {
 public:
@@ -35,7 +35,7 @@ public:
 private:
   /// A member's device, and events on its stream: it has come to the meeting; it has what it fetches.
   struct Side {
-    CudaDevice *device = nullptr;
+    CudaDeviceBase *device = nullptr;
     CUevent ready = nullptr, fetched = nullptr;
   };
   /// Bytes of a source's input, and where they go in the target's output.

@@ -10,6 +10,7 @@
 // all}; values, then with vectors both factors.
 #include "cuda/CudaDevice.h"
 #include "runtime/Executable.h"
+#include "runtime/HostLibrary.h"
 
 using namespace pcrt;
 using namespace pcrt::cuda;

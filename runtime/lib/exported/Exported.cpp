@@ -2,10 +2,11 @@
 // are shared by a pool of the library's own, and there are no kernels, callbacks or collectives.
 #include "runtime/Exported.h"
 
-#include "../LibraryCalls.h"
-#include "../cpu/Check.h"
+#include "cpu/Check.h"
 #include "runtime/Lapack.h"
+#include "runtime/ParallelFor.h"
 #include "runtime/ThreadPool.h"
+#include "support/LibraryCalls.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -51,7 +52,7 @@ int32_t pcrtExportedSetThreads(int32_t count) {
 
 int32_t library::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
                              int64_t grain) {
-  return pool().parallelFor(frame, body, captured, count, grain);
+  return pcrt::parallelFor(pool(), frame, body, captured, count, grain);
 }
 
 // What the compiler refuses to export.

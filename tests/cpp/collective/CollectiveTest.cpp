@@ -2,7 +2,11 @@
 #include "runtime/Collective.h"
 #include "Check.h"
 #include "Operands.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Device.h"
+#include "runtime/Devices.h"
+#include "runtime/Executable.h"
+#include "runtime/Stream.h"
 
 #include <chrono>
 #include <cstring>
@@ -254,7 +258,7 @@ namespace {
 /// One run of eight participants on the first device, with its arguments and results.
 struct StreamRun {
   StreamRun(Executable &executable, int64_t base, int failing) : run(makeRun(8)) {
-    Device &device = Device::cpu();
+    Device &device = Devices::cpu();
     for (unsigned p = 0; p < 8; ++p) {
       args.push_back(device.memory().allocate(8).take());
       results.push_back(device.memory().allocate(8).take());
@@ -297,7 +301,7 @@ static void sharesThePool() {
   }
   for (std::thread &thread : threads)
     thread.join();
-  CHECK(Device::synchronizeAll());
+  CHECK(Devices::synchronize());
 }
 
 int main() {
@@ -311,6 +315,6 @@ int main() {
   RUN(failsWhenAllWaitForOthers);
   RUN(waitsForAllTokens);
   RUN(sharesThePool);
-  Device::shutdownAll();
+  Devices::shutdown();
   return test::failures() != 0;
 }

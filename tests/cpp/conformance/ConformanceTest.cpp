@@ -2,7 +2,10 @@
 // where failures go, how far a program runs ahead. `ConformanceTest cpu`, `emulated` or `gpu`; 77 where there is no
 // such one.
 #include "Subject.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Collective.h"
+#include "runtime/Executable.h"
+#include "runtime/Stream.h"
 
 #include <algorithm>
 #include <cstring>
@@ -146,7 +149,7 @@ void furtherTokensAreWaitedFor() {
   launch.after = after;
   launch.afterCount = 2;
   launch.completes = &done;
-  CHECK(s->device().stream().mannerOf(launch) == Stream::Manner::Enqueue);
+  CHECK(s->device().stream().policyOf(launch) == Stream::LaunchPolicy::Async);
   s->device().stream().enqueue(launch);
   CHECK(!sum->isReady() && !done.isDone());
   Subject::openGate();

@@ -2,6 +2,9 @@
 // in what their kernels are written in.
 #include "EmulatedDevice.h"
 #include "Subject.h"
+#include "runtime/Executable.h"
+#include "runtime/KernelImage.h"
+#include "runtime/Stream.h"
 
 #include <cstring>
 

@@ -5,6 +5,8 @@
 
 #include "Vectors.h"
 #include "runtime/CpuDevice.h"
+#include "runtime/Executable.h"
+#include "runtime/ThreadPool.h"
 
 #include <atomic>
 #include <memory>

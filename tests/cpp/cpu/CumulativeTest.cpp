@@ -1,6 +1,7 @@
 // The library routine behind cumsum and its kin, against running results computed here.
 #include "Check.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 #include <cmath>
 #include <limits>

@@ -1,6 +1,7 @@
 // The library routine behind fft, against the sums that define the transforms.
 #include "Check.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 #include <cmath>
 

@@ -2,6 +2,7 @@
 #include "Check.h"
 #include "FakeLapack.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 #include <cstring>
 

@@ -3,6 +3,7 @@
 #include "Check.h"
 #include "FakeReflectors.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 using namespace test;
 using pcrt::lapack::conjugate;

@@ -4,6 +4,7 @@
 #include "Check.h"
 #include "FakeSpectral.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 using namespace test;
 using pcrt::lapack::ComplexOf;

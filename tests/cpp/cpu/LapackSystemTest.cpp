@@ -3,6 +3,7 @@
 #include "Check.h"
 #include "Operands.h"
 #include "runtime/Executable.h"
+#include "runtime/HostLibrary.h"
 #include "runtime/Lapack.h"
 
 #include <cmath>

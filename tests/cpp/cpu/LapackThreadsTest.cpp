@@ -3,6 +3,7 @@
 #include "Check.h"
 #include "FakeLapack.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 #include <atomic>
 

@@ -2,6 +2,7 @@
 // function's domain, and arguments that must give neither an exception nor an endless loop.
 #include "Check.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 #include <cmath>
 #include <cstring>

@@ -3,6 +3,7 @@
 #include "Check.h"
 #include "runtime/DType.h"
 #include "runtime/Executable.h"
+#include "runtime/HostLibrary.h"
 
 #include <algorithm>
 #include <cmath>

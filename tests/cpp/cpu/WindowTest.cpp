@@ -2,6 +2,7 @@
 // ones against a walk through every window.
 #include "Check.h"
 #include "Operands.h"
+#include "runtime/HostLibrary.h"
 
 #include <cmath>
 #include <random>

@@ -2,6 +2,7 @@
 // come back, and nobody waits in between.
 #include "EmulatedDriver.h"
 #include "cuda/DeviceResources.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Token.h"
 
 #include <numeric>

@@ -1,6 +1,8 @@
 // A GPU as a device, over the emulated driver: its memory, copies between GPUs, out of memory, the child of a fork.
 // What holds on every device stands in conformance/.
 #include "EmulatedDevice.h"
+#include "runtime/BufferPool.h"
+#include "runtime/Stream.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

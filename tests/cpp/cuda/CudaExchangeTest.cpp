@@ -1,7 +1,12 @@
 // Programs of several participants on GPUs, over the emulated driver: what goes where, that no host waits for a device,
 // that memory is not used again too early, and that a lost device takes with it what others have of it.
 #include "EmulatedDevice.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Collective.h"
+#include "runtime/Executable.h"
+#include "runtime/KernelImage.h"
+#include "runtime/Stream.h"
+#include "runtime/ThreadPool.h"
 
 #include <algorithm>
 

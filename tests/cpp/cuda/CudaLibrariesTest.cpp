@@ -1,6 +1,7 @@
 // NVIDIA's libraries: what is said when one is missing or lacks something, and a product through the call frame's
 // table, by the emulated cuBLASLt.
 #include "EmulatedDevice.h"
+#include "runtime/BufferPool.h"
 #include "runtime/GpuLibraries.h"
 
 #include <cstring>

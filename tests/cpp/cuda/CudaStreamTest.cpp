@@ -1,6 +1,10 @@
 // Executions on a CUDA device, over the emulated driver: what runs ahead of the device, when kernels are loaded and
 // memory is given up, what a refused launch and a trap say. What holds on every device stands in conformance/.
 #include "EmulatedDevice.h"
+#include "runtime/BufferPool.h"
+#include "runtime/Executable.h"
+#include "runtime/KernelImage.h"
+#include "runtime/Stream.h"
 
 using namespace pcrt;
 using namespace test;

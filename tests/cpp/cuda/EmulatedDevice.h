@@ -7,6 +7,10 @@
 #include "Vectors.h"
 #include "cuda/CudaDevice.h"
 #include "runtime/CpuDevice.h"
+#include "runtime/Executable.h"
+#include "runtime/KernelImage.h"
+#include "runtime/Stream.h"
+#include "runtime/ThreadPool.h"
 
 namespace test {
 

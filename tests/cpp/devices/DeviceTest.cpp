@@ -1,6 +1,11 @@
 // Several devices: whose memory is whose, copies between them that wait for what they copy, one executable on all.
 #include "Check.h"
+#include "runtime/BufferPool.h"
 #include "runtime/CpuDevice.h"
+#include "runtime/Executable.h"
+#include "runtime/KernelImage.h"
+#include "runtime/Stream.h"
+#include "runtime/ThreadPool.h"
 
 #include <thread>
 #include <vector>

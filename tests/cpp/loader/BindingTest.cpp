@@ -1,6 +1,8 @@
 // Executables of programs with symbols: unbound as loaded, bound to sizes by sharing the code.
 #include "Check.h"
 #include "runtime/Device.h"
+#include "runtime/Devices.h"
+#include "runtime/Executable.h"
 
 #include <atomic>
 #include <fstream>
@@ -22,7 +24,7 @@ static RefPtr<Executable> load() {
 }
 
 static Status run(Executable &executable, const void *const *args, void *const *results) {
-  return executable.run({Device::cpu(), executable}, args, results);
+  return executable.run({Devices::cpu(), executable}, args, results);
 }
 
 /// Runs it for n and m; whether every element is right.
@@ -95,7 +97,7 @@ static void refusesToRunUnbound() {
 
 static void sharesTheSites() {
   RefPtr<Executable> program = load();
-  program->setSites({{"cholesky", "model.py:12"}});
+  program->setCallSites({{"cholesky", "model.py:12"}});
   RefPtr<Executable> bound = program->bind({0, 13}, 500).take();
   Status status = run(*bound, std::vector<const void *>{nullptr}.data(), std::vector<void *>{nullptr}.data());
   CHECK(status.code() == Code::LibraryFailed && status.site().place == "model.py:12");

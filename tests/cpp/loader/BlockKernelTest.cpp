@@ -1,8 +1,10 @@
 // Kernels of blocks: every count, operands that are no whole blocks, scalars, conversions.
 #include "runtime/BlockKernel.h"
 #include "Check.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Executable.h"
 #include "runtime/HostBufferPool.h"
+#include "runtime/HostLibrary.h"
 
 #include <cstring>
 #include <vector>

@@ -1,6 +1,7 @@
 // The object loader: runs what a C compiler made, refuses by name what it does not support, survives anything.
 #include "Check.h"
-#include "runtime/Device.h"
+#include "runtime/Devices.h"
+#include "runtime/Executable.h"
 
 #include <cmath>
 #include <cstring>
@@ -22,7 +23,7 @@ static Result<RefPtr<Executable>> load(const std::string &object, const char *en
 }
 
 static Status run(Executable &executable, const void *const *args, void *const *results) {
-  return executable.run({Device::cpu(), executable}, args, results);
+  return executable.run({Devices::cpu(), executable}, args, results);
 }
 
 static void loadsAndRuns() {

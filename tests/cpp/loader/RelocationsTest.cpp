@@ -1,5 +1,5 @@
 // Relocations and stubs of both machines, on bytes: the encodings are those of the ABI supplements.
-#include "Relocations.h"
+#include "loader/Relocations.h"
 #include "Check.h"
 
 #include <cstring>

@@ -1,7 +1,9 @@
 // Buffers: alignment, reuse, limits, statistics.
 #include "Check.h"
-#include "MemoryPressure.h"
+#include "memory/MemoryPressure.h"
+#include "runtime/BufferPool.h"
 #include "runtime/Device.h"
+#include "runtime/Devices.h"
 #include "runtime/HostBufferPool.h"
 
 #include <cstring>
@@ -275,7 +277,7 @@ static uint64_t almostNothing() { return 1 << 20; }
 
 /// Freed blocks of every device go when the system is short of memory, and stay when it is not.
 static void pressureEmptiesEveryPool() {
-  Device &device = Device::cpu();
+  Device &device = Devices::cpu();
   HostBufferPool own;
   constexpr size_t bytes = size_t(64) << 20;
   for (bool isShort : {false, true}) {

@@ -2,8 +2,13 @@
 // launches with effects, and the waits for all of them.
 #include "runtime/HostCallback.h"
 #include "Check.h"
+#include "runtime/BufferPool.h"
+#include "runtime/Callbacks.h"
 #include "runtime/CpuDevice.h"
 #include "runtime/EffectfulLaunch.h"
+#include "runtime/Executable.h"
+#include "runtime/Stream.h"
+#include "runtime/ThreadPool.h"
 
 #include <chrono>
 #include <functional>
@@ -90,8 +95,8 @@ struct Fixture {
     RefPtr<Buffer> result = device.memory().allocate(sizeof(int64_t)).take();
     Buffer *rawArg = arg.get(), *rawResult = result.get();
     Launch launch{&executable, &rawArg, 1, &rawResult, 1, "test.py:1"};
-    CHECK(stream.mannerOf(launch) != Stream::Manner::Short);
-    bool here = stream.mannerOf(launch) == Stream::Manner::Long;
+    CHECK(stream.policyOf(launch) != Stream::LaunchPolicy::Inline);
+    bool here = stream.policyOf(launch) == Stream::LaunchPolicy::InlineWithoutGil;
     if (executable.effects() == Executable::Effects::None) {
       here ? stream.runInPlace(launch) : stream.enqueue(launch);
       return result;

@@ -1,6 +1,10 @@
 // Launching: what runs in place, what is enqueued, in which order, how far ahead, and where errors go.
+#include "runtime/Stream.h"
 #include "Check.h"
+#include "runtime/BufferPool.h"
 #include "runtime/CpuDevice.h"
+#include "runtime/Executable.h"
+#include "runtime/ThreadPool.h"
 
 #include <algorithm>
 #include <thread>
@@ -35,7 +39,7 @@ static int32_t unknownStatus(const PcrtFrame *) { return -7; }
 
 static int32_t failsAndSaysWhy(const PcrtFrame *frame) {
   const RunContext &run = RunContext::of(frame);
-  int32_t code = run.fail(Status(Code::OutOfMemory, "no room for the weights", Site{"load", ""}));
+  int32_t code = run.fail(Status(Code::OutOfMemory, "no room for the weights", CallSite{"load", ""}));
   CHECK(run.fail(Status(Code::LibraryFailed, "too late")) == PCRT_LIBRARY_FAILED);
   return code | 2 << PCRT_STATUS_BITS;
 }
@@ -92,18 +96,18 @@ struct Fixture {
     return buffer;
   }
   RefPtr<Executable> executable(PcrtEntry entry, double costNs, const char *name = "kernel",
-                                double attemptNs = Executable::noAttempts) {
-    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs, /*mayBlock=*/false, attemptNs));
+                                double speculativeNs = Executable::noSpeculation) {
+    return RefPtr<Executable>::adopt(new Executable(entry, 0, name, costNs, /*mayBlock=*/false, speculativeNs));
   }
-  Stream::Manner manner(Executable &executable, std::vector<RefPtr<Buffer>> args) {
-    return with(executable, args, [&](Launch launch) { return stream.mannerOf(launch); });
+  Stream::LaunchPolicy policy(Executable &executable, std::vector<RefPtr<Buffer>> args) {
+    return with(executable, args, [&](Launch launch) { return stream.policyOf(launch); });
   }
   RefPtr<Buffer> enqueue(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
     with(executable, args, [&](Launch launch) { return stream.enqueue(launch), 0; });
     return lastResult;
   }
-  bool attempt(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
-    return with(executable, args, [&](Launch launch) { return stream.attempt(launch); });
+  bool speculate(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
+    return with(executable, args, [&](Launch launch) { return stream.runSpeculatively(launch); });
   }
   RefPtr<Buffer> runInPlace(Executable &executable, const std::vector<RefPtr<Buffer>> &args) {
     with(executable, args, [&](Launch launch) { return stream.runInPlace(launch), 0; });
@@ -152,7 +156,7 @@ static void waitsForFurtherTokens() {
   auto first = f.enqueue(*slow, {one}), failed = f.enqueue(*broken, {one});
   Token *after[] = {first->token(), failed->token()};
   f.after = {after, 2};
-  CHECK(f.manner(*quick, {one}) == Stream::Manner::Enqueue);
+  CHECK(f.policy(*quick, {one}) == Stream::LaunchPolicy::Async);
   auto second = f.enqueue(*quick, {one});
   f.after = {nullptr, 0};
   CHECK(failed->token()->wait() && failed->error());
@@ -171,34 +175,34 @@ static int32_t asksForItsDevice(const PcrtFrame *frame) {
 static void knowsTheRun() {
   Fixture f;
   auto asks = RefPtr<Executable>::adopt(new Executable(asksForItsDevice, 0, "asks", cheap, /*mayBlock=*/true));
-  CHECK(f.manner(*asks, {f.value(1)}) == Stream::Manner::Enqueue);
+  CHECK(f.policy(*asks, {f.value(1)}) == Stream::LaunchPolicy::Async);
   CHECK(read(f.enqueue(*asks, {f.value(1)})) == 107);
   Fixture inPlace(2, true);
-  CHECK(inPlace.manner(*asks, {inPlace.value(1)}) == Stream::Manner::Long);
+  CHECK(inPlace.policy(*asks, {inPlace.value(1)}) == Stream::LaunchPolicy::InlineWithoutGil);
 }
 
 static void chooses() {
   Fixture f;
   auto quick = f.executable(addOne, cheap), slow = f.executable(gated, dear), medium = f.executable(addOne, 15000);
   auto ready = f.value(1);
-  CHECK(f.manner(*quick, {ready}) == Stream::Manner::Short);
-  CHECK(f.manner(*medium, {ready}) == Stream::Manner::Long);
-  CHECK(f.manner(*slow, {ready}) == Stream::Manner::Enqueue);
+  CHECK(f.policy(*quick, {ready}) == Stream::LaunchPolicy::Inline);
+  CHECK(f.policy(*medium, {ready}) == Stream::LaunchPolicy::InlineWithoutGil);
+  CHECK(f.policy(*slow, {ready}) == Stream::LaunchPolicy::Async);
   gateOpen = false;
   auto pending = f.enqueue(*slow, {ready});
-  CHECK(f.manner(*quick, {pending}) == Stream::Manner::Enqueue);
+  CHECK(f.policy(*quick, {pending}) == Stream::LaunchPolicy::Async);
   gateOpen = true;
   CHECK(read(pending) == 2);
-  CHECK(f.manner(*quick, {pending}) == Stream::Manner::Short);
+  CHECK(f.policy(*quick, {pending}) == Stream::LaunchPolicy::Inline);
 }
 
 static void handsNothingShortOverOnOneCore() {
   Fixture f(1, /*inPlace=*/false, {}, /*cores=*/1);
   auto quick = f.executable(addOne, 50000), slow = f.executable(addOne, 200000);
   auto ready = f.value(1);
-  CHECK(f.manner(*quick, {ready}) == Stream::Manner::Short);
-  CHECK(f.manner(*slow, {ready}) == Stream::Manner::Enqueue);
-  CHECK(Fixture().manner(*quick, {ready}) == Stream::Manner::Enqueue);
+  CHECK(f.policy(*quick, {ready}) == Stream::LaunchPolicy::Inline);
+  CHECK(f.policy(*slow, {ready}) == Stream::LaunchPolicy::Async);
+  CHECK(Fixture().policy(*quick, {ready}) == Stream::LaunchPolicy::Async);
 }
 
 static void returnsBeforeTheWorkIsDone() {
@@ -213,7 +217,7 @@ static void returnsBeforeTheWorkIsDone() {
 static void inPlaceWhenAskedFor() {
   Fixture f(2, /*inPlace=*/true);
   auto slow = f.executable(slowAddOne, dear);
-  CHECK(f.manner(*slow, {f.value(1)}) == Stream::Manner::Long);
+  CHECK(f.policy(*slow, {f.value(1)}) == Stream::LaunchPolicy::InlineWithoutGil);
   auto result = f.runInPlace(*slow, {f.value(1)});
   CHECK(!result->token() && read(result) == 2 && f.pool.liveThreads() == 0);
 }
@@ -272,7 +276,7 @@ static void errorsNameTheOperation() {
   Fixture f;
   auto run = [&](PcrtEntry entry) {
     auto executable = f.executable(entry, cheap, "step");
-    executable->setSites({{"sort", "model.py:3"}, {"cholesky", "model.py:7"}});
+    executable->setCallSites({{"sort", "model.py:3"}, {"cholesky", "model.py:7"}});
     auto result = f.runInPlace(*executable, {f.value(1)});
     REQUIRE(result->error());
     return RefPtr<Error>(result->error());
@@ -298,7 +302,7 @@ static void payloadsLiveAsLongAsTheyCanBeRead() {
     RefPtr<Buffer> poisoned;
     {
       auto cause = f.value(0);
-      Status status(Code::CallbackFailed, "no", Site{"pure_callback", "model.py:2"},
+      Status status(Code::CallbackFailed, "no", CallSite{"pure_callback", "model.py:2"},
                     RefPtr<Payload>::adopt(new Counted()));
       cause->setToken(Token::failed(RefPtr<Error>::adopt(new Error(status, "step", "main.py:1"))));
       poisoned = f.enqueue(*step, {f.enqueue(*step, {cause})});
@@ -366,56 +370,56 @@ static void measuredCostDecides() {
   Fixture f;
   // Estimated as dear, it proves to be cheap.
   auto kernel = f.executable(addOne, dear);
-  for (int i = 0; i < 64 && f.manner(*kernel, {f.value(1)}) == Stream::Manner::Enqueue; ++i)
+  for (int i = 0; i < 64 && f.policy(*kernel, {f.value(1)}) == Stream::LaunchPolicy::Async; ++i)
     read(f.enqueue(*kernel, {f.value(1)}));
-  CHECK(f.manner(*kernel, {f.value(1)}) != Stream::Manner::Enqueue);
+  CHECK(f.policy(*kernel, {f.value(1)}) != Stream::LaunchPolicy::Async);
 }
 
 static void triesWhatMayBeShort() {
   Fixture f;
-  constexpr double unknown = Executable::noAttempts;
+  constexpr double unknown = Executable::noSpeculation;
   auto loop = f.executable(counts, unknown, "loop", cheap), other = f.executable(counts, unknown, "other", dear);
   auto few = f.value(100), many = f.value(1000000);
-  CHECK(f.manner(*other, {few}) == Stream::Manner::Enqueue);
-  CHECK(f.manner(*loop, {few}) == Stream::Manner::Attempt);
-  CHECK(f.attempt(*loop, {few}));
+  CHECK(f.policy(*other, {few}) == Stream::LaunchPolicy::Async);
+  CHECK(f.policy(*loop, {few}) == Stream::LaunchPolicy::Speculative);
+  CHECK(f.speculate(*loop, {few}));
   CHECK(read(f.lastResult) == 100);
 
   // What gave up has done nothing, and is handed over.
   begun = 0;
-  CHECK(f.manner(*loop, {many}) == Stream::Manner::Attempt);
-  CHECK(!f.attempt(*loop, {many}));
+  CHECK(f.policy(*loop, {many}) == Stream::LaunchPolicy::Speculative);
+  CHECK(!f.speculate(*loop, {many}));
   CHECK(f.lastResult->isReady() && !f.lastResult->error());
   CHECK(read(f.enqueue(*loop, {many})) == 1000000);
   CHECK(begun == 2);
 
-  // The more attempts failed, the longer it waits for the next; one that succeeds makes it forget.
+  // The more speculative runs stopped, the longer it waits with the next; one that succeeds makes it forget.
   for (int calls : {1, 3, 7}) {
     for (int i = 0; i < calls; ++i)
-      CHECK(f.manner(*loop, {many}) == Stream::Manner::Enqueue);
-    CHECK(f.manner(*loop, {many}) == Stream::Manner::Attempt);
-    CHECK(!f.attempt(*loop, {many}));
+      CHECK(f.policy(*loop, {many}) == Stream::LaunchPolicy::Async);
+    CHECK(f.policy(*loop, {many}) == Stream::LaunchPolicy::Speculative);
+    CHECK(!f.speculate(*loop, {many}));
   }
   for (int i = 0; i < 15; ++i)
-    CHECK(f.manner(*loop, {few}) == Stream::Manner::Enqueue);
-  CHECK(f.manner(*loop, {few}) == Stream::Manner::Attempt);
-  CHECK(f.attempt(*loop, {few}));
-  CHECK(f.manner(*loop, {few}) == Stream::Manner::Attempt);
+    CHECK(f.policy(*loop, {few}) == Stream::LaunchPolicy::Async);
+  CHECK(f.policy(*loop, {few}) == Stream::LaunchPolicy::Speculative);
+  CHECK(f.speculate(*loop, {few}));
+  CHECK(f.policy(*loop, {few}) == Stream::LaunchPolicy::Speculative);
 
   // Not before the inputs are ready; and a failed input is the result.
   gateOpen = false;
   auto slow = f.executable(gated, dear), broken = f.executable(fails, dear);
   auto pending = f.enqueue(*slow, {few});
-  CHECK(f.manner(*loop, {pending}) == Stream::Manner::Enqueue);
+  CHECK(f.policy(*loop, {pending}) == Stream::LaunchPolicy::Async);
   gateOpen = true;
   CHECK(read(pending) == 101);
   auto poisoned = f.runInPlace(*broken, {few});
-  CHECK(f.attempt(*loop, {poisoned}));
+  CHECK(f.speculate(*loop, {poisoned}));
   CHECK(f.lastResult->error() && f.lastResult->error()->code == Code::LibraryFailed);
 
   Fixture inPlace(1, /*inPlace=*/true);
   auto same = inPlace.executable(counts, unknown, "loop", cheap);
-  CHECK(inPlace.manner(*same, {few}) == Stream::Manner::Long);
+  CHECK(inPlace.policy(*same, {few}) == Stream::LaunchPolicy::InlineWithoutGil);
 }
 
 static void manyThreadsLaunch() {

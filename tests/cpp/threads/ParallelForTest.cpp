@@ -1,5 +1,6 @@
 // Loops that threads share: every iteration is done once, failures are the first ones, nothing deadlocks, and loops and
 // tasks together use no more threads than the pool has.
+#include "runtime/ParallelFor.h"
 #include "Check.h"
 #include "Tasks.h"
 #include "runtime/ThreadPool.h"
@@ -20,7 +21,7 @@ static int32_t callBody(const PcrtFrame *, const void *captured, int64_t low, in
 }
 
 static int32_t loop(ThreadPool &pool, int64_t count, int64_t grain, const Body &body) {
-  return pool.parallelFor(nullptr, callBody, &body, count, grain);
+  return parallelFor(pool, nullptr, callBody, &body, count, grain);
 }
 
 static void everyIterationOnce() {

@@ -1,9 +1,11 @@
 // The thread pool: everything submitted runs, tasks overlap, blocked workers are replaced, threads are few and lazy.
 #include "runtime/ThreadPool.h"
+
 #include "Check.h"
-#include "CpuLimits.h"
 #include "Tasks.h"
+#include "runtime/ParallelFor.h"
 #include "runtime/Token.h"
+#include "threads/CpuLimits.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -241,7 +243,7 @@ static void forkWithPendingWork() {
   std::thread looping([&] {
     std::atomic<int64_t> iterations{0};
     while (!stop)
-      pool.parallelFor(nullptr, countIterations, &iterations, 1000, 1);
+      parallelFor(pool, nullptr, countIterations, &iterations, 1000, 1);
   });
   for (int round = 0; round < 5; ++round) {
     int before = done;
@@ -255,7 +257,7 @@ static void forkWithPendingWork() {
     if (child == 0) {
       pool.afterForkInChild();
       std::atomic<int64_t> iterations{0};
-      pool.parallelFor(nullptr, countIterations, &iterations, 1000, 1);
+      parallelFor(pool, nullptr, countIterations, &iterations, 1000, 1);
       std::atomic<int> own{0};
       submit(pool, [&] { ++own; });
       _exit(iterations == 1000 && eventually([&] { return own == 1; }) ? 0 : 1);

@@ -4,8 +4,8 @@
 #define PYCOMPILER_TESTS_EMULATOR_LIBRARIES_EMULATEDLIBRARY_H
 
 #include "EmulatorControls.h"
-#include "NarrowFloats.h"
 #include "cuda/LibraryTypes.h"
+#include "support/NarrowFloats.h"
 
 #include <atomic>
 #include <functional>

@@ -62,7 +62,7 @@ def test_a_long_one_is_not():
 
 
 def test_what_gave_up_leaves_no_trace():
-    """Results and temporaries are written before a run gives up: arrays that change in each trip, nested loops."""
+    """Results and temporaries are written before a run stops: arrays that change in each trip, nested loops."""
 
     @pc.jit
     def powers(x, limit):
@@ -109,7 +109,7 @@ def test_searches_of_rows_inside_are_no_loops_of_unknown_length():
     for limit in (0, 1, 50, 700):
         result = peaks(pnp.asarray(x), pnp.int32(limit))
         np.testing.assert_array_equal(result, expected(x.copy(), limit))
-    # After the failures of the long ones it waits with the next attempt.
+    # After the failures of the long ones it waits with the next speculative run.
     ready = [peaks(pnp.asarray(x), pnp.int32(1)).is_ready() for _ in range(20)]
     assert all(ready[-5:])
 

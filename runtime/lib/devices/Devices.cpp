@@ -1,0 +1,157 @@
+// The devices of this process, and what they do around fork().
+#include "runtime/Devices.h"
+
+#include "cuda/CudaDevice.h"
+#include "runtime/Callbacks.h"
+#include "runtime/CpuDevice.h"
+#include "runtime/EffectfulLaunch.h"
+#include "runtime/ThreadPool.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+
+using namespace pcrt;
+
+/// PYCOMPILER_SYNC=1: everything runs in the thread that asks for it.
+static bool syncFromEnvironment() {
+  const char *text = std::getenv("PYCOMPILER_SYNC");
+  return text && *text && std::strcmp(text, "0") != 0;
+}
+
+/// PYCOMPILER_NUM_CPU_DEVICES, else one. What is no number from 1 to 1024 is answered with one; the binding says so.
+static int cpuCountFromEnvironment() {
+  const char *text = std::getenv("PYCOMPILER_NUM_CPU_DEVICES");
+  char *end = nullptr;
+  long count = text ? std::strtol(text, &end, 10) : 1;
+  return text && *text && !*end && count >= 1 && count <= 1024 ? static_cast<int>(count) : 1;
+}
+
+/// One pool for all devices, so that they don't fight for the cores.
+static ThreadPool &cpuThreads() {
+  static auto *const pool = new ThreadPool(ThreadPool::defaultSize());
+  return *pool;
+}
+
+//===-- Around fork()
+//-----------------------------------------------------------------------------------------------===//
+
+static bool anyInFlight() {
+  for (Device *device : Devices::all())
+    if (device->stream().callsInFlight() > 0)
+      return true;
+  return false;
+}
+
+/// A child has none of the workers, so nothing may be in flight; then no lock may be held either.
+static void beforeFork() {
+  while (true) {
+    // A callback that forks is in flight itself.
+    bool waits = !callbacks::isRunning();
+    if (waits) {
+      Devices::synchronize();
+      callbacks::drain();
+    }
+    cpuThreads().beforeFork();
+    callbacks::beforeFork();
+    if (!waits || (!anyInFlight() && callbacks::pending() == 0))
+      break;
+    callbacks::afterForkInParent();
+    cpuThreads().afterForkInParent();
+  }
+  for (Device *device : Devices::all())
+    device->memory().beforeFork();
+}
+
+static void afterForkInParent() {
+  for (Device *device : Devices::all())
+    device->memory().afterFork();
+  callbacks::afterForkInParent();
+  cpuThreads().afterForkInParent();
+}
+
+static void afterForkInChild() {
+  for (Device *device : Devices::all())
+    device->memory().afterFork();
+  cuda::Context::afterForkInChild();
+  EffectfulLaunch::afterForkInChild();
+  callbacks::afterForkInChild();
+  cpuThreads().afterForkInChild();
+}
+
+//===-- The devices
+//-------------------------------------------------------------------------------------------------===//
+
+namespace {
+struct Found {
+  std::vector<Device *> all;
+  Device *standard;
+  Status gpu;
+};
+} // namespace
+
+/// Adds those of the driver, which is not looked for where the environment says that it is not to be used.
+static Status addGpus(std::vector<Device *> &devices, bool inPlace) {
+  const char *platform = std::getenv("PYCOMPILER_PLATFORM");
+  if (platform && std::strcmp(platform, "cpu") == 0)
+    return Status(Code::InvalidArgument, "PYCOMPILER_PLATFORM=cpu leaves the GPUs out");
+  Result<const cuda::Driver *> driver = cuda::Driver::get();
+  if (!driver.isOk())
+    return Status(driver.status().code(), driver.status().message());
+  for (int number = 0; number < driver.value()->deviceCount(); ++number) {
+    auto made = cuda::CudaDevice::create(*driver.value(), number, cpuThreads(), inPlace);
+    if (!made.isOk())
+      return Status(made.status().code(), "cuda:" + std::to_string(number) + ": " + made.status().message());
+    devices.push_back(made.take().release());
+  }
+  return Status::ok();
+}
+
+/// For a pool of the host's memory that the system has no more for: what the others keep for later may be given back.
+static void trimAll() {
+  for (Device *device : Devices::all())
+    if (device->hasHostMemory())
+      device->memory().trim();
+}
+
+static const Found &devicesOfProcess() {
+  static const auto *const found = [] {
+    auto *made = new Found();
+    bool inPlace = syncFromEnvironment();
+    for (int number = 0, count = cpuCountFromEnvironment(); number < count; ++number)
+      made->all.push_back(new CpuDevice(number, cpuThreads(), inPlace));
+    size_t firstGpu = made->all.size();
+    made->gpu = addGpus(made->all, inPlace);
+    made->standard = made->all[firstGpu < made->all.size() ? firstGpu : 0];
+    HostBufferPool::whenShort(trimAll);
+    pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
+    return made;
+  }();
+  return *found;
+}
+
+const std::vector<Device *> &Devices::all() { return devicesOfProcess().all; }
+Device &Devices::standard() { return *devicesOfProcess().standard; }
+const Status &Devices::gpuStatus() { return devicesOfProcess().gpu; }
+
+Device &Devices::cpu() {
+  static Device &first = *all().front();
+  return first;
+}
+
+bool Devices::synchronize(InterruptHook hook) {
+  for (Device *device : all())
+    if (!device->stream().synchronize(hook))
+      return false;
+  return true;
+}
+
+void Devices::shutdown() {
+  // Callbacks may launch, and what they launch may call back.
+  do {
+    synchronize();
+    callbacks::drain();
+  } while (anyInFlight());
+  cpuThreads().shutdown();
+  callbacks::shutdown();
+}

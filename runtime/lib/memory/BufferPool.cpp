@@ -1,0 +1,10 @@
+// What pools that keep no buffers make of a block.
+#include "runtime/BufferPool.h"
+
+using namespace pcrt;
+
+Buffer *BufferPool::makeHeader(Device *device, void *memory, size_t bytes) {
+  auto *buffer = new Buffer(device, this, memory, 0);
+  buffer->bytes = bytes;
+  return buffer;
+}

@@ -1,0 +1,116 @@
+// Loops that threads share. The thread that comes to the loop works on it until no piece is left; threads of the pool
+// that have nothing else to do take places in it. So a loop never waits for a thread to become free, and cannot
+// deadlock; at its end it waits for the pieces that others have begun, and those are small.
+#include "runtime/ParallelFor.h"
+
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <climits>
+
+using namespace pcrt;
+
+/// The first pieces are large, the last ones small: each is what is left divided by this for each thread.
+static constexpr int64_t piecesPerThread = 4;
+/// How long the loop's own thread spins for the others at the end, before it sleeps.
+static constexpr int64_t tailSpinNs = 50000;
+
+namespace {
+
+/// One loop; on the stack of the thread that came to it.
+class ParallelLoop final : public SharedWork {
+public:
+  ParallelLoop(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain,
+               unsigned places)
+      : SharedWork(places), frame(frame), body(body), captured(captured), count(count), grain(grain),
+        sharers(places + 1) {}
+
+  void work() override;
+  /// Waits until all others have left.
+  void waitForOthers();
+
+  int32_t status() const { return firstStatus; }
+
+private:
+  void entered() override { workers.fetch_add(2); }
+  void left() override;
+  bool take(int64_t &low, int64_t &high);
+  void fail(int64_t low, int32_t status);
+
+  const PcrtFrame *const frame;
+  const PcrtLoopBody body;
+  const void *const captured;
+  const int64_t count, grain;
+  const int64_t sharers;
+  /// Twice the number of workers in it, plus one when the loop's own thread sleeps.
+  FutexWord workers{0};
+  std::atomic<int64_t> position{0};
+  std::mutex failureLock;
+  int64_t firstFailure = INT64_MAX;
+  int32_t firstStatus = PCRT_OK;
+};
+
+} // namespace
+
+bool ParallelLoop::take(int64_t &low, int64_t &high) {
+  low = position.load(std::memory_order_relaxed);
+  do {
+    if (low >= count)
+      return false;
+    int64_t size = std::max(grain, (count - low) / (piecesPerThread * sharers));
+    // A last piece below the grain goes with the one before it.
+    high = count - low < size + grain ? count : low + size;
+  } while (!position.compare_exchange_weak(low, high, std::memory_order_relaxed));
+  return true;
+}
+
+void ParallelLoop::work() {
+  int64_t low, high;
+  while (take(low, high)) {
+    if (int32_t status = body(frame, captured, low, high)) {
+      fail(low, status);
+      break;
+    }
+  }
+}
+
+/// What comes later in the loop is not begun any more. What comes before has begun, so the first failure is found
+/// whatever the threads do.
+void ParallelLoop::fail(int64_t low, int32_t status) {
+  position.store(count, std::memory_order_relaxed);
+  std::lock_guard<std::mutex> guard(failureLock);
+  if (low < firstFailure) {
+    firstFailure = low;
+    firstStatus = status;
+  }
+}
+
+void ParallelLoop::left() {
+  // The loop may be gone after the subtraction; to wake nobody at its address does no harm.
+  FutexWord &word = workers;
+  if (word.fetch_sub(2, std::memory_order_acq_rel) == 3)
+    futexWake(word, 1);
+}
+
+void ParallelLoop::waitForOthers() {
+  if (spinUntil([this] { return workers.load(std::memory_order_acquire) == 0; }, tailSpinNs))
+    return;
+  for (uint32_t seen = workers.fetch_or(1, std::memory_order_acq_rel) | 1; seen != 1;
+       seen = workers.load(std::memory_order_acquire))
+    futexWait(workers, seen);
+}
+
+int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody body, const void *captured,
+                          int64_t count, int64_t grain) {
+  if (count <= 0)
+    return PCRT_OK;
+  grain = std::max<int64_t>(grain, 1);
+  int64_t pieces = count / grain;
+  if (pieces <= 1 || !pool.mayShare())
+    return body(frame, captured, 0, count);
+  ParallelLoop loop(frame, body, captured, count, grain,
+                    static_cast<unsigned>(std::min<int64_t>(pool.size() - 1, pieces - 1)));
+  pool.share(loop);
+  loop.waitForOthers();
+  return loop.status();
+}

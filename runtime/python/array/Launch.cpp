@@ -1,0 +1,81 @@
+// Launches that are not made in place at once.
+#include "array/Launch.h"
+
+#include "runtime/EffectfulLaunch.h"
+#include "runtime/Executable.h"
+#include "support/ForkGate.h"
+#include "support/Gil.h"
+
+using namespace pcrt;
+using namespace pcrt::python;
+
+namespace {
+/// The arguments of a launch, held while the GIL is not: another thread may delete or donate their arrays.
+class HeldArguments {
+public:
+  explicit HeldArguments(const Launch &launch) : launch(launch) {
+    for (unsigned i = 0; i < launch.argCount; ++i)
+      launch.args[i]->retain();
+  }
+  ~HeldArguments() {
+    for (unsigned i = 0; i < launch.argCount; ++i)
+      launch.args[i]->release();
+  }
+  HeldArguments(const HeldArguments &) = delete;
+  HeldArguments &operator=(const HeldArguments &) = delete;
+
+private:
+  const Launch &launch;
+};
+} // namespace
+
+/// Launches what has effects: in its place in the order, and noted for effects_barrier. The GIL is held; false with an
+/// exception set.
+static bool launchEffectful(Stream &stream, const Launch &launch, Stream::LaunchPolicy policy) {
+  EffectfulLaunch effectful(launch, launch.executable->effects() == Executable::Effects::Ordered);
+  if (policy == Stream::LaunchPolicy::Async) {
+    effectful.enqueue(stream);
+    return true;
+  }
+  WithoutGil released;
+  return effectful.runInPlace(stream, interrupted);
+}
+
+bool pcrt::python::launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes) {
+  launch.place = callSite();
+  if (forkgate::isClosed()) {
+    HeldArguments held(launch);
+    if (!forkgate::pass())
+      return false;
+  }
+  // A copy between devices has no executable.
+  if (launch.executable && launch.executable->effects() != Executable::Effects::None) {
+    HeldArguments held(launch);
+    if (policy == Stream::LaunchPolicy::Async && !stream.hasRoom(resultBytes)) {
+      WithoutGil released;
+      if (!stream.waitForRoom(resultBytes, interrupted))
+        return false;
+    }
+    return launchEffectful(stream, launch, policy);
+  }
+  if (policy == Stream::LaunchPolicy::Speculative && stream.runSpeculatively(launch))
+    return true;
+  if (policy == Stream::LaunchPolicy::InlineWithoutGil) {
+    HeldArguments held(launch);
+    WithoutGil released;
+    stream.runInPlace(launch);
+    return true;
+  }
+  if (stream.hasRoom(resultBytes)) {
+    stream.enqueue(launch);
+    return true;
+  }
+  HeldArguments held(launch);
+  {
+    WithoutGil released;
+    if (!stream.waitForRoom(resultBytes, interrupted))
+      return false;
+  }
+  stream.enqueue(launch);
+  return true;
+}

@@ -1,0 +1,28 @@
+// Launching from Python, of buffers: the short path here, in line; what waits, or lets go of the GIL, out of line.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_LAUNCH_H
+#define PYCOMPILER_RUNTIME_PYTHON_ARRAY_LAUNCH_H
+
+#include "runtime/Device.h"
+#include "runtime/Stream.h"
+#include "support/CallSite.h"
+
+namespace pcrt::python {
+
+/// Out of line, for `launchOn`: what runs at once and is short is not to pay for this.
+[[gnu::noinline]] bool launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes);
+
+/// Has the launch made on a device, holding its arguments; false when waiting for room was interrupted.
+inline bool launchOn(Device &device, const Launch &request, uint64_t resultBytes) {
+  Stream &stream = device.stream();
+  Launch launch = request;
+  Stream::LaunchPolicy policy = stream.policyOf(launch);
+  if (policy != Stream::LaunchPolicy::Inline)
+    return launchLong(stream, launch, policy, resultBytes);
+  launch.findPlace = callSite;
+  stream.runInPlace(launch);
+  return true;
+}
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_ARRAY_LAUNCH_H

@@ -1,0 +1,46 @@
+// What may go to compiled code straight from the interpreter: arrays with the rules that all dtypes share, and numbers
+// of Python that every such dtype can take. After Array; Operators, Subscript and ArrayFunction ask.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_PLAIN_H
+#define PYCOMPILER_RUNTIME_PYTHON_PLAIN_H
+
+#include "array/Array.h"
+
+namespace pcrt::python {
+
+/// Keys and the small types have rules of their own.
+inline bool isPlainArray(PyObject *object) {
+  return isArray(object) && asArray(object)->aval->code <= DType::Complex128;
+}
+
+/// Whether a dtype takes every int of 32 bits: what does not fit is an error that the general function words.
+inline bool takesInts(DType dtype) {
+  switch (dtype) {
+  case DType::Int32:
+  case DType::Int64:
+  case DType::Float32:
+  case DType::Float64:
+  case DType::Complex64:
+  case DType::Complex128:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Whether it is an int of 32 bits, exactly.
+inline bool isShortInt(PyObject *number) {
+  if (!PyLong_CheckExact(number))
+    return false;
+  int overflow;
+  long value = PyLong_AsLongAndOverflow(number, &overflow);
+  return !overflow && value == static_cast<int32_t>(value);
+}
+
+/// Whether a number of Python can be combined with arrays, of which all but bools take ints if `withInts`.
+inline bool isPlainNumber(PyObject *number, bool withInts) {
+  return PyFloat_CheckExact(number) || PyBool_Check(number) || (withInts && isShortInt(number));
+}
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_PLAIN_H

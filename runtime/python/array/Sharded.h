@@ -1,0 +1,27 @@
+// Arrays whose elements are in several buffers, one a device: an ArrayObject with `shards`, a tuple of the arrays of
+// the devices, and `sharding`, the Python object that says which elements each has. After Array.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_SHARDED_H
+#define PYCOMPILER_RUNTIME_PYTHON_SHARDED_H
+
+#include "array/Array.h"
+
+namespace pcrt::python {
+
+/// The elements of all shards as one ndarray, put together by the function that Python registered; null with an
+/// exception.
+PyObject *assemble(ArrayObject *array);
+
+/// Whether a read would not wait; waits (false with an exception); gives the memory back; whether some was given back.
+bool areShardsReady(const ArrayObject *array);
+bool waitForShards(ArrayObject *array);
+void deleteShards(ArrayObject *array, const char *why);
+bool areShardsDeleted(const ArrayObject *array);
+
+/// The bytes of a contiguous object that exports a buffer, as an array of the device; null with an exception.
+PyObject *arrayOfBytes(PyObject *bytes, AvalObject *aval, Device &device);
+
+bool addShardedFunctions(PyObject *module);
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_SHARDED_H

@@ -1,0 +1,25 @@
+// Python functions as callbacks of compiled code, and waiting for effects. After Exception and Array.
+#ifndef PYCOMPILER_RUNTIME_PYTHON_CALLBACK_H
+#define PYCOMPILER_RUNTIME_PYTHON_CALLBACK_H
+
+#include "runtime/Executable.h"
+#include "support/PyRef.h"
+
+namespace pcrt::python {
+
+/// Reads entries of a callback table, tuples of (function, in_avals, out_avals, detached, name), into the executable.
+/// `effects`: 0 none, 1 unordered, 2 ordered. False with an exception set.
+bool readCallbacks(Executable &executable, PyObject *entries, int effects);
+
+/// For tp_traverse of what holds an executable: a function that is called back may hold the jitted function in turn.
+int visitCallbacks(const Executable &executable, visitproc visit, void *arg);
+
+/// Adds `effects_barrier` and what happens before a fork.
+bool addCallbackFunctions(PyObject *module);
+/// At exit, with the GIL: waits for everything, and shows failures that nobody was told of. False with an exception
+/// set, when a signal ended the wait.
+bool finishEffects();
+
+} // namespace pcrt::python
+
+#endif // PYCOMPILER_RUNTIME_PYTHON_CALLBACK_H

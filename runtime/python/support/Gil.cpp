@@ -1,0 +1,46 @@
+// The GIL, given away and taken back.
+#include "support/Gil.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+using namespace pcrt::python;
+
+/// Calls what takes the GIL. What ends the thread instead passes through here as an exception of the language's
+/// runtime, which is caught, and goes nowhere.
+template <typename Take> static void takeGil(Take take) {
+  try {
+    take();
+  } catch (abi::__forced_unwind &) {
+    while (true)
+      pause();
+  }
+}
+
+/// The thread state that WithoutGil put aside.
+static thread_local PyThreadState *savedState = nullptr;
+
+WithoutGil::WithoutGil() { savedState = PyEval_SaveThread(); }
+
+WithoutGil::~WithoutGil() {
+  takeGil([] { PyEval_RestoreThread(savedState); });
+}
+
+bool pcrt::python::interrupted() {
+  takeGil([] { PyEval_RestoreThread(savedState); });
+  bool raised = PyErr_CheckSignals() != 0;
+  savedState = PyEval_SaveThread();
+  return raised;
+}
+
+WithGil::WithGil() {
+  takeGil([this] { state = PyGILState_Ensure(); });
+}
+
+bool pcrt::python::isFinalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+  return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}

@@ -1,0 +1,97 @@
+// Waiting from Python, and turning the runtime's errors into exceptions.
+#include "support/Wait.h"
+
+#include "runtime/EffectfulLaunch.h"
+#include "runtime/Profile.h"
+#include "support/Exception.h"
+#include "support/Gil.h"
+
+using namespace pcrt;
+using namespace pcrt::python;
+
+static PyObject *errorType = nullptr;
+
+PyObject *pcrt::python::setErrorType(PyObject *type) {
+  PyObject *before = std::exchange(errorType, type == Py_None ? nullptr : Py_NewRef(type));
+  return before ? before : Py_NewRef(Py_None);
+}
+
+static PyObject *exceptionOf(Code code) {
+  if (code == Code::OutOfMemory)
+    return PyExc_MemoryError;
+  return errorType ? errorType : PyExc_RuntimeError;
+}
+
+void pcrt::python::raise(const Status &status, const char *where) {
+  PyErr_Format(exceptionOf(status.code()), "%s%s%s", where, *where ? ": " : "", status.message().c_str());
+}
+
+void pcrt::python::raise(const Error &error) {
+  EffectfulLaunch::wasTold(error);
+  if (!raiseCarried(error))
+    PyErr_SetString(exceptionOf(error.code), error.text().c_str());
+}
+
+bool pcrt::python::waitFor(Buffer *buffer) {
+  if (!buffer->isReady()) {
+    // The array may be dropped by another thread meanwhile.
+    RefPtr<Token> token(buffer->token());
+    bool done;
+    {
+      ProfileScope scope(ProfileKind::Wait, "wait");
+      WithoutGil released;
+      done = token->wait(interrupted);
+    }
+    if (!done)
+      return false;
+  }
+  if (Error *error = buffer->error()) {
+    raise(*error);
+    return false;
+  }
+  return true;
+}
+
+//===-- A wait that NumPy began
+//-------------------------------------------------------------------------------------------===//
+// NumPy asks an array for its buffer and, whatever exception that ends with, for __array__ next: a signal's would be
+// lost, and the wait go on.
+
+namespace {
+struct Interruption {
+  PyRef exception;
+  const void *array = nullptr;
+  int64_t time = 0;
+};
+} // namespace
+
+/// From the one question to the next.
+static constexpr int64_t afterwardsNs = 50'000'000;
+
+static Interruption &lastInterruption() {
+  // Never destroyed: threads end after the interpreter.
+  static thread_local auto *const last = new Interruption();
+  return *last;
+}
+
+void pcrt::python::keepInterruption(const void *array) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  Interruption &last = lastInterruption();
+  last.exception = PyRef::borrow(value);
+  last.array = array;
+  last.time = nowNs();
+  PyErr_Restore(type, value, traceback);
+}
+
+bool pcrt::python::raiseInterruption(const void *array) {
+  Interruption &last = lastInterruption();
+  if (!last.exception)
+    return false;
+  PyRef exception = std::move(last.exception);
+  if (last.array != array || nowNs() - last.time > afterwardsNs)
+    return false;
+  PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.get())), exception.get());
+  return true;
+}
