@@ -10,7 +10,6 @@
 //--- one.mlir
 // ONE:      llvm.func internal @f(
 // ONE:      llvm.func @pcrt_f(%{{.*}}: !llvm.ptr) -> i32
-// ONE-NEXT:   llvm.getelementptr
 // ONE:        llvm.call @f(
 // ONE-NOT:  main
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
