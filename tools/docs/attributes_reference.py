@@ -10,8 +10,8 @@ SOURCE = "dialect/include/array/IR/Attributes.def"
 HEAD = f"""# Attributes
 
 Attributes of the dialect that stand on operations of any dialect, on modules, functions, and arguments and results of
-functions. A program sets those of the first table; passes set the others for each other. The dialect verifies where one
-stands and what it holds; a name that is not here is an error, which names the nearest. Generated from `{SOURCE}`.
+functions. A program sets the attributes of the first table; passes set the others for later passes. Generated from
+`{SOURCE}`.
 """
 
 KINDS = {
