@@ -14,8 +14,8 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
 from pycompiler.lax.fused import fused
 from pycompiler.lax.operands import broadcast_to, cast
-from pycompiler.numpy.creation import nested
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
+from pycompiler.numpy.nested import nested
 from pycompiler.ops import linalg as solvers
 from pycompiler.ops import linalg_orthogonal as orthogonal
 from pycompiler.ops import linalg_rules as la
