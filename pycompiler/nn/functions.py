@@ -22,7 +22,7 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.creation import nested
+from pycompiler.numpy.nested import nested
 from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 

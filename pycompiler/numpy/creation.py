@@ -1,9 +1,8 @@
 """Arrays from Python's and NumPy's values, filled ones, ranges; the names of dtypes, which make arrays when called."""
 
-import functools
 import math
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +28,6 @@ __all__ = [
     "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like", "tri",
     "zeros", "zeros_like",
 ]  # fmt: skip
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 
 def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
@@ -87,22 +83,6 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
         if int(values.min()) < limits.min or int(values.max()) > limits.max:
             raise OverflowError(f"{name}: a number in {value!r} does not fit into {wanted.name}")
     return _from_numpy(values, wanted)
-
-
-def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """A decorator: the first `count` arguments of a function may be nested lists of numbers."""
-
-    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        @functools.wraps(function)
-        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            if any(isinstance(x, list | tuple) for x in args[:count]):
-                given: Any = [asarray(x) if isinstance(x, list | tuple) else x for x in args[:count]]
-                return function(*given, *args[count:], **kwargs)
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
 
 
 def array(

@@ -127,7 +127,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     return weakly(result, get_aval(arr).weak_type)
 
 
-def _shifted(places: np.ndarray[Any, Any], count: int, size: int) -> tuple[Any, Any]:
+def _shifted(places: np.ndarray[Any, Any], count: Any, size: int) -> tuple[Any, Any]:
     """Where what is put in before places of an array of a size comes to lie, and where its elements do."""
     places = np.broadcast_to(places.ravel(), (count,))
     order = np.argsort(places, kind="stable")
@@ -137,7 +137,7 @@ def _shifted(places: np.ndarray[Any, Any], count: int, size: int) -> tuple[Any, 
     return new.astype(np.int32), old.astype(np.int32)
 
 
-def _shifted_when_run(places: Array, count: int, size: int) -> tuple[Array, Array]:
+def _shifted_when_run(places: Array, count: Any, size: int) -> tuple[Array, Array]:
     """As `_shifted`, of places that are not known yet: those out of bounds are moved inside."""
     whole = dtypes.position_dtype("insert", size + count)
     places = cast(flattened(places), whole)

@@ -20,6 +20,7 @@ from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.placement import created
 from pycompiler.numpy import creation, movement, padding, turning, ufuncs
+from pycompiler.numpy.nested import nested
 from pycompiler.ops import rules
 
 Array = Any
@@ -159,7 +160,7 @@ def hfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None
     return _transform("hfft", FftType.IRFFT, ufuncs.conj(a), *_one(n, axis, "hfft"), opposite)
 
 
-@creation.nested(1)
+@nested(1)
 def ihfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`."""
     opposite = _OPPOSITE[_norm("ihfft", norm)]

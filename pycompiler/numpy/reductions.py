@@ -30,7 +30,7 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import nested
+from pycompiler.numpy.nested import nested
 from pycompiler.numpy.promotion import FLOAT16S, inexact, promoted_inexact, requested, widened
 from pycompiler.ops.reduction import highest, lowest
 
@@ -365,9 +365,7 @@ def _variance(
         raise ValueError(f"{name}: ddof and correction are two names of one number; give one of them")
     wanted = inexact(get_aval(a).dtype) if dtype is None else requested(name, dtype)
     if dtypes.is_complex(get_aval(a).dtype) and not dtypes.is_complex(wanted):
-        raise ArgumentError(
-            f"{name}: takes complex numbers as those of a complex dtype, got dtype={wanted.name}; take the real part"
-        )
+        raise ArgumentError(f"{name}: takes complex numbers as those of a complex dtype, got dtype={wanted.name}")
     computed = dtypes.float32 if wanted in FLOAT16S else wanted
     x = cast(a, computed)
     if center is None:
