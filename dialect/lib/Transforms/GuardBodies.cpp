@@ -56,9 +56,9 @@ FailureOr<Needs> findNeeds(linalg::LinalgOp op) {
       needs.isNested = true;
     }
     Dialect *dialect = inner->getDialect();
-    bool isTaken = isa_and_nonnull<arith::ArithDialect, math::MathDialect, complex::ComplexDialect, scf::SCFDialect>(
-                       dialect) ||
-                   isa<linalg::IndexOp, linalg::YieldOp, tensor::DimOp>(inner);
+    bool isTaken =
+        isa_and_nonnull<arith::ArithDialect, math::MathDialect, complex::ComplexDialect, scf::SCFDialect>(dialect) ||
+        isa<linalg::IndexOp, linalg::YieldOp, tensor::DimOp>(inner);
     if (isTaken && llvm::none_of(inner->getResultTypes(), llvm::IsaPred<TensorType>))
       return WalkResult::advance();
     return inner->emitOpError("can't be checked in the body of an operation on tensors, which holds numbers, branches, "
@@ -67,7 +67,8 @@ FailureOr<Needs> findNeeds(linalg::LinalgOp op) {
   return result.wasInterrupted() ? FailureOr<Needs>(failure()) : FailureOr<Needs>(std::move(needs));
 }
 
-/// What depends on the elements that a reduction has computed so far. These are known to the run of the operation alone.
+/// What depends on the elements that a reduction has computed so far. These are known to the run of the operation
+/// alone.
 class Accumulated {
 public:
   explicit Accumulated(linalg::GenericOp generic) : generic(generic) {
@@ -82,7 +83,8 @@ public:
   /// Whether its operands, or whether it runs at all, do.
   bool decides(Operation *op) const {
     for (Operation *at = op; at != generic; at = at->getParentOp())
-      if (llvm::any_of(at->getOperands(), [&](Value value) { return taken.contains(value); }) || (at != op && controlled.contains(at)))
+      if (llvm::any_of(at->getOperands(), [&](Value value) { return taken.contains(value); }) ||
+          (at != op && controlled.contains(at)))
         return true;
     return false;
   }
