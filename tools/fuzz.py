@@ -3,10 +3,11 @@ accepted must compile, and run, or be refused with one. Nothing may crash, hang 
 
 Programs are those of tests/lit with parts exchanged: for array-opt as text and as bytecode, for array-run with inputs
 and sizes, for array-translate those of StableHLO; for array-run also drawn ones with sizes at the edges of what fits
-(`fuzz_sizes`), where what fits must run and what does not must be refused; and the files of exported functions, of
-which a part of what they say is something else. `make fuzz SECONDS=600`. What ends a tool by a signal is kept under
-build/fuzz, with the command that repeats it; the exit status is 1 if it was in this project's code. A run is repeated
-by its `--seed`, up to how far it gets.
+(`fuzz_sizes`, and `fuzz_operations` for each operation), where what fits must run and what does not must be refused;
+and the files of exported functions, of which a part of what they say, or of their module, is something else.
+
+`make fuzz SECONDS=600`. What ends a tool by a signal is kept under build/fuzz, with the command that repeats it; the
+exit status is 1 if it was in this project's code. A run is repeated by its `--seed`, up to how far it gets.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fuzz_operations import OperationProgram
 from fuzz_sizes import SizesProgram
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +41,10 @@ SEPARATOR = "\n// -----\n"
 BATCH = 24
 SECONDS_OF_ONE = 20
 MEMORY = 6 << 30
+
+
+# Programs that are made, of several operations and of each by itself.
+DRAWN: dict[str, type[SizesProgram | OperationProgram]] = {"sizes": SizesProgram, "operations": OperationProgram}
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class Mode:
     @property
     def is_drawn(self) -> bool:
         """Whether programs are made, of none of tests/lit."""
-        return self.corpus == "sizes"
+        return self.corpus in DRAWN
 
 
 MODES = [
@@ -65,6 +71,7 @@ MODES = [
     Mode(("--array-to-gpu",), 1),
     Mode(("--print=type",), 4, "array-run", "Run"),
     Mode((), 3, "array-run", "sizes"),
+    Mode((), 3, "array-run", "operations"),
     Mode(("--stablehlo-to-array",), 3, "array-translate", "Stablehlo"),
     Mode((), 2, "exports"),
 ]
@@ -313,8 +320,13 @@ class ExportMutator:
         start = head.size + 32
         description = json.loads(self.blob[start : start + size])
         behind = bytearray(self.blob[start + size :])
-        if self.rng.random() < 0.2:
+        chance = self.rng.random()
+        if chance < 0.2:
             behind[self.rng.randrange(len(behind))] = self.rng.randrange(256)
+        elif chance < 0.5:  # of the module, which MLIR reads
+            offset, size = description["functions"][0]["module"]
+            for _ in range(self.rng.choice([1, 1, 2, 4])):
+                behind[offset + self.rng.randrange(size)] = self.rng.randrange(256)
         else:
             self.change(description)
         body = json.dumps(description).encode()
@@ -473,7 +485,7 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODE
         mode = rng.choices(usable, [mode.weight for mode in usable])[0]
         if mode.is_drawn:
             for _ in range(BATCH):
-                drawn = SizesProgram.draw(rng)
+                drawn = DRAWN[mode.corpus].draw(rng)
                 code = drawn.text.encode()
                 ended = fuzzer.run(code, drawn.options, SECONDS_OF_ONE, mode)
                 counts["sizes"] += 1

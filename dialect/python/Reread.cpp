@@ -1,5 +1,5 @@
-// Bytecode from elsewhere, read by a process that is there for this alone: MLIR's reader ends the process, or never ends,
-// on some damaged files. What that process writes is what the reader understood, and is read in this one.
+// Bytecode from elsewhere, read by a process that is there for this alone: MLIR's reader ends the process, or never
+// ends, on some damaged files. What that process writes is what the reader understood, and is read in this one.
 //
 // A C function and no binding: the process loads this library by ctypes, and nothing of the package or of NumPy.
 #include "array/Pipelines/Cpu.h"

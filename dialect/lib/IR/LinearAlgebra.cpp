@@ -98,7 +98,8 @@ LogicalResult array::verifyMatrixShapes(Operation *op, StringRef shapes) {
     return success();
   };
   SmallVector<Type> arrays(llvm::make_filter_range(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>));
-  if (failed(checkAll(arrays, operandWords, "operand")) || failed(checkAll(op->getResultTypes(), resultWords, "result")))
+  if (failed(checkAll(arrays, operandWords, "operand")) ||
+      failed(checkAll(op->getResultTypes(), resultWords, "result")))
     return failure();
   // As many reflectors as the matrix that holds them has columns, and as what they turn has rows.
   if (isa<HouseholderProductOp>(op))

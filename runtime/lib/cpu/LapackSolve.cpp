@@ -97,11 +97,27 @@ int32_t library::lu_pivots_to_permutation(const PcrtFrame *, const PcrtTensor *i
   return PCRT_OK;
 }
 
-/// From the factors P A = L U and the permutation: op(A) X = B. op: 0 none, 1 transpose, 2 conjugate transpose.
+/// Whether each row has one place: a permutation that others give may be anything.
+static bool isPermutation(const int32_t *rows, int n) {
+  std::vector<bool> taken(n);
+  for (int i = 0; i < n; ++i) {
+    if (rows[i] < 0 || rows[i] >= n || taken[rows[i]])
+      return false;
+    taken[rows[i]] = true;
+  }
+  return true;
+}
+
+/// From the factors P A = L U and the permutation: op(A) X = B; nan where it is none. op: 0 none, 1 transpose, 2
+/// conjugate transpose.
 template <typename T>
 static void solveByFactors(const T *lu, const int32_t *permutation, int n, const T *b, int columns, int64_t op,
                            std::vector<T> &scratch, T *x) {
   auto row = [&](T *base, int64_t i) { return base + i * columns; };
+  if (!isPermutation(permutation, n)) {
+    fillNan(x, int64_t(n) * columns);
+    return;
+  }
   if (op == 0) {
     for (int i = 0; i < n; ++i)
       std::copy_n(b + int64_t(permutation[i]) * columns, columns, row(x, i));

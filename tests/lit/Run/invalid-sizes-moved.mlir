@@ -141,3 +141,16 @@ func.func @factored(%x: tensor<?x?xf32>) -> tensor<3x3xf32> {
   %y = array.cholesky %x : (tensor<?x?xf32>) -> tensor<3x3xf32>
   return %y : tensor<3x3xf32>
 }
+
+// A permutation that is none: nan, and nothing is read or written elsewhere.
+// RUN: array-run %s --entry=permuted --input='[1, 0]' --expect='[[3], [2]]'
+// RUN: array-run %s --entry=permuted --input='[0, 1000000000]' --expect='[[nan], [nan]]'
+// RUN: array-run %s --entry=permuted --input='[-7, 0]' --expect='[[nan], [nan]]'
+// RUN: array-run %s --entry=permuted --input='[1, 1]' --expect='[[nan], [nan]]'
+func.func @permuted(%p: tensor<2xi32>) -> tensor<2x1xf32> {
+  %a = array.constant dense<[[1.0, 0.0], [0.0, 1.0]]> : tensor<2x2xf32>
+  %b = array.constant dense<[[2.0], [3.0]]> : tensor<2x1xf32>
+  %x = array.linear_solve %a, %a, %p, %b {transpose_a = 0 : i64}
+      : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2xi32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  return %x : tensor<2x1xf32>
+}
