@@ -31,7 +31,7 @@ CALLS = {
     "mean": (lambda: pnp.mean(X, out=X), "no out="),
     "cumsum": (lambda: pnp.cumsum(X, out=X), "no out="),
     "var": (lambda: pnp.var(X, ddof=1, correction=1), "two names of one number"),
-    "std": (lambda: pnp.std(X, dtype=int), "one of floats, got int32"),
+    "std": (lambda: pnp.std(X, dtype=int), "one of floats or complex numbers, got int32"),
     "average": (lambda: pnp.average(X, weights=Y), r"not of the shape of f32\[2,3\]"),
     "median": (lambda: pnp.median(X, overwrite_input=True), "no overwrite_input"),
     "quantile": (lambda: pnp.quantile(X, 0.5, method="hazen"), "method is one of linear"),
