@@ -1,5 +1,5 @@
-// The headers that many files of dialect/ need, parsed once. Clang reads only the parts that a file uses, so a header that
-// five files include belongs here (docs/rationale/014-clang.md).
+// The headers that many files of dialect/ need, parsed once. Clang reads only the parts that a file uses, so a header
+// that five files include belongs here (docs/rationale/014-clang.md).
 #include "array/IR/Array.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

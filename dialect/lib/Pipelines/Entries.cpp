@@ -1,8 +1,8 @@
 // array-separate-entries and array-join-entries: all passes between them see modules with one entry, @main, as jit
 // makes them. Every public function is an entry; private ones are what entries call, and are inlined.
 #include "array/Pipelines/Entries.h"
-#include "array/Entry/Entry.h"
 #include "array/Analysis/SymbolicSizes.h"
+#include "array/Entry/Entry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -204,9 +204,8 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
     return std::nullopt;
   int64_t bytes = 0;
   for (auto [number, access] : llvm::enumerate(space.outputs())) {
-    bool isPartial =
-        llvm::any_of(llvm::seq<unsigned>(first, space.dims.size()),
-                     [&access = access](unsigned d) { return access.moves(d); });
+    bool isPartial = llvm::any_of(llvm::seq<unsigned>(first, space.dims.size()),
+                                  [&access = access](unsigned d) { return access.moves(d); });
     if (access.scalar || isPartial || !matchCombiner(nest.op, number))
       return std::nullopt;
     bytes += bytesOf(access.element) * (first == 1 && access.moves(0) ? space.dims[0].size.factor : 1);
