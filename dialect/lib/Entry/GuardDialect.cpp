@@ -32,9 +32,6 @@ public:
         .Case([&](FftOp fft) { guard(fft); })
         .Case([&](TopKOp top) { guard(top); })
         .Case([&](SelectAndScatterOp select) { guard(select); })
-        .Case([&](SelectAndGatherOp select) { guardWindows(select, 1); })
-        .Case<ReduceWindowSumOp, ReduceWindowProdOp, ReduceWindowMaxOp, ReduceWindowMinOp>(
-            [&](auto windows) { guardWindows(windows, 0); })
         .Case<CholeskyOp, TriangularSolveOp, LuOp, LuPivotsToPermutationOp, LinearSolveOp, TridiagonalSolveOp,
               CholeskyUpdateOp, QrOp, GeqrfOp, Geqp3Op, HouseholderProductOp, OrmqrOp, HessenbergOp, TridiagonalOp,
               EighOp, EigOp, SvdOp, SchurOp, SylvesterOp, ExpmOp, ExpmFrechetOp>(
@@ -141,47 +138,33 @@ private:
     check(PCRT_CHECK_AT_MOST, 0, top.getAxis(), {count, size(0, top.getAxis())});
   }
 
-  /// What windows of an operand are of, for each of its dimensions.
-  struct Windows {
-    Value padded, window;
-  };
-
-  /// Windows have elements, and padding takes away no more than there is.
-  template <typename Op> SmallVector<Windows> guardWindows(Op windows, int64_t operand) {
+  /// The source has an element for each window of the operand.
+  void guard(SelectAndScatterOp select) {
     Location loc = op->getLoc();
-    int64_t dims = rank(operand);
-    SmallVector<int64_t> numbers(windows.getWindowDimensions());
-    llvm::append_range(numbers, windows.getLow());
-    llvm::append_range(numbers, windows.getHigh());
-    SmallVector<OpFoldResult> all = taken(numbers, windows.getSizes());
+    int64_t dims = rank(1);
+    SmallVector<int64_t> numbers(select.getWindowDimensions());
+    llvm::append_range(numbers, select.getLow());
+    llvm::append_range(numbers, select.getHigh());
+    SmallVector<OpFoldResult> all = taken(numbers, select.getSizes());
     auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
+    auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
     auto dilated = [&](Value length, int64_t by) { // (length - 1) * by + 1, and 0 of none
       Value more = arith::MulIOp::create(b, loc, add(length, number(-1)), number(by));
       return arith::MaxSIOp::create(b, loc, add(more, number(1)), number(0)).getResult();
     };
-    SmallVector<Windows> found;
     for (int64_t dim = 0; dim < dims; ++dim) {
-      check(PCRT_CHECK_AT_MOST, operand, dim, {b.getIndexAttr(1), all[dim]});
-      Value padded = add(dilated(value(size(operand, dim)), windows.getBaseDilation()[dim]),
+      check(PCRT_CHECK_AT_MOST, 1, dim, {b.getIndexAttr(1), value(all[dim])});
+      Value padded = add(dilated(value(size(1, dim)), select.getBaseDilation()[dim]),
                          add(value(all[dims + dim]), value(all[2 * dims + dim])));
-      check(PCRT_CHECK_SHAPE, operand, dim, {b.getIndexAttr(1), b.getIndexAttr(1), padded});
-      found.push_back({padded, dilated(value(all[dim]), windows.getWindowDilation()[dim])});
-    }
-    return found;
-  }
-
-  /// The source has an element for each window of the operand.
-  void guard(SelectAndScatterOp select) {
-    Location loc = op->getLoc();
-    for (auto [dim, windows] : llvm::enumerate(guardWindows(select, 1))) {
+      check(PCRT_CHECK_SHAPE, 1, dim, {b.getIndexAttr(1), b.getIndexAttr(1), padded});
+      Value window = dilated(value(all[dim]), select.getWindowDilation()[dim]);
       int64_t stride = select.getWindowStrides()[dim];
-      Value room = add(arith::SubIOp::create(b, loc, windows.padded, windows.window), number(stride));
+      Value room = add(arith::SubIOp::create(b, loc, padded, window), number(stride));
       Value count = arith::DivSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, room, number(0)), number(stride));
       check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), count});
     }
   }
 
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, op->getLoc(), x, y); }
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b, op->getLoc(), value); }
 
   void guard(GatherOp gather) {

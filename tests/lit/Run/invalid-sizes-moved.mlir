@@ -142,21 +142,6 @@ func.func @factored(%x: tensor<?x?xf32>) -> tensor<3x3xf32> {
   return %y : tensor<3x3xf32>
 }
 
-// RUN: not array-run %s --entry=reduced --sizes=4,0 --input=fill:1 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not array-run %s --entry=reduced --sizes=4,5 --input=fill:1 --print=type 2>&1 | FileCheck %s --check-prefix=TAKEN
-// RUN: array-run %s --entry=reduced --sizes=4,2 --input=fill:1 --expect=2
-// NONE: reduce_window_max: takes 1 elements of dimension 0 of operand #0, expected 0 to 0, its size
-// TAKEN: reduce_window_max: makes an array of the shape [-1], expected sizes of at least 0
-func.func @reduced(%x: tensor<?xf32> {array.dims = affine_map<()[n, k] -> (n)>}) -> tensor<f32> {
-  %k = array.symbol 1 : index
-  %c0 = arith.constant 0 : index
-  %less = arith.subi %c0, %k : index
-  %r = array.reduce_window_max %x window_dimensions = [?] window_strides = [1] low = [0] high = [?]
-         base_dilation = [1] window_dilation = [1] sizes(%k, %less) : (tensor<?xf32>) -> tensor<?xf32>
-  %s = array.reduce_sum %r axes = [0] : (tensor<?xf32>) -> tensor<f32>
-  return %s : tensor<f32>
-}
-
 // A permutation that is none: nan, and nothing is read or written elsewhere.
 // RUN: array-run %s --entry=permuted --input='[1, 0]' --expect='[[3], [2]]'
 // RUN: array-run %s --entry=permuted --input='[0, 1000000000]' --expect='[[nan], [nan]]'
