@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
+.PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
 help: ## this list
@@ -46,7 +46,10 @@ wheel: build ## dist/*.whl, which runs without LLVM's packages (docs/packaging.m
 stubs: build ## the types of the compiler's binding, for checkers, from the binding: pycompiler/_compiler/*.pyi
 	$(PY) -m nanobind.stubgen -q -m pycompiler._compiler -r -O pycompiler
 
-demo: build ## the main job: train a network on handwritten digits
+modules: configure ## the extension modules alone, in place: all that Python needs
+	@$(PYTHON3) tools/build.py build -j $(JOBS) _compiler _runtime
+
+demo: modules ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py
 
 test: build lint ## all tests, sampled: lint, ctest, lit, pytest (under 20 minutes on two cores)

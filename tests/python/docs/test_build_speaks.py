@@ -32,8 +32,8 @@ def test_the_last_step_is_told():
     [
         (0, 2, ""),
         (5, 2, ""),
-        (590, 2, "build: up to 590 steps by 2 jobs: about 23 minutes, and far less for what ccache has"),
-        (20, 1, "build: up to 20 steps by 1 job: about 2 minutes, and far less for what ccache has"),
+        (590, 2, "build: up to 590 steps by 2 jobs: about 9 minutes, and far less for what ccache has"),
+        (20, 1, "build: up to 20 steps by 1 job: about 1 minute, and far less for what ccache has"),
     ],
 )
 def test_what_is_said_before(steps, jobs, said):
@@ -57,7 +57,7 @@ def test_a_build_says_what_it_does_and_nothing_is_left_of_the_question(tree):
     assert sorted(path.name for path in tree.iterdir()) == ["build.ninja", "globs"]
     command = [sys.executable, ROOT / "tools/build.py", tree, "-j", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"{tree}: up to 20 steps by 1 job: about 2 minutes")
+    assert done.stdout.startswith(f"{tree}: up to 20 steps by 1 job: about 1 minute")
     assert "[20/20, " in done.stdout
     assert (tree / "step19").exists()
     again = subprocess.run(command, capture_output=True, text=True, check=True)
