@@ -68,7 +68,7 @@ func.func @main(%a: memref<64xf32> {array.role = "arena"}, %go: memref<i1> {arra
 // -----
 
 // Nothing to count: how long it takes is known.
-// CHECK-NOT: gives_up
+// CHECK-NOT: loop_budget
 // CHECK-NOT: array.spend
 func.func @main(%x: memref<f32> {array.role = "argument"}, %r: memref<f32> {array.role = "result"}) {
   memref.copy %x, %r : memref<f32> to memref<f32>
@@ -78,7 +78,7 @@ func.func @main(%x: memref<f32> {array.role = "argument"}, %r: memref<f32> {arra
 // -----
 
 // What is computed in an argument's memory can't be run again.
-// CHECK-NOT: gives_up
+// CHECK-NOT: loop_budget
 // CHECK-NOT: array.spend
 func.func @main(%x: memref<f32> {array.role = "argument", array.written}) {
   %limit = arith.constant 100.0 : f32
@@ -96,7 +96,7 @@ func.func @main(%x: memref<f32> {array.role = "argument", array.written}) {
 // -----
 
 // Nor may a callback be called twice.
-// CHECK-NOT: gives_up
+// CHECK-NOT: loop_budget
 // CHECK-NOT: array.spend
 func.func @main(%go: memref<i1> {array.role = "argument"}) {
   scf.while : () -> () {
@@ -112,7 +112,7 @@ func.func @main(%go: memref<i1> {array.role = "argument"}) {
 // -----
 
 // Only @main has a frame.
-// CHECK-NOT: gives_up
+// CHECK-NOT: loop_budget
 // CHECK-NOT: array.spend
 func.func private @kernel(%go: memref<i1>) attributes {array.kernel} {
   scf.while : () -> () {

@@ -1,6 +1,6 @@
 """Arrays whose last dimension is short: its columns are computed as vectors and stored as rows.
 
-The structure: lit/Cpu/Loops/linalg-to-loops-interleave.mlir.
+The structure: lit/Cpu/Loops/vectorize-linalg-interleave.mlir.
 """
 
 import ml_dtypes

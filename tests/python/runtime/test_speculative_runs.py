@@ -1,6 +1,6 @@
 """Loops of unknown length: a short one is done where it is called, a long one does not hold up its caller.
 
-How the runtime chooses: StreamTest.cpp (triesWhatMayBeShort). What a trip counts: lit/Transforms/limit-loops.mlir.
+How the runtime chooses: StreamTest.cpp (triesWhatMayBeShort). What a trip counts: lit/Entry/add-loop-budget.mlir.
 """
 
 import time

@@ -1,7 +1,7 @@
 // The pass array-vectorize-linalg: every linalg op on memrefs, and every memref.copy, becomes scf.for loops over 1-D
 // vectors. Comes after bufferization, array-lower-matmuls and array-reuse-buffers; array-plan-memory,
-// array-expand-math and the conversions to LLVM follow. LinalgToLoopsSpace reads an op, LinalgToLoopsStrategy chooses,
-// LinalgToLoopsNest and LinalgToLoopsBody emit.
+// array-expand-math and the conversions to LLVM follow. IterationSpace reads an op, LoopSchedule chooses, LoopNest and
+// LoopBody emit.
 #include "RowFusion.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Cpu/Passes.h"

@@ -1,7 +1,7 @@
 // array-vectorize-linalg on neighbours that walk the same rows.
 // Invariants: ops share the loop over rows only if they share a buffer, and if what one of them writes and another one touches
 // belongs to one row; a fill whose consumer accumulates becomes the start of the accumulator; a temporary that only the
-// loop uses keeps one row (linalg-to-loops-temporaries.mlir), unless a buffer that keeps its rows lies in the same place.
+// loop uses keeps one row (vectorize-linalg-temporaries.mlir), unless a buffer that keeps its rows lies in the same place.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
