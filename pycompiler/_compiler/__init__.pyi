@@ -32,8 +32,8 @@ class CompiledObject:
         """How long a call takes depends on data."""
 
     @property
-    def gives_up(self) -> bool:
-        """Then: a call gives up when its frame's budget is used up."""
+    def has_loop_budget(self) -> bool:
+        """A speculative run stops when the budget of its frame is used up."""
 
     @property
     def sites(self) -> list[tuple[str, str]]:
@@ -53,7 +53,9 @@ class CompiledObject:
 
     @property
     def remarks(self) -> list[tuple[str, str, str]]:
-        """(kind, "file:line" or nothing, words) of what passes gave up, in order."""
+        """
+        (kind, "file:line" or nothing, words) of what passes gave up, in order.
+        """
 
     @property
     def timings(self) -> list[tuple[str, float]]:

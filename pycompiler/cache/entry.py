@@ -18,7 +18,7 @@ Aliases = tuple[tuple[int, int], ...]
 # Magic, form, bytes of what is known, bytes of the code; the checksum follows.
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"PYCCODE\0"
-_FORM = 5
+_FORM = 6
 _CHECKSUM = 16
 _START = _HEAD.size + _CHECKSUM
 
@@ -76,7 +76,7 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
         "arena_bytes": artifact.arena_bytes,
         "flops": artifact.flops,
         "is_unbounded": artifact.is_unbounded,
-        "gives_up": artifact.has_loop_budget,
+        "has_loop_budget": artifact.has_loop_budget,
         "sites": tuple([(primitive, numbers.get(place, place)) for primitive, place in artifact.sites]),
         "aliases": artifact.aliases,
         "image": len(artifact.image),
@@ -121,7 +121,7 @@ def _artifact(key: Key, known: dict[str, Any], code: bytes) -> Artifact:
         known["arena_bytes"],
         known["flops"],
         known["is_unbounded"],
-        known["gives_up"],
+        known["has_loop_budget"],
         [(name, _place(key, place)) for name, place in known["sites"]],
         known["aliases"],
         code[begin:end],

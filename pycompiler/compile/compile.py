@@ -476,7 +476,7 @@ def _compile(
         result.arena_bytes,
         result.flops,
         result.is_unbounded,
-        result.gives_up,
+        result.has_loop_budget,
         result.sites,
         aliases,
         result.image,

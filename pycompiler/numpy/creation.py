@@ -42,7 +42,7 @@ def _survey(value: list[Any] | tuple[Any, ...], plain: set[type], others: list[A
     """What a nested list holds: the types of Python's numbers, and what is none."""
     for one in value:
         kind = type(one)
-        if kind in dtypes.SCALARS:
+        if kind in dtypes.SCALARS and kind is not Dim:
             plain.add(kind)
         elif isinstance(one, list | tuple):
             _survey(one, plain, others)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.numpy.nested import nested
@@ -62,6 +63,6 @@ def owens_t(h: Any, a: Any) -> Array:
     """The probability that X > h and 0 < Y < a X of independent normal X and Y; of float16 and bfloat16 in float32, as
     jax has it."""
     given = promoted_inexact("owens_t", h, a)
-    if given[0].dtype.itemsize < 4:
+    if get_aval(given[0]).dtype.itemsize < 4:
         given = [lax.convert_element_type(x, np.float32) for x in given]
     return ops.owens_t.bind(*given)
