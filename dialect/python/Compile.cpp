@@ -99,7 +99,8 @@ void bindCompile(nb::module_ &module) {
       .def_ro("arena_bytes", &CompiledObject::arenaBytes)
       .def_ro("flops", &CompiledObject::flops, "Estimated scalar operations of one call.")
       .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
-      .def_ro("has_loop_budget", &CompiledObject::hasLoopBudget, "A speculative run stops when the budget of its frame is used up.")
+      .def_ro("has_loop_budget", &CompiledObject::hasLoopBudget,
+              "A speculative run stops when the budget of its frame is used up.")
       .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
       .def_prop_ro(
           "image", [](const CompiledObject &self) { return nb::bytes(self.image.data(), self.image.size()); },
