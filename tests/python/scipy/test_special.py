@@ -295,6 +295,8 @@ def test_gradient_is_that_of_jax(name):
     with enable_x64(True), jax.enable_x64(True):
         args = [np.asarray(x, np.float64) if np.asarray(x).dtype.kind == "f" else x for x in args]
         got = pc.grad(total(special), argnums=by)(*args)
+        if name == "owens_t":  # what jax has traced of it without 64-bit types it takes for this, and fails
+            jax.clear_caches()
         want = jax.grad(total(jax.scipy.special), argnums=by)(*args)
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(np.asarray(a), b, rtol=2e-5, atol=1e-7)
