@@ -104,7 +104,7 @@ def main() -> int:
     parser.add_argument("tree", help="a build tree that is configured")
     parser.add_argument("targets", nargs="*", help="what to build; everything by default")
     parser.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at a time")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # targets may stand behind -j
     return build(options.tree, options.jobs, options.targets)
 
 

@@ -72,3 +72,9 @@ def test_a_build_that_fails_fails(tree):
     )
     assert done.returncode != 0
     assert "this went wrong" in done.stdout
+
+
+def test_targets_stand_behind_the_jobs(tree):
+    command = [sys.executable, ROOT / "tools/build.py", tree, "-j", "1", "step3", "step7"]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    assert sorted(path.name for path in tree.glob("step*")) == ["step3", "step7"]
