@@ -105,6 +105,8 @@ def binary(v: Values) -> str:
         return f"(pnp.floor_divide({a}, {b}) + 0)"
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
         b = "0.5"
+    if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
+        return f"(pnp.{operation}({a}, {b}) + 0)"
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
@@ -329,7 +331,8 @@ def window(v: Values) -> str:
     )
     value = f"{a}.astype(pnp.float32)"
     if rng.random() < 0.3:
-        return f"lax.conv_general_dilated(pnp.tanh({v.pick('f', 3)}), pnp.tanh({v.pick('f', 3)}), (1,), {padding!r})"
+        lhs, rhs = v.pick("f", 3), v.pick("f", 3)  # of zeros times what is not finite, as padding has them, JAX makes 0
+        return f"lax.conv_general_dilated(pnp.tanh({lhs}), pnp.tanh(pnp.nan_to_num({rhs})), (1,), {padding!r})"
     return f"lax.reduce_window({value}, {start}, lax.{function}, {size}, {strides}, {padding!r}{dilation})"
 
 
