@@ -7,6 +7,7 @@ not know what is allowed, only what is likely to be. What differs from JAX on pu
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -98,7 +99,8 @@ def binary(v: Values) -> str:
         a, b = b, a
     operation = v.rng.choice(_BINARY)
     if operation == "arctan2":  # of complex numbers it is JAX's only
-        a, b = v.pick("fi"), v.pick("fi")
+        # XLA's of two constant zeros is nan.
+        a, b = v.pick("fi"), f"pnp.add({v.pick('fi')}, 0.6)"
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
         a, b = f"pnp.abs({a})", exponent(v, b)
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
@@ -214,12 +216,24 @@ def _index(v: Values, shape: Sequence[int]) -> str:
     return ", ".join(parts) or "..."
 
 
+def _selects_nothing(v: Values, shape: Sequence[int], index: str) -> bool:
+    """Whether the indexed part has no elements."""
+    names = {name: np.zeros(v.shape(name), int) for name in re.findall(r"v\d+", index)}
+    try:
+        place = eval(f"np.s_[{index}]", {"np": np, "pnp": np, **names})
+        return 0 in np.zeros(shape)[place].shape
+    except IndexError:
+        return False
+
+
 def indexing(v: Values) -> str:
     a = v.pick()
     shape, rng = v.shape(a), v.rng
     index, axis = _index(v, shape), axis_of(v, a)
     # JAX takes any shape where there is nothing to set.
-    new = scalar(v, a) if 0 in shape else rng.choice([scalar(v, a), v.pick("fib")])
+    value = v.pick("fib")
+    is_empty = 0 in (*shape, *v.shape(value)) or _selects_nothing(v, shape, index)
+    new = scalar(v, a) if is_empty else rng.choice([scalar(v, a), value])
     starts = ", ".join(rng.choice([str(rng.randrange(-2, 4)), v.pick("i", 0)]) for _ in shape)
     sizes = tuple(rng.randrange(0, d + 1) for d in shape)
     # Of bools there are no sums; JAX takes those of nothing.
