@@ -3,6 +3,7 @@
 // operations on tensors are left to upstream's analysis, whose time matters in longer ones alone.
 #include "array/Bufferize/Bufferize.h"
 #include "InPlaceAnalysis.h"
+#include "array/Analysis/GivenUp.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
@@ -17,6 +18,30 @@ using namespace bufferization;
 namespace {
 
 constexpr int64_t shortProgram = 48;
+
+/// Copies of fewer bytes take no time that counts.
+constexpr int64_t leastToldBytes = 4096;
+
+/// Remarks for each array that is copied because it is read after an operation that would overwrite it.
+void tellOfCopies(Operation *root) {
+  if (!root->getContext()->getRemarkEngine())
+    return;
+  root->walk([](AllocTensorOp made) {
+    RankedTensorType type = dyn_cast<RankedTensorType>(made.getType());
+    if (!made.getCopy() || !type || made->use_empty())
+      return;
+    Type element = type.getElementType();
+    if (auto complex = dyn_cast<ComplexType>(element))
+      element = complex.getElementType();
+    if (type.hasStaticShape() && element.isIntOrFloat() &&
+        type.getNumElements() < leastToldBytes * 8 / element.getIntOrFloatBitWidth())
+      return;
+    std::string text;
+    llvm::raw_string_ostream(text) << type << " is copied before " << made->user_begin()->getName()
+                                   << " changes it: its former value is still needed";
+    tellGivenUp(made.getLoc(), "copied-operand", text);
+  });
+}
 
 struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EliminateEmptyTensors)
@@ -60,6 +85,7 @@ struct Bufferize : PassWrapper<Bufferize, OperationPass<ModuleOp>> {
       if (failed(analyzeInPlace(getOperation(), state, least)) ||
           failed(insertTensorCopies(getOperation(), state, buffers)))
         return signalPassFailure();
+      tellOfCopies(getOperation());
     }
     if (failed(bufferizeOp(getOperation(), options, buffers)))
       signalPassFailure();
