@@ -22,24 +22,39 @@ constexpr int64_t shortProgram = 48;
 /// Copies of fewer bytes take no time that counts.
 constexpr int64_t leastToldBytes = 4096;
 
-/// Remarks for each array that is copied because it is read after an operation that would overwrite it.
+/// The operation after a copy that changes a part of the new buffer; null if none does.
+Operation *changeAfter(memref::CopyOp copy) {
+  for (Operation *user : copy.getTarget().getUsers()) {
+    Operation *outer = copy->getBlock()->findAncestorOpInBlock(*user);
+    auto computed = dyn_cast<DestinationStyleOpInterface>(user);
+    bool mayChange = isa<memref::SubViewOp, memref::StoreOp>(user) ||
+                     (computed && llvm::is_contained(computed.getDpsInits(), copy.getTarget()));
+    if (mayChange && outer && copy->isBeforeInBlock(outer))
+      return user;
+  }
+  return nullptr;
+}
+
+/// Remarks for each array that is copied because its former value is read after the operation that would overwrite it.
 void tellOfCopies(Operation *root) {
   if (!root->getContext()->getRemarkEngine())
     return;
-  root->walk([](AllocTensorOp made) {
-    RankedTensorType type = dyn_cast<RankedTensorType>(made.getType());
-    if (!made.getCopy() || !type || made->use_empty())
-      return;
+  root->walk([](memref::CopyOp copy) {
+    auto type = cast<MemRefType>(copy.getTarget().getType());
     Type element = type.getElementType();
     if (auto complex = dyn_cast<ComplexType>(element))
       element = complex.getElementType();
-    if (type.hasStaticShape() && element.isIntOrFloat() &&
-        type.getNumElements() < leastToldBytes * 8 / element.getIntOrFloatBitWidth())
+    bool isSmall = type.hasStaticShape() && element.isIntOrFloat() &&
+                   type.getNumElements() < leastToldBytes * 8 / element.getIntOrFloatBitWidth();
+    if (isSmall || copy.getSource() == copy.getTarget() || copy.getTarget().getDefiningOp<memref::SubViewOp>())
+      return;
+    Operation *change = changeAfter(copy);
+    if (!change)
       return;
     std::string text;
-    llvm::raw_string_ostream(text) << type << " is copied before " << made->user_begin()->getName()
-                                   << " changes it: its former value is still needed";
-    tellGivenUp(made.getLoc(), "copied-operand", text);
+    llvm::raw_string_ostream(text) << "a buffer of " << type << " is copied before a part of it changes: its former "
+                                   << "value is still needed";
+    tellGivenUp(change->getLoc(), "copied-operand", text);
   });
 }
 
@@ -85,10 +100,10 @@ struct Bufferize : PassWrapper<Bufferize, OperationPass<ModuleOp>> {
       if (failed(analyzeInPlace(getOperation(), state, least)) ||
           failed(insertTensorCopies(getOperation(), state, buffers)))
         return signalPassFailure();
-      tellOfCopies(getOperation());
     }
     if (failed(bufferizeOp(getOperation(), options, buffers)))
-      signalPassFailure();
+      return signalPassFailure();
+    tellOfCopies(getOperation());
   }
 
   Option<int64_t> least{*this, "short-program", llvm::cl::desc("Operations that upstream's analysis decides on alone"),

@@ -86,8 +86,10 @@ void tellOfForm(linalg::LinalgOp op) {
       all *= ShapedType::isDynamic(ranges[loop]) ? 1 : ranges[loop];
     return all;
   };
+  bool hasIntegers = isa<IntegerType>(getElementTypeOrSelf(op.getDpsInputOperand(0)->get().getType()));
   tellOfLoops(op, size(dimensions->m), size(dimensions->n), size(dimensions->k),
-              "the elements of an operand or of the result lie apart, or the operation is more than sums of products");
+              hasIntegers ? "there is no blocked matmul of these integers"
+                          : "the elements of an operand or of the result do not lie in rows or columns");
 }
 
 struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
