@@ -141,8 +141,8 @@ DEVICE_INLINE void results(const T *source, T *target, const typename Operation:
   DEVICE_CUMULATIVE(sum, name, T, Sum<T>)                                                                              \
   DEVICE_CUMULATIVE(product, name, T, Product<T>)
 #define DEVICE_EXTREMA(name, T)                                                                                        \
-  DEVICE_CUMULATIVE(max, name, T, Extremum<T, true>)                                                                   \
-  DEVICE_CUMULATIVE(min, name, T, Extremum<T, false>)
+  DEVICE_CUMULATIVE(max, name, T, Max<T>)                                                                              \
+  DEVICE_CUMULATIVE(min, name, T, Min<T>)
 #define DEVICE_LOG_SUMS(name, T) DEVICE_CUMULATIVE(logsumexp, name, T, LogSumExp<T>)
 
 DEVICE_REALS(DEVICE_SUMS)

@@ -10,9 +10,6 @@ using namespace pcrt::window;
 
 namespace device {
 
-template <typename T> using Greatest = Extremum<T, true>;
-template <typename T> using Least = Extremum<T, false>;
-
 /// What all entries are given of a step, after their buffers.
 #define DEVICE_STEP_PARAMETERS                                                                                         \
   int64_t length, int64_t windows, int64_t inner, int64_t count, int64_t size, int64_t stride, int64_t low,            \
@@ -129,8 +126,8 @@ DEVICE_INLINE void spread(const From *from, const int32_t *choices, To *to, cons
 #define DEVICE_WINDOWS(name, T)                                                                                        \
   DEVICE_REDUCTIONS(sum, name, T, Sum<T>)                                                                              \
   DEVICE_REDUCTIONS(product, name, T, Product<T>)                                                                      \
-  DEVICE_REDUCTIONS(max, name, T, device::Greatest<T>)                                                                 \
-  DEVICE_REDUCTIONS(min, name, T, device::Least<T>)                                                                    \
+  DEVICE_REDUCTIONS(max, name, T, Max<T>)                                                                              \
+  DEVICE_REDUCTIONS(min, name, T, Min<T>)                                                                              \
   DEVICE_CHOICE(max, true, name, T)                                                                                    \
   DEVICE_CHOICE(min, false, name, T)                                                                                   \
   extern "C" void window_pick_##name(const T *from, const int32_t *choices, T *to, DEVICE_STEP_PARAMETERS) {           \

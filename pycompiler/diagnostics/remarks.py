@@ -95,6 +95,25 @@ TABLE: tuple[Kind, ...] = (
         "copy the slice or the transpose before the operation",
         of_passes=True,
     ),
+    Kind(
+        "matmul-in-loops",
+        "a matmul of this size is computed by loops, not in blocks: the dtype, the processor or the layout of an operand "
+        "does not allow blocks",
+        "use floats, or a product of bytes by preferred_element_type, or copy the operand before the matmul",
+        of_passes=True,
+    ),
+    Kind(
+        "copied-operand",
+        "an operation changes part of an array whose former value is still needed. The array is copied first",
+        "read the former value before the change, and donate an argument that a result replaces",
+        of_passes=True,
+    ),
+    Kind(
+        "host-waits",
+        "the host needs a value that a GPU computes, to go on with a loop or a branch. Each call waits for the GPU",
+        "use lax.fori_loop or lax.scan with a static length, or lax.select in place of lax.cond",
+        of_passes=True,
+    ),
 )
 
 KINDS = {kind.name: kind for kind in TABLE}

@@ -3,6 +3,7 @@
 // operations on tensors are left to upstream's analysis, whose time matters in longer ones alone.
 #include "array/Bufferize/Bufferize.h"
 #include "InPlaceAnalysis.h"
+#include "array/Analysis/GivenUp.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
@@ -17,6 +18,45 @@ using namespace bufferization;
 namespace {
 
 constexpr int64_t shortProgram = 48;
+
+/// Copies of fewer bytes take no time that counts.
+constexpr int64_t leastToldBytes = 4096;
+
+/// The operation after a copy that changes a part of the new buffer; null if none does.
+Operation *changeAfter(memref::CopyOp copy) {
+  for (Operation *user : copy.getTarget().getUsers()) {
+    Operation *outer = copy->getBlock()->findAncestorOpInBlock(*user);
+    auto computed = dyn_cast<DestinationStyleOpInterface>(user);
+    bool mayChange = isa<memref::SubViewOp, memref::StoreOp>(user) ||
+                     (computed && llvm::is_contained(computed.getDpsInits(), copy.getTarget()));
+    if (mayChange && outer && copy->isBeforeInBlock(outer))
+      return user;
+  }
+  return nullptr;
+}
+
+/// Remarks for each array that is copied because its former value is read after the operation that would overwrite it.
+void tellOfCopies(Operation *root) {
+  if (!root->getContext()->getRemarkEngine())
+    return;
+  root->walk([](memref::CopyOp copy) {
+    auto type = cast<MemRefType>(copy.getTarget().getType());
+    Type element = type.getElementType();
+    if (auto complex = dyn_cast<ComplexType>(element))
+      element = complex.getElementType();
+    bool isSmall = type.hasStaticShape() && element.isIntOrFloat() &&
+                   type.getNumElements() < leastToldBytes * 8 / element.getIntOrFloatBitWidth();
+    if (isSmall || copy.getSource() == copy.getTarget() || copy.getTarget().getDefiningOp<memref::SubViewOp>())
+      return;
+    Operation *change = changeAfter(copy);
+    if (!change)
+      return;
+    std::string text;
+    llvm::raw_string_ostream(text) << "a buffer of " << type << " is copied before a part of it changes: its former "
+                                   << "value is still needed";
+    tellGivenUp(change->getLoc(), "copied-operand", text);
+  });
+}
 
 struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EliminateEmptyTensors)
@@ -62,7 +102,8 @@ struct Bufferize : PassWrapper<Bufferize, OperationPass<ModuleOp>> {
         return signalPassFailure();
     }
     if (failed(bufferizeOp(getOperation(), options, buffers)))
-      signalPassFailure();
+      return signalPassFailure();
+    tellOfCopies(getOperation());
   }
 
   Option<int64_t> least{*this, "short-program", llvm::cl::desc("Operations that upstream's analysis decides on alone"),

@@ -3,6 +3,7 @@
 // not the innermost, neighbouring lines run side by side.
 #include "CumulativeOperations.h"
 #include "Rows.h"
+#include "runtime/Accumulations.h"
 #include "support/LibraryCalls.h"
 
 #include <algorithm>
@@ -86,26 +87,21 @@ static int32_t cumulativeWhole(const PcrtFrame *, const PcrtTensor *inputs, int3
     auto lines = [&](auto operation) {
       Lines<T, decltype(operation)>(inputs[0], outputs[0], params[1], params[2] != 0).run();
     };
-    switch (params[0]) {
-    case 0:
-      return lines(Sum<T>());
-    case 1:
-      return lines(Product<T>());
-    case 2:
-      return lines(Extremum<T, true>());
-    case 3:
-      return lines(Extremum<T, false>());
-    case 4:
-      return lines(LogSumExp<T>());
+    switch (static_cast<Accumulation>(params[0])) {
+#define PCRT_ROW(Name, name)                                                                                           \
+  case Accumulation::Name:                                                                                             \
+    return lines(cumulative::Name<T>());
+      PCRT_ACCUMULATIONS(PCRT_ROW)
+#undef PCRT_ROW
     default:
       isKnown = false;
     }
   };
   auto runComplex = [&](auto element) {
     using T = decltype(element);
-    if (params[0] == 0)
+    if (auto accumulation = static_cast<Accumulation>(params[0]); accumulation == Accumulation::Sum)
       Lines<T, Sum<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
-    else if (params[0] == 1)
+    else if (accumulation == Accumulation::Product)
       Lines<T, Product<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
     else
       isKnown = false;

@@ -42,6 +42,9 @@ template <typename T, bool isMax> struct Extremum {
   static Running next(Running best, T x) { return combine(best, static_cast<Running>(x)); }
 };
 
+template <typename T> using Max = Extremum<T, true>;
+template <typename T> using Min = Extremum<T, false>;
+
 template <typename T> struct LogSumExp {
   using Running = double;
   static constexpr double neutral = lowestOf<double>();

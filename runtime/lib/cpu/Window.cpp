@@ -2,6 +2,7 @@
 // after the other, the innermost first: that is exact for extrema, keeps the first of equal ones, and takes sum(sizes)
 // instead of product(sizes) steps for each element. Padding and the gaps of dilation hold nothing.
 #include "WindowOperations.h"
+#include "runtime/Accumulations.h"
 #include "support/LibraryCalls.h"
 
 #include <algorithm>
@@ -150,15 +151,12 @@ int32_t library::reduce_window(const PcrtFrame *, const PcrtTensor *inputs, int3
   bool isKnown = true;
   auto run = [&](auto element) {
     using T = decltype(element);
-    switch (params[0]) {
-    case 0:
-      return reduce<T, Sum<T>>(inputs[0], outputs[0], params + 1);
-    case 1:
-      return reduce<T, Product<T>>(inputs[0], outputs[0], params + 1);
-    case 2:
-      return reduce<T, Extremum<T, true>>(inputs[0], outputs[0], params + 1);
-    case 3:
-      return reduce<T, Extremum<T, false>>(inputs[0], outputs[0], params + 1);
+    switch (static_cast<Accumulation>(params[0])) {
+#define PCRT_ROW(Name, name)                                                                                           \
+  case Accumulation::Name:                                                                                             \
+    return reduce<T, window::Name<T>>(inputs[0], outputs[0], params + 1);
+      PCRT_WINDOW_ACCUMULATIONS(PCRT_ROW)
+#undef PCRT_ROW
     default:
       isKnown = false;
     }

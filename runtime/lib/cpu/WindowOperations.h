@@ -37,6 +37,8 @@ template <typename T, bool isMax> struct Extremum {
   static constexpr Value neutral = isMax ? lowestOf<Value>() : highestOf<Value>();
   static Value combine(Value best, Value x) { return isBetter<isMax>(x, best) ? x : best; }
 };
+template <typename T> using Max = Extremum<T, true>;
+template <typename T> using Min = Extremum<T, false>;
 
 } // namespace pcrt::window
 

@@ -7,7 +7,7 @@ func.func @main(%x: tensor<?x4xf32> {array.dims = affine_map<()[n] -> (n)>}) {
 
 // -----
 
-// expected-error @below {{array.symbols of @main is 3 : i64, expected a dictionary for each symbol}}
+// expected-error @below {{'func.func' op 'array.symbols' must be an array, got 3 : i64}}
 func.func @main(%x: tensor<?x4xf32>) attributes {array.symbols = 3 : i64} {
   return
 }

@@ -108,3 +108,33 @@ def test_what_passes_give_up_is_told_of_the_disk_cache_too():
         np.testing.assert_array_equal(a, [0, 0, 8, 24])
         np.testing.assert_array_equal(b, [0, 0, 12, 36])
         np.testing.assert_array_equal(c, x + 2)
+
+
+def test_matmuls_of_integers_are_loops():
+    x = np.arange(64 * 64, dtype=np.int32).reshape(64, 64) % 7
+    with Told() as told:
+        product = pc.jit(lambda x: x @ x)(x)
+    assert told.counts == {"matmul-in-loops": 1}
+    assert "a matmul of 64x64 by 64x64 is computed by loops" in told.all[0].text
+    assert "test_remarks.py" in told.all[0].place
+    np.testing.assert_array_equal(product, x @ x)
+    with Told() as told:
+        pc.jit(lambda x: x @ x)(x.astype(np.float32))
+    assert told.counts == {}
+
+
+def test_a_changed_array_whose_former_value_is_needed_is_copied():
+    def both(x, i):
+        y = x * 2
+        return lax.dynamic_update_slice(y, x[:1], (i, 0)), y
+
+    x = np.ones((64, 64), np.float32)
+    with Told() as told:
+        new, former = pc.jit(both)(x, 3)
+    assert told.counts == {"copied-operand": 1}
+    assert "test_remarks.py" in told.all[0].place
+    np.testing.assert_array_equal(former, 2 * x)
+    assert (new[3] == 1).all()
+    with Told() as told:
+        pc.jit(lambda x, i: both(x, i)[0])(x, 3)
+    assert told.counts == {}

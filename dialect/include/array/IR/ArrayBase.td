@@ -47,6 +47,9 @@ def Array_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 class Array_Type<string name, string typeMnemonic> : TypeDef<Array_Dialect, name> {

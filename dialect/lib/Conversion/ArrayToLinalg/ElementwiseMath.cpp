@@ -22,6 +22,20 @@ template <typename MathOp> Value function(Scalars &s) {
   return inSinglePrecision(s, [&](ArrayRef<Value> args) -> Value { return MathOp::create(s.b, ValueRange(args)); });
 }
 
+/// If both operands are 0, the second is replaced by a 1 of its sign. The angle is the same, and the fold of
+/// math.atan2, which makes nan of two constant zeros, does not see them.
+Value atan2(Scalars &s) {
+  return inSinglePrecision(s, [&](ArrayRef<Value> args) -> Value {
+    Value y = args[0], x = args[1], zero = constant(s.b, x.getType(), 0), one = constant(s.b, x.getType(), 1);
+    auto isZero = [&](Value value) -> Value {
+      return arith::CmpFOp::create(s.b, arith::CmpFPredicate::OEQ, value, zero);
+    };
+    Value isOrigin = arith::AndIOp::create(s.b, isZero(x), isZero(y));
+    Value signedOne = math::CopySignOp::create(s.b, one, x);
+    return math::Atan2Op::create(s.b, y, Value(arith::SelectOp::create(s.b, isOrigin, signedOne, x)));
+  });
+}
+
 /// Exact in every format.
 template <typename MathOp> Value rounding(Scalars &s) { return MathOp::create(s.b, ValueRange(s.args)); }
 
@@ -177,7 +191,7 @@ ArrayRef<ElementwiseRow> array::mathRows() {
       {AcoshOp::getOperationName(), function<math::AcoshOp>},
       {AtanhOp::getOperationName(), function<math::AtanhOp>},
       {LogisticOp::getOperationName(), logistic},
-      {Atan2Op::getOperationName(), function<math::Atan2Op>},
+      {Atan2Op::getOperationName(), atan2},
       {PowOp::getOperationName(), power},
   };
   return rows;

@@ -1,8 +1,10 @@
 // reduce_window_*, select_and_gather, select_and_scatter: library routines.
 #include "IndexMath.h"
+#include "runtime/Accumulations.h"
 
 using namespace mlir;
 using namespace mlir::array;
+using pcrt::Accumulation;
 
 namespace {
 
@@ -44,11 +46,11 @@ private:
   SmallVector<OpFoldResult> window, low, high;
 };
 
-template <typename Op, int64_t kind> struct ReduceWindowLowering : OpConversionPattern<Op> {
+template <typename Op, Accumulation kind> struct ReduceWindowLowering : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Windows<Op> windows(rewriter, op, kind, adaptor.getSizes());
+    Windows<Op> windows(rewriter, op, int64_t(kind), adaptor.getSizes());
     replaceByRoutine(rewriter, op, "reduce_window", windows.params, adaptor.getOperand(),
                      {windows.counts(adaptor.getOperand(), op.getType())}, windows.ofParams);
     return success();
@@ -74,7 +76,9 @@ template <typename Op> struct SelectLowering : OpConversionPattern<Op> {
 } // namespace
 
 void array::populateWindow(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ReduceWindowLowering<ReduceWindowSumOp, 0>, ReduceWindowLowering<ReduceWindowProdOp, 1>,
-               ReduceWindowLowering<ReduceWindowMaxOp, 2>, ReduceWindowLowering<ReduceWindowMinOp, 3>,
-               SelectLowering<SelectAndGatherOp>, SelectLowering<SelectAndScatterOp>>(converter, patterns.getContext());
+  patterns.add<ReduceWindowLowering<ReduceWindowSumOp, Accumulation::Sum>,
+               ReduceWindowLowering<ReduceWindowProdOp, Accumulation::Product>,
+               ReduceWindowLowering<ReduceWindowMaxOp, Accumulation::Max>,
+               ReduceWindowLowering<ReduceWindowMinOp, Accumulation::Min>, SelectLowering<SelectAndGatherOp>,
+               SelectLowering<SelectAndScatterOp>>(converter, patterns.getContext());
 }

@@ -4,6 +4,8 @@
 #include "ContractionLowering.h"
 #include "MatmulEpilogue.h"
 #include "MatmulPlanTable.h"
+#include "array/Analysis/GivenUp.h"
+#include "array/Analysis/MatmulWorth.h"
 #include "array/Cpu/MatmulPlans.h"
 #include "array/Cpu/Passes.h"
 #include "array/IR/Plan.h"
@@ -65,6 +67,31 @@ void storeInOrder(linalg::GenericOp op, const Registers &registers) {
   });
 }
 
+void tellOfLoops(linalg::LinalgOp op, int64_t m, int64_t n, int64_t k, const llvm::Twine &why) {
+  if (isWorthBlocking(m, n, k))
+    tellGivenUp(op.getLoc(), "matmul-in-loops",
+                "a matmul of " + llvm::Twine(m) + "x" + llvm::Twine(k) + " by " + llvm::Twine(k) + "x" +
+                    llvm::Twine(n) + " is computed by loops: " + why);
+}
+
+/// Remarks if a contraction whose form cannot be read has the sizes of a matmul.
+void tellOfForm(linalg::LinalgOp op) {
+  FailureOr<linalg::ContractionDimensions> dimensions = linalg::inferContractionDims(op);
+  if (failed(dimensions))
+    return;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto size = [&](ArrayRef<unsigned> loops) {
+    int64_t all = 1;
+    for (unsigned loop : loops)
+      all *= ShapedType::isDynamic(ranges[loop]) ? 1 : ranges[loop];
+    return all;
+  };
+  bool hasIntegers = isa<IntegerType>(getElementTypeOrSelf(op.getDpsInputOperand(0)->get().getType()));
+  tellOfLoops(op, size(dimensions->m), size(dimensions->n), size(dimensions->k),
+              hasIntegers ? "there is no blocked matmul of these integers"
+                          : "the elements of an operand or of the result do not lie in rows or columns");
+}
+
 struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
   using Base::Base;
 
@@ -83,14 +110,20 @@ struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
         storeInOrder(generic, registers);
       FailureOr<MatmulForm> product = readMatmul(op);
-      if (failed(product) || failed(orient(*product)))
+      if (failed(product) || failed(orient(*product))) {
+        tellOfForm(op);
         continue;
+      }
       Type element = getElementTypeOrSelf(product->c.buffer.getType());
       MatmulCut cut = chooseCut(op, *product, element, registers);
-      if (cut.method == MatmulMethod::Loops)
-        transposeNarrow(op);
-      else
+      if (cut.method != MatmulMethod::Loops) {
         emitContraction(op, *product, cut, element);
+        continue;
+      }
+      if (planned(op, "strategy", StringRef()) != "loops")
+        tellOfLoops(op, product->m.size.expected(), product->n.size.expected(), product->k.size.expected(),
+                    "the processor has no instruction for pairs of these factors, or the depth is not known early");
+      transposeNarrow(op);
     }
   }
 };

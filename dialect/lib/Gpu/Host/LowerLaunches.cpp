@@ -3,6 +3,7 @@
 // structured control flow is branches; the rest of the host's part is lowered as any program of the CPU, and the
 // kernels are compiled apart.
 #include "Entry/TableCalls.h"
+#include "array/Analysis/GivenUp.h"
 #include "array/Entry/CallSites.h"
 #include "array/Entry/Entry.h"
 #include "array/Gpu/Kernels.h"
@@ -53,7 +54,10 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
           doors.push_back(op);
         // Between its kernels cuSOLVER looks at what they computed.
         auto library = op->getAttrOfType<StringAttr>(kLibraryAttr);
-        waits |= library && library == "cusolver";
+        if (library && library == "cusolver") {
+          waits = true;
+          tellGivenUp(op->getLoc(), "host-waits", "cuSOLVER reads on the host what its kernels computed");
+        }
         return succeeded(check(op)) ? WalkResult::advance() : WalkResult::interrupt();
       });
       if (walked.wasInterrupted())
@@ -85,8 +89,11 @@ private:
     for (Operation *door : doors) {
       auto launch = dyn_cast<gpu::LaunchFuncOp>(door);
       sites.add(door, launch ? launch.getKernelName().getValue() : "read");
-      if (!launch)
-        getOperation()->setAttr(kWaitsAttr, UnitAttr::get(&getContext()));
+      if (launch)
+        continue;
+      getOperation()->setAttr(kWaitsAttr, UnitAttr::get(&getContext()));
+      tellGivenUp(door->getLoc(), "host-waits",
+                  "a loop, a branch or a size depends on a value that the device computed");
     }
     sites.write();
   }

@@ -1,5 +1,6 @@
 // The routine `cumulative` as launches (dialect/device/Cumulative.cpp).
 #include "RoutineLauncher.h"
+#include "runtime/Accumulations.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -16,7 +17,9 @@ constexpr int64_t kShortLine = 64, kManyLines = 1 << 15;
 /// The places of the numbers that the chunks have; enough for all types that they may be of.
 constexpr int64_t kTotalBytes = 16;
 
-constexpr StringLiteral operations[] = {"sum", "product", "max", "min", "logsumexp"};
+#define PCRT_ROW(Name, name) #name,
+constexpr StringLiteral operations[] = {PCRT_ACCUMULATIONS(PCRT_ROW)};
+#undef PCRT_ROW
 
 struct Scan {
   AxisSizes sizes;

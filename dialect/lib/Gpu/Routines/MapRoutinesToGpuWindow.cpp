@@ -1,5 +1,6 @@
 // The routines `reduce_window`, `select_and_gather` and `select_and_scatter` as launches (dialect/device/Window.cpp).
 #include "RoutineLauncher.h"
+#include "runtime/Accumulations.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -93,8 +94,11 @@ public:
   std::string name;
 };
 
+#define PCRT_ROW(Name, name) #name,
+constexpr StringLiteral operations[] = {PCRT_WINDOW_ACCUMULATIONS(PCRT_ROW)};
+#undef PCRT_ROW
+
 LogicalResult mapReduceWindow(RoutineLauncher &launcher) {
-  constexpr StringLiteral operations[] = {"sum", "product", "max", "min"};
   Windows windows(launcher, launcher.input(0), launcher.output(0));
   Value from = launcher.input(0);
   for (size_t i = 0; i < windows.size(); ++i) {

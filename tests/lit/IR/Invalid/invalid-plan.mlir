@@ -1,7 +1,7 @@
 // RUN: array-opt %s --split-input-file --verify-diagnostics --array-lower-convolutions --array-lower-matmuls
 
 func.func @kind(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  // expected-error @+1 {{'array.dot_general' op array.plan must be a dictionary, got "fast"}}
+  // expected-error @+1 {{'array.dot_general' op 'array.plan' must be a dictionary, got "fast"}}
   %0 = array.dot_general %x, %x contracting = [1] x [0] {array.plan = "fast"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   return %0 : tensor<64x64xf32>
 }
