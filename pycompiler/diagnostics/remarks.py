@@ -97,8 +97,8 @@ TABLE: tuple[Kind, ...] = (
     ),
     Kind(
         "matmul-in-loops",
-        "a matmul of this size is computed by loops, not in blocks: the dtype, the processor or the layout of an operand "
-        "does not allow blocks",
+        "a matmul of this size is computed by loops, not in blocks: the dtype, the processor or the layout of an "
+        "operand does not allow blocks",
         "use floats, or a product of bytes by preferred_element_type, or copy the operand before the matmul",
         of_passes=True,
     ),

@@ -10,9 +10,9 @@ SOURCE = "dialect/include/array/IR/Attributes.def"
 HEAD = f"""# Attributes
 
 Attributes of the dialect that stand on operations of any dialect, on modules, functions, and arguments and results of
-functions. A program sets the attributes of the first table; passes set the others for later passes. The dialect verifies
-their places and kinds. An attribute `array.*` that is not in a table is an error, which names the nearest name. Generated
-from `{SOURCE}`.
+functions. A program sets the attributes of the first table; passes set the others for later passes. The dialect
+verifies their places and kinds. An attribute `array.*` that is not in a table is an error, which names the nearest
+name. Generated from `{SOURCE}`.
 """
 
 KINDS = {
