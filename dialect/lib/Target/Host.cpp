@@ -6,12 +6,14 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include <map>
+#include <mutex>
 
 namespace mlir::array {
 
@@ -82,8 +84,21 @@ static bool takeBFloat16Pairs(const llvm::Target &target, const llvm::Triple &tr
   return isThere;
 }
 
+/// LLVM's scheduler joins each memory access of a block with each that may be of the same memory, up to this many of
+/// them. Its default, 1000, makes time grow with the square of the length of unrolled programs
+/// (docs/rationale/015-scheduler.md).
+static void boundSchedulerGraphs() {
+  constexpr unsigned mostAccesses = 200;
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find("dag-maps-huge-region");
+  if (found != options.end() && found->second->getNumOccurrences() == 0)
+    static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(mostAccesses);
+}
+
 static llvm::Expected<std::pair<std::unique_ptr<llvm::TargetMachine>, bool>>
 makeMachine(const CompileOptions &options) {
+  static std::once_flag bounded;
+  std::call_once(bounded, boundSchedulerGraphs);
   if (options.triple.empty()) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
