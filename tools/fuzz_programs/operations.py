@@ -107,6 +107,8 @@ def binary(v: Values) -> str:
         return f"(pnp.floor_divide({a}, {b}) + 0)"
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
         b = "0.5"
+    if operation in ("fmod", "mod", "remainder") and a.startswith("v") and v.dtype(a).kind not in "iubc":
+        a = f"pnp.clip({a}, -8, 8)"  # all digits of a large dividend are rounding
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return f"(pnp.{operation}({a}, {b}) + 0)"
     if operation == "copysign":  # the sign of a nan is nobody's promise
@@ -271,7 +273,7 @@ def sorting(v: Values) -> str:
             f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
             f"pnp.lexsort(({a}, {v.pick('i')}))",
-            f"pnp.partition({a}, 0, axis={axis})",
+            f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",
             f"pnp.quantile({a}, {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
             f"pnp.bincount({v.pick('i')}, length=4)",
             f"pnp.digitize({a}, pnp.array([-1.0, 0.0, 1.0]))",
