@@ -73,7 +73,8 @@ func.func @main(%x: memref<4xi32>, %r: memref<4xi32>) {
 // CHECK:         cf.br ^[[TRIP:.*]]
 // CHECK:       ^[[TRIP]]:
 // CHECK:         %[[HAD:.*]] = llvm.load %[[COUNTER]] : !llvm.ptr -> i64
-// CHECK:         %[[LEFT:.*]] = llvm.sub %[[HAD]], %{{.*}} : i64
+// CHECK:         %[[HIDDEN:.*]] = llvm.inline_asm "", "=r,0" %[[HAD]] : (i64) -> i64
+// CHECK:         %[[LEFT:.*]] = llvm.sub %[[HIDDEN]], %{{.*}} : i64
 // CHECK:         llvm.store %[[LEFT]], %[[COUNTER]]
 // CHECK:         %[[OVER:.*]] = arith.cmpi slt, %[[LEFT]]
 // CHECK:         cf.cond_br %[[OVER]], ^[[LEAVE:.*]], ^[[GO:.*]]
