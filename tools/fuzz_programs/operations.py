@@ -269,7 +269,7 @@ def sorting(v: Values) -> str:
             f"pnp.sort({a}, axis={axis})",
             f"pnp.argsort({a}, axis={axis}, stable=True)",
             f"pnp.sort({a}, axis={axis}, descending=True)",
-            f"lax.top_k(pnp.nan_to_num({a}), 1)[{rng.randrange(2)}]",
+            f"lax.top_k(pnp.abs(pnp.nan_to_num({a})), 1)[{rng.randrange(2)}]",
             f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
             f"pnp.lexsort(({a}, {v.pick('i')}))",
