@@ -1,4 +1,4 @@
-"""Names for parts of a program: `named_scope` and `named_call`. They are said wherever a place in it is said."""
+"""Names for parts of a program: `named_scope` and `named_call`. Messages that name a line of a program have them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycompiler.core.tracing.boundary import boundary
 
 @boundary
 def named_scope(name: str) -> AbstractContextManager[None]:
-    """A context manager, or a decorator: errors of computations inside mention `name`.
+    """A context manager, or a decorator: errors of the computations inside mention `name`.
 
     Raises TypeError for a name that is not a string.
 
