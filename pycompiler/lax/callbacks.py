@@ -1,7 +1,7 @@
-"""Python functions that compiled code calls: `pure_callback`, `io_callback`; and the wait for what has effects.
+"""Python functions that compiled code calls: `pure_callback`, `io_callback`. `effects_barrier` waits for effects.
 
-The primitives are in `ops.control.callbacks`; `debug` has those that look at values only. Offered at top level, and by
-`experimental`.
+The primitives are in `ops.control.callbacks`. `debug` has the callbacks that only inspect values. The functions are
+offered at top level and by `experimental`.
 """
 
 from collections.abc import Callable, Sequence
