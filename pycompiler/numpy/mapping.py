@@ -215,8 +215,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
-    """Each element of x by the function (called with x, *args, **kw, for single elements) or number whose condition
-    holds, the last of several; by one more of them, or 0, where none does. In the dtype of x.
+    """Each element of x by the function or number of the last condition that holds, in the dtype of x.
+
+    Functions are called with single elements, *args and **kw. If no condition holds, a further function or number
+    applies, or 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.piecewise(pnp.array([-1.0, 2.0]), [pnp.array([True, False])], [0, lambda x: 10 * x])
@@ -245,7 +247,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             return lambda one, *_: cast(asarray(piece(one, *args, **kw)), aval.dtype)
         return lambda _, *numbers: cast(numbers[place], aval.dtype)
 
-    # By branches, so that an element has no part in the derivatives of functions that are not its own.
+    # Branches: an element then takes no part in the derivatives of functions that do not apply to it.
     branches = [branch(place, piece) for place, piece in enumerate(pieces)]
     return vectorize(lambda which, one, *numbers: switch(which, branches, one, *numbers))(
         broadcast_to(asarray(chosen), aval.shape), x, *[broadcast_to(number, aval.shape) for number in numbers]
