@@ -428,7 +428,7 @@ def _arg_extremum(name: str, function: Callable[..., Array], word: str) -> Any:
         return movement.reshape(result, kept) if keepdims else result
 
     arg_extremum.__name__ = arg_extremum.__qualname__ = name
-    arg_extremum.__doc__ = f"The index of the {word} along an axis, or in the flat array: the first one, or nan."
+    arg_extremum.__doc__ = f"The first index of the {word}, or of nan, along an axis or in the flat array."
     return arg_extremum
 
 
