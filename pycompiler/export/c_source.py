@@ -150,8 +150,8 @@ _HEADER = """\
  * the memory of an argument. A result is computed in place, without a copy, if it is aligned to {upper}_ALIGNMENT and
  * overlaps no argument. Results must not overlap each other.
  *
- * Several threads may call all functions at the same time. A pool of threads shares loops. It starts with the first loop
- * that is long enough: see {name}_set_num_threads.{lapack}
+ * Several threads may call all functions at the same time. A pool of threads shares loops. It starts with the first
+ * long loop: see {name}_set_num_threads.{lapack}
  */
 #ifndef {guard}
 #define {guard}
