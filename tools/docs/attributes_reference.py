@@ -27,7 +27,7 @@ KINDS = {
 
 
 class Row(NamedTuple):
-    """One attribute: its name, on what it stands, what it holds, what it means."""
+    """One attribute: its name, the operations that have it, its type, its meaning."""
 
     name: str
     places: tuple[str, ...]
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 def tables(root: Path) -> dict[str, list[Row]]:
-    """The rows, by the comments that they stand below."""
+    """The rows, by the comments above them."""
     found: dict[str, list[Row]] = {}
     text = (root / SOURCE).read_text()
     for part in re.finditer(r"^// ([^\n]+)\n((?:ARRAY_ATTRIBUTE\(.*?\)\n)+)", text, re.MULTILINE | re.DOTALL):
@@ -52,7 +52,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     """One page."""
     text = HEAD
     for title, rows in tables(root).items():
-        text += f"\n## {title}\n\n| attribute | stands on | holds | what it says |\n|---|---|---|---|\n"
+        text += f"\n## {title}\n\n| attribute | on | value | meaning |\n|---|---|---|---|\n"
         for row in rows:
             places = ", ".join(f"{place.lower()}s" for place in row.places)
             text += f"| `{row.name}` | {places} | {KINDS[row.kind]} | {row.meaning} |\n"

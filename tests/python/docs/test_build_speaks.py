@@ -32,8 +32,8 @@ def test_the_last_step_is_told():
     [
         (0, 2, ""),
         (5, 2, ""),
-        (590, 2, "build: up to 590 steps by 2 jobs: about 9 minutes, and far less for what ccache has"),
-        (20, 1, "build: up to 20 steps by 1 job: about 1 minute, and far less for what ccache has"),
+        (590, 2, "build: up to 590 steps by 2 jobs: about 9 minutes, far less with a warm ccache"),
+        (20, 1, "build: up to 20 steps by 1 job: about 1 minute, far less with a warm ccache"),
     ],
 )
 def test_what_is_said_before(steps, jobs, said):
