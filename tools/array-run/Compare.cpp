@@ -57,7 +57,7 @@ bool arrayrun::compare(const Array &result, const Array &expected, Tolerance tol
   }
   if (differing == 0)
     return true;
-  os << name << " differs from what is expected in " << differing << " of " << count << " elements";
+  os << name << " differs from the expected array in " << differing << " of " << count << " elements";
   if (type.isInexact())
     os << llvm::format(" (rtol=%g, atol=%g)", tolerance.relative, tolerance.absolute);
   os << ":\n" << places;
