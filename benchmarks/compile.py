@@ -31,7 +31,7 @@ LEAST = 3
 
 def _options() -> argparse.Namespace:
     options = parser(__doc__, runs=7)
-    options.add_argument("--load", action="store_true", help="print the seconds of compile() of each case, and no more")
+    options.add_argument("--load", action="store_true", help="print only the seconds of compile() of each case")
     return options.parse_args()
 
 

@@ -37,7 +37,7 @@ NAMED = 3
 def _options() -> argparse.Namespace:
     options = parser(__doc__, runs=15)
     options.add_argument("--sizes", type=int, help="so many of the sizes of each program (all)")
-    options.add_argument("--whole", choices=SIDES, help="print what this took of the one program named, and no more")
+    options.add_argument("--whole", choices=SIDES, help="print only the time of this side for the program named")
     return options.parse_args()
 
 

@@ -58,7 +58,7 @@ KINDS = {
     "bench-2": (_of_runs, "time: ours / the better of NumPy and jax, two cores"),
     "compile": (_of_compilations, "compile time: ours / jax's"),
     "dynamic": (_of_runs, "time at many sizes: whole runs / jax's, calls / those compiled for one size"),
-    "memory": (_of_memory, "temporaries: ours / the most that is asked for"),
+    "memory": (_of_memory, "temporaries: ours / the limit"),
 }
 
 
@@ -80,7 +80,7 @@ def draw(bars: list[Bar], title: str, path: pathlib.Path) -> None:
     axes.axvline(1.0, color=ASKED, linewidth=0.5, linestyle=":")
     axes.set_yticks(range(len(bars)), [bar.name for bar in bars], fontsize=7)
     axes.set_ylim(len(bars) - 0.4, -0.6)
-    axes.set_title(f"{title}\nleft is better; black: what is asked", fontsize=9, loc="left")
+    axes.set_title(f"{title}\nleft is better; black: the limit", fontsize=9, loc="left")
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
 

@@ -286,7 +286,7 @@ try:
     loaded = export.deserialize(open(sys.argv[1], "rb").read())
     loaded.call({"x": pnp.ones((5, 3))}, 1.0)
 except (export.DeserializationError, ValueError, TypeError, NotImplementedError, ir.MLIRError) as error:
-    # Of a call that is not what it was made for; a raw error of reading is none of these.
+    # The error of a call with other arguments. A raw error of the reader has another message.
     is_told = isinstance(error, export.DeserializationError) or "call: " in str(error) or "<lambda>" in str(error)
     sys.exit(1 if is_told else 3)
 """

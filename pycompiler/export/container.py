@@ -87,7 +87,7 @@ class Opened(NamedTuple):
         """The bytes at a place of the description. Raises TypeError, ValueError."""
         offset, size = place
         if type(offset) is not int or type(size) is not int or not 0 <= offset <= offset + size <= len(self.sections):
-            raise ValueError(f"{place!r} is no place among the {len(self.sections)} bytes of the sections")
+            raise ValueError(f"{place!r} is not a place among the {len(self.sections)} bytes of the sections")
         return self.sections[offset : offset + size]
 
 
@@ -97,7 +97,7 @@ def opened(blob: bytes | bytearray | memoryview) -> Opened:
     data = memoryview(bytes(blob))
     if bytes(data[: len(MAGIC)]) != MAGIC[: len(data)] or len(data) < len(MAGIC):
         raise DeserializationError(
-            f"deserialize: these {len(data)} bytes are no exported function: they begin with "
+            f"deserialize: these {len(data)} bytes are not an exported function: they begin with "
             f"{bytes(data[: len(MAGIC)])!r}, not with {MAGIC!r}"
         )
     if len(data) < _START:

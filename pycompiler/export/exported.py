@@ -335,7 +335,7 @@ def _check(closed: ClosedGraph, name: str) -> None:
         )
     if execution.runs_on_mesh(closed):
         raise ValueError(
-            f"export: {name} is a program over a mesh of devices, which can't be exported; export what each device does"
+            f"export: {name} is a program over a mesh of devices, which can't be exported; export one device's program"
         )
     calls = host_calls(closed.graph)
     if calls:

@@ -89,7 +89,7 @@ def to_shared_object(
     target = Path(path).resolve()
     chosen = target.name.split(".")[0].removeprefix("lib") if name is None else name
     if not is_identifier(chosen):
-        raise ValueError(f"to_shared_object: {chosen!r} is no name of a function in C; give another one (name=...)")
+        raise ValueError(f"to_shared_object: {chosen!r} is not a C function name; give another one (name=...)")
     if isinstance(fun, Exported):
         if args or kwargs:
             raise TypeError("to_shared_object: an exported function has its arguments' shapes already: give none")

@@ -61,7 +61,7 @@ def size_from_text(text: str, symbols: Mapping[str, Dim]) -> Dimension:
     except (SyntaxError, KeyError, TypeError):
         raise DeserializationError(
             f"deserialize: the exported function has an array of the size {text!r}, and this version reads numbers and "
-            f"what is computed of the symbols ({', '.join(symbols) or 'none'}); load it with a later one"
+            f"expressions of the symbols ({', '.join(symbols) or 'none'}); load it with a later one"
         ) from None
 
 

@@ -65,7 +65,7 @@ def register_pytree_node_serialization(
     """
     if not is_registered(nodetype) and not is_tree_node(nodetype):
         raise ValueError(
-            f"register_pytree_node_serialization: {nodetype.__qualname__} is no container; register it by "
+            f"register_pytree_node_serialization: {nodetype.__qualname__} is not a container; register it by "
             "tree_util.register_pytree_node before"
         )
 
@@ -86,7 +86,7 @@ def register_namedtuple_serialization(nodetype: type[_T], *, serialized_name: st
     Raises ValueError if the class is not a namedtuple, and for a class or a name that is already registered.
     """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
-        raise ValueError(f"register_namedtuple_serialization: {nodetype.__qualname__} is no namedtuple")
+        raise ValueError(f"register_namedtuple_serialization: {nodetype.__qualname__} is not a namedtuple")
     _register(
         _Written(nodetype, serialized_name, lambda _: b"", lambda _: None, None), "register_namedtuple_serialization"
     )

@@ -41,7 +41,7 @@ def _declared(name: str, shapes: Any) -> tuple[tuple[ShapedArray, ...], Any]:
         kind: Any = dtypes.as_dtype(dtype)
         if dtypes.canonicalize(kind) != kind:
             raise ValueError(
-                f"{name}: result_shape_dtypes{path} is of 64-bit {kind.name}, which is there with enable_x64 only; "
+                f"{name}: result_shape_dtypes{path} is of 64-bit {kind.name}, which needs enable_x64; "
                 f"turn it on, or declare {dtypes.canonicalize(kind).name}"
             )
         avals.append(ShapedArray(tuple(shape), kind))
@@ -61,8 +61,8 @@ def _arguments(name: str, args: Sequence[Any], kwargs: dict[str, Any], callback:
     for leaf, path in zip(leaves, in_tree.paths(), strict=True):
         if not is_array(leaf):
             raise TypeError(
-                f"{name}: an argument of the callback, {path}, is {leaf!r} of type {type(leaf).__name__}, which is no "
-                "array; bind it to the function by functools.partial"
+                f"{name}: an argument of the callback, {path}, is {leaf!r} of type {type(leaf).__name__}, which is not "
+                "an array; bind it to the function by functools.partial"
             )
     return leaves, HostFunction(name, callback, in_tree)
 

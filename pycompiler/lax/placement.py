@@ -136,7 +136,7 @@ def device_put(
     donations = _along("donate", donate, x, _is_flag)
     aliases = _along("may_alias", may_alias, x, _is_flag)
     if any(d and a for d, a in zip(donations, aliases, strict=True)):
-        raise ValueError("device_put: donate and may_alias can't both be true: what is given away can't be shared")
+        raise ValueError("device_put: donate and may_alias can't both be true: a donated array can't be shared")
     return tree.unflatten(
         [
             place_leaf("device_put", leaf, place, bool(gives), shares)

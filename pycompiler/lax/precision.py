@@ -161,7 +161,7 @@ def check_accuracy(name: str, accuracy: Any, dtype: Any) -> None:
     if accuracy.ulps < _ULPS and accuracy.rtol < bound and accuracy.atol == 0:
         raise ValueError(
             f"{name}: its errors are of up to {_ULPS} units in the last place ({bound:.2g} of the result for "
-            f"{dtype.name}), more than the accuracy that is asked for: atol={accuracy.atol}, rtol={accuracy.rtol}, "
+            f"{dtype.name}), more than the required accuracy: atol={accuracy.atol}, rtol={accuracy.rtol}, "
             f"ulps={accuracy.ulps}. Give these, or compute in a wider dtype"
         )
 

@@ -112,7 +112,7 @@ def check_structure(name: str, what: str, body: Callable[..., Any], before: PyTr
         where = difference(before, after)
         raise TypeError(
             f"{name}: {what} starts with the structure {before}, but {name_of(body)} returns {after}"
-            f"{f' ({where})' if where else ''}; return the structure that it is given"
+            f"{f' ({where})' if where else ''}; return the structure of its argument"
         )
 
 

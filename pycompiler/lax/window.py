@@ -90,14 +90,14 @@ def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree:
         half = len(args) // 2
         out, out_tree = tree_flatten(computation(tree.unflatten(args[:half]), tree.unflatten(args[half:])))
         if out_tree != tree:
-            raise TypeError(f"reduce: the computation must give what it takes, {tree}, got {out_tree}")
+            raise TypeError(f"reduce: the computation must return the structure {tree}, got {out_tree}")
         return out
 
     closed = record(flat, (*avals, *avals), DebugInfo("reduce", computation))
     for given, aval in zip(closed.out_avals, avals, strict=True):
         if (given.shape, given.dtype) != (aval.shape, aval.dtype):
             raise TypeError(
-                f"reduce: the computation must give the type that it takes, {short(aval)}, got {short(given)}"
+                f"reduce: the computation must return the type of its arguments, {short(aval)}, got {short(given)}"
             )
     return closed
 

@@ -219,7 +219,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     axis = canonical_axis("glu", axis, len(get_aval(x).shape))
     size = get_aval(x).shape[axis]
     if size % 2:
-        raise ArgumentError(f"glu: axis {axis} has {size} elements, which is no even number")
+        raise ArgumentError(f"glu: axis {axis} has {size} elements, which is not even")
     halves = [movement.slice_in_dim(x, start, start + size // 2, axis=axis) for start in (0, size // 2)]
     return ufuncs.multiply(halves[0], sigmoid(halves[1]))
 

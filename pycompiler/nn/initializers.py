@@ -90,8 +90,8 @@ def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) ->
         given = list(spec) if isinstance(spec, Sequence) else [spec]
         if any(not -len(shape) <= axis < len(shape) for axis in given):
             raise ValueError(
-                f"variance_scaling: the shape {tuple(shape)} has no axis {spec!r}; say by in_axis, out_axis and "
-                "batch_axis which there are"
+                f"variance_scaling: the shape {tuple(shape)} has no axis {spec!r}; name the axes by in_axis, "
+                "out_axis and batch_axis"
             )
         return [axis % len(shape) for axis in given]
 

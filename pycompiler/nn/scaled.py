@@ -64,7 +64,7 @@ def scaled_matmul(
     if (a[0], a[2]) != (b[0], b[2]) or (a_scales[0], a_scales[2]) != (b_scales[0], b_scales[2]):
         raise ValueError(f"{name}: the first and the last dimensions of both sides must be equal, got {shown}")
     if a_scales[:2] != a[:2] or b_scales[:2] != b[:2] or a_scales[2] == 0 or a[2] % a_scales[2]:
-        raise ValueError(f"{name}: scales must have the first dimensions of what they scale, and divide K; got {shown}")
+        raise ValueError(f"{name}: scales must have the first dimensions of their operand, and divide K; got {shown}")
     wanted = dtypes.canonicalize_requested(preferred_element_type, name)
     return eager_jit(_scaled_matmul, lhs, rhs, lhs_scales, rhs_scales, wanted=wanted)
 

@@ -46,7 +46,7 @@ def gradient(
     Array([3., 4., 5.], dtype=float32)
     """
     if edge_order is not None:
-        raise TypeError(f"gradient: the ends are of first order, edge_order={edge_order!r} is not there")
+        raise TypeError(f"gradient: the ends are of first order, edge_order={edge_order!r} is not supported")
     check_arrays("gradient", f, *varargs)
     dtype = inexact(dtypes.result_type(f, *varargs)[0])
     rank = get_aval(f).ndim

@@ -97,7 +97,7 @@ def _standard(
         raise ValueError(f"{name}: takes an array with at least one dimension, got {short(get_aval(x))}")
     if axis is None:
         if ndim != 1:
-            raise ValueError(f"{name}: {short(get_aval(x))} has {ndim} dimensions; say by axis= along which")
+            raise ValueError(f"{name}: {short(get_aval(x))} has {ndim} dimensions; name one by axis=")
         axis = 0
     axis = canonical_axis(name, axis, ndim)
     result = _cumulative(name, function, x, axis, dtype, None, widens=True)

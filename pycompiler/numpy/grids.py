@@ -222,7 +222,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     if inplace:
         raise TypeError("fill_diagonal: arrays never change; with inplace=False the changed array is the result")
     if wrap:
-        raise TypeError("fill_diagonal: the diagonal of a tall matrix is not continued, wrap=True is not there")
+        raise TypeError("fill_diagonal: the diagonal of a tall matrix is not continued, wrap=True is not supported")
     check_arrays("fill_diagonal", a, val)
     shape = get_aval(a).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) != 1):
@@ -263,7 +263,7 @@ def bincount(
         check_arrays("bincount", weights)
         kind = get_aval(weights).dtype
         if get_aval(weights).shape != aval.shape:
-            raise ValueError(f"bincount: there is one weight for each of {short(x)}, got {short(weights)}")
+            raise ValueError(f"bincount: weights must have one element for each of {short(x)}, got {short(weights)}")
     if aval.dtype == dtypes.bool_:
         x = cast(x, dtypes.scalar_dtype(int))
     return divided(
@@ -289,7 +289,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
         raise TypeError(f"choose: a is made of integers, got {short(a)}")
     count = len(cases)
     if mode == "raise":
-        known = _known("choose", a, "whether a choice is there (pass mode='clip' or 'wrap')")
+        known = _known("choose", a, "whether a choice exists (pass mode='clip' or 'wrap')")
         if ((known < 0) | (known >= count)).any():
             raise ValueError(f"choose: a choice is not in 0..{count - 1}")
     a = ufuncs.remainder(a, count) if mode == "wrap" else ufuncs.clip(a, 0, count - 1)

@@ -74,7 +74,7 @@ def _weighted(name: str, a: Any, weights: Any, shape: tuple[int, ...]) -> tuple[
         return a, movement.full(shape, 1, get_aval(a).dtype)
     check_arrays(name, a, weights)
     if get_aval(weights).shape != shape:
-        raise ValueError(f"{name}: there is one weight for each of {shape}, got {short(weights)}")
+        raise ValueError(f"{name}: weights must have one element for each of {shape}, got {short(weights)}")
     dtype = inexact(dtypes.wider(a, weights))
     return cast(a, dtype), cast(weights, dtype)
 

@@ -323,7 +323,7 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
         if count < 1 or (total % count and not uneven):
             raise ValueError(f"{name}: axis {axis} of {short(get_aval(ary))} does not divide into {count} equal parts")
         if count > _MOST_PARTS:
-            raise OverflowError(f"{name}: {count} parts are more than {_MOST_PARTS}: each is an array of its own")
+            raise OverflowError(f"{name}: {count} parts are more than {_MOST_PARTS}: each is a separate array")
         each, more = divmod(total, count)
         cuts = [i * each + min(i, more) for i in range(count + 1)]
     else:

@@ -75,7 +75,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         if before == after == 0:
             continue
         if is_empty(aval.shape[axis]):
-            raise ValueError(f"pad: axis {axis} of {short(aval)} is empty, so that mode {mode!r} has nothing to go by")
+            raise ValueError(f"pad: axis {axis} of {short(aval)} is empty, so mode {mode!r} has no elements to use")
         if mode == "edge":
             ends = [movement.slice_in_dim(array, *end, axis=axis) for end in ((0, 1), (-1, None))]
             array = _with_ends(array, axis, before, after, *ends)

@@ -245,7 +245,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     count = get_aval(p).shape[0]
     if strip_zeros:
         if isinstance(p, Tracer):
-            raise TypeError("roots: how many leading zeros there are is not known under jit; pass strip_zeros=False")
+            raise TypeError("roots: the number of leading zeros is not known under jit; pass strip_zeros=False")
         (places,) = np.nonzero(np.asarray(p))
         return _roots(movement.slice_in_dim(p, int(places[0]) if places.size else count, None))
     leading = ufuncs.where(reductions.all(ufuncs.equal(p, 0)), count, reductions.argmin(ufuncs.equal(p, 0)))
@@ -291,7 +291,7 @@ def polyfit(
         raise TypeError(f"polyfit: x is a vector, y a vector or a matrix, got {short(x)} and {short(y)}")
     count = get_aval(x).shape[0]
     if get_aval(y).shape[0] != count:
-        raise TypeError(f"polyfit: there is one of y for each of x, got {short(x)} and {short(y)}")
+        raise TypeError(f"polyfit: y must have one element for each of x, got {short(x)} and {short(y)}")
     rcond = count * float(dtypes.finfo(get_aval(x).dtype).eps) if rcond is None else rcond
     left, right = vander(x, order), y
     if w is not None:

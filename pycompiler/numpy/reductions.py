@@ -289,7 +289,7 @@ def mean(
     check_arrays("mean", a)
     wanted = inexact(get_aval(a).dtype) if dtype is None else dtype
     if wanted is not None and requested("mean", wanted) == dtypes.bool_:
-        raise TypeError("mean: a mean is a number, got dtype=bool; any and all say what holds of bools")
+        raise TypeError("mean: a mean is a number, got dtype=bool; use any or all for bools")
     total, wanted = _accumulated("mean", _SUM, a, axis, wanted, keepdims, where, 0)
     count = _count("mean", a, axis, where, keepdims, get_aval(total).dtype)
     result = ufuncs.divide(total, count)

@@ -138,7 +138,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
                 return True
         except TypeError:
             expected = ", ".join(map(repr, _KINDS))
-            raise ValueError(f"isdtype: {one!r} is no kind of dtypes: it is one of {expected}, or a dtype") from None
+            raise ValueError(f"isdtype: {one!r} is not a kind: expected one of {expected}, or a dtype") from None
     return False
 
 

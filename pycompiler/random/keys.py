@@ -29,7 +29,7 @@ def _check_impl(name: str, impl: Any, dtype: Any = None) -> None:
         raise ValueError(f"{name}: takes impl or dtype, not both")
     for spec in (impl, dtype):
         if spec not in (None, _IMPL) and not dtypes.is_key(spec):
-            raise ValueError(f"{name}: the generator that there is is {_IMPL!r} (dtype {dtypes.KEY}), got {spec!r}")
+            raise ValueError(f"{name}: the only generator is {_IMPL!r} (dtype {dtypes.KEY}), got {spec!r}")
 
 
 def _is_typed(keys: Any) -> bool:

@@ -174,7 +174,7 @@ def choice(
     axis = 0 if scalar else canonical_axis("choice", axis, len(aval.shape))
     population, draws = (a if isinstance(a, Dim) else int(a)) if scalar else aval.shape[axis], prod(size)
     if population <= 0 and draws:
-        raise ValueError("choice: there is nothing to draw from")
+        raise ValueError("choice: takes at least one element to draw from, got none")
     if not replace and draws > population:
         raise ValueError(f"choice: {draws} draws from {population} elements need replace=True")
     if p is None and replace:

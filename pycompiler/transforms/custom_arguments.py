@@ -106,7 +106,7 @@ def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(f"{kind}: {name_of(fun)} can't be called so: {error}") from None
+        raise TypeError(f"{kind}: {name_of(fun)} can't take these arguments: {error}") from None
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(
@@ -205,14 +205,14 @@ class Results:
         outs = self._arrays(what, result)
         if known is not None and self.tree != known:
             raise TypeError(
-                f"{what} must return what {name_of(fun)} returns first, which has the structure {known}, it returned "
+                f"{what} must return the result of {name_of(fun)} first, which has the structure {known}, it returned "
                 f"{self.tree}"
             )
         if known is not None:
             for path, aval, out in zip(known.paths(), avals, outs, strict=True):
                 if not same_type(aval, get_aval(out)):
                     raise TypeError(
-                        f"{what} must return what {name_of(fun)} returns first, {short(aval)} at output{path}, "
+                        f"{what} must return the result of {name_of(fun)} first, {short(aval)} at output{path}, "
                         f"it returned {short(get_aval(out))}"
                     )
         return outs

@@ -160,7 +160,7 @@ def _tangents(what: str, tree: PyTreeDef, avals: Sequence[ShapedArray], given: A
     if found != tree:
         raise TypeError(
             f"{what} must return a tangent of the structure of its result, {tree}, it returned {found}. What to do: "
-            "give zeros, of dtype float0 for integers, for what has no derivative"
+            "give zeros, of dtype float0 for integers, for results without derivative"
         )
     tangents: list[Any] = []
     for path, leaf, aval in zip(tree.paths(), leaves, avals, strict=True):

@@ -96,7 +96,7 @@ def _checkpoint(
 ) -> Callable[..., Any]:
     if concrete is not _ABSENT:
         raise NotImplementedError(
-            f"{name}: concrete is not there any more; name what Python must see in static_argnums"
+            f"{name}: concrete was removed; name arguments whose values Python must see in static_argnums"
         )
     if not isinstance(prevent_cse, (bool, Sequence)):
         raise TypeError(f"{name}: prevent_cse must be a bool or a sequence of bools, got {prevent_cse!r}")

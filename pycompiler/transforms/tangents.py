@@ -90,7 +90,7 @@ def check_tangents(
     """The leaves of a tree of tangents, which must have the given structure and types; Zero for integers."""
     given, found = tree_flatten(tree)
     if found != treedef:
-        raise mismatch.structure(f"{what} must have the structure of what it belongs to, {treedef}, got {found}")
+        raise mismatch.structure(f"{what} must have the structure of its values, {treedef}, got {found}")
     checked: list[Any] = []
     for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
         shape = getattr(tangent, "shape", None)

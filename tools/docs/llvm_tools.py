@@ -13,14 +13,14 @@ def llvm_path(root: Path, what: str) -> Path:
     try:
         return Path(output([config, f"--{what}"]).strip())
     except FileNotFoundError:
-        raise PluginError(f"docs: {config} is not there; `make system` installs Debian's packages") from None
+        raise PluginError(f"docs: {config} is missing; `make system` installs Debian's packages") from None
 
 
 def own_tool(root: Path, name: str) -> Path:
     """A program of build/bin."""
     tool = root / "build" / "bin" / name
     if not tool.exists():
-        raise PluginError(f"docs: {tool.relative_to(root)} is not there; `make build` makes it")
+        raise PluginError(f"docs: {tool.relative_to(root)} is missing; `make build` makes it")
     return tool
 
 

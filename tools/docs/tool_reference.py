@@ -12,7 +12,7 @@ from mkdocs.exceptions import PluginError
 PIPELINES = """# Pipelines
 
 `array-opt` runs a pipeline by its name, as `array-opt --array-to-linalg model.mlir`; options follow the name,
-as in `--array-to-llvm="vector-bits=256"`. Generated from what `array-opt` itself prints.
+as in `--array-to-llvm="vector-bits=256"`. Generated from the output of `array-opt`.
 """
 
 PASSES = """# Passes: array-opt

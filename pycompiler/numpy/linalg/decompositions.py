@@ -120,7 +120,7 @@ def svd(
         return SVDResult(*out) if compute_uv else out
     a = square_matrix("svd", a)
     if subset_by_index not in (None, (0, get_aval(a).shape[-1])):
-        raise NotImplementedError("svd: subset_by_index is not there for hermitian=True; leave one of the two out")
+        raise NotImplementedError("svd: subset_by_index is not supported with hermitian=True; leave one of them out")
     out = eager_jit(_hermitian_svd, a, vectors=bool(compute_uv))
     return SVDResult(*out) if compute_uv else out
 

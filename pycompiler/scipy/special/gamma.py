@@ -250,7 +250,7 @@ def multigammaln(a: Any, d: Any) -> Array:
     except TypeError:
         raise TypeError(f"multigammaln: the dimension must be a Python integer, got {d!r}") from None
     if d > _MOST_DIMENSIONS:
-        raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: there is a term for each")
+        raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: each adds a term")
     (a,) = promoted_inexact("multigammaln", a)
     return eager_jit(_multigammaln, a, d=d)
 

@@ -56,7 +56,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
     arguments broadcast. A degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
     """
     if diff_n is not None:
-        raise NotImplementedError("sph_harm_y: diff_n is not there; differentiate with grad or jacfwd")
+        raise NotImplementedError("sph_harm_y: diff_n is not supported; differentiate with grad or jacfwd")
     n, m = promoted("sph_harm_y", n, m)
     for what, given in (("degree", n), ("order", m)):
         if not dtypes.is_integer(get_aval(given).dtype):

@@ -83,7 +83,9 @@ def test_later_versions_of_what_is_inside(blob):
         export.deserialize(resealed(blob, lambda d: d.update(dialect=7)))
     with pytest.raises(ValueError, match="version 9 of the calling convention"):
         export.deserialize(resealed(blob, lambda d: d["functions"][0].update(calling_convention=9)))
-    with pytest.raises(ValueError, match=r"of the size '2\*b if c else 1', and this version reads numbers and what is"):
+    with pytest.raises(
+        ValueError, match=r"of the size '2\*b if c else 1', and this version reads numbers and expressions"
+    ):
         export.deserialize(resealed(blob, lambda d: d["functions"][0]["in_avals"][0].update(shape=["2*b if c else 1"])))
     # What is new, and may be left unread.
     assert export.deserialize(resealed(blob, lambda d: d.update(comment="hello"))).call(X)["y"].shape == (3,)
@@ -161,11 +163,11 @@ def test_from_children_makes_the_instances():
 
 
 def test_what_can_not_be_registered():
-    with pytest.raises(ValueError, match="object is no container"):
+    with pytest.raises(ValueError, match="object is not a container"):
         export.register_pytree_node_serialization(
             object, serialized_name="object", serialize_auxdata=repr, deserialize_auxdata=repr
         )
-    with pytest.raises(ValueError, match="list is no namedtuple"):
+    with pytest.raises(ValueError, match="list is not a namedtuple"):
         export.register_namedtuple_serialization(list, serialized_name="list")
 
 
@@ -320,7 +322,7 @@ def test_a_description_that_lies_is_one_kind_of_error(with_everything, which):
         ),
         (lambda d: d["functions"][0].pop("out_tree"), "the out_tree of function 0 of the description: KeyError"),
         (lambda d: d["functions"][0].update(in_tree={"tuple": []}), "the in_tree of function 0 .* 0 arrays, and"),
-        (lambda d: d["functions"][0].update(module=[0, 1 << 40]), "the module of function 0 .*no place among"),
+        (lambda d: d["functions"][0].update(module=[0, 1 << 40]), "the module of function 0 .*not a place among"),
         (lambda d: d["functions"][0].update(module=[64, 4]), "the module of function 0 .*expected MLIR's bytecode"),
         (lambda d: d["functions"][0]["consts"][0].update(shape=["4"]), "the constants of function 0"),
         (lambda d: d["functions"][0].update(platforms=["tpu"]), "function 0 .*platforms .'tpu'"),

@@ -253,7 +253,7 @@ def test_names_of_c():
     names = ["params['w'][0]", "x", "X", "int", "0th", "['a']", "_x_", "args"]
     assert identifiers(names, ["args"]) == ["params_w_0", "x", "X_2", "int_", "_0th", "a", "x_3", "args_2"]
     for wrong in ("2d", "int", "a-b", "", "naïve"):
-        with pytest.raises(ValueError, match="is no name of a function in C"):
+        with pytest.raises(ValueError, match="is not a C function name"):
             export.to_shared_object(lambda x: x, "unused.so", X, name=wrong)
 
 

@@ -166,9 +166,11 @@ def test_initializers_of_chosen_axes(shape, axes, mode):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="glu: axis 0 has 3 elements, which is no even number"):
+    with pytest.raises(ValueError, match="glu: axis 0 has 3 elements, which is not even"):
         ours.glu(F, axis=0)
-    with pytest.raises(ValueError, match=r"variance_scaling: the shape \(3,\) has no axis -2; say by in_axis"):
+    with pytest.raises(
+        ValueError, match=r"variance_scaling: the shape \(3,\) has no axis -2; name the axes by in_axis"
+    ):
         ours.initializers.he_normal()(random.key(0), (3,))
     with pytest.raises(AttributeError, match="has no attribute rellu; the nearest name is"):
         ours.rellu  # noqa: B018

@@ -178,7 +178,7 @@ def test_under_transformations():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"cumulative_sum: f32\[3,5\] has 2 dimensions; say by axis="):
+    with pytest.raises(ValueError, match=r"cumulative_sum: f32\[3,5\] has 2 dimensions; name one by axis="):
         pnp.cumulative_sum(F)
     with pytest.raises(ValueError, match=r"cumsum: axis 2 is out of range"):
         pnp.cumsum(F, 2)

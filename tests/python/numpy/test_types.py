@@ -57,7 +57,7 @@ def test_isdtype_is_jax_s(kind):
 
 
 def test_bad_kinds_are_refused():
-    with pytest.raises(ValueError, match="isdtype: 'ints' is no kind of dtypes: it is one of 'bool'"):
+    with pytest.raises(ValueError, match="isdtype: 'ints' is not a kind: expected one of 'bool'"):
         pnp.isdtype("int32", "ints")
 
 

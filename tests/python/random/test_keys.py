@@ -204,7 +204,7 @@ def test_primitives_refuse_keys(name):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"key: the generator that there is is 'threefry2x32' .* got 'rbg'"):
+    with pytest.raises(ValueError, match=r"key: the only generator is 'threefry2x32' .* got 'rbg'"):
         random.key(0, impl="rbg")
     with pytest.raises(ValueError, match="key: takes impl or dtype, not both"):
         random.key(0, impl="threefry2x32", dtype=KEY)

@@ -189,7 +189,7 @@ def test_trees_keywords_and_static_arguments():
 
 
 def test_what_is_refused():
-    with pytest.raises(NotImplementedError, match=r"checkpoint: concrete is not there any more.*static_argnums"):
+    with pytest.raises(NotImplementedError, match=r"checkpoint: concrete was removed.*static_argnums"):
         pc.checkpoint(layer, concrete=True)
     with pytest.raises(TypeError, match="checkpoint: takes a function, got 3"):
         pc.checkpoint(3)
