@@ -1,4 +1,5 @@
-"""The methods and operators of arrays: against NumPy's, eagerly and on tracers; what they refuse, in which words."""
+"""The methods and operators of arrays: against NumPy's, eagerly and on tracers; refused arguments and their
+messages."""
 
 import copy
 import operator

@@ -1,4 +1,4 @@
-"""A build says before it begins how much there is to do, and in a log from time to time how far it is."""
+"""A build reports the amount of work before it begins, and its progress in a log from time to time."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ def test_what_is_said_before(steps, jobs, said):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A build tree with steps enough to be told of, whose manifest a dry run takes for old, as CMake's with globs."""
+    """A build tree with enough steps for a report. A dry run considers its manifest old, as with CMake's globs."""
     names = [f"step{number}" for number in range(20)]
     rules = "rule step\n  command = touch $out\nrule look\n  command = true\n  restat = 1\n  generator = 1\n"
     manifest = "build always: phony\nbuild globs: look | always\nbuild build.ninja: look | globs\n"

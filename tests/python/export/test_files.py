@@ -1,4 +1,4 @@
-"""What is in the bytes of an exported function, and which bytes are refused: damage, later versions, unknown names."""
+"""The contents of exported files, and refused files: damage, later versions, unknown names."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_a_file_with_something_behind_it(blob):
 
 
 def resealed(blob, change):
-    """The file with another description, and checksums that are right."""
+    """The file with another description, and correct checksums."""
     description, sections, _ = container.opened(blob)
     change(description)
     writer = container.Writer()
@@ -87,7 +87,7 @@ def test_later_versions_of_what_is_inside(blob):
         ValueError, match=r"of the size '2\*b if c else 1', and this version reads numbers and expressions"
     ):
         export.deserialize(resealed(blob, lambda d: d["functions"][0]["in_avals"][0].update(shape=["2*b if c else 1"])))
-    # What is new, and may be left unread.
+    # New entries, which may stay unread.
     assert export.deserialize(resealed(blob, lambda d: d.update(comment="hello"))).call(X)["y"].shape == (3,)
 
 
@@ -182,7 +182,7 @@ def test_a_name_that_is_not_registered_where_it_is_loaded(blob):
         export.deserialize(resealed(blob, lambda d: d["functions"][0].update(out_tree=tree)))
 
 
-# What can't leave the process.
+# Functions that cannot be exported.
 
 
 def test_callbacks_are_refused():
@@ -249,11 +249,11 @@ def test_derivatives_that_were_not_written(blob):
     assert versions[0] <= exported.calling_convention_version <= versions[1]
 
 
-# What a file says with a right checksum, and is not so.
+# Wrong contents with a correct checksum.
 
 
 def places(value, path=()):
-    """Every place in what JSON holds."""
+    """All places in a JSON value."""
     yield path
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in entries:
@@ -264,7 +264,7 @@ OTHERS = [None, True, -1, 3, 2**63, 10**400, 1.5, "", "*", "abc", "\ud800", [], 
 
 
 def changed(description, path, other):
-    """The description with something else at a place; without it if `other` is `places`."""
+    """The description with another value at a place; without the place if `other` is `places`."""
     whole = json.loads(json.dumps({"d": description}))
     at, holder = ("d", *path), whole
     for key in at[:-1]:
@@ -307,7 +307,7 @@ def test_a_description_that_lies_is_one_kind_of_error(with_everything, which):
                 loaded = export.deserialize(b"".join((head, checksum, written, *writer._parts)))
             except export.DeserializationError as error:
                 refused += str(error).startswith("deserialize: ")
-            else:  # what may be so, or is not looked at
+            else:  # the change is valid, or the entry is not read
                 assert repr(loaded).startswith("Exported(")
                 assert loaded.serialize is not None
     assert refused > 500
@@ -348,7 +348,7 @@ def test_a_module_of_another_signature(blob):
         export.deserialize(lying).call(X)
 
 
-# A module that is damaged, with a right checksum.
+# A damaged module with a correct checksum.
 
 DOUBLED = """
 func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -359,7 +359,7 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
 
 
 def with_module(text, damage=(), operations=None):
-    """An exported function of one f32[3] whose module is another, with these bytes at these places."""
+    """An exported function of one f32[3], whose module has other bytes at the given places."""
     description, sections, _ = container.opened(export.export(lambda x: x + x)(X).serialize())
     data = bytearray(ir.Module.parse(text, ir.Context()).operation.write_bytecode())
     for place, byte in damage:
@@ -390,7 +390,7 @@ def test_a_module_is_read_once():
     read = loaded._code.readable
     assert "array.add" in loaded.mlir_module()
     assert loaded._code.readable is read
-    # What this process has made is not read again.
+    # The process does not read its own modules again.
     assert export.export(lambda x: x * 3)(X)._code.readable is not None
 
 
