@@ -6,8 +6,8 @@ Before `exported`, which interprets the description. All numbers are little-endi
     8    4  the version of this format (FORMAT)
     12   4  bytes of the description
     16   8  bytes of the sections, which follow it
-       24  32  the version of the package that wrote it, padded with zeros: readable in every version of the format
-       56  32  blake2b of all bytes before it, and of all bytes after it
+    24  32  the version of the package that wrote it, padded with zeros: readable in every version of the format
+    56  32  blake2b of all bytes before it, and of all bytes after it
     88      the description, then the sections, each at a multiple of ALIGNMENT from the first
 
 A change that earlier readers would misread raises FORMAT. Data that they may ignore becomes a new entry of the JSON.

@@ -1,10 +1,10 @@
 """The examples of the documentation's pages: extracted, run in order in one namespace for each page, and compared.
 
-        ```python    is run; a block with `>>>` is treated as `pycon`
-        ```pycon     is a doctest: the output is compared
-        ```console   `$ command` lines run in a shell, in a separate folder for the page; their output is compared
-        ```mlir      is read by array-opt if it is a module or a function
-        ```python no-run   is shown: separate tests run examples that raise, and readers run measurements
+    ```python    is run; a block with `>>>` is treated as `pycon`
+    ```pycon     is a doctest: the output is compared
+    ```console   `$ command` lines run in a shell, in a separate folder for the page; their output is compared
+    ```mlir      is read by array-opt if it is a module or a function
+    ```python no-run   is shown: separate tests run examples that raise, and readers run measurements
 
 In compared output, `...` matches anything, white space counts once, and a float matches to six digits, or to the
 written digits. Typed lines have the file `<stdin>`, as in a session. A block with a title that is a file of the
