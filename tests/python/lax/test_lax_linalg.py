@@ -95,7 +95,7 @@ def test_gradient_is_jaxs(name):
             def function(*floats):
                 out = getattr(library, name)(*floats, **params)
                 parts = out if isinstance(out, tuple | list) else [out]
-                # Squares, so that signs of vectors do not matter.
+                # Squares, so that the signs of vectors do not matter.
                 return sum((x * x * (i + 1.5)).sum() for i, x in enumerate(parts) if x.dtype == np.float32)
 
             return function

@@ -204,7 +204,7 @@ def test_errors():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, pnp.bfloat16.dtype, np.int32, np.complex64])
 def test_products_of_scalars_that_broadcast(dtype):
-    """With nothing to sum, each element of what reads the product is the product."""
+    """Without summed indices, each element of a dependent value is the product itself."""
     x = np.array(3, dtype)
     for product in (
         pnp.dot,
