@@ -36,7 +36,7 @@ NAMED = 3
 
 def _options() -> argparse.Namespace:
     options = parser(__doc__, runs=15)
-    options.add_argument("--sizes", type=int, help="so many of the sizes of each program (all)")
+    options.add_argument("--sizes", type=int, help="the number of sizes of each program (all)")
     options.add_argument("--whole", choices=SIDES, help="print only the time of this side for the program named")
     return options.parse_args()
 

@@ -108,7 +108,7 @@ def main() -> int:
     parser.add_argument("tree", help="a build tree that is configured")
     parser.add_argument("targets", nargs="*", help="the targets to build; everything by default")
     parser.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at a time")
-    options = parser.parse_intermixed_args()  # targets may stand behind -j
+    options = parser.parse_intermixed_args()  # targets may follow -j
     return build(options.tree, options.jobs, options.targets)
 
 

@@ -91,7 +91,7 @@ class OperationProgram:
         return [*sizes, *(f"--input={given}" for given in self.inputs), "--print=none"]
 
     def objection(self, status: int, told: str) -> str:
-        """The error in the end of a run; empty if there is none."""
+        """The fault in the outcome of a run; empty if there is none."""
         if self.fits and status != 0 and not NOT_COMPILED.search(told):
             return f"refuses sizes that fit: {self.name}"
         if self.fits is False and status == 0:

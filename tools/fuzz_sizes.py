@@ -74,7 +74,7 @@ class SizesProgram:
         return [f"--sizes={','.join(map(str, self.sizes))}", *["--input=fill:1"] * len(self.arguments), "--print=none"]
 
     def objection(self, status: int, told: str) -> str:
-        """The error in the end of a run; empty if there is none."""
+        """The fault in the outcome of a run; empty if there is none."""
         if self.fits and status != 0 and not NOT_COMPILED.search(told):
             return "refuses sizes that fit"
         return "accepts sizes that don't fit" if self.fits is False and status == 0 else ""

@@ -284,7 +284,7 @@ def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     kind = get_aval(pred).dtype
     if kind != dtypes.bool_:
         if not dtypes.is_integer(kind):
-            raise TypeError(f"select: pred is a bool, or an integer of which 1 and more hold, got {short(pred)}")
+            raise TypeError(f"select: pred must be a bool, or an integer (true from 1), got {short(pred)}")
         pred = ge(pred, 1)
     if get_aval(pred).shape == ():
         pred = broadcast_to(pred, get_aval(on_true).shape)

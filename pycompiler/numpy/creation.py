@@ -297,7 +297,7 @@ def _whole(name: str, x: Any) -> Any:
     """A symbolic size or a whole number, in a call with symbolic sizes."""
     if isinstance(x, Dim) or x == int(x):
         return x if isinstance(x, Dim) else int(x)
-    raise TypeError(f"{name}: beside dimensions it takes whole numbers, so that the size is a dimension, got {x!r}")
+    raise TypeError(f"{name}: with symbolic sizes, the other arguments must be whole numbers, got {x!r}")
 
 
 def arange(

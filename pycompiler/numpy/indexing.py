@@ -70,7 +70,7 @@ def read(
     fill = fill_of(x, fill) if mode == "fill" else None
     if 0 in [planned.shape[dim] for dim in planned.indexed]:
         if mode != "fill" and dim_product(planned.batch) != 0:
-            raise IndexError(f"{name}: {short(get_aval(x))} is empty where it is indexed")
+            raise IndexError(f"{name}: {short(get_aval(x))} is empty along an indexed axis")
         return movement.full(planned.result_shape(), cast(0 if fill is None else fill, get_aval(x).dtype))
     arrays = arrays_of(name, entries)
     extra = () if fill is None else (fill,)
@@ -145,7 +145,7 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
     shape, dims = planned.shape, planned.indexed
     for dim in dims:
         if shape[dim] == 0:
-            raise IndexError(f"index: {short(get_aval(x))} is empty where it is indexed")
+            raise IndexError(f"index: {short(get_aval(x))} is empty along an indexed axis")
     chosen = {dim: entries[axis] for dim, axis in dims.items()}
     cuts = {dim: _cut(entry.static, shape[dim]) for dim, entry in chosen.items()}
     is_far = any(entry.is_far for entry in entries)

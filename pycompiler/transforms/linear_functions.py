@@ -70,7 +70,7 @@ class Linearized:
 
 
 class _NotNeeded:
-    """Stands for an argument of which the pullback keeps nothing."""
+    """Stands for an argument that the pullback does not keep."""
 
     def __repr__(self) -> str:
         return "NotNeeded()"

@@ -28,7 +28,7 @@ def named_scope(name: str) -> AbstractContextManager[None]:
 
 @boundary
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
-    """`fun` in a `named_scope` of this name, or of its own.
+    """`fun` in a `named_scope` of this name; the default is the name of the function.
 
     >>> import pycompiler as pc
     >>> float(pc.named_call(lambda x: x + 1, name="next")(1.0))

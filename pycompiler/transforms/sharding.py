@@ -162,6 +162,6 @@ def _check_equal(debug_info: DebugInfo, tracker: Differing, outs: Sequence[Any],
                 f"shard_map: result {number} of {debug_info.name}, {short(out)} on each device, may differ over the "
                 f"mesh axes {shown}, which its entry of out_specs does not name, as if it were equal on all of "
                 f"them.\nWhat to do: make it equal, by lax.psum or lax.pmean over {shown}; or name the axis in "
-                "out_specs, so that the parts become one array; or, where it is known to be equal, give "
+                "out_specs, so that the parts become one array; or, if it is known to be equal, give "
                 "check_vma=False."
             )

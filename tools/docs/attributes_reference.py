@@ -9,7 +9,7 @@ SOURCE = "dialect/include/array/IR/Attributes.def"
 
 HEAD = f"""# Attributes
 
-Attributes of the dialect that stand on operations of any dialect, on modules, functions, and arguments and results of
+Attributes of the dialect on operations of any dialect, on modules, functions, and arguments and results of
 functions. A program sets the attributes of the first table; passes set the others for later passes. Generated from
 `{SOURCE}`.
 """

@@ -137,7 +137,7 @@ class Runner:
         # A blank line ends the expected output, unless more output follows.
         text = re.sub(r"(?<=\n)\n(?!\n|>>> |$)", "<BLANKLINE>\n", block.text)
         test = doctest.DocTestParser().get_doctest(text, {}, name, str(self.page), block.line - 1)
-        test.globs = self.namespace  # not a copy: later blocks see what this one defines
+        test.globs = self.namespace  # not a copy: later blocks see definitions of this one
         report: list[str] = []
         runner = doctest.DocTestRunner(checker=Checker(), optionflags=FLAGS, verbose=False)
         runner.run(test, out=report.append, clear_globs=False)

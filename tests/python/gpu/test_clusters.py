@@ -1,4 +1,4 @@
-"""Ops on the same rows as one kernel: softmax, normalization and their gradients, beside NumPy in f64."""
+"""Ops on the same rows as one kernel: softmax, normalization and their gradients, against NumPy in f64."""
 
 import os
 import re

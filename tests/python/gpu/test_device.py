@@ -76,7 +76,7 @@ large = np.random.default_rng(0).standard_normal(3_000_000).astype(np.float32)
 x = pnp.asarray(large)
 assert x.copy_to_host_async() is None
 assert np.array_equal(np.asarray(x), large) and np.asarray(x) is not np.asarray(x)
-large[:] = 0  # what was sent is the program's again
+large[:] = 0  # the program owns the sent array again
 assert np.asarray(x).any()
 assert np.array_equal(np.asarray(pnp.arange(5)), np.arange(5)) and np.asarray(pnp.full(3, 7)).tolist() == [7, 7, 7]
 """)

@@ -205,7 +205,7 @@ def test_columns_and_taken_elements():
 
 
 # Shape of x, of the updates, of the indices, and XLA's dimension numbers: windows at the front, at both sides of
-# what is indexed, part of a dimension; blocks that overlap, their dimensions before those of the indices; batches.
+# the indexed one, part of a dimension; blocks that overlap, their dimensions before those of the indices; batches.
 WINDOWS = [
     ((9, 4), (9, 30), (30,), ((0,), (1,), (1,), (), ())),
     ((3, 6, 5), (3, 40, 5), (40,), ((0, 2), (1,), (1,), (), ())),

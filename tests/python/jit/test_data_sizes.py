@@ -71,7 +71,7 @@ CASES = {
     "of one": (lambda np_, x: x[x > 0] + 1, [X[:1]]),
 }
 
-# For what of named sizes.
+# Bounds for programs with named sizes.
 LEAST = {"of nothing": 0, "compress by few": 2}
 
 

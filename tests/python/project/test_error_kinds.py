@@ -1,4 +1,4 @@
-"""Kinds of errors, beside jax's: where jax raises a TypeError, a ValueError or the like, ours can be caught as one too.
+"""Classes of errors against jax's: if jax raises a TypeError, a ValueError or another class, ours is one, too.
 
 `m` is the package, `n` its numpy. Where NumPy and jax differ, ours is both (`ArgumentError`).
 """

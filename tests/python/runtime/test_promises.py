@@ -142,7 +142,7 @@ def test_what_is_ready_to_run_does_not_wait_for_what_is_not(gate, load, vector):
 
 
 # 3. An error surfaces at the first read, with its type, the operation, its line and that of the launch, and poisons
-# what depends on it only. Also StreamTest.cpp (errorsPoisonDependentsOnly, errorsNameTheOperation) and
+# only its dependents. Also StreamTest.cpp (errorsPoisonDependentsOnly, errorsNameTheOperation) and
 # test_runtime_array.py::test_errors_surface_at_the_read_and_poison_dependents_only.
 
 
@@ -407,7 +407,7 @@ except KeyboardInterrupt:
 
 
 def forks(expected):
-    """Two threads are in `launch` while five children are made, in each of which `expected` is true if `right` is."""
+    """Two threads run `launch` while five children are forked. In each child, `expected` is true if `right` is."""
     return f"""
 threads = [threading.Thread(target=launch) for _ in range(2)]
 for thread in threads:
@@ -552,7 +552,7 @@ def test_a_program_that_fails_while_work_is_pending_ends():
 
 
 def test_nothing_is_alive_after_the_arrays_are_gone(gate, vector):
-    gc.collect()  # what other tests left
+    gc.collect()  # remains of other tests
     before = rt.live_arrays()
     results = [gate(vector()) for _ in range(10)]
     chained = pc.jit(lambda *xs: sum(xs))(*results)

@@ -409,7 +409,7 @@ def test_bad_arguments():
 
 
 def test_derivatives_of_log_ndtr_far_out():
-    # The density by the probability, and what follows from it, by mpmath; to the left both of these vanish.
+    # The density by the probability, and its consequences, by mpmath; to the left both vanish.
     slope = pc.grad(special.log_ndtr)
     bend = pc.grad(slope)
     for x in (-100.0, -5.0, 0.0, 5.0, 12.0):
