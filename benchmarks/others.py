@@ -66,8 +66,7 @@ def step_times(size: int, runs: int) -> Samples:
 
 
 def transfer_times(n: int, runs: int) -> Samples:
-    """Seconds to copy a matrix to the device. The memory is not aligned, because jax uses aligned memory without a
-    copy."""
+    """Seconds to copy a matrix to the device. It is not aligned, because jax does not copy aligned memory."""
     x = np.ones(n * n + 1, np.float32)[1:].reshape(n, n)
     return interleaved(
         {lib.name: lambda lib=lib: lib.top.device_put(x).block_until_ready() for lib in (OURS, JAX)}, runs

@@ -63,8 +63,7 @@ KINDS = {
 
 
 def draw(bars: list[Bar], title: str, path: pathlib.Path) -> None:
-    """Draw bars. Left of 1 is better. The axis is logarithmic, so that twice and half as fast have the same
-    distance."""
+    """Draw bars. Left of 1 is better. The axis is logarithmic: twice and half as fast have the same distance."""
     figure, axes = pyplot.subplots(figsize=(11, 1.5 + 0.22 * len(bars)), layout="constrained")
     least = min(0.1, *(bar.value for bar in bars if bar.value > 0)) if bars else 0.1
     left = 10 ** math.floor(math.log10(max(least, 1e-3)))

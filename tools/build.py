@@ -45,8 +45,7 @@ def announcement(tree: str, steps: int, jobs: int) -> str:
 
 
 def thinned(lines: Iterable[str], now: Iterator[float]) -> Iterator[str]:
-    """The lines of a log: of ninja's progress, the first, the last and one every BETWEEN_LINES seconds; all other
-    lines."""
+    """The lines of a log: ninja's first and last progress, one every BETWEEN_LINES seconds, and all other lines."""
     told, kept = -BETWEEN_LINES, ""
     for line in lines:
         if not STATUS.match(line):

@@ -53,8 +53,7 @@ def cmake_arrows(path: str, function: str) -> dict[str, set[str]]:
 
 
 def cmake_libraries(folder: str) -> dict[str, set[str]]:
-    """The allowed includes of folders that are a library each: all libraries that are linked, directly or
-    indirectly."""
+    """The allowed includes of folders that are a library each: all libraries that are linked, also indirectly."""
     names: dict[str, str] = {}
     linked: dict[str, list[str]] = {}
     for path in sorted((ROOT / folder).rglob("CMakeLists.txt")):

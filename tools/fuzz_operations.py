@@ -419,8 +419,7 @@ def _slice(program: OperationProgram, name: str) -> Results:
         f": ({program.type(first)}) -> RESULTS"
     )
     program.expected = [("f32", (max(0, -(-(limit - start) // stride)),))]
-    # For an empty slice, a start beyond the end is right both ways; so is a limit less than one stride before the
-    # start.
+    # For an empty slice, a start beyond the end is right both ways; so is a limit within one stride before the start.
     program.fits = None if limit <= start else True
     return program.expected if limit <= shape[0] and limit - start > -stride else None
 

@@ -287,8 +287,7 @@ class Thread:
 
 
 def live(most: tuple[float, float] = (0, 0)) -> tuple[int, int]:
-    """The arrays and bytes that are alive after all work is done; waits up to five seconds until they are at most
-    `most`."""
+    """The arrays and bytes that are alive after all work; waits up to five seconds until they are at most `most`."""
     now = (0, 0)
     for _ in range(50):
         gc.collect()

@@ -105,8 +105,7 @@ class Exported:
             return str(read_module(readable(self._code)))
 
     def has_vjp(self) -> bool:
-        """Whether a derivative is available: always in the process that exported; else if it was serialized with
-        one."""
+        """Whether there is a derivative: always in the process that exported; else if it was serialized with one."""
         return self._get_vjp is not None
 
     @boundary

@@ -84,8 +84,7 @@ def stage(x: Array, /) -> Array:
 
 
 def stack(operands: Sequence[Array], axis: int = 0) -> Array:
-    """Arrays of one shape and dtype joined along a new axis. ValueError if shapes differ, TypeError if dtypes
-    differ."""
+    """Arrays of one shape and dtype joined along a new axis. ValueError or TypeError if shapes or dtypes differ."""
     if not len(operands):
         raise ValueError("stack: needs at least one array")
     check_arrays("stack", *operands)

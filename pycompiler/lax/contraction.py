@@ -300,8 +300,7 @@ def ragged_dot(
     group_offset: Array | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The product of lhs[m, k] by groups of rows: the first group_sizes[0] rows times rhs[0], the next ones times
-    rhs[1].
+    """The product by groups of rows: the first group_sizes[0] rows of lhs[m, k] times rhs[0], the next times rhs[1].
 
     Rows after the last group give 0. group_offset must be None.
     """

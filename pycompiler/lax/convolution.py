@@ -128,8 +128,7 @@ def _in_order(sizes: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
 
 
 def _described(lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any) -> tuple[Any, Any, Any]:
-    """The sizes of both sides in the order batch or output, feature, spatial, and the order of the result's
-    dimensions."""
+    """The sizes of both sides as batch or output, feature, spatial, and the order of the result's dimensions."""
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
     return [lhs_shape[axis] for axis in lhs_spec], [rhs_shape[axis] for axis in rhs_spec], out_spec
 

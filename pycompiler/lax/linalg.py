@@ -96,8 +96,7 @@ def eig(
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
 ) -> list[Array]:
-    """The eigenvalues [..., n] of each [..., n, n], and, if requested, left and right eigenvectors (columns); all
-    complex.
+    """The eigenvalues [..., n] of each [..., n, n], and, on request, left and right eigenvectors (columns); complex.
 
     Each vector has the norm 1, and its largest element is real.
 

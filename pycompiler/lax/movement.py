@@ -79,8 +79,7 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:
-    """Whether an array of these sizes that depends on no array is created here: nothing is traced or checked for
-    nan."""
+    """Whether an array of these sizes is created here, without operands: nothing is traced or checked for nan."""
     if current_trace() is not None or config.debug_nans or config.debug_infs:
         return False
     return all(type(size) is int and size >= 0 for size in sizes)

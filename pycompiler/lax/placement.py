@@ -88,8 +88,7 @@ def _is_entry(x: Any) -> bool:
 
 
 def _along(what: str, entries: Any, tree: Any, is_entry: Callable[[Any], bool]) -> list[Any]:
-    """An entry for each leaf of a tree, from a tree of entries that is a prefix of it. ValueError names the
-    mismatch."""
+    """An entry for each leaf of a tree, from a tree of entries that is a prefix of it, else ValueError."""
     for entry in tree_leaves(entries, is_entry):
         if not is_entry(entry):
             raise TypeError(f"device_put: {what} must be a bool, or a tree of bools, got {entry!r}")

@@ -84,8 +84,7 @@ def random_gamma_grad(*args: Array) -> Array:
 
 
 def polygamma(m: Array, x: Array) -> Array:
-    """The derivative of order m (integral, as a float) of digamma. Its derivative with respect to m raises
-    ValueError."""
+    """The derivative of order m (integral, as a float) of digamma. Its derivative by m raises ValueError."""
     return special.polygamma.bind(*matched("polygamma", m, x))
 
 

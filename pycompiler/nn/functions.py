@@ -142,8 +142,7 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
 
 
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
-    """x, whether it is positive, and x if it is not (else 0, so that values that are not selected have a
-    derivative)."""
+    """x, whether it is positive, and x if it is not (else 0, so that a branch not taken has a derivative)."""
     (x,) = promoted_inexact(name, x)
     positive = ufuncs.greater(x, 0)
     return x, positive, lax.select(positive, cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)

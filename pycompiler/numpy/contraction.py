@@ -182,8 +182,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 
 def _with_batch(x: Array, axis: int, batch: tuple[Any, ...]) -> tuple[Array, int]:
-    """x with the dimensions other than an axis broadcast, and the new place of the axis, which differs for each
-    array."""
+    """x with the dimensions other than an axis broadcast, and the new place of the axis, which depends on x."""
     shape = get_aval(x).shape
     place = axis + len(batch) + 1 - len(shape)
     return broadcast_to(x, (*batch[:place], shape[axis], *batch[place:])), place

@@ -397,8 +397,7 @@ def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) ->
         return cast(_exact_line(start, stop, count, shape, offset), dtype), step
     first, last = broadcast_to(first, shape), broadcast_to(last, shape)
     if whole:
-        # A single quotient of values that are exact for whole numbers. It is rounded once, and not below a whole
-        # result.
+        # A single quotient of exact values, for whole numbers. It is rounded once, and not below a whole result.
         total = elementwise.mul(first, elementwise.sub(cast(count, kind), index))
         total = elementwise.add(total, elementwise.mul(last, index))
         return cast(elementwise.floor(elementwise.div(total, cast(count, kind))), dtype), step

@@ -28,8 +28,7 @@ Path = tuple[tuple[int, ...], ...]
 
 
 def _as_text(name: str, subscripts: Any, operands: Sequence[Any]) -> tuple[str, list[Any]]:
-    """The subscripts as a string, and the operands. The interleaved form (a, [0, 1], b, [1, 2], [0, 2]) is
-    converted."""
+    """The subscripts as a string, and the operands, also for the interleaved form (a, [0, 1], b, [1, 2], [0, 2])."""
     if isinstance(subscripts, str):
         return subscripts, list(operands)
     given = [subscripts, *operands]
@@ -240,8 +239,7 @@ def einsum(
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
-    """The order in which einsum would contract, as groups of positions in the list of remaining operands, and a
-    report."""
+    """The order of einsum's contractions, as groups of positions in the list of remaining operands, and a report."""
     text, given = _as_text("einsum_path", subscripts, operands)
     check_arrays("einsum_path", *given)
     shapes = [get_aval(x).shape for x in given]

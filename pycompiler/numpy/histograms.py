@@ -59,8 +59,7 @@ def _edges(name: str, a: Any, bins: Any, limits: Any) -> Array:
 
 
 def _bin_of(edges: Array, values: Array) -> Array:
-    """The number of the bin of each value, from 1. Below the first edge: 0; above the last: the number of bins plus
-    1."""
+    """The number of the bin of each value, from 1; 0 below the first edge, the number of bins plus 1 above the last."""
     place = searchsorted(edges, values, side="right")
     # The last bin includes its upper edge.
     last = movement.index_in_dim(edges, -1, keepdims=False)

@@ -52,8 +52,7 @@ class Plan:
         return {dim: axis for dim, axis in enumerate(self.axes) if isinstance(axis, int)}
 
     def layout(self) -> list[Any]:
-        """The dimensions of the result without new ones: a dimension of x, or ('batch', i) for the i-th of the
-        arrays."""
+        """The result's dimensions without new ones: a dimension of x, or ('batch', i) for the i-th of the arrays."""
         labels: list[Any] = [item for item in self.order[: self.place] if item is not None]
         labels += [("batch", i) for i in range(len(self.batch))]
         return [*labels, *(item for item in self.order[self.place :] if item is not None)]
@@ -78,8 +77,7 @@ class Entry:
 
     @property
     def is_far(self) -> bool:
-        """Whether it is a number that int32 does not hold. A slice can start there, but no array has such a
-        position."""
+        """Whether it is a number that int32 does not hold. A slice can start there; arrays have no such positions."""
         return isinstance(self.static, int) and type(self.array) is np.int64
 
 

@@ -209,8 +209,7 @@ def reduced(
     initial: Any,
     where: Any,
 ) -> Array:
-    """A reduction of lax over axes with NumPy's parameters. `identity` replaces elements where `where` does not
-    hold."""
+    """A reduction of lax over axes with NumPy's parameters. `identity` replaces elements outside of `where`."""
     shape = get_aval(a).shape
     axes = canonical_axes(name, axis, len(shape))
     return _started(

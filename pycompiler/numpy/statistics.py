@@ -39,8 +39,7 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
 def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
-    """a as a float whose given axes (None: all) are merged into a last axis; and the shape of the result with sizes
-    1."""
+    """a as a float with the given axes (None: all) merged into a last one; the shape of the result with sizes 1."""
     check_arrays(name, a)
     shape = get_aval(a).shape
     axes = canonical_axes(name, axis, len(shape))

@@ -154,8 +154,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         initial: Any = None,
         where: Any = None,
     ) -> Array:
-        """The elements along an axis (None: all) combined by the function, starting with `initial`, where `where`
-        holds."""
+        """The elements along an axis (None: all) in `where`, combined by the function, starting with `initial`."""
         name = self._check("reduce", a, out=out)
         if where is not None and self.identity is None and initial is None:
             raise ValueError(f"{name}: where= needs initial=, the value for no elements")
@@ -243,8 +242,7 @@ class ufunc(ArrayFunction):  # noqa: N801
 
     @given_arrays
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
-        """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] if the range is
-        empty."""
+        """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] for an empty range."""
         name = self._check("reduceat", a, indices, out=out)
         axis = canonical_axis(name, axis, get_aval(a).ndim)
         if get_aval(indices).ndim != 1 or not dtypes.is_integer(get_aval(indices).dtype):

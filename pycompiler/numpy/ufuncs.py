@@ -90,8 +90,7 @@ radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x,
 
 
 def fabs(x: Any, /) -> Array:
-    """The magnitude of x, as a float. Integers are converted to floats; TypeError for complex numbers, which abs
-    takes."""
+    """The magnitude of x, as a float; integers are converted. TypeError for complex numbers, which abs takes."""
     (x,) = promoted_inexact("fabs", x)
     refuse_complex("fabs", x)
     return lax.abs(x)

@@ -1,5 +1,4 @@
-"""Distributions that are formulas of uniform or normal numbers. The algorithms are JAX's. The numbers equal JAX's, up
-to rounding."""
+"""Distributions that are formulas of uniform or normal numbers. The algorithms are JAX's; numbers agree to rounding."""
 
 from typing import Any
 
@@ -62,8 +61,7 @@ def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def normal(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype is given, which may be
-    complex.
+    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a (float or complex) dtype is given.
 
     >>> from pycompiler import random
     >>> random.normal(random.key(42))

@@ -86,8 +86,7 @@ def _correlated(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
 
 
 def _correlated2d(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
-    """As SciPy's correlate2d: 'same' is the centre of the reversed result, and 'valid' conjugates the smaller
-    matrix."""
+    """As SciPy's correlate2d: 'same' is the centre of the reversed result; 'valid' conjugates the smaller matrix."""
     if mode != "same":
         result = _correlated(in1, in2, mode=mode, precision=precision)
         first, second = get_aval(in1).shape, get_aval(in2).shape

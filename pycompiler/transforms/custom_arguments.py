@@ -148,8 +148,7 @@ class Arguments:
             self._fixed[place] = None
 
     def take_operands(self) -> list[Any]:
-        """The operands. A second call gives none: the rules live as long as the trace and must not keep the
-        operands."""
+        """The operands; none at a second call. The rules live as long as the trace and must not keep the operands."""
         operands, self._operands = self._operands, []
         return operands
 

@@ -372,8 +372,7 @@ class _Rule:
 
 @boundary
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
-    """A function that takes the traced values in the closure of `fun` as further arguments, and the list of these
-    values.
+    """`fun` with the traced values of its closure as further arguments, and the list of these values.
 
     `fun` is traced for the types of `example_args`. A higher-order function with a custom derivative rule uses this
     to differentiate with respect to values in the closure of its argument: they become arguments.

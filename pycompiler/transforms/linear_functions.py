@@ -1,5 +1,4 @@
-"""The functions that `vjp`, `linearize` and `linear_transpose` return. They are containers of the arrays that they
-keep.
+"""The functions that `vjp`, `linearize` and `linear_transpose` return: containers of the arrays that they keep.
 
 `jit` and `vmap` can return and take them. Their structure is the linear graph, which is compared by identity; their
 leaves are its constants. Before it: `derivative`, which checks their arguments.
@@ -83,16 +82,14 @@ register_pytree_node(_NotNeeded, lambda _: ((), None), lambda _, __: _NotNeeded(
 class VJP:
     """The pullback that `vjp` returns: a function from a cotangent of the result to a tuple of those of the arguments.
 
-    It is a container of its saved values: `args_res` has saved arguments in their places, `opaque_residuals` the
-    others.
+    It is a container of its saved values: `args_res` has arguments in their places, `opaque_residuals` the others.
     """
 
     def __init__(
         self, linearized: Linearized, places: tuple[int, ...], args_res: list[Any], opaque_residuals: list[Any]
     ) -> None:
         self._linearized = linearized
-        # For each constant of the graph: the number of its argument, or, counted from ~0 downwards, of its opaque
-        # residual.
+        # For each constant of the graph: the number of its argument, or, from ~0 downwards, of its opaque residual.
         self._places = places
         self.args_res = args_res
         self.opaque_residuals = opaque_residuals

@@ -90,8 +90,7 @@ def vmap(
 
 
 def _without_float0(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[list[Any], list[MappedAxis]]:
-    """The leaves and their axes. An array of float0, which holds nothing, is replaced by one of its members,
-    unmapped."""
+    """The leaves and their axes. An array of float0, which holds nothing, becomes one of its members, unmapped."""
     given: list[Any] = []
     trace_dims: list[MappedAxis] = []
     for leaf, dim in zip(leaves, dims, strict=True):

@@ -1,7 +1,6 @@
 """The policies of `checkpoint`, under jax's names. A policy chooses values that are kept instead of recomputed.
 
-`checkpoint` calls a policy for each operation: `policy(primitive, *avals, **params)` returns whether its results may be
-kept.
+A policy is called for each operation: `policy(primitive, *avals, **params)` returns whether its results may be kept.
 """
 
 from __future__ import annotations

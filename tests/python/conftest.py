@@ -56,8 +56,7 @@ def process_for(module) -> dict[str, str]:
 
 @functools.cache
 def outcomes(path: str, needed: frozenset[tuple[str, str]], marks: str) -> dict[str, tuple[str, str]]:
-    """The outcome of each test of a file that has one of the marks: "failed" or "skipped" with the reason, or
-    nothing."""
+    """The outcome of each test of a file with one of the marks: "failed" or "skipped" with the reason, or nothing."""
     environment = {**os.environ, **dict(needed)}
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", path]

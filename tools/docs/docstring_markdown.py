@@ -1,5 +1,4 @@
-"""Conversion of docstrings, which are plain text with examples, to Markdown: examples become blocks; only `code` stays
-markup."""
+"""Conversion of docstrings, plain text with examples, to Markdown: examples become blocks; only `code` is markup."""
 
 import re
 

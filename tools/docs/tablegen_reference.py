@@ -1,5 +1,4 @@
-"""The reference of the dialect and of the passes: the output of mlir-tblgen for each .td file, one page for each
-family.
+"""The reference of the dialect and the passes: mlir-tblgen's output for each .td file, one page for each family.
 
 Only the .td files describe ops and passes; this module adds titles.
 """
@@ -64,8 +63,7 @@ def dialect_page(root: Path, ops: list[str]) -> str:
 
 
 def described(root: Path, path: Path, *options: str) -> str:
-    """The output of mlir-tblgen for one file: a heading of the second level for each op or pass, and no other
-    headings."""
+    """The output of mlir-tblgen for one file: a second-level heading for each op or pass, and no other headings."""
     text = tablegen(root, path, *options).split("-->", 1)[1].strip()
     text = re.sub(r"^#### (.*?):?$", r"**\1**", text, flags=re.MULTILINE)
     # Writers of IR do not need the C++ class. The name of a pass loses the dash of the command line.

@@ -305,8 +305,8 @@ def invpascal(n: int, kind: str | None = None) -> Array:
 
 
 def helmert(n: int, full: bool = False) -> Array:
-    """The rows of Helmert's matrix [n - 1, n], orthogonal to each other and to a row of ones; with `full`, also that
-    row."""
+    """The rows of Helmert's matrix [n - 1, n], orthogonal to each other and to ones; with `full`, also a row of
+    ones."""
     n = _index("helmert", n)
     if n < 1:
         raise ValueError(f"helmert: n must be positive, got {n}")

@@ -1,5 +1,4 @@
-"""The methods and operators of arrays: against NumPy's, eagerly and on tracers; refused arguments and their
-messages."""
+"""The methods and operators of arrays: against NumPy's, eagerly and on tracers; refused arguments."""
 
 import copy
 import operator

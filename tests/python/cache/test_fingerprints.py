@@ -1,5 +1,4 @@
-"""The digest of a graph covers all data of its code: all parameters that emission reads, and all possible
-differences."""
+"""The digest of a graph covers all data of its code: all parameters that emission reads, and all differences."""
 
 import os
 import subprocess

@@ -101,7 +101,7 @@ def samples(count: int, dtype: Any) -> np.ndarray:
 
 
 def ulps(result: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """The error in units of the last place of the correctly rounded result; inf if the class or the sign of zero
+    """The error in units of the last place of the rounded exact result; inf if the class or the sign of zero
     differs."""
     dtype = result.dtype
     with np.errstate(all="ignore"):

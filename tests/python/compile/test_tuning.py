@@ -1,5 +1,4 @@
-"""Measured plans: all plans compute the same product, measurements are stored and found again, and nothing is
-blocked."""
+"""Measured plans: all plans compute the same product, measurements are stored and found again, nothing blocks."""
 
 import os
 import subprocess

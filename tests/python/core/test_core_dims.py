@@ -1,5 +1,4 @@
-"""Symbolic dimensions: arithmetic is compared with numbers; operations that depend on a size are errors that name
-it."""
+"""Symbolic dimensions: arithmetic is compared with numbers; an operation that depends on a size names it."""
 
 import copy
 import pickle

@@ -1,5 +1,4 @@
-"""The site builds without a warning, also about links; its reference has all public functions, ops, passes,
-settings."""
+"""The site builds without warnings, also about links; its reference has all functions, ops, passes, settings."""
 
 import inspect
 import os

@@ -1,5 +1,4 @@
-"""Programs of several kernels, with loops and conditionals between them, on the CPU: the results of the CPU's own
-code."""
+"""Programs of several kernels, with loops and conditionals between them, on the CPU, against the CPU's own code."""
 
 import ml_dtypes
 import numpy as np

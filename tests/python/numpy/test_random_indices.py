@@ -36,8 +36,7 @@ def items(size, shapes):
 @st.composite
 def indices(draw):
     """An index of some of the three dimensions, mixed with None and an ellipsis."""
-    # Shapes that broadcast together. The number of a mask's true elements would have to fit, too, so a mask stands
-    # alone.
+    # Shapes that broadcast together. The number of a mask's true elements would have to fit, so a mask stands alone.
     shapes = st.sampled_from([(2,), (1,), (3, 1), (), (3, 2)])
     chosen = [draw(items(size, shapes)) for size in SHAPE[: draw(st.integers(0, 3))]]
     masks = [i for i, item in enumerate(chosen) if isinstance(item, np.ndarray) and item.dtype == bool]

@@ -46,8 +46,7 @@ def test_what_breaks_an_arrow_is_found(check, tmp_path, monkeypatch, files, mess
 
 
 def test_libraries_are_rooms(check, tmp_path, monkeypatch):
-    """For a folder of libraries, the allowed includes are those of CMake, and a folder of headers for each is
-    public."""
+    """For folders of libraries, CMake defines the allowed includes, and a folder of headers for each is public."""
     monkeypatch.setattr(check, "ROOT", tmp_path)
     for room, links in {"Low": "", "Middle": "Low", "High": "Middle"}.items():
         (tmp_path / "part" / room).mkdir(parents=True)

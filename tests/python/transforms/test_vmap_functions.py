@@ -150,8 +150,7 @@ def test_nothing_is_unrolled(name):
     for one in chosen[: 1 if len(sample.args) > 4 else 15]:
         few, many = (count(batched(name, sample, one, size)) for size in (2, 9))
         assert few == many, one
-        # And it contains the operation itself, once, with operations that move axes; except for loops, none of them
-        # loops.
+        # And it contains the operation itself, once, with operations that move axes. Only loops contain loops.
         if name not in ("while", "scan", "cond"):
             assert not {"while", "scan"} & set(few)
             assert len(few) <= 30, few
