@@ -1,4 +1,4 @@
-"""The cores of a benchmark's process: to be set before a library is imported, which asks how many there are."""
+"""The cores of a benchmark's process. They must be set before the import of a library, which reads their number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def pin(threads: int) -> None:
-    """Keep to so many of the cores that the process may use; ends the process where there are fewer."""
+    """Use only `threads` of the cores of the process; end the process if there are fewer."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < threads:
         sys.exit(f"--threads {threads} needs as many cores; there are {len(cores)}")

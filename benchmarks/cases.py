@@ -1,6 +1,6 @@
-"""The benchmark cases: every size, dtype, variant and bar. What is computed stands in the files of the families.
+"""The benchmark cases: all sizes, dtypes, variants and bars. The computations are in the files of the families.
 
-A bar is the greatest ratio of our time and the better one of NumPy and jax that is asked for; library.py says more.
+A bar is the maximum ratio of our time to the better time of NumPy and jax; see library.py.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ SQUARE = (1024, 1024)
 ROWS = (SQUARE, (1000, 1003), (32768, 128))
 MLP = (784, 512, 512, 10)
 
-# What is asked of the geometric mean of a group's ratios, besides the bar of each.
+# Bars for the geometric mean of a group's ratios, besides the bar of each case.
 GROUPS = {programs.PROGRAMS: 0.8}
-# With more than one thread nothing is asked but that no case is slower than this.
+# With more than one thread, this is the only bar, for each case.
 THREADS_BAR = 1.1
 
 ELEMENTWISE = (
@@ -70,12 +70,12 @@ CONTRACTION = (
     contraction.convolution((8, 32, 56, 56), 64, bar=1.03),
     contraction.depthwise((8, 32, 56, 56), bar=1.03),
 )
-# Seconds a run; at the end.
+# Each run takes seconds, so these cases are last.
 LARGE = tuple(contraction.matmul(n, n, n, bar=1.03) for n in (2048, 4096))
 
 PROGRAMS = (
     programs.covariance(1000, bar=1.03),
-    # A call more than a program: no part of the mean.
+    # This measures a call more than a program, so it is not in the mean.
     programs.covariance(10, bar=1.03, group=""),
     programs.mlp_step(MLP, batch=128, bar=1.03),
     programs.gpt_block(width=256, heads=8, length=256, batch=4, bar=1.03),
@@ -93,7 +93,7 @@ RANDOM = (
 
 CASES: tuple[Case, ...] = (*ELEMENTWISE, *REDUCTION, *ORDER, *CONTRACTION, *PROGRAMS, *RANDOM, *loops.LOOPS, *LARGE)
 
-# Programs whose compilation is timed. The loops of the last three are Python's.
+# Programs whose compilation is timed. The last three have Python loops.
 COMPILED = (
     elementwise.add_one("x+1 1024x1024 f32", SQUARE),
     reduction.product_sum(SQUARE),
@@ -104,30 +104,30 @@ COMPILED = (
     programs.chain("tanh(x @ x), 100 times", (128, 128), 100, lambda lib, x: lib.numpy.tanh(x @ x)),
     programs.gpt_step(layers=12, width=256, heads=8, length=256, batch=4, tokens=1024),
 )
-# What is asked of the geometric mean of these ratios, and of each where the disk cache has it.
+# Bars for the geometric mean of these ratios, and for each ratio with the disk cache.
 COMPILE_BAR, LOAD_BAR = 0.35, 0.15
 
-# Programs whose temporaries are compared: at most so many times jax's and so many bytes for each thread.
+# Programs whose temporaries are compared. The bar is a multiple of jax's bytes plus bytes for each thread.
 _USING_MEMORY = (*PROGRAMS, *COMPILED, *REDUCTION, *ORDER, *CONTRACTION)
 MEASURED_MEMORY = tuple({case.name: case for case in _USING_MEMORY}.values())
 MEMORY_BAR, MEMORY_OF_A_THREAD = 1.2, 2 << 20
 
-# Programs that run at fifty sizes, each a compilation of jax's.
+# Programs that run at fifty sizes; jax compiles for each.
 DYNAMIC = (
     dynamic.mlp_steps(MLP, sizes=tuple(range(1, 51))),
     dynamic.gpt_blocks(width=256, heads=8, sizes=tuple(16 + round(496 * k / 49) for k in range(50))),
 )
 SMALL_CALLS = dynamic.small_calls(sizes=tuple(range(1, 51)))
-# What is asked of the whole run beside jax's, of the compilations told and found out, of the geometric mean of the
-# warm calls beside those of one size, and of a small call beside one of one size.
+# Bars for: the whole run relative to jax's; the compilations with given and with detected dimensions; the geometric
+# mean of warm calls relative to those for one size; a small call relative to one for one size.
 WHOLE_BAR, TOLD_BAR, AUTO_BAR, WARM_BAR, SMALL_BAR = 0.2, 1, 2, 1.15, 1.3
 
 
 def warming() -> Case:
-    """What is compiled first, so that the process is warm."""
+    """The program that is compiled first, to warm the process."""
     return reduction.reduction("sum", (100, 100), 0)
 
 
 def compile_case(_: Library) -> Callable[..., Tree]:
-    """The function whose tracing, compilation and loading is timed; a new one each time, so that no cache knows it."""
+    """The function whose tracing, compilation and loading is timed. It is new in each run, so that no cache has it."""
     return lambda x, y: (x * y + 1).sum()

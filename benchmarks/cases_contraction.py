@@ -19,7 +19,7 @@ def matmul(m: int, k: int, n: int, bar: float | None = None, dtype: str = "float
         flops=2.0 * m * k * n,
         x64=dtype == "float64",
         bar=bar,
-        # NumPy has no bfloat16 of its own, torch no such arrays of NumPy's.
+        # NumPy has no bfloat16, and torch does not read such NumPy arrays.
         numpy=dtype != "bfloat16",
         tolerance=1e-2 if dtype == "bfloat16" else 1e-4,
         peers={} if dtype == "bfloat16" else {"torch": lambda torch: torch.matmul},
@@ -65,7 +65,7 @@ def convolution(images: tuple[int, int, int, int], features: int, bar: float | N
 
 
 def depthwise(images: tuple[int, int, int, int], bar: float | None = None) -> Case:
-    """3x3, SAME, stride 1, every channel with a kernel of its own."""
+    """3x3, SAME, stride 1, with a separate kernel for each channel."""
     batch, channels, height, width = images
 
     def build(lib: Library) -> Callable[..., Tree]:

@@ -1,4 +1,4 @@
-"""Programs that are called at many sizes of one dimension. Sizes and bars: cases.py; measured by dynamic.py."""
+"""Programs with calls at many sizes of one dimension. Sizes and bars: cases.py; dynamic.py measures them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from models import block_params, gpt_block, mlp_loss, mlp_params, updated
 class SizedCase:
     """`build(lib)` returns the function, `inputs(rng, size)` its arguments at a size as NumPy arrays.
 
-    `dynamic` is what jit of pycompiler is told of its dimensions.
+    `dynamic` is the argument of pycompiler's jit for its dimensions.
     """
 
     name: str
@@ -31,7 +31,7 @@ class SizedCase:
 
 
 def mlp_steps(widths: tuple[int, ...], sizes: tuple[int, ...]) -> SizedCase:
-    """Training steps, the batches of which differ in size."""
+    """Training steps on batches of different sizes."""
 
     def inputs(rng: np.random.Generator, size: int) -> tuple[Tree, ...]:
         images = rng.standard_normal((size, widths[0]), dtype=np.float32)
@@ -47,7 +47,7 @@ def mlp_steps(widths: tuple[int, ...], sizes: tuple[int, ...]) -> SizedCase:
 
 
 def gpt_blocks(width: int, heads: int, sizes: tuple[int, ...]) -> SizedCase:
-    """The forward pass of a block, of texts that differ in length."""
+    """The forward pass of a block on texts of different lengths."""
 
     def inputs(rng: np.random.Generator, size: int) -> tuple[Tree, ...]:
         return block_params(rng, width), rng.standard_normal((1, size, width), dtype=np.float32)
@@ -66,7 +66,7 @@ def gpt_blocks(width: int, heads: int, sizes: tuple[int, ...]) -> SizedCase:
 
 @dataclass(frozen=True)
 class SizedCall:
-    """A call that does next to nothing: `dynamic` as in SizedCase; `arguments(size)` are NumPy arrays."""
+    """A call with almost no work: `dynamic` as in SizedCase; `arguments(size)` are NumPy arrays."""
 
     name: str
     function: Callable[..., Tree]
@@ -80,7 +80,7 @@ def _floats(size: int) -> np.ndarray:
 
 
 def small_calls(sizes: tuple[int, ...]) -> tuple[SizedCall, ...]:
-    """Of one size, and of so many in turn, that the call has seen before."""
+    """Calls at one size, and at several sizes in turn, after a first call at each."""
 
     def add_one(x: Any) -> Any:
         return x + 1

@@ -1,4 +1,4 @@
-"""Cases of elementwise arithmetic: chains that want to be one loop, and the elementary functions. Sizes: cases.py."""
+"""Cases of elementwise arithmetic: chains that should be one loop, and elementary functions. Sizes: cases.py."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def waves(name: str, n: int, bar: float | None = None) -> Case:
 
 
 def function(name: str, n: int, dtype: str) -> Case:
-    """An elementary function; numbers that every one of them takes."""
+    """An elementary function, on numbers in the domain of all of them."""
 
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda x: getattr(lib.numpy, name)(x)
@@ -72,7 +72,7 @@ def drawing(name: str, n: int, newer: bool, bar: float | None = None, group: str
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda key: getattr(lib.random, name)(key, (n,))
 
-    # A key as its two words: what it draws is the same numbers in both libraries.
+    # The key is given as its two words, so that both libraries draw the same numbers.
     stream = "partitionable" if newer else "original"
     title = f"random.{name} 1e6 f32, {stream} stream"
     return Case(

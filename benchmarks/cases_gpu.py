@@ -1,4 +1,4 @@
-"""What `make bench-gpu` runs: cases of the families on sizes for a GPU, with what is asked of each."""
+"""The cases of `make bench-gpu`: cases of the families at sizes for a GPU, with their bars."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ BYTES = 4.0 * SQUARE[0] * SQUARE[1]
 
 @dataclass(frozen=True)
 class Row:
-    """A case and its bar: `share` of the bandwidth of a copy, which moves `moved` bytes at least; or `bar` times the
-    time of `against`, a library. `torch` makes torch's function, for tensors on the GPU."""
+    """A case and its bar.
+
+    `share` is the minimum share of the bandwidth of a copy, for at least `moved` bytes. `bar` is the maximum ratio to
+    the time of `against`, a library. `torch` creates torch's function, for tensors on the GPU.
+    """
 
     case: Case
     moved: float = 0.0
@@ -80,5 +83,5 @@ PROGRAMS = (
 )
 
 ROWS = (*BOUND_BY_MEMORY, *PRODUCTS, *SCATTERS, *PROGRAMS)
-# Of the time in which jax gives a small jitted call back, before it is done.
+# The maximum share of the time in which jax returns from a small jitted call, before the call is done.
 ENQUEUE_BAR = 0.5

@@ -1,4 +1,4 @@
-"""Cases that are whole programs: what users run, where fusion, products and loops meet. Sizes and bars: cases.py."""
+"""Cases that are whole programs of users, with fusion, matmuls and loops. Sizes and bars: cases.py."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def gpt_block(width: int, heads: int, length: int, batch: int, bar: float | None
 
 
 def gpt_step(layers: int, width: int, heads: int, length: int, batch: int, tokens: int) -> Case:
-    """A training step of the whole network; compile.py and memory.py have it, run.py has one block."""
+    """A training step of the whole network. compile.py and memory.py use it; run.py uses one block."""
 
     def inputs(rng: np.random.Generator) -> tuple[Tree, ...]:
         text = rng.integers(0, tokens, (batch, length + 1)).astype(np.int32)
@@ -141,7 +141,7 @@ def wave(n: int, steps: int, bar: float | None = None) -> Case:
 
 
 def chain(name: str, shape: tuple[int, ...], steps: int, step: Callable[[Library, Any], Any]) -> Case:
-    """The same operations again and again, in a loop of Python, which unrolls."""
+    """The same operations repeatedly, in an unrolled Python loop."""
 
     def build(lib: Library) -> Callable[..., Tree]:
         def run(x: Any) -> Any:

@@ -16,7 +16,7 @@ def _by(shape: Shape) -> str:
 
 
 def _of_rows(name: str, shape: Shape, function: Callable[[Library, Any], Tree], bar: float | None) -> Case:
-    """A function of each row that scipy.special and torch have by the same name."""
+    """A function of each row that has the same name in scipy.special and torch."""
     peers: dict[str, Any] = {
         "scipy": lambda scipy: lambda x: getattr(scipy.special, name)(x, axis=-1),
         "torch": lambda torch: lambda x: getattr(torch, name)(x, dim=-1),
@@ -57,13 +57,13 @@ def layernorm(shape: Shape, bar: float | None = None) -> Case:
 
 
 def reduction(method: str, shape: Shape, axis: int | None, bar: float | None = None) -> Case:
-    """A reduction that is a method of arrays, of all elements or along an axis."""
+    """A reduction that is a method of arrays, over all elements or along an axis."""
 
     def build(_: Library) -> Callable[..., Tree]:
         return lambda x: getattr(x, method)(axis=axis)
 
     along = "" if axis is None else f" along axis {axis}"
-    # The tolerance of a full reduction is one of the sum of as many numbers, which may be taken in any order.
+    # The tolerance of a full reduction allows any order of summation.
     return Case(f"{method} {_by(shape)}{along} f32", uniform(shape), build, bar=bar)
 
 
@@ -84,7 +84,7 @@ def cumsum(n: int, bar: float | None = None) -> Case:
 
 def sorting(name: str, n: int, dtype: str, bar: float | None = None) -> Case:
     def build(lib: Library) -> Callable[..., Tree]:
-        # jax's argsort is stable, so NumPy's is asked to be.
+        # jax's argsort is stable, so NumPy's must be, too.
         options = {"kind": "stable"} if lib.top is None and name == "argsort" else {}
         return lambda x: getattr(lib.numpy, name)(x, **options)
 

@@ -1,4 +1,4 @@
-"""Cases that change elements at positions that are data. Sizes and bars: cases_gpu.py."""
+"""Cases that change elements at positions in the data. Sizes and bars: cases_gpu.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from library import Case, Library, Tree
 
 
 def embedding_gradient(rows: int, width: int, tokens: int) -> Case:
-    """The rows of a table that tokens have read: sums of floats, whose order jax leaves open."""
+    """The gradient of a table's rows that tokens read: sums of floats, in any order."""
 
     def build(lib: Library) -> Callable[..., Tree]:
         return lambda places, updates: lib.numpy.zeros((rows, width), np.float32).at[places].add(updates)
@@ -34,13 +34,13 @@ def bincount(length: int, count: int) -> Case:
 
 
 def replaced_rows(rows: int, width: int, count: int) -> Case:
-    """Rows that are written at places that repeat."""
+    """Rows that are written at repeated places."""
 
     def build(_: Library) -> Callable[..., Tree]:
         return lambda x, places, updates: x.at[places].set(updates)
 
     def inputs(rng: np.random.Generator) -> tuple[Any, ...]:
-        # Where an index repeats, jax leaves open which value stays: equal ones do.
+        # For a repeated index, jax does not specify the value that stays. Equal values make the result unique.
         places = rng.integers(0, rows, count).astype(np.int32)
         return (
             rng.standard_normal((rows, width)).astype(np.float32),

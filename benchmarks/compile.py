@@ -1,8 +1,8 @@
-"""`make bench`: how long it takes to trace, lower and compile, beside jax, and to load what the disk cache holds.
+"""`make bench`: the time to trace, lower and compile, relative to jax, and to load an entry of the disk cache.
 
-The process has compiled another program before, and caches in memory and on disk are empty. Then each program is
-compiled once to a disk cache of its own, and in new processes the time of `lowered.compile()` is taken, which finds the
-entry and loads it; it is compared with jax's `lowered.compile()`. Times are in milliseconds.
+The process has compiled another program before. Caches in memory and on disk are empty. Then each program is compiled
+once to a separate disk cache. New processes time `lowered.compile()`, which finds the entry and loads it, relative to
+jax's `lowered.compile()`. Times are in milliseconds.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     import numpy as np
     from library import Case, Library
 
-# Seconds that the runs of one program may take together; of a longer one there are fewer runs, LEAST at the least.
+# The limit in seconds for all runs of one program. A longer program has fewer runs, but at least LEAST.
 PATIENCE = 30.0
 LEAST = 3
 
 
 def _options() -> argparse.Namespace:
     options = parser(__doc__, runs=7)
-    options.add_argument("--load", action="store_true", help="print the seconds of compile() of each case, and no more")
+    options.add_argument("--load", action="store_true", help="print only the seconds of compile() of each case")
     return options.parse_args()
 
 
@@ -42,7 +42,7 @@ def _arrays(lib: Library, case: Case) -> Any:
 
 
 def _compile(lib: Library, case: Case, arrays: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Seconds of all stages, and of the last one, of a new function that no cache in memory knows."""
+    """Seconds of all stages, and of the last stage, for a new function that no cache in memory has."""
     from measure import now
 
     lib.top.clear_caches()
@@ -73,7 +73,7 @@ def _samples(case: Case, runs: int) -> tuple[dict[str, list[np.ndarray]], dict[s
 
 
 def _loads(cases: list[Case]) -> dict[str, list[float]]:
-    """In this process: seconds of compile() by both clocks."""
+    """Seconds of compile() in this process, by both clocks."""
     from measure import OURS
 
     return {case.name: _compile(OURS, case, _arrays(OURS, case))[1].tolist() for case in cases}
@@ -91,7 +91,7 @@ def _in_new_process(threads: int, names: list[str], folder: str) -> dict[str, li
 
 
 def _disk_samples(cases: list[Case], runs: int, threads: int) -> dict[str, list[np.ndarray]]:
-    """Seconds from lookup to loaded entry, each in a new process; none where there is no disk cache."""
+    """Seconds from lookup to loaded entry, each in a new process; empty without a disk cache."""
     import numpy as np
 
     import pycompiler as pc
@@ -109,7 +109,7 @@ def _disk_samples(cases: list[Case], runs: int, threads: int) -> dict[str, list[
 def main() -> None:
     options = _options()
     pin(options.threads)
-    # From here on libraries are imported: they ask how many cores there are.
+    # Libraries are imported from here on. They read the number of cores.
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
     from cases import COMPILED, warming
 
@@ -171,7 +171,7 @@ def main() -> None:
         table.add_row(escape(case.name), *cells)
     mean = geometric_mean(ratios)
     table.add_section()
-    # The bar is one of the mean of all.
+    # The bar is for the mean of all programs.
     bar = COMPILE_BAR if len(wanted) == len(COMPILED) else None
     shown = ("-", "-") if bar is None else (f"{bar:g}", holds(mean, bar))
     table.add_row(f"geometric mean of {len(ratios)}", "", "", "", f"{mean:.2f}", *shown)

@@ -1,7 +1,7 @@
-"""`make bench`: what a call costs beside its arithmetic, against NumPy and jax, in one process on one core.
+"""`make bench`: the overhead of a call, relative to NumPy and jax, in one process on one core.
 
-The runs of the libraries are interleaved, and each row shows the medians with what the project asks of their
-quotients. Only the first use is measured in new processes, one after the other. Times are in microseconds.
+The runs of the libraries are interleaved. Each row shows the medians, their quotients and the bars of the project. Only
+the first use is measured in new processes, one after the other. Times are in microseconds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# A first use compiles: no files of an earlier run.
+# A first use compiles, so files of earlier runs must not be used.
 os.environ.setdefault("PYCOMPILER_ENABLE_COMPILATION_CACHE", "0")
 
 import argparse  # noqa: E402
@@ -41,7 +41,7 @@ NUMPY = Library("numpy", np)
 
 @dataclass(frozen=True)
 class Call:
-    """`make(lib)` prepares a call without arguments. `asked`: the greatest quotient with the time of each library."""
+    """`make(lib)` prepares a call without arguments. `asked` has the maximum quotient for the time of each library."""
 
     name: str
     make: Callable[[Library], Callable[[], Any]]
@@ -128,7 +128,7 @@ CALLS = (
 
 
 def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> dict[str, list[float]]:
-    """Seconds of each call: `runs` samples, in turn, each so short that it is seldom interrupted."""
+    """Seconds of each call: `runs` samples, in turn, each so short that interruptions are rare."""
     repetitions: dict[str, int] = {}
     for name, call in calls.items():
         for _ in range(20):
@@ -168,21 +168,21 @@ print(time.perf_counter() - start)
 
 
 def first_use_times(runs: int) -> dict[str, list[float]]:
-    """Seconds from the import to the first result, each in a process of its own."""
+    """Seconds from the import to the first result, each in a new process."""
     samples: dict[str, list[float]] = {OURS.name: [], JAX.name: []}
-    # Compiled Python is kept, as an installed package has it.
+    # Bytecode is kept, as in an installed package.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for run in range(runs + 1):
         for name, found in samples.items():
             call = [sys.executable, "-c", _FIRST_USE.format(top=name)]
             seconds = float(subprocess.run(call, capture_output=True, check=True, env=environment).stdout)
-            if run:  # the first one compiles, and reads the files from the disk
+            if run:  # the first run compiles, and reads the files from the disk
                 found.append(seconds)
     return samples
 
 
 def enqueue_times(runs: int) -> tuple[list[float], list[float]]:
-    """Seconds in which a call with a 1000x1000 product returns, and those until it is computed."""
+    """Seconds until a call with a 1000x1000 product returns, and until it is computed."""
     product = pc.jit(lambda x, y: x @ y)
     x = pc.numpy.asarray(np.random.default_rng(0).random((1000, 1000), dtype=np.float32))
     product(x, x).block_until_ready()

@@ -1,9 +1,9 @@
-"""`make bench`: one compilation for every size, beside jax, which compiles for each, and our code for one size.
+"""`make bench`: one compilation for all sizes, relative to jax, which compiles for each, and to our code for one size.
 
-Of each program at fifty sizes: the whole run from empty caches, each in a new process, where jit is told of the
-dimensions, and where it finds them out (dynamic="auto"); how often that compiled; and the warm calls at each size,
-beside those of a function that was compiled for this size alone. Then small calls beside such ones. Results are
-compared with jax's first. README.md says how to read the table.
+Each program runs at fifty sizes. The whole run starts with empty caches, in a new process: once with given dimensions,
+once with detected ones (dynamic="auto"). The compilations are counted. The warm calls at each size are compared with
+those of a function that was compiled only for this size. Then small calls are compared in the same way. Results are
+first compared with jax's. README.md explains the table.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     import numpy as np
     from cases_dynamic import SizedCall, SizedCase
 
-# What a whole run is of: jit(f, dynamic={...}), jit(f, dynamic="auto"), jit(f), and jax's jit(f).
+# The functions of a whole run: jit(f, dynamic={...}), jit(f, dynamic="auto"), jit(f), and jax's jit(f).
 SIDES = ("told", "auto", "static", "jax")
-# New processes for each.
+# The number of new processes for each.
 WHOLE_RUNS = 3
-# So many sizes are named at which a call is slowest beside one of that size.
+# The number of slowest sizes, relative to a call for one size, that are listed.
 NAMED = 3
 
 
 def _options() -> argparse.Namespace:
     options = parser(__doc__, runs=15)
-    options.add_argument("--sizes", type=int, help="so many of the sizes of each program (all)")
-    options.add_argument("--whole", choices=SIDES, help="print what this took of the one program named, and no more")
+    options.add_argument("--sizes", type=int, help="the number of sizes of each program (all)")
+    options.add_argument("--whole", choices=SIDES, help="print only the time of this side for the program named")
     return options.parse_args()
 
 
@@ -50,7 +50,7 @@ def _jit(function: Callable[..., Any], side: str, dynamic: Any) -> Callable[...,
 
 
 class _Compilations(logging.Handler):
-    """Counts what pycompiler compiles or loads, of which it tells in its log."""
+    """Counts the compilations and loads in pycompiler's log."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class _Compilations(logging.Handler):
 
 
 def _whole(case: SizedCase, side: str) -> dict[str, Any]:
-    """In this process: seconds by both clocks until the results at all sizes are there, and the compilations."""
+    """Seconds in this process, by both clocks, until the results at all sizes are ready, and the compilations."""
     import numpy as np
     from measure import JAX, OURS, now
 
@@ -87,7 +87,7 @@ def _whole(case: SizedCase, side: str) -> dict[str, Any]:
 
 def _in_new_process(case: SizedCase, side: str, threads: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        # As users have it: what we compile is written to the disk, which has nothing of it yet.
+        # As for users: compiled code is written to a disk cache, which is empty.
         env = {
             **os.environ,
             "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",
@@ -103,7 +103,7 @@ def _in_new_process(case: SizedCase, side: str, threads: int) -> dict[str, Any]:
 
 
 def _warm(case: SizedCase, runs: int) -> dict[int, dict[str, list[np.ndarray]]]:
-    """Samples of warm calls at each size, compared with jax's. Raises AssertionError where results differ."""
+    """Samples of warm calls at each size, compared with jax's. Raises AssertionError if results differ."""
     import numpy as np
     from measure import JAX, OURS, check_equal, interleaved, prepare
 
@@ -127,7 +127,7 @@ def _warm(case: SizedCase, runs: int) -> dict[int, dict[str, list[np.ndarray]]]:
 
 
 def _small(call: SizedCall, runs: int) -> dict[str, list[np.ndarray]]:
-    """Samples of calls at all sizes, in turn, that were seen before."""
+    """Samples of repeated calls at all sizes, in turn."""
     import numpy as np
     from measure import OURS, interleaved
 
@@ -149,7 +149,7 @@ def _small(call: SizedCall, runs: int) -> dict[str, list[np.ndarray]]:
 
 
 class Report:
-    """The printed table, what is written of it, and what is missing at what is asked."""
+    """The printed table, its written form, and the missed bars."""
 
     def __init__(self, threads: int, path: pathlib.Path) -> None:
         from measure import versions
@@ -179,7 +179,7 @@ class Report:
         self.write()
 
     def add_whole(self, case: SizedCase, side: str, found: dict[str, list[dict[str, Any]]], bar: float | None) -> None:
-        """The whole run of one side beside jax's."""
+        """The whole run of one side, relative to jax's."""
         import numpy as np
         from measure import ratio, seconds
 
@@ -208,7 +208,7 @@ class Report:
         self._row(name, [str(ours), "jax", str(theirs), "-"], ours, bar)
 
     def add_warm(self, case: SizedCase, found: dict[int, dict[str, list[np.ndarray]]], bar: float) -> None:
-        """The geometric mean of the warm calls beside those that were compiled for the size."""
+        """The geometric mean of the warm calls, relative to calls that were compiled for the size."""
         from statistics import geometric_mean
 
         from measure import JAX, median, ratio, seconds
@@ -272,7 +272,7 @@ def _spread(samples: list[np.ndarray], calls: int = 1) -> str:
 
 
 def _of(case: SizedCase, sizes: int | None) -> SizedCase:
-    """With so many of its sizes, from the least to the greatest."""
+    """The case with `sizes` of its sizes, from the minimum to the maximum."""
     from dataclasses import replace
 
     every = len(case.sizes)
@@ -282,7 +282,7 @@ def _of(case: SizedCase, sizes: int | None) -> SizedCase:
 
 
 def _measure(report: Report, case: SizedCase, runs: int, threads: int) -> None:
-    """What is asked of a program, each part also where another one failed."""
+    """All measurements of a program. Each part runs even if another one failed."""
     from cases import AUTO_BAR, TOLD_BAR, WARM_BAR, WHOLE_BAR
 
     try:
@@ -290,7 +290,7 @@ def _measure(report: Report, case: SizedCase, runs: int, threads: int) -> None:
     except Exception as error:
         report.fail(f"{case.name}: warm calls", error)
         if isinstance(error, AssertionError):
-            return  # nothing is timed whose results differ
+            return  # if results differ, nothing is timed
     found: dict[str, list[dict[str, Any]]] = {}
     for side in reversed(SIDES):
         try:
@@ -308,7 +308,7 @@ def _measure(report: Report, case: SizedCase, runs: int, threads: int) -> None:
 def main() -> None:
     options = _options()
     pin(options.threads)
-    # From here on libraries are imported: they ask how many cores there are.
+    # Libraries are imported from here on. They read the number of cores.
     from cases import DYNAMIC, SMALL_BAR, SMALL_CALLS
 
     def wanted(name: str) -> bool:

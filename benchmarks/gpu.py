@@ -1,8 +1,8 @@
-"""`make bench-gpu`: pycompiler beside jax and, where installed, torch on one GPU, in one process.
+"""`make bench-gpu`: pycompiler, jax and, if installed, torch on one GPU, in one process.
 
-The results of the libraries are compared before anything is timed, and their runs are interleaved. What is bound by
-memory is measured against a copy of as many bytes by the fastest of the libraries, products and programs against a
-library. f32 is f32: no library may use tf32. Without a GPU, or without a jax that finds it, it says so and ends.
+The results of the libraries are compared before the timing. Their runs are interleaved. Memory-bound cases are measured
+against a copy of the same number of bytes by the fastest library, products and programs against a library. f32 is f32:
+no library may use tf32. Without a GPU, or without a jax that finds it, a message explains this, and the command ends.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from cases_gpu import Row
     from measure import Samples
 
-# Before they are imported.
+# Set before the imports.
 os.environ["PYCOMPILER_PLATFORM"] = "gpu"
 os.environ["JAX_PLATFORMS"] = "cuda"
 os.environ["JAX_DEFAULT_MATMUL_PRECISION"] = "highest"
-# What jax takes for itself at once would leave nothing to the others.
+# Otherwise jax preallocates memory and leaves none to the other libraries.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
 def _missing() -> str:
-    """Why nothing can be measured here; empty when it can."""
+    """The reason that nothing can be measured here; empty if there is none."""
     import jax
 
     import pycompiler as pc
@@ -39,7 +39,7 @@ def _missing() -> str:
     for name, devices in (("pycompiler", pc.devices), ("jax", jax.devices)):
         try:
             devices()
-        except Exception as error:  # each library has errors of its own
+        except Exception as error:  # each library has other error classes
             return f"{name} finds no GPU: {type(error).__name__} {error}"
     return ""
 
@@ -62,7 +62,7 @@ def _torch_call(row: Row, arrays: tuple[Any, ...]) -> Callable[[], Any]:
 
 
 def _run(row: Row, runs: int) -> Samples:
-    """The samples of each library. Raises AssertionError where our result differs from jax's."""
+    """The samples of each library. Raises AssertionError if our result differs from jax's."""
     import numpy as np
     from measure import JAX, OURS, check_equal, interleaved, prepare, settings
 
@@ -76,7 +76,7 @@ def _run(row: Row, runs: int) -> Samples:
 
 
 def _bandwidth(runs: int) -> float:
-    """Bytes a second that the fastest copy reads and writes."""
+    """Bytes per second that the fastest copy reads and writes."""
     from cases_gpu import BYTES, SQUARE, Row
     from library import Case, normal
     from measure import median
@@ -87,7 +87,7 @@ def _bandwidth(runs: int) -> float:
 
 
 def _enqueue(runs: int) -> dict[str, float]:
-    """Seconds in which a small call is given back, by library; what it computes is waited for outside of the time."""
+    """Seconds until a small call returns, by library. The wait for its result is not timed."""
     import numpy as np
     from measure import JAX, OURS
 
@@ -132,7 +132,7 @@ def main() -> None:
         ours = times[OURS.name]
         share = row.moved / ours / bandwidth if row.moved else None
         value = ours / times[row.against] if row.against in times else None
-        # A share is to be great, a ratio to be small.
+        # A share should be large, a ratio small.
         kept = holds(-share, -row.share) if share and row.share else holds(value, row.bar)
         bar = f">= {row.share:g}" if row.share else f"{row.bar:.2f} ({row.against})" if row.bar else "-"
         table.add_row(

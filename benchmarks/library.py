@@ -1,4 +1,4 @@
-"""What a benchmark case is, and what it may use of a library."""
+"""The definition of a benchmark case, and the part of a library that it may use."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Inputs = Callable[[np.random.Generator], tuple[Tree, ...]]
 
 @dataclass(frozen=True)
 class Library:
-    """What a case may use of a library: its NumPy namespace and, unless it is NumPy, its transformations.
+    """The part of a library that a case may use: its NumPy namespace and, unless it is NumPy, its transformations.
 
-    `scipy` of NumPy is SciPy, whose functions count as NumPy's own; None where it is not installed.
+    For NumPy, `scipy` is SciPy, whose functions count as NumPy's; None if it is not installed.
     """
 
     name: str
@@ -32,10 +32,10 @@ class Library:
 class Case:
     """`build(lib)` returns the function to time, `inputs(rng)` its arguments as NumPy arrays.
 
-    `bar` is the greatest ratio that is asked for of our time and that of `against`: a library's name, or "best", the
-    better of NumPy and jax. Of the cases of a `group` a geometric mean is asked for besides (GROUPS in cases.py).
-    `peers` are other libraries that have the same function: by the name of the module, what makes the function of it,
-    for NumPy arrays (torch: tensors).
+    `bar` is the maximum ratio of our time to that of `against`: a library's name, or "best", the better of NumPy and
+    jax. The cases of a `group` also have a bar for their geometric mean (GROUPS in cases.py). `peers` are other
+    libraries with the same function: for the name of each module, a function that creates it from the module, for NumPy
+    arrays (torch: tensors).
     """
 
     name: str
@@ -63,7 +63,7 @@ def uniform(*shapes: tuple[int, ...], low: float = 0.0, high: float = 1.0, dtype
 
 
 def repeat(lib: Library, steps: int, step: Callable[[Any, Tree], Tree], state: Tree) -> Tree:
-    """A loop of so many steps: the library's own, or Python's around NumPy."""
+    """A loop of `steps` steps: the library's own loop, or a Python loop for NumPy."""
     if lib.lax is not None:
         return lib.lax.fori_loop(0, steps, step, state)
     for i in range(steps):
@@ -72,7 +72,7 @@ def repeat(lib: Library, steps: int, step: Callable[[Any, Tree], Tree], state: T
 
 
 def replaced(lib: Library, x: Any, place: Any, value: Any) -> Any:
-    """`x` with another value at a place; NumPy's way is to write into a copy."""
+    """`x` with another value at a place; for NumPy, a write into a copy."""
     if lib.lax is not None:
         return x.at[place].set(value)
     x = x.copy()

@@ -1,7 +1,6 @@
-"""Loops: one function source for pycompiler and jax, of their `numpy`, `lax` and transformations. See cases.py.
+"""Loops: one function source for pycompiler and jax, with their `numpy`, `lax` and transformations. See cases.py.
 
-What is measured is a compiled loop from its first to its last step, so that what a step costs beside its arithmetic
-counts a thousand times.
+A compiled loop is measured from its first to its last step, so that the overhead of a step counts a thousand times.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def counted(size: int, steps: int) -> Callable[[Library], Callable[..., Tree]]:
 
 
 def _newton(lib: Library) -> Callable[..., Tree]:
-    """Cube roots, until the longest step is short."""
+    """Cube roots, until the largest step is small."""
 
     def run(a: Any) -> Any:
         def unfinished(state: Tree) -> Any:
@@ -120,7 +119,7 @@ def _paths(lib: Library) -> Callable[..., Tree]:
 
 
 def _loop(name: str, inputs: Inputs, build: Callable[[Library], Callable[..., Tree]], **options: Any) -> Case:
-    """A loop that has to be as fast as jax's."""
+    """A loop that must be as fast as jax's."""
     return Case(name, inputs, build, numpy=False, bar=1.0, **options)
 
 
@@ -159,7 +158,7 @@ LOOPS = (
 
 
 def chain(lib: Library) -> Callable[..., Tree]:
-    """A thousand operations in a row, a new function each time: what is timed is tracing."""
+    """A chain of a thousand operations, as a new function each time: the tracing is timed."""
 
     def run(x: Any) -> Any:
         for _ in range(1000):

@@ -1,6 +1,6 @@
 """Interleaved runs of one case in several libraries, whose results are compared first; and the libraries themselves.
 
-Importing this imports the libraries: the process's affinity is set before.
+The import of this module imports the libraries, so the affinity of the process is set before it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# What is compiled is compiled: no files of an earlier run.
+# Compilations must compile: files of earlier runs are not used.
 os.environ.setdefault("PYCOMPILER_ENABLE_COMPILATION_CACHE", "0")
 
 import jax
@@ -38,28 +38,28 @@ OURS = Library("pycompiler", pc.numpy, pc, pc.nn, pc.lax, pc.random, pc.scipy)
 JAX = Library("jax", jax.numpy, jax, jax.nn, jax.lax, jax.random, jax.scipy)
 NUMPY = Library("numpy", np, scipy=importlib.import_module("scipy") if "scipy" in PEERS else None)
 
-# Seconds that the runs of one case may take together; of a longer case there are fewer runs, LEAST at the least.
+# The limit in seconds for all runs of one case. A longer case has fewer runs, but at least LEAST.
 PATIENCE = 30.0
 LEAST = 5
 
-# What `now` gave at the end of each run less what it gave at the start.
+# The differences of `now` between the end and the start of each run.
 Samples = dict[str, list[np.ndarray]]
 
 
 def now() -> np.ndarray:
-    """Two clocks in seconds: that on the wall, and the time that the cores worked for this process."""
+    """Two clocks in seconds: wall time, and CPU time of this process on all cores."""
     return np.array([time.perf_counter(), time.process_time()])
 
 
 def versions() -> dict[str, str]:
-    """The libraries that take part."""
+    """The versions of the libraries that take part."""
     return {"numpy": np.__version__, "jax": jax.__version__} | {
         name: importlib.import_module(name).__version__ for name in PEERS
     }
 
 
 def prepare(lib: Library, case: Case, arrays: tuple[Any, ...]) -> Callable[[], Any]:
-    """A call without arguments that runs the case to its end on arrays that are on the device already."""
+    """A call without arguments that runs the case to its end, with arrays on the device."""
     function = case.build(lib)
     if lib is NUMPY:
         return lambda: function(*arrays)
@@ -90,12 +90,12 @@ def check_equal(case: Case, ours: Any, name: str, theirs: Any) -> None:
 
 
 def are_others_at_rest() -> bool:
-    """Whether no thread of the process but this one runs, or would if there were a core for it.
+    """Whether no other thread of the process runs, or is ready to run.
 
-    The time that the process worked does not tell: that of a thread on another core may be added when it stops.
+    CPU time does not show this: the time of a thread on another core may be added only when it stops.
     """
     for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the thread has ended
             state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
             if state == "R" and int(thread.name) != threading.get_native_id():
                 return False
@@ -103,11 +103,10 @@ def are_others_at_rest() -> bool:
 
 
 def settle(call: Callable[[], Any]) -> None:
-    """Makes several cores ready for the runs of a call; one core is.
+    """Prepare several cores for the runs of a call. A single core needs no preparation.
 
-    No other thread of the process works any more: the pools of OpenBLAS and XLA spin when they have worked, and would
-    take a core from the library that comes next. Then the call runs for a while: cores that rested, above all virtual
-    ones, begin slowly.
+    No other thread of the process may work: the pools of OpenBLAS and XLA spin after their work, and would take a core
+    from the next library. Then the call runs for a while, because idle cores, especially virtual ones, begin slowly.
     """
     patience, warming = 0.5, 0.1
     if len(os.sched_getaffinity(0)) == 1:
@@ -152,7 +151,7 @@ def settings(case: Case) -> Iterator[None]:
 
 
 def run_case(case: Case, runs: int) -> Samples:
-    """The samples of each library that has the case. Raises AssertionError where their results differ."""
+    """The samples of each library that has the case. Raises AssertionError if their results differ."""
     with settings(case):
         arrays = case.inputs(np.random.default_rng(0))
         libraries = [OURS, JAX] + ([NUMPY] if case.numpy else [])
@@ -175,14 +174,14 @@ def median(samples: list[np.ndarray], clock: int = 0) -> float:
 
 
 def ratio(samples: Samples, against: str = "best", clock: int = 0) -> float | None:
-    """Our median and that of a library, or of the better one of NumPy and jax; None where it did not run."""
+    """Our median divided by that of a library, or of the better one of NumPy and jax; None if it did not run."""
     names = ("jax", "numpy") if against == "best" else (against,)
     others = [median(samples[name], clock) for name in names if name in samples]
     return median(samples[OURS.name], clock) / min(others) if others else None
 
 
 def holds(value: float | None, bar: float | None) -> str:
-    """Whether it is no more than the bar, as a cell of a table."""
+    """Whether the value is at most the bar, as a cell of a table."""
     if value is None or bar is None:
         return "-"
     return "[green]yes[/green]" if value <= bar else "[red]no[/red]"

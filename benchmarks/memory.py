@@ -1,6 +1,6 @@
-"""`make bench`: the temporaries of compiled programs, beside jax's, as the `memory_analysis()` of both gives them.
+"""`make bench`: the temporaries of compiled programs, relative to jax's, from `memory_analysis()` of both libraries.
 
-Ours is one arena for each call. What is asked: at most 1.2 times jax's, and 2 MiB for each thread.
+Ours is one arena for each call. The bar is 1.2 times jax's bytes, and 2 MiB for each thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", help="parts of the names of the programs (all)")
     options = parser.parse_args()
     pin(options.threads)
-    # From here on libraries are imported: they ask how many cores there are.
+    # Libraries are imported from here on. They read the number of cores.
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
     import numpy as np
     from cases import MEASURED_MEMORY, MEMORY_BAR, MEMORY_OF_A_THREAD

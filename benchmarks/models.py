@@ -1,4 +1,4 @@
-"""Networks as users write them: a function of a tree of parameters, in the names of the library that it runs under."""
+"""Networks in the style of users: functions of a tree of parameters, with the names of the library that runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the programs of benchmarks are told on the command line. Nothing here imports a library."""
+"""The command line of benchmarks. Nothing here imports a library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RESULTS = pathlib.Path(__file__).parent / "results"
 
 
 def parser(description: str | None, runs: int) -> argparse.ArgumentParser:
-    """The options that they have in common, with so many runs where none are asked for."""
+    """The common options; `runs` is the default number of runs."""
     options = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     options.add_argument("--runs", type=int, default=runs)
     options.add_argument("--threads", type=int, default=1)

@@ -1,4 +1,4 @@
-"""Measurements that are not runs of one function: what compiling, lowering, copying and a step of a loop cost."""
+"""Measurements other than runs of one function: the cost of compiling, lowering, copying, and a step of a loop."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compile_times(runs: int) -> Samples:
 def lower_times(runs: int) -> Samples:
     """Seconds to trace, differentiate and lower a new function of a thousand operations, without code generation.
 
-    Garbage is collected in front of each, so that none pays for what another one left.
+    Garbage is collected before each run, so that no run pays for another one.
     """
     samples: Samples = {OURS.name: [], JAX.name: []}
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
@@ -47,14 +47,14 @@ def lower_times(runs: int) -> Samples:
             gc.collect()
             start = now()
             module = lib.top.jit(chain(lib)).lower(1.0).compiler_ir()
-            if run:  # the first one loads what it needs
+            if run:  # the first run loads modules
                 samples[lib.name].append(now() - start)
             assert module is not None
     return samples
 
 
 def step_times(size: int, runs: int) -> Samples:
-    """Seconds of one step of a loop that changes one element of an array: the difference of many steps and few."""
+    """Seconds of one step of a loop that changes one element of an array: the difference of many and few steps."""
     arrays = (np.zeros(size, np.float32),)
     few, many = (
         {lib.name: prepare(lib, Case("", lambda rng: arrays, counted(size, steps)), arrays) for lib in (OURS, JAX)}
@@ -66,7 +66,7 @@ def step_times(size: int, runs: int) -> Samples:
 
 
 def transfer_times(n: int, runs: int) -> Samples:
-    """Seconds to copy a matrix to the device. Memory that is aligned jax takes for its own: this is not."""
+    """Seconds to copy a matrix to the device. It is not aligned, because jax does not copy aligned memory."""
     x = np.ones(n * n + 1, np.float32)[1:].reshape(n, n)
     return interleaved(
         {lib.name: lambda lib=lib: lib.top.device_put(x).block_until_ready() for lib in (OURS, JAX)}, runs

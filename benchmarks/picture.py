@@ -1,7 +1,7 @@
-"""`make bench`: pictures of what the other benchmarks wrote to results/: a bar for each ratio, a line where it may end.
+"""`make bench`: pictures of the results of other benchmarks in results/: a bar for each ratio, a line at its limit.
 
-It draws what it finds: bench.json, bench-2.json (two cores), compile.json, memory.json and dynamic.json, each as a PNG
-of its name.
+It draws the existing files: bench.json, bench-2.json (two cores), compile.json, memory.json and dynamic.json, each as a
+PNG of the same name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HOLDS, MISSES, ASKED, NOTHING_ASKED = "#4c956c", "#c8553d", "#222222", "#9aa5b1"
 
 @dataclass(frozen=True)
 class Bar:
-    """A ratio, and the greatest that is asked for."""
+    """A ratio and its limit."""
 
     name: str
     value: float
@@ -49,7 +49,7 @@ def _of_compilations(found: dict[str, Any]) -> list[Bar]:
 
 
 def _of_memory(found: dict[str, Any]) -> list[Bar]:
-    # Of what is asked, since jax has programs without temporaries.
+    # Relative to the limit, because some programs of jax have no temporaries.
     return [Bar(name, case["pycompiler"] / case["asked"], 1.0) for name, case in found["MiB"].items()]
 
 
@@ -58,12 +58,12 @@ KINDS = {
     "bench-2": (_of_runs, "time: ours / the better of NumPy and jax, two cores"),
     "compile": (_of_compilations, "compile time: ours / jax's"),
     "dynamic": (_of_runs, "time at many sizes: whole runs / jax's, calls / those compiled for one size"),
-    "memory": (_of_memory, "temporaries: ours / the most that is asked for"),
+    "memory": (_of_memory, "temporaries: ours / the limit"),
 }
 
 
 def draw(bars: list[Bar], title: str, path: pathlib.Path) -> None:
-    """A bar to the left of 1 is better; the axis is logarithmic, so that twice and half as fast look alike."""
+    """Draw bars. Left of 1 is better. The axis is logarithmic: twice and half as fast have the same distance."""
     figure, axes = pyplot.subplots(figsize=(11, 1.5 + 0.22 * len(bars)), layout="constrained")
     least = min(0.1, *(bar.value for bar in bars if bar.value > 0)) if bars else 0.1
     left = 10 ** math.floor(math.log10(max(least, 1e-3)))
@@ -79,7 +79,7 @@ def draw(bars: list[Bar], title: str, path: pathlib.Path) -> None:
     axes.axvline(1.0, color=ASKED, linewidth=0.5, linestyle=":")
     axes.set_yticks(range(len(bars)), [bar.name for bar in bars], fontsize=7)
     axes.set_ylim(len(bars) - 0.4, -0.6)
-    axes.set_title(f"{title}\nleft is better; black: what is asked", fontsize=9, loc="left")
+    axes.set_title(f"{title}\nleft is better; black: the limit", fontsize=9, loc="left")
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
 

@@ -1,11 +1,11 @@
 """`make bench`: kernels over the rows of a matrix, with one thread and with two. More threads must never be slower.
 
-One process for each number of threads; they take turns, case by case, so that a machine that is slow for a while is
-slow for both. For each case a line says how long a run takes (the median), and how much CPU time a run of two threads
-takes for one of a single thread: cores that wait for each other's cache lines, and code that does more in its parallel
-form, show there, even on a machine whose cores have other work. A case fails when two threads take longer by both:
-other programs can lengthen either, but seldom both. On a busy machine the second thread may never come to a core in
-time; `chrt -f 1` before the command gives both what they need (a minute's work, in which nothing else runs).
+There is one process for each number of threads. They take turns case by case, so that a slow phase of the machine
+affects both. For each case, a line shows the median time of a run, and the CPU time with two threads relative to one.
+The CPU time shows cores that wait for each other's cache lines, and extra work of parallel code, even if the cores have
+other work. A case fails if two threads take longer by both measures: other programs can lengthen either, but rarely
+both. On a busy machine, the second thread may never get a core in time. Then put `chrt -f 1` before the command (a
+minute of work, in which nothing else runs).
 
     .venv/bin/python benchmarks/rows.py                      # all
     .venv/bin/python benchmarks/rows.py softmax "rms norm"   # kernels whose names contain this
@@ -63,7 +63,7 @@ KERNELS: dict[str, Callable[[Any], Any]] = {
 
 
 def serve() -> None:
-    """Times the cases that the parent names, one a line: [kernel, rows, length, dtype, seconds]."""
+    """Time the cases from the parent, one in each line: [kernel, rows, length, dtype, seconds]."""
     rng = np.random.default_rng(0)
     for line in sys.stdin:
         name, rows, length, dtype, seconds = json.loads(line)
@@ -72,7 +72,7 @@ def serve() -> None:
         for _ in range(3):
             function(x).block_until_ready()
         walls: list[float] = []
-        # Of all runs together: what other threads have used is known to the clock from time to time only.
+        # The CPU time of all runs together, because the clock learns the time of other threads only now and then.
         cpu, end = time.process_time(), time.perf_counter() + seconds
         while time.perf_counter() < end or len(walls) < 5:
             start = time.perf_counter()

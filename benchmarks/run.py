@@ -1,9 +1,9 @@
-"""`make bench`: pycompiler beside NumPy and jax, and SciPy, numba and torch where installed, in one process.
+"""`make bench`: pycompiler, NumPy, jax and, if installed, SciPy, numba and torch, in one process.
 
-The process is pinned to one core (`--threads 2`: to two) before anything is imported, so that every library runs on as
-many threads. The results of the libraries are compared before anything is timed. The runs of the libraries are
-interleaved, and the medians of the runs and their quotients are what counts: machines are shared, an absolute time
-means little. Times are in microseconds. README.md says how to read the table.
+The process is pinned to one core (`--threads 2`: to two) before the imports, so that each library runs on the same
+number of threads. The results of the libraries are compared before the timing. The runs of the libraries are
+interleaved. The medians of the runs and their quotients count, because absolute times on a shared machine mean little.
+Times are in microseconds. README.md explains the table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _spread(samples: list[np.ndarray]) -> str:
 
 
 class Report:
-    """The printed table and what is written of it."""
+    """The printed table and its written form."""
 
     def __init__(self, threads: int) -> None:
         from measure import versions
@@ -64,7 +64,7 @@ class Report:
         }
         print("-" if value is None else f"{value:.2f}", file=sys.stderr)
         ours = samples[OURS.name]
-        # Where the cores were with other programs, the wall's clock says little; on one core this one says the same.
+        # If other programs used the cores, wall time means little. On one core, CPU time measures the same.
         worked = ratio(samples, case.against, clock=1) if self.threads == 1 else None
         quotients = [ratio(samples, lib.name) for lib in (JAX, NUMPY)] + [worked]
         self.table.add_row(
@@ -88,7 +88,7 @@ class Report:
         print(text, file=sys.stderr)
 
     def add_means(self) -> None:
-        """The geometric means of the groups of which all cases ran."""
+        """Add the geometric means of the groups whose cases all ran."""
         from statistics import geometric_mean
 
         from cases import CASES, GROUPS
@@ -116,7 +116,7 @@ class Report:
 def main() -> None:
     options = parser(__doc__, runs=15).parse_args()
     pin(options.threads)
-    # From here on libraries are imported: they ask how many cores there are.
+    # Libraries are imported from here on. They read the number of cores.
     from cases import CASES
     from measure import run_case
     from others import MEASURED
@@ -130,11 +130,11 @@ def main() -> None:
         print(case.name, end=": ", file=sys.stderr, flush=True)
         try:
             samples = MEASURED[case](options.runs) if case in MEASURED else run_case(case, options.runs)
-        except Exception as error:  # the other cases are run all the same
+        except Exception as error:  # the other cases run nevertheless
             report.fail(case, error)
         else:
             report.add(case, samples)
-        report.write(path)  # after each: a case that ends the process leaves those before it
+        report.write(path)  # after each case: if a case ends the process, the results of earlier cases remain
     report.add_means()
     report.write(path)
     Console(width=230).print(report.table)

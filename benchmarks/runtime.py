@@ -1,6 +1,6 @@
-"""`make bench`: what the asynchronous runtime costs in memory: how far calls run ahead, what a repeated call touches.
+"""`make bench`: the memory cost of the asynchronous runtime: the run-ahead of calls, and new pages in repeated calls.
 
-Each row shows what was measured and what the project asks of it.
+Each row shows a measurement and its limit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Measurement:
-    """A number, the greatest that is asked for, and its unit."""
+    """A number, its limit, and its unit."""
 
     name: str
     measure: Callable[[], float]
@@ -30,7 +30,7 @@ class Measurement:
 
 
 def run_ahead() -> float:
-    """MiB by which 10,000 calls raise the peak, each enqueued before the one before is done, with a result of 1 MiB."""
+    """MiB by which 10,000 calls raise the peak. Each has a result of 1 MiB and does not wait for the last one."""
     device = pc.devices()[0]
     step = pc.jit(lambda x: lax.fori_loop(0, 4, lambda i, y: y * 0.5 + 1, x))
     x = pnp.ones((512, 512))
@@ -45,7 +45,7 @@ def run_ahead() -> float:
 
 
 def new_pages() -> float:
-    """Pages that a call with a result of 4 MiB touches for the first time, when it was called before."""
+    """Pages that a repeated call with a result of 4 MiB touches for the first time."""
     double = pc.jit(lambda x: x * 2 + 1)
     x = pnp.ones(MIB)
     for _ in range(10):

@@ -1,7 +1,7 @@
-"""`make bench`: what a second core is worth. Independent serial calls side by side, and kernels that threads share.
+"""`make bench`: the gain from a second core, for independent serial calls and for kernels that threads share.
 
-Each row runs in new processes, with one thread and with two, which are interleaved; the best runs count, because other
-programs on the machine only ever lengthen one. The last column is what the project asks of the quotient.
+Each row runs in new processes, with one thread and with two, which are interleaved. The best runs count, because other
+programs on the machine only lengthen runs. The last column is the limit of the quotient.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def best(run: Callable[[], Any], repetitions: int) -> float:
 
 
 def overlap() -> None:
-    """Two against one, on two threads."""
+    """Time two calls relative to one, on two threads."""
     x, y = jnp.asarray(0.5), jnp.asarray(0.25)
     product = pc.jit(lambda a: pc.lax.fori_loop(0, 20, lambda i, b: (a @ b) * 0.01, a))
     a = jnp.ones((512, 512))

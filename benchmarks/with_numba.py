@@ -1,6 +1,6 @@
-"""What users of numba write for some of the cases: loops over elements, compiled when first called, on one thread.
+"""The numba versions of some cases: loops over elements, compiled at the first call, on one thread.
 
-Each of these is a peer of a case (library.py) and takes the module; results are compared like those of the others.
+Each is a peer of a case (library.py) and takes the module. Results are compared as those of the other libraries.
 """
 
 from __future__ import annotations

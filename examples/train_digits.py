@@ -1,4 +1,4 @@
-"""Trains a network with two hidden layers on the UCI handwritten digits; every number is computed by pycompiler.
+"""Trains a network with two hidden layers on the UCI handwritten digits; pycompiler computes all numbers.
 
     python examples/train_digits.py [--epochs N] [--batch N] [--seed N] [--picture FILE]
 

@@ -1,6 +1,6 @@
 """The commands that the wheel installs: `array-opt` and the other tools on IR files, which are programs of the package.
 
-A package of its own, so that a command need not import NumPy and `pycompiler` before the tool is started in its place.
+This is a separate package, so that a command starts its tool without importing NumPy and `pycompiler`.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 def run() -> NoReturn:
-    """Become the tool of the name by which this was called, with the arguments that follow it."""
+    """Replace this process by the tool of the name in argv[0], with the same arguments."""
     name = os.path.basename(sys.argv[0])
     package = importlib.util.find_spec("pycompiler")
     folders = [] if package is None else list(package.submodule_search_locations or ())

@@ -1,9 +1,9 @@
-"""Runs ninja in a build tree, and speaks: how many steps there are and roughly how long they take, then how far it is.
+"""Runs ninja in a build tree, and reports: the number of steps, a rough duration, then the progress.
 
     tools/build.py TREE [-j JOBS] [TARGET...]
 
-A terminal sees ninja's own line, which moves; a log gets a line of it every 20 seconds, and all that compilers say.
-Of a tree that is up to date nothing is said but by ninja itself.
+On a terminal, ninja's own line moves. A log gets one line of progress every 20 seconds, and all output of compilers.
+For a tree that is up to date, only ninja prints.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
-# A first build on two cores: 590 steps in 9 minutes. A step that ccache knows takes a small part of this.
+# A first build on two cores: 590 steps in 9 minutes. A step in ccache takes a small part of this.
 SECONDS_PER_STEP = 9 * 60 * 2 / 590
-# What is done before anybody wonders needs no announcement.
+# Shorter builds need no announcement.
 WORTH_TELLING = 30.0
 BETWEEN_LINES = 20.0
 STATUS = re.compile(r"\[\d+/(\d+)[^\]]*\] ")
 
 
 def steps_to_do(listing: str) -> int:
-    """How many steps a dry run of ninja lists."""
+    """The number of steps in the output of a dry run of ninja."""
     totals = [int(found[1]) for line in listing.splitlines() if (found := STATUS.match(line))]
     return max(totals, default=0)
 
 
 def announcement(tree: str, steps: int, jobs: int) -> str:
-    """What is said before a build: nothing of one that is short."""
+    """The message before a build; empty for a short one."""
     seconds = steps * SECONDS_PER_STEP / jobs
     if seconds < WORTH_TELLING:
         return ""
@@ -40,16 +40,16 @@ def announcement(tree: str, steps: int, jobs: int) -> str:
     cores = "1 job" if jobs == 1 else f"{jobs} jobs"
     return (
         f"{tree}: up to {steps} steps by {cores}: about {minutes} minute{'s' * (minutes > 1)}, "
-        "and far less for what ccache has"
+        "far less with a warm ccache"
     )
 
 
 def thinned(lines: Iterable[str], now: Iterator[float]) -> Iterator[str]:
-    """The lines of a log: of ninja's progress the first, the last and one every BETWEEN_LINES seconds; all others."""
+    """The lines of a log: ninja's first and last progress, one every BETWEEN_LINES seconds, and all other lines."""
     told, kept = -BETWEEN_LINES, ""
     for line in lines:
         if not STATUS.match(line):
-            # What a compiler says belongs to the step before it.
+            # The output of a compiler belongs to the step before it.
             if kept:
                 yield kept
             kept = ""
@@ -70,8 +70,11 @@ def clock() -> Iterator[float]:
 
 
 def dry_run(tree: str, targets: Sequence[str]) -> str:
-    """What ninja would do. A manifest that may have to be made anew is all that a dry run lists, and ours always may,
-    for its folders are globbed; so it is read through another one."""
+    """The output of a dry run of ninja.
+
+    If the manifest may be out of date, a dry run lists only its regeneration. Globbed folders always make ours so.
+    The manifest is therefore read through another one.
+    """
     with tempfile.NamedTemporaryFile("w", dir=tree, prefix=".steps", suffix=".ninja") as manifest:
         manifest.write("include build.ninja\n")
         manifest.flush()
@@ -102,9 +105,9 @@ def build(tree: str, jobs: int, targets: Sequence[str]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("tree", help="a build tree that is configured")
-    parser.add_argument("targets", nargs="*", help="what to build; everything by default")
+    parser.add_argument("targets", nargs="*", help="the targets to build; everything by default")
     parser.add_argument("-j", dest="jobs", type=int, default=len(os.sched_getaffinity(0)), help="steps at a time")
-    options = parser.parse_intermixed_args()  # targets may stand behind -j
+    options = parser.parse_intermixed_args()  # targets may follow -j
     return build(options.tree, options.jobs, options.targets)
 
 

@@ -1,9 +1,9 @@
-"""Checks the one-way rules of the C++ rooms: which headers a file of a room may include, and that none go in a circle.
+"""Checks the one-way rules of the C++ rooms: the headers that a file of a room may include, and no circles of includes.
 
-runtime/ never includes MLIR or LLVM, and Python only in runtime/python; dialect/ includes of runtime/ only what the
-compiler and the runtime agree on. Within a part that has rooms (ROOMS), a file includes the headers of its own room and
-of those that its room may see. A unit is a header with the source of its name; no units of a part may include each
-other in a circle. Prints each violation as file:line and exits with 1.
+runtime/ never includes MLIR or LLVM, and only runtime/python includes Python. From runtime/, dialect/ includes only the
+headers that the compiler and the runtime share. In a part with rooms (ROOMS), a file includes the headers of its own
+room and of the rooms that its room may see. A unit is a header with the source of its name; the units of a part must
+not include each other in a circle. Prints each violation as file:line and exits with 1.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ PYTHON = r"(Python\.h|nanobind/|numpy/|structmember\.h)"
 NOT_AGREED = r"runtime/(?!(Abi\.h|Accumulations\.h|SizeChecks\.h|Symbols\.def)$)"
 MLIR = r"(mlir|llvm|mlir-c|llvm-c)/"
 
-# folder -> (pattern of the headers it may not include, why)
+# folder -> (pattern of headers that it must not include, reason)
 RULES = [
     ("runtime/include", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
     ("runtime/lib", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
@@ -35,27 +35,27 @@ RULES = [
 
 @dataclass(frozen=True)
 class Part:
-    """A folder of rooms. Headers that lie elsewhere belong to the room of the source of their name."""
+    """A folder of rooms. Headers outside of it belong to the room of the source with their name."""
 
     folder: str
     # room -> the rooms that it may include, besides itself
     arrows: dict[str, set[str]]
-    # a folder of headers, how they are included, and the rooms of those that have no source
+    # a folder of headers, the prefix of their includes, and the rooms of headers without a source
     headers: str = ""
     prefix: str = ""
     header_only: dict[str, str] = field(default_factory=dict[str, str])
-    # where that folder has a folder for each room: those of another name, and those that belong to no room alone
+    # if that folder has a folder for each room: folders with another name than their room, and folders without a room
     folders: dict[str, str | None] | None = None
 
 
 def cmake_arrows(path: str, function: str) -> dict[str, set[str]]:
-    """The arrows that calls of a CMake function say: `add_runtime_room(memory support threads)`."""
+    """The allowed includes from calls of a CMake function: `add_runtime_room(memory support threads)`."""
     calls = re.findall(rf"^{function}\(([\w ]+)\)", (ROOT / path).read_text(), re.MULTILINE)
     return {name: set(seen) for name, *seen in map(str.split, calls)}
 
 
 def cmake_libraries(folder: str) -> dict[str, set[str]]:
-    """The arrows of folders that are a library each: whatever a library is linked with, and that in turn."""
+    """The allowed includes of folders that are a library each: all libraries that are linked, also indirectly."""
     names: dict[str, str] = {}
     linked: dict[str, list[str]] = {}
     for path in sorted((ROOT / folder).rglob("CMakeLists.txt")):
@@ -73,7 +73,7 @@ def cmake_libraries(folder: str) -> dict[str, set[str]]:
 
 
 def chain(*rooms: str) -> dict[str, set[str]]:
-    """Of rooms of which each may include those to its left."""
+    """Rooms of which each may include those to its left."""
     return {room: set(rooms[:i]) for i, room in enumerate(rooms)}
 
 
@@ -87,7 +87,7 @@ ROOMS = [
             "Abi": "support",
             "CollectiveWork": "collective",
             "DType": "support",
-            # An interface alone: who makes devices is in the room `devices`.
+            # Only an interface: its implementations are in the room `devices`.
             "Device": "memory",
             "GpuLibraries": "cuda",
             "HostCallback": "loader",
@@ -134,7 +134,7 @@ def foreign() -> Iterator[str]:
 
 
 class Headers:
-    """Which unit, and which room, each header of a part is of."""
+    """The unit and the room of each header of a part."""
 
     def __init__(self, part: Part) -> None:
         self.part = part
@@ -148,14 +148,14 @@ class Headers:
         self.public = list(sources(ROOT / part.headers)) if part.headers else []
 
     def room_of(self, path: pathlib.Path) -> str | None:
-        """The innermost folder that is a room; None for what lies beside the rooms, which may include all of them."""
+        """The innermost folder that is a room; None for files beside the rooms, which may include all of them."""
         for folder in path.relative_to(self.folder).parents:
             if folder.as_posix() in self.part.arrows:
                 return folder.as_posix()
         return None
 
     def find(self, name: str, includer: pathlib.Path) -> tuple[str, str | None] | None:
-        """(unit, room) of what is included; None for what is not of this part."""
+        """(unit, room) of an included header; None for a header outside of this part."""
         for path in (self.folder / name, includer.parent / name):
             if path.is_file() and path.resolve().is_relative_to(self.folder):
                 return path.stem, self.room_of(path.resolve())
@@ -172,7 +172,7 @@ class Headers:
 
 
 def rooms(part: Part) -> Iterator[str]:
-    """Includes against the arrows of a part, rooms that are none, and circles of its units."""
+    """Includes that violate the rules of a part, missing rooms, and circles of its units."""
     headers = Headers(part)
     units: dict[str, set[str]] = {}
     for room, seen in part.arrows.items():
@@ -195,13 +195,13 @@ def rooms(part: Part) -> Iterator[str]:
                 allowed = ", ".join(sorted(part.arrows[own])) or "none"
                 place = f"{path.relative_to(ROOT)}:{number}"
                 yield f"{place}: {own} includes {name} of {room}; it may include: {allowed}"
-    if part.folders is None:  # else one room may have what belongs together in several headers
+    if part.folders is None:  # else one room may split its units into several headers
         for circle in circles(units):
             yield f"{part.folder}: a circle of includes: {' -> '.join(pathlib.Path(unit).name for unit in circle)}"
 
 
 def circles(graph: dict[str, set[str]]) -> Iterator[list[str]]:
-    """One circle through each unit that is in some."""
+    """One circle for each unit that is in a circle."""
     done: set[str] = set()
     for start in sorted(graph):
         paths = [[start]]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts the public names: which are there, which a test uses, which docs/differences.md leaves out with a reason.
+"""Counts the public names: those that exist, those in a test, those that docs/differences.md excludes with a reason.
 
-Run by tests/python/project/test_names.py; by hand it prints the table, and the names that are neither (`--missing`) or
-that no test mentions (`--untested`).
+tests/python/project/test_names.py runs it. By hand it prints the table, the names that are neither (`--missing`), or
+the names that no test mentions (`--untested`).
 """
 
 import argparse
@@ -16,13 +16,13 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = ROOT / "tests/python/project/names.txt"
 DIFFERENCES = ROOT / "docs/differences.md"
 TESTS = ROOT / "tests/python"
-# These go through lists of names: of what a function computes they say nothing.
+# These tests iterate lists of names. They do not test the results of a function.
 LISTS = {"integer_calls.py", "test_advice.py", "test_array_api.py", "test_error_kinds.py", "test_integers.py"}
 LISTS |= {"test_names.py", "test_signatures.py", "test_weak_types.py", "test_wrong_arguments.py"}
 
 
 class Count(NamedTuple):
-    """The names of one module: all, those that are there, left out with a reason, neither, there but in no test."""
+    """The names of one module: all, existing ones, excluded ones, missing ones, existing ones without a test."""
 
     names: list[str]
     present: list[str]
@@ -46,14 +46,14 @@ def expected_names() -> dict[str, list[str]]:
 
 
 def left_out() -> dict[str, str]:
-    """Of each "module.name" the reason, from the tables of the page of differences."""
+    """The reason for each excluded "module.name", from the tables of the page of differences."""
     table = DIFFERENCES.read_text().split("\n## ")[0]
     rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", table, re.MULTILINE)
     return {name: reason.strip() for names, reason in rows for name in re.findall(r"`([\w.]+)`", names)}
 
 
 def names_in_tests() -> set[str]:
-    """What the Python tests name as an attribute (`pnp.sin`), in quotes ("sin") or in an import."""
+    """The names in the Python tests: as an attribute (`pnp.sin`), in quotes ("sin") or in an import."""
     files = (path for path in TESTS.rglob("*.py") if path.name not in LISTS)
     named = re.compile(r"(?:[.\"'|,]|import|\bas) ?(\w+)")
     return {word for path in files for word in named.findall(path.read_text())}
@@ -84,9 +84,9 @@ def count() -> dict[str, Count]:
 
 
 def main() -> int:
-    """Print the table; 1 when a name is missing or untested."""
+    """Print the table; 1 if a name is missing or untested."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--missing", action="store_true", help="print the names that are neither there nor left out")
+    parser.add_argument("--missing", action="store_true", help="print the names that neither exist nor are excluded")
     parser.add_argument("--untested", action="store_true", help="print the names that no test mentions")
     options = parser.parse_args()
     counts = count()

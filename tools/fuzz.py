@@ -1,13 +1,16 @@
-"""Gives the tools programs that nobody would write: what is malformed must be refused with a diagnostic, and what is
-accepted must compile, and run, or be refused with one. Nothing may crash, hang or take all memory.
+"""Runs the tools on random programs. They must refuse malformed input with a diagnostic. They must compile and run
+valid input, or refuse it with a diagnostic. No tool may crash, hang or use all memory.
 
-Programs are those of tests/lit with parts exchanged: for array-opt as text and as bytecode, for array-run with inputs
-and sizes, for array-translate those of StableHLO; for array-run also drawn ones with sizes at the edges of what fits
-(`fuzz_sizes`, and `fuzz_operations` for each operation), where what fits must run and what does not must be refused;
-and the files of exported functions, of which a part of what they say, or of their module, is something else.
+The inputs are:
 
-`make fuzz SECONDS=600`. What ends a tool by a signal is kept under build/fuzz, with the command that repeats it; the
-exit status is 1 if it was in this project's code. A run is repeated by its `--seed`, up to how far it gets.
+- programs of tests/lit with exchanged parts: for array-opt as text and as bytecode, for array-run with inputs and
+  sizes, for array-translate those of StableHLO
+- generated programs for array-run with sizes near the limits (`fuzz_sizes`, and `fuzz_operations` for each operation):
+  sizes that fit must run, other sizes must be refused
+- files of exported functions with a changed description or module
+
+`make fuzz SECONDS=600`. If a signal ends a tool, the input is kept under build/fuzz, with the command that repeats it.
+The exit status is 1 if the crash was in this project's code. `--seed` repeats a run, as far as it gets in the time.
 """
 
 from __future__ import annotations
@@ -37,19 +40,19 @@ from fuzz_sizes import SizesProgram
 
 ROOT = Path(__file__).resolve().parent.parent
 SEPARATOR = "\n// -----\n"
-# Programs in one process, as text; of bytecode a process takes one.
+# The number of programs for one process, as text. With bytecode, a process takes one.
 BATCH = 24
 SECONDS_OF_ONE = 20
 MEMORY = 6 << 30
 
 
-# Programs that are made, of several operations and of each by itself.
+# Generated programs: of several operations, and of a single operation.
 DRAWN: dict[str, type[SizesProgram | OperationProgram]] = {"sizes": SizesProgram, "operations": OperationProgram}
 
 
 @dataclass(frozen=True)
 class Mode:
-    """What is run, and how often. Of all tools but array-opt a process takes one program."""
+    """The tool, its options and its weight. A process takes one program, except with array-opt."""
 
     arguments: tuple[str, ...]
     weight: int
@@ -59,7 +62,7 @@ class Mode:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether programs are made, of none of tests/lit."""
+        """Whether programs are generated, not taken from tests/lit."""
         return self.corpus in DRAWN
 
 
@@ -76,7 +79,7 @@ MODES = [
     Mode((), 2, "exports"),
 ]
 
-# What attributes hold, of kinds that most are not of.
+# Values of attributes, of kinds that most attributes do not have.
 ATTRIBUTES = ["@main", "unit", '"clip"', "true", "-1 : i64", "7 : i128", "9223372036854775807 : i64", "f32", "[1, 2]"]
 ATTRIBUTES += ["array<i64>", "array<i64: -1>", "array<i64: 0, 0>", "array<i64: 4611686018427387904>", "array<i32: 1>"]
 ATTRIBUTES += ["dense<1> : tensor<2xi64>", "dense<7> : tensor<4xi128>", "{a = 1}", "1.5 : f32", "affine_map<() -> ()>"]
@@ -97,8 +100,8 @@ ATTRIBUTE = re.compile(
     r"|#\w+\.\w+<[^>\n]*>)"
 )
 
-# MLIR's functions that read and print modules, also those that it generates for this project's operations; and those
-# that find memory in disorder in the end.
+# MLIR's functions that read and print modules, also those that it generates for this project's operations; and
+# functions that detect corrupted memory at the end.
 READING = re.compile(
     r"BytecodeReader|mlir::detail::Parser::|::parse$|::readProperties$|parse\w*SourceFile|AsmPrinter::Impl"
     r"|~MLIRContext|llvm_shutdown"
@@ -116,7 +119,7 @@ def read_corpus(folder: Path) -> list[str]:
 
 
 def split_functions(lines: list[str]) -> list[str]:
-    """Each function by itself, if none names another; otherwise all that there is."""
+    """Each function as one program, if none names another function; else the whole file."""
     whole = "\n".join(lines) + "\n"
     starts = [number for number, line in enumerate(lines) if line.startswith("func.func")]
     if not starts or starts[0] != 0 or re.search(r"(?<!func )(?<!private )@\w", whole):
@@ -126,7 +129,7 @@ def split_functions(lines: list[str]) -> list[str]:
 
 
 class Mutator:
-    """Exchanges parts of programs for others of their kind."""
+    """Exchanges parts of programs for others of the same kind."""
 
     def __init__(self, programs: list[str], rng: random.Random) -> None:
         self.programs = programs
@@ -154,7 +157,7 @@ class Mutator:
         if not found:
             return text
         match = self.rng.choice(found)
-        # Everywhere, it often is still a program that is accepted.
+        # If it changes everywhere, the program is often still valid.
         if self.rng.random() < 0.8:
             return text.replace(match[0], replacement)
         return text[: match.start()] + replacement + text[match.end() :]
@@ -245,8 +248,8 @@ class Mutator:
 
 
 def with_main(program: str, mode: Mode) -> str:
-    """For a pipeline, the program with its first function as @main, and with sizes: that is what pipelines compile. It
-    is run with its own."""
+    """The program for a pipeline: with its first function as @main, which pipelines compile, and with sizes. A run uses
+    the program's own sizes."""
     runs = mode.tool == "array-run"
     if not runs and not any(argument.startswith("--array-to-") for argument in mode.arguments):
         return program
@@ -256,7 +259,7 @@ def with_main(program: str, mode: Mode) -> str:
 
 
 def run_arguments(program: str, rng: random.Random) -> list[str]:
-    """The inputs and the sizes of a run of @main: often of other numbers than the program has."""
+    """The inputs and the sizes for a run of @main, often with other counts than the program has."""
     head = re.search(r"@main\((.*?)\)\s*(?:->|attributes|\{)", program, re.DOTALL)
     words = ["fill:1", "fill:0", "random", "fill:-1", "fill:1000000000", "[1, 2]", "3"]
     inputs = [f"--input={rng.choice(words)}" for _ in range(head[1].count("%") if head else 1)]
@@ -267,7 +270,7 @@ def run_arguments(program: str, rng: random.Random) -> list[str]:
     return inputs + ([f"--sizes={','.join(sizes)}"] if sizes else [])
 
 
-# Loads an exported function from the first file. Makes the one that is changed, without files.
+# Loads an exported function from the file in the first argument. Without an argument, writes the file that is changed.
 LOADING = """
 import sys
 import pycompiler as pc, pycompiler.numpy as pnp
@@ -283,14 +286,14 @@ try:
     loaded = export.deserialize(open(sys.argv[1], "rb").read())
     loaded.call({"x": pnp.ones((5, 3))}, 1.0)
 except (export.DeserializationError, ValueError, TypeError, NotImplementedError, ir.MLIRError) as error:
-    # Of a call that is not what it was made for; a raw error of reading is none of these.
+    # The error of a call with other arguments. A raw error of the reader has another message.
     is_told = isinstance(error, export.DeserializationError) or "call: " in str(error) or "<lambda>" in str(error)
     sys.exit(1 if is_told else 3)
 """
 
 
 class ExportMutator:
-    """Exchanges parts of the description of an exported function; the checksum is right again."""
+    """Exchanges parts of the description of an exported function, with a correct checksum."""
 
     OTHERS = (
         None,
@@ -323,7 +326,7 @@ class ExportMutator:
         chance = self.rng.random()
         if chance < 0.2:
             behind[self.rng.randrange(len(behind))] = self.rng.randrange(256)
-        elif chance < 0.5:  # of the module, which MLIR reads
+        elif chance < 0.5:  # the module, which MLIR reads
             offset, size = description["functions"][0]["module"]
             for _ in range(self.rng.choice([1, 1, 2, 4])):
                 behind[offset + self.rng.randrange(size)] = self.rng.randrange(256)
@@ -352,7 +355,7 @@ class ExportMutator:
 
 @dataclass
 class Ended:
-    """How a run of array-opt ended: `why` is empty where it gave its answer."""
+    """The end of a run of a tool. `why` is empty if the tool answered."""
 
     why: str
     frames: list[str] = field(default_factory=list)
@@ -366,8 +369,8 @@ class Ended:
 
     @property
     def is_ours(self) -> bool:
-        """Whether MLIR's readers and printers, and what they leave behind, are not to blame. MLIR's passes have their
-        input from pipelines of this project."""
+        """Whether the crash is not due to MLIR's readers and printers, or to memory that they corrupted. MLIR's passes
+        count as ours, because pipelines of this project give them their input."""
         if not self.frames or "array::" in self.frames[0]:
             return True
         for frame in self.frames:
@@ -401,14 +404,14 @@ class Fuzzer:
         kept.mkdir(parents=True, exist_ok=True)
 
     def path_of(self, tool: str) -> Path:
-        """Of a tool: they stand side by side."""
+        """The path of a tool: all tools are in one folder."""
         return self.tool if tool == "array-opt" else self.tool.parent / tool
 
     def has(self, mode: Mode) -> bool:
         return mode.tool in ("array-opt", "exports") or os.access(self.path_of(mode.tool), os.X_OK)
 
     def command(self, mode: Mode) -> list[str]:
-        """Before the file."""
+        """The command, without the file."""
         return [sys.executable, "-c", LOADING] if mode.tool == "exports" else [str(self.path_of(mode.tool))]
 
     def run(self, code: bytes, arguments: Sequence[str], seconds: float, mode: Mode = MODES[0]) -> Ended:
@@ -428,12 +431,12 @@ class Fuzzer:
                     why = ""
                 except subprocess.TimeoutExpired:
                     why = f"takes more than {seconds:.0f} s"
-                    # It says where it is.
+                    # With this signal, the process prints a stack trace.
                     process.send_signal(signal.SIGABRT)
                     printed, told = process.communicate()
         trace = told.decode(errors="replace")
         if why and mode.tool == "array-run" and not any("mlir::" in frame for frame in read_frames(trace)):
-            return Ended("")  # the program itself has no end
+            return Ended("")  # the program itself does not end
         if not why and process.returncode in (0, 1):
             return Ended("", accepted=printed.count(b"module"), status=process.returncode, told=trace)
         if "out of memory" in trace.lower() or "bad_alloc" in trace:
@@ -456,7 +459,7 @@ class Fuzzer:
 
 
 def exported_function() -> bytes:
-    """The file that is changed; nothing where the package can't be loaded."""
+    """The file that is changed; empty if the package can't be loaded."""
     made = subprocess.run([sys.executable, "-c", LOADING], stdout=subprocess.PIPE, check=False)
     return made.stdout if made.returncode == 0 else b""
 
@@ -514,7 +517,7 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODE
                 if time.monotonic() > deadline:
                     break
             continue
-        # Readers of bytecode are MLIR's, for the most part.
+        # Most crashes of the bytecode reader are in MLIR.
         if batch % 4:
             texts = [with_main(mutator.text(), mode) for _ in range(BATCH)]
             joined = SEPARATOR.join(texts).encode()

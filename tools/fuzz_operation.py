@@ -1,4 +1,4 @@
-"""A program of one operation on arrays of sizes that a call decides: `fuzz_operations` has the rules of operations."""
+"""A program of one operation on arrays with sizes of a call. `fuzz_operations` has the rules of operations."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-# What can't be compiled, whatever the sizes are.
+# Messages for programs that cannot be compiled for any sizes.
 NOT_COMPILED = re.compile(
     r"follow from|can't be compiled|bytes, and this machine|more bytes|is not known where it must be checked"
 )
-# What a size is when it is wrong by far.
+# A size that is far out of range.
 FAR = 70_000
 MOST_ELEMENTS = 1 << 22
 
@@ -33,7 +33,7 @@ def element_of(type_: str) -> str:
 
 @dataclass
 class OperationProgram:
-    """A function of one operation. `fits` is nothing where data decides, or both are right."""
+    """A function of one operation. `fits` is None if data decides, or if both outcomes are right."""
 
     rng: random.Random
     name: str = ""
@@ -45,19 +45,19 @@ class OperationProgram:
     inputs: list[str] = field(default_factory=list[str])
     types: list[str] = field(default_factory=list[str])
     numbers: list[int] = field(default_factory=list[int])
-    # Of the results, as far as there are any where the sizes don't fit.
+    # The results. They may be missing if the sizes don't fit.
     expected: list[tuple[str, Shape]] = field(default_factory=list[tuple[str, Shape]])
     elements: int = 0
     is_plain: bool = False
-    # How many sizes are known: code is made for sums and products of the others.
+    # The share of known sizes. Code is generated for sums and products of the others.
     known: float = 0.15
 
     @classmethod
     def draw(cls, rng: random.Random, name: str | None = None) -> OperationProgram:
-        """A program of an operation. Nothing of it is too large for a test."""
+        """A random program of an operation. Its arrays are small enough for a test."""
         while True:
             program = cls(rng, name or rng.choice(sorted(RULES)))
-            # Half of them fit, more or less.
+            # About half of them fit.
             program.is_plain, program.known = rng.random() < 0.4, rng.choice([0.15, 0.6, 0.9])
             program.settle(RULES[program.name](program))
             if program.elements <= MOST_ELEMENTS:
@@ -70,7 +70,7 @@ class OperationProgram:
         results = ", ".join(self.types)
         count = f":{len(self.types)}" if len(self.types) > 1 else ""
         attached = self.operation.replace("RESULTS", f"({results})" if len(self.types) > 1 else results)
-        # Sums: the sizes of what a function gives have to follow from those of its arguments.
+        # Sums, because the sizes of a function's results must follow from those of its arguments.
         sums: list[str] = []
         scalars = [f"tensor<{element_of(type_)}>" for type_ in self.types]
         for number, (type_, scalar) in enumerate(zip(self.types, scalars, strict=True)):
@@ -86,26 +86,26 @@ class OperationProgram:
 
     @property
     def options(self) -> list[str]:
-        """Of array-run, with the sizes and an input for each argument."""
+        """The options of array-run, with the sizes and an input for each argument."""
         sizes = [f"--sizes={','.join(map(str, self.sizes))}"] if self.sizes else []
         return [*sizes, *(f"--input={given}" for given in self.inputs), "--print=none"]
 
     def objection(self, status: int, told: str) -> str:
-        """What is wrong with how a run of it ended; nothing is."""
+        """The fault in the outcome of a run; empty if there is none."""
         if self.fits and status != 0 and not NOT_COMPILED.search(told):
             return f"refuses sizes that fit: {self.name}"
         if self.fits is False and status == 0:
             return f"accepts sizes that don't fit: {self.name}"
-        names = ["add"] if self.name == "scan" else []  # of its body
+        names = ["add"] if self.name == "scan" else []  # the op in its body
         names += [self.name.partition("/")[0], "--sizes"]
         if status == 1 and told and not any(name in told for name in names) and not NOT_COMPILED.search(told):
             return f"an error that does not name the operation: {self.name}"
         return ""
 
-    # What rules draw.
+    # Methods for rules.
 
     def near(self, size: int) -> int:
-        """Most often the size itself."""
+        """The size itself in most cases, else a size near it."""
         if self.is_plain or self.rng.random() < 0.75:
             return size
         return max(0, self.rng.choice([size + 1, size - 1, 0, 1, 2 * size, FAR]))
@@ -114,7 +114,7 @@ class OperationProgram:
         return max(least, self.rng.choice([0, 1, 2, 3, 4, 5]))
 
     def array(self, shape: Sequence[int], element: str = "f32", given: str = "fill:1") -> str:
-        """A further argument, of which some sizes may be known. Its name."""
+        """The name of a new argument, of which some sizes may be known."""
         sizes: list[int | str] = []
         for size in shape:
             if self.rng.random() < self.known:
@@ -131,11 +131,11 @@ class OperationProgram:
         return self.arguments[int(argument.removeprefix("%arg"))][0]
 
     def call(self, arguments: Sequence[str]) -> str:
-        """The types of an operation, but for those of its results."""
+        """The operand types of an operation."""
         return f"({', '.join(self.type(one) if one.startswith('%arg') else 'index' for one in arguments)}) -> RESULTS"
 
     def number(self, value: int, indices: list[str]) -> str:
-        """One of an operation's numbers, which may be `?`."""
+        """One number of an operation, which may be `?`."""
         if self.rng.random() < 0.4:
             return str(value)
         indices.append(f"%n{len(self.numbers)}")
@@ -143,7 +143,7 @@ class OperationProgram:
         return "?"
 
     def settle(self, results: Results) -> None:
-        """What the rule has said becomes the program: results are nothing where the sizes don't fit."""
+        """Complete the program from the output of the rule. Without results, the sizes don't fit."""
         first = len(self.sizes)
         for place, value in enumerate(self.numbers):
             self.sizes.append(abs(value))
@@ -154,7 +154,7 @@ class OperationProgram:
                 self.lines += [f"%m{place} = {symbol}", f"%z{place} = arith.constant 0 : index"]
                 self.lines.append(f"%n{place} = arith.subi %z{place}, %m{place} : index")
         if first != len(self.sizes):
-            # The sizes of the arguments are the first symbols, one after the other; the numbers are the others.
+            # The sizes of the arguments are the first symbols, in order. The numbers are the other symbols.
             names = ", ".join(f"s{number}" for number in range(len(self.sizes)))
             position = 0
             for number, (type_, _) in enumerate(self.arguments):

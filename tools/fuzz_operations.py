@@ -1,5 +1,5 @@
-"""One operation of the dialect on arrays of sizes that a call decides, drawn near what fits, for `fuzz`: the rule of
-each operation stands in the table RULES. `fuzz_sizes` has programs of several operations.
+"""Programs of one operation of the dialect for `fuzz`, with sizes of a call near the limits. The table RULES has the
+rule of each operation. `fuzz_sizes` has programs of several operations.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from fuzz_operation import FAR, RULES, OperationProgram, Results, Shape, dilated
 
 __all__ = ["RULES", "OperationProgram"]
 
-# Matrices: words of sizes as the operations have them, attributes, and what holds besides.
+# Matrices: sizes as the operations name them, attributes, and further conditions.
 
 SAME = "left_side = true, lower = true, transpose_a = false, conjugate_a = false, unit_diagonal = false"
 MATRICES: list[tuple[str, str, str, Callable[[dict[str, int]], bool]]] = [
@@ -84,7 +84,7 @@ def _pivots(program: OperationProgram, name: str) -> Results:
     pivots, total = program.near(count), program.rng.choice([count, count + 1, count + 3, max(0, count - 1)])
     given = program.rng.choice(["fill:0", "fill:0", "fill:-1", "fill:1000000000"])
     operand = program.array([pivots], "i32", given)
-    # Pivots are rows of what is permuted.
+    # Pivots are rows of the permuted matrix.
     program.fits = True if given == "fill:0" else None
     program.numbers.append(total)
     attributes = "{permutation_size = -9223372036854775808 : i64}"
@@ -147,7 +147,7 @@ def _fft(program: OperationProgram, name: str) -> Results:
     if kind == "IRFFT":
         wanted[-1] = lengths[-1] // 2 + 1
     program.expected = [("f32" if kind == "IRFFT" else "complex<f32>", tuple(max(0, size) for size in result))]
-    if 0 in lengths:  # of nothing there is nothing
+    if 0 in lengths:  # an empty transform gives an empty result
         program.fits = None
     return program.expected if given[len(batch) :] == wanted and min(lengths) >= 0 else None
 
@@ -183,7 +183,7 @@ def _convolution(program: OperationProgram, name: str) -> Results:
     fits = features == by * inner and out % (by * batches) == 0 and batch % batches == 0
     for dim in range(dims):
         padded = dilated(space[dim], spread[dim]) + low[dim] + high[dim]
-        # Padding that takes away more than there is leaves nothing.
+        # Padding that removes more than the size leaves an empty result.
         program.fits = None if padded < 0 else program.fits
         counted.append(windows(padded, dilated(kernel[dim], apart[dim]), strides[dim]))
     program.expected = [("f32", (batch // batches, out, *counted))]
@@ -285,12 +285,12 @@ def _first(program: OperationProgram, rank: int | None = None, element: str = "f
 
 
 def _others(program: OperationProgram, shape: Shape, count: int, element: str = "f32") -> tuple[list[str], bool]:
-    """Arrays of the same shape, and whether they are."""
+    """Arrays that should have the same shape, and whether they have it."""
     shapes = [tuple(program.near(size) for size in shape) for _ in range(count)]
     return [program.array(one, element) for one in shapes], all(one == shape for one in shapes)
 
 
-# Elements at the same places: how many arrays, of which element, and of which the result is.
+# Elementwise operations: the number of arrays, the element type, and the element type of the result.
 ELEMENTWISE = {
     "add": (2, "f32", "f32"),
     "shift_left": (2, "i32", "i32"),
@@ -419,7 +419,7 @@ def _slice(program: OperationProgram, name: str) -> Results:
         f": ({program.type(first)}) -> RESULTS"
     )
     program.expected = [("f32", (max(0, -(-(limit - start) // stride)),))]
-    # Of nothing, from beyond the end or by a limit before the start of less than a stride, both is right.
+    # For an empty slice, a start beyond the end is right both ways; so is a limit within one stride before the start.
     program.fits = None if limit <= start else True
     return program.expected if limit <= shape[0] and limit - start > -stride else None
 
@@ -448,7 +448,7 @@ def _scan(program: OperationProgram, name: str) -> Results:
     carry, fits = _others(program, shape[1:], 1)
     length = program.near(shape[0])
     program.numbers += [length]
-    # What the body is given has the types of the arrays without their first dimension.
+    # The arguments of the body have the types of the arrays without their first dimension.
     types = [program.type(carry[0]), re.sub(r"<[^x]*x", "<", program.type(xs), count=1)]
     program.operation = (
         f"{name}({carry[0]}) ({xs}) length = ? reverse = false sizes(%n0) : ({types[0]}, {program.type(xs)}, index) "

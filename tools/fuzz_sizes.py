@@ -1,5 +1,5 @@
-"""Modules whose sizes a call decides, with sizes at the edges of what fits, for `fuzz`: what fits has to run, and what
-does not has to be refused. Each program is drawn along with the sizes of one run, so that it is known which it is.
+"""Programs of several operations for `fuzz`, with sizes of a call near the limits. Sizes that fit must run, others must
+be refused. A program is drawn together with the sizes of one run, so that the expected outcome is known.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-# What can't be compiled, whatever the sizes are.
+# Messages for programs that cannot be compiled for any sizes.
 NOT_COMPILED = re.compile(r"follow from|can't be compiled|bytes, and this machine|more bytes")
-# What a size is when it is wrong by far.
+# A size that is far out of range.
 FAR = 70_000
 MOST_ELEMENTS = 1 << 22
 
@@ -33,7 +33,7 @@ class Array:
 
 @dataclass
 class SizesProgram:
-    """A drawn program. `fits` is nothing where both is right: a slice of no elements from beyond the end."""
+    """A drawn program. `fits` is None if both outcomes are right: an empty slice that starts beyond the end."""
 
     rng: random.Random
     sizes: list[int] = field(default_factory=list[int])
@@ -46,7 +46,7 @@ class SizesProgram:
 
     @classmethod
     def draw(cls, rng: random.Random) -> SizesProgram:
-        """A program of a few operations. Nothing of what it computes is too large for a test."""
+        """A random program of a few operations. Its arrays are small enough for a test."""
         while True:
             program = cls(rng)
             program.begin()
@@ -70,11 +70,11 @@ class SizesProgram:
 
     @property
     def options(self) -> list[str]:
-        """Of array-run, with the sizes and an input for each argument."""
+        """The options of array-run, with the sizes and an input for each argument."""
         return [f"--sizes={','.join(map(str, self.sizes))}", *["--input=fill:1"] * len(self.arguments), "--print=none"]
 
     def objection(self, status: int, told: str) -> str:
-        """What is wrong with how a run of it ended; nothing is."""
+        """The fault in the outcome of a run; empty if there is none."""
         if self.fits and status != 0 and not NOT_COMPILED.search(told):
             return "refuses sizes that fit"
         return "accepts sizes that don't fit" if self.fits is False and status == 0 else ""
@@ -113,12 +113,12 @@ class SizesProgram:
         return self.rng.choice([array for array in self.arrays if rank in (None, len(array.shape))])
 
     def pick_size(self, near: int) -> tuple[str, int]:
-        """Most often one that is near to another, if there is one."""
+        """In most cases a size near another one, if there is one."""
         close = [index for index in self.indices if abs(index[1] - near) <= 1]
         return self.rng.choice(close if close and self.rng.random() < 0.7 else self.indices)
 
     def add(self, operation: str, shape: Sequence[int], fits: bool | None = True) -> None:
-        """The shape is that of the result, as far as it fits."""
+        """Append an operation. The shape is that of the result, if it fits."""
         array = Array(self.name(), tuple(max(size, 0) for size in shape))
         self.lines.append(f"{array.name} = {operation} -> {array.type}")
         self.arrays.append(array)
@@ -209,7 +209,7 @@ class SizesProgram:
         self.add(text, (a.shape[0], *b.shape[1:]), a.shape[1] == b.shape[0])
 
     def choose(self) -> None:
-        """A branch that is not taken may have other sizes."""
+        """Append a branch. A branch that is not taken may have other sizes."""
         a = self.pick()
         b = self.pick(len(a.shape))
         inner = self.name()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages of a list that are missing, apt-packages.txt by default; says what to do where it can't.
-# Does nothing, in milliseconds, where all are there.
+# Installs the missing Debian packages of a list, by default apt-packages.txt. Without root and sudo, prints the command.
+# If none is missing, it ends within milliseconds.
 set -eu
 cd "$(dirname "$0")/.."
 version=$(cat llvm-version.txt)

@@ -1,7 +1,7 @@
-"""Makes a wheel in dist/: of the tree that `make build` left, or for another Python (--python) in a tree of its own.
+"""Makes a wheel in dist/: of the tree of `make build`, or for another Python (--python) in a separate tree.
 
-A wheel needs nothing of the machine but glibc and libstdc++. auditwheel says from which versions on, and that is what
-the wheel is tagged with; a wheel that asks for anything else is refused here. Prints the path of the wheel.
+A wheel needs only glibc and libstdc++ from the machine. auditwheel determines the minimum versions, which become the
+tag of the wheel. A wheel with other requirements is refused here. Prints the path of the wheel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def run(*command: str | pathlib.Path) -> str:
-    """What a command printed; what it said too when it fails."""
+    """The output of a command; its error output, too, if it fails."""
     done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"make_wheel: {' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
@@ -30,7 +30,7 @@ def run(*command: str | pathlib.Path) -> str:
 
 
 def prepared(python: str) -> pathlib.Path:
-    """The interpreter of a virtual environment for another Python, with what builds the package."""
+    """The interpreter of a virtual environment for another Python, with the build requirements of the package."""
     tag = run(python, "-c", "import sys; print(sys.implementation.cache_tag)").strip()
     folder = ROOT / f"build-{tag}-venv"
     interpreter = folder / "bin" / "python"
@@ -45,14 +45,14 @@ def prepared(python: str) -> pathlib.Path:
 
 @contextlib.contextmanager
 def alone(folder: pathlib.Path) -> Iterator[None]:
-    """One at a time: two builds of a tree would write the same files."""
+    """A lock: two builds of one tree would write the same files."""
     with (folder / "wheel.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def built(python: str | None, tree: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """The wheel as the build makes it."""
+    """The wheel from the build, before auditwheel."""
     interpreter = pathlib.Path(sys.executable) if python is None else prepared(python)
     options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
     if python is None:
@@ -64,19 +64,19 @@ def built(python: str | None, tree: pathlib.Path, folder: pathlib.Path) -> pathl
 
 
 def platform_of(wheel: pathlib.Path) -> str:
-    """The oldest platform on which a wheel runs, as auditwheel names it."""
+    """The oldest platform on which a wheel runs, by auditwheel's name."""
     said: dict[str, Any] = json.loads(run(sys.executable, "-m", "auditwheel", "show", "--json", wheel))
     platform = str(said["overall_tag"])
     if not platform.startswith("manylinux") or said["external_libs"]:
-        sys.exit(f"make_wheel: {wheel.name} needs what is not on every machine:\n{json.dumps(said, indent=2)}")
+        sys.exit(f"make_wheel: {wheel.name} is not portable, auditwheel says:\n{json.dumps(said, indent=2)}")
     return platform
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--python", help="another Python (3.11 or later), for which all is built; without it, .venv's")
+    parser.add_argument("--python", help="another Python (3.11 or later) to build for; by default the one of .venv")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="the tree of `make build`")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist", help="where the wheel is put")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist", help="the folder of the wheel")
     options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """Prints the Python requirements of the build and of the named extras of pyproject.toml, one a line, for pip.
 
-The Makefile installs these into .venv without building the package, which the build tree serves in place.
+The Makefile installs these into .venv without building the package. The build tree serves the package in place.
 """
 
 import pathlib

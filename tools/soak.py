@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the runtime hard for a while: many threads, sizes and programs, failures among them; counts what is left.
+"""Stress test of the runtime: many threads, sizes and programs, including failures; checks for leaks.
 
-Eight threads of Python launch programs of all kinds on random sizes, keep some results pending, and compare every one
-with NumPy's. One call in a hundred is made to fail (no memory for temporaries, an exception in a callback, an input
-that failed, one that was donated): the error must be the first cause's, and nothing else may change. At the end there
-must be as many arrays and bytes as at the start. When nothing moves for two minutes, the stacks of all threads are
+Eight Python threads launch programs of all kinds on random sizes, keep some results pending, and compare each result
+with NumPy's. One call in a hundred fails on purpose (no memory for temporaries, an exception in a callback, a failed
+input, a donated input). The error must be that of the first cause, and nothing else may change. At the end, the numbers
+of arrays and bytes must equal those of the start. If nothing happens for two minutes, the stacks of all threads are
 printed.
 
     tools/soak.py --seconds 600
@@ -38,13 +38,13 @@ SIZES = (1, 7, 64, 1000, 4097, 65536, 300_000)
 EDGES = (4, 33, 128, 200)
 FAILURES = 0.01
 HANG_SECONDS = 120
-# More than any machine has: a program that needs so much for its temporaries fails when it runs.
+# More memory than any machine has: a program that needs this for its temporaries fails when it runs.
 TOO_LARGE = 1 << 44
 
 
 @dataclasses.dataclass
 class Pending:
-    """A call that was made: what it must give, or the error that reading it must raise."""
+    """A pending call: its expected result, or the expected error of reading it."""
 
     name: str
     results: list[Any]
@@ -125,7 +125,7 @@ def calls_back_badly(x: Any) -> Any:
 
 
 class Thread:
-    """One thread's stream of calls."""
+    """The stream of calls of one thread."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -148,14 +148,14 @@ class Thread:
         return self.floats(self.random.choice(SIZES))
 
     def array(self, values: np.ndarray) -> Any:
-        """On some device."""
+        """The array on a random device."""
         devices = pc.devices()
         put = getattr(pc, "device_put", None)
         if put is None or len(devices) == 1 or self.random.random() < 0.5:
             return pnp.asarray(values)
         return put(values, self.random.choice(devices))
 
-    # Programs that go well.
+    # Programs that succeed.
 
     def chain(self) -> Pending:
         x = self.vector()
@@ -215,13 +215,13 @@ class Thread:
         async def one(array: Any) -> Any:
             return await array
 
-        # An event loop takes far longer to make than everything else here.
+        # Creating an event loop takes far longer than everything else here.
         if self.random.random() < 0.9:
             return Pending("awaited", [])
         return Pending("awaited", asyncio.run(main()), [np.tanh(x) * 2 + x] * 3)
 
     def transfer(self) -> Pending:
-        """NumPy's array is written to as soon as the call has returned."""
+        """The NumPy array is overwritten as soon as the call has returned."""
         x = self.vector()
         want = np.tanh(x) * 2 + x
         y = chain(x)
@@ -240,7 +240,7 @@ class Thread:
         )
 
     def poisoned(self) -> Pending:
-        """What depends on a failure fails with it; what does not goes on."""
+        """Values that depend on a failure fail with it; others are computed."""
         x = self.floats(1000)
         good = self.array(x)
         bad = needs_too_much(good)
@@ -287,7 +287,7 @@ class Thread:
 
 
 def live(most: tuple[float, float] = (0, 0)) -> tuple[int, int]:
-    """Arrays and bytes that are alive once everything is done, and in five seconds at the latest at most so many."""
+    """The arrays and bytes that are alive after all work; waits up to five seconds until they are at most `most`."""
     now = (0, 0)
     for _ in range(50):
         gc.collect()
@@ -305,7 +305,7 @@ def resident_mib() -> int:
 
 
 def warm_up() -> None:
-    """Compiles everything, for every size: what is kept from then on is no leak."""
+    """Compile everything, for each size. Memory that is kept afterwards is a leak."""
     thread = Thread(0)
     for _ in range(60):
         faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
@@ -315,7 +315,7 @@ def warm_up() -> None:
 
 
 def watch(threads: list[Thread], running: threading.Event, seconds: float) -> None:
-    """Puts the alarm off as long as calls are made. The alarm needs no lock of Python's."""
+    """Postpone the alarm while calls are made. The alarm does not need Python's lock."""
     before, started = -1, time.monotonic()
     while not running.wait(10):
         calls = sum(sum(thread.counts.values()) for thread in threads)

@@ -1,7 +1,7 @@
-"""Installs a wheel in a fresh environment and prints how large it is and how long it takes to be imported.
+"""Installs a wheel in a fresh environment and prints its size and its import time.
 
-usage: wheel_figures.py WHEEL. What it requires is fetched by pip. Times are medians of processes, and ratios to
-importing NumPy, which is measured in between: that is what to compare on another machine.
+usage: wheel_figures.py WHEEL. pip fetches its requirements. Times are medians of processes. The ratios to importing
+NumPy, measured in between, are comparable across machines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 ROUNDS = 15
-# Each in a process of its own, less what an empty process takes.
+# Each in a separate process, minus the time of an empty process.
 IMPORTS = {
     "numpy": "import numpy",
     "numpy, pycompiler": "import numpy, pycompiler",
@@ -33,7 +33,7 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit("usage: wheel_figures.py WHEEL")
     wheel = pathlib.Path(sys.argv[1])
-    # As installed by default, with what Python compiles of its sources.
+    # As installed by default, with the bytecode that Python compiles.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory() as folder:
         bin_folder = pathlib.Path(folder) / "bin"

@@ -2,7 +2,7 @@
 
     python export_model.py libmodel.so
 
-writes libmodel.so and model.h, which CMakeLists.txt has a program in C linked with.
+writes libmodel.so and model.h. CMakeLists.txt links a C program with them.
 """
 
 import sys
@@ -48,7 +48,7 @@ def main():
         value, params = step(params, *points(rng, 256))
     print(f"loss {float(value):.3f}")
 
-    # The weights go into the library; a call is for four points.
+    # The library contains the weights. A call takes four points.
     written = export.to_shared_object(
         lambda x: predict(params, x), sys.argv[1], pc.ShapeDtypeStruct((4, 2), pnp.float32), name="model"
     )

@@ -1,4 +1,4 @@
-/* Calls the library that export_model.py wrote. Neither Python nor MLIR is there when this runs. */
+/* Calls the library that export_model.py wrote. It runs without Python and MLIR. */
 #include "model.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""The error classes of the package, and the page that explains each: `python -m pycompiler.errors KeyReuseError`.
+"""The error classes of the package, and a page about each: `python -m pycompiler.errors KeyReuseError`.
 
 The classes are core's; the pages are part of the documentation (docs/errors) and of the installed package.
 """
@@ -36,9 +36,9 @@ __all__ = [
 
 
 def page(name: str) -> str:
-    """The page that explains a class of errors, as Markdown: its causes and the remedies.
+    """The page about a class of errors, as Markdown: causes and remedies.
 
-    Raises ValueError for a name that is no class of `pycompiler.errors`.
+    Raises ValueError for a name that is not a class of `pycompiler.errors`.
 
     >>> import pycompiler as pc
     >>> print(pc.errors.page("KeyReuseError").splitlines()[0])

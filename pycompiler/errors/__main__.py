@@ -1,4 +1,4 @@
-"""`python -m pycompiler.errors [class]`: the page that explains a class of errors, or what classes there are."""
+"""`python -m pycompiler.errors [class]`: the page about a class of errors, or the list of classes."""
 
 import sys
 

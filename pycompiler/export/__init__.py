@@ -1,6 +1,6 @@
 """Exported functions: files that another process loads and runs, and shared libraries for C.
 
-Names are those of `jax.export`; `to_shared_object` has no counterpart there. docs/export.md states the guarantees.
+Names are those of `jax.export`, except `to_shared_object`. docs/export.md states the guarantees.
 """
 
 from pycompiler.core.tracing.boundary import protect
@@ -10,7 +10,7 @@ from pycompiler.export.shared_object import SharedObject, to_shared_object
 from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
 from pycompiler.lax.names import nearest_name
 
-# The versions of the calling convention of modules that are read, and that are written.
+# The oldest calling convention of modules that is read, and the latest one, which is written.
 minimum_supported_calling_convention_version = 1
 maximum_supported_calling_convention_version = CALLING_CONVENTION
 

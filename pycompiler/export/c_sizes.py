@@ -1,6 +1,6 @@
-"""Symbolic sizes in C: the parameters of an exported function that say them, and expressions of these.
+"""Symbolic sizes in C: parameters of an exported function for symbols, and expressions of them.
 
-Before `c_source`, for functions whose arguments have symbols (`Dim`) in their shapes.
+Before `c_source`. Used for functions whose arguments have symbols (`Dim`) in their shapes.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from pycompiler.core.dims.dims import Dim, Dimension, Symbol, dim_product
 
 @dataclass(frozen=True)
 class Size:
-    """A symbol, and the parameter that is its size."""
+    """A symbol, and the name of the parameter for its size."""
 
     name: str
     symbol: Symbol
 
     @property
     def about(self) -> str:
-        """What a header says of it."""
+        """The description in the header."""
         return f"the size {self.symbol.name}, {self.symbol.described()}"
 
     @property
     def refused(self) -> str:
-        """The condition that holds for a size that it can't have."""
+        """The C condition that holds for an invalid size."""
         tests = [f"{self.name} < {self.symbol.min}"]
         if self.symbol.max is not None:
             tests.append(f"{self.name} > {self.symbol.max}")
@@ -35,7 +35,7 @@ class Size:
 
 
 def expression(dim: Dimension, names: Mapping[str, str]) -> str:
-    """A size in C, of int64_t, given the names of the parameters; floors are those of Python."""
+    """A size as an int64_t expression of C, from the names of the parameters. Divisions round down, as in Python."""
     if isinstance(dim, int):
         return str(dim)
     terms: list[str] = []
@@ -56,5 +56,5 @@ def _quotient(dim: Dim, divisor: int, names: Mapping[str, str]) -> str:
 
 
 def elements(shape: Sequence[Dimension], names: Mapping[str, str], of_each: int) -> str:
-    """How many elements of C an array has, each of it being so many."""
+    """The number of C elements of an array whose elements each take `of_each` of them."""
     return expression(dim_product(shape) * of_each, names)

@@ -1,6 +1,6 @@
-"""The C of a shared library: its header, for those who call it, and the source that is linked with its code.
+"""The C code of a shared library: its header for users, and the source that is linked with its code.
 
-Before `shared_object`, which compiles them; runtime/Exported.h is what the source fills in.
+Before `shared_object`, which compiles them. The source fills in the structures of runtime/Exported.h.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pycompiler.core.types.aval import short
 from pycompiler.export.c_sizes import Size, elements
 from pycompiler.version import __version__
 
-# The C type of an element, and how many of it an element takes; other dtypes are bits in an unsigned integer.
+# The C type of an element, and the number of C elements for it. Other dtypes are bits in unsigned integers.
 _TYPES: dict[str, tuple[str, int]] = {
     "bool": ("bool", 1),
     **{f"{sign}int{bits}": (f"{sign}int{bits}_t", 1) for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -28,7 +28,7 @@ _TYPES: dict[str, tuple[str, int]] = {
     dtypes.KEY.name: ("uint32_t", 2),
 }
 
-# Words of C and C++, and the name of a parameter of every function.
+# Keywords and predefined macros of C and C++, and the parameter name `workspace`.
 _WORDS = """
 alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const constexpr continue
 decltype default delete do double else enum explicit export extern false float for friend goto if inline int int8_t
@@ -41,12 +41,12 @@ _KEYWORDS = frozenset(_WORDS.split())
 
 
 def is_identifier(name: str) -> bool:
-    """Whether C takes it for the name of a function."""
+    """Whether C accepts it as the name of a function."""
     return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and name not in _KEYWORDS
 
 
 def identifiers(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
-    """Names of C, all different, for names such as `params['w'][0]`: params_w_0."""
+    """Distinct C names, for names such as `params['w'][0]`: params_w_0."""
     found: list[str] = []
     known = {name.lower() for name in taken}
     for name in names:
@@ -54,7 +54,7 @@ def identifiers(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
         plain = plain if is_identifier(plain) else f"_{plain}".replace("__", "_")
         plain = f"{plain.strip('_')}_" if plain.strip("_") in _KEYWORDS else plain
         chosen, number = plain, 2
-        # Macros are made of them, in capitals.
+        # Macros have these names in capitals.
         while chosen.lower() in known:
             chosen, number = f"{plain}_{number}", number + 1
         found.append(chosen)
@@ -64,27 +64,27 @@ def identifiers(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """An array of the signature."""
+    """An array in the signature."""
 
     name: str
     aval: ShapedArray
 
     @property
     def type(self) -> str:
-        """Of its elements, in C."""
+        """The C type of its elements."""
         return _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[0]
 
     def count(self, names: Mapping[str, str]) -> str:
-        """How many of these there are, in C; `names` are those of the symbols' sizes."""
+        """The number of its C elements, as a C expression; `names` are the parameters of the symbols' sizes."""
         return elements(self.aval.shape, names, _TYPES.get(self.aval.dtype.name, ("uint8_t", 1))[1])
 
     def bytes(self, names: Mapping[str, str]) -> str:
-        """Of all of them, in C."""
+        """The number of its bytes, as a C expression."""
         return elements(self.aval.shape, names, self.aval.dtype.itemsize)
 
     @property
     def about(self) -> str:
-        """What a header says of it."""
+        """The description in the header."""
         dtype = self.aval.dtype
         if dtypes.is_complex(dtype):
             return f"{short(self.aval)}: real and imaginary parts in turn"
@@ -96,10 +96,10 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Library:
-    """All that a library's C says."""
+    """The contents of a library's C code."""
 
     name: str
-    # Of what was exported, and the processor that its code is for; for people.
+    # The exported function, and the processor of the code, for readers.
     function: str
     processor: str
     arguments: Sequence[Parameter]
@@ -113,22 +113,22 @@ class Library:
 
     @property
     def size_names(self) -> dict[str, str]:
-        """What the size of each symbol is called."""
+        """The name of the parameter for the size of each symbol."""
         return {size.symbol.name: size.name for size in self.sizes}
 
     @property
     def workspace_bytes(self) -> int:
-        """Of the temporaries, and of the results that are not computed in place."""
+        """The bytes of the temporaries, and of the results that are not computed in place."""
         return sum(map(_rounded, (self.arena_bytes, *(result.aval.nbytes for result in self.results)))) or _ALIGNMENT
 
     @property
     def declared_sizes(self) -> str:
-        """The parameters that are sizes."""
+        """The parameters for sizes."""
         return ", ".join(f"int64_t {size.name}" for size in self.sizes)
 
     @property
     def declared(self) -> str:
-        """The parameters of its function."""
+        """The parameters of the function."""
         given = [f"int64_t {size.name}" for size in self.sizes]
         given += [f"const {one.type} *{one.name}" for one in self.arguments]
         given += [f"{one.type} *{one.name}" for one in self.results]
@@ -146,12 +146,12 @@ def _rounded(size: int) -> int:
 _HEADER = """\
 /* {function}, compiled by pycompiler {version} for {processor}.
  *
- * Arrays are dense and row-major. Arguments and results may lie wherever their element type may, a result in the
- * memory of an argument too. A result is computed in place, without a copy, where it is aligned to {upper}_ALIGNMENT
- * and touches no argument. Results must not overlap each other.
+ * Arrays are dense and row-major. Arguments and results need the alignment of their element type. A result may lie in
+ * the memory of an argument. A result is computed in place, without a copy, if it is aligned to {upper}_ALIGNMENT and
+ * overlaps no argument. Results must not overlap each other.
  *
- * All functions may be called by several threads at once. Loops are shared by a pool of threads, which starts with the
- * first one that is long enough: see {name}_set_num_threads.{lapack}
+ * Several threads may call all functions at the same time. A pool of threads shares loops. It starts with the first
+ * long loop: see {name}_set_num_threads.{lapack}
  */
 #ifndef {guard}
 #define {guard}
@@ -166,11 +166,11 @@ extern "C" {{
 /* Elements of the arrays. */
 {sizes}
 
-/* Bytes, and alignment, of a workspace. */
+/* The bytes and the alignment of a workspace. */
 {workspace}
 #define {upper}_ALIGNMENT {alignment}
 
-/* What a call returns: 0, or a number of which {name}_error_message says what it means. */
+/* The status of a successful call. Other numbers are errors: see {name}_error_message. */
 #define {upper}_OK 0
 
 /* Arguments:
@@ -180,17 +180,17 @@ extern "C" {{
  */
 int {name}({declared_alone});
 
-/* The same; temporaries are put into the workspace, which no other call may use meanwhile, and nothing is allocated
- * that grows with the arrays. */
+/* The same, with temporaries in the workspace. No other call may use the workspace at the same time. The call allocates
+ * no memory that grows with the arrays. */
 int {name}_with_workspace({declared}{comma}void *workspace);
 
-/* What a number that a call returned means; and of which operation of the program, as "cholesky at model.py:12", or ""
- * where it is of none. Neither is to be freed. */
+/* The meaning of a number that a call returned, and the operation of the program that failed, as
+ * "cholesky at model.py:12", or "" if no operation failed. The caller must not free them. */
 const char *{name}_error_message(int status);
 const char *{name}_error_place(int status);
 
-/* How many threads share a loop, the calling one among them; before the first call. Otherwise the environment's
- * PYCOMPILER_NUM_THREADS, or as many as there are cores for the process. */
+/* Set the number of threads that share a loop, including the calling one, before the first call. The default is
+ * PYCOMPILER_NUM_THREADS in the environment, or the number of cores of the process. */
 int {name}_set_num_threads(int count);
 
 #ifdef __cplusplus
@@ -214,7 +214,7 @@ def header(library: Library) -> str:
         return "\n".join(f" *   {one.name}: {one.about}" for one in parameters) or " *   none"
 
     lapack = (
-        "\n *\n * LAPACK is the system's: liblapack.so.3 or libopenblas.so.0, or the file that PYCOMPILER_LAPACK names."
+        "\n *\n * LAPACK is that of the system: liblapack.so.3 or libopenblas.so.0, or the file in PYCOMPILER_LAPACK."
         if library.needs_lapack
         else ""
     )
@@ -281,7 +281,7 @@ PUBLIC int {name}({declared_alone}) {{
 }}
 """
 
-# Of a function whose arrays have sizes that a call says. What is there of it for all calls has no array's bytes.
+# For functions with arrays whose sizes a call gives. The constant structure then has no byte counts of arrays.
 _SIZED_CALLS = """\
 extern int64_t pcrt_plan(const int64_t *sizes);
 
@@ -329,7 +329,7 @@ PUBLIC int {name}({declared_alone}) {{
 """
 
 
-# The bytes of a file as a constant: the assembler reads the file.
+# The bytes of a file as a constant. The assembler reads the file.
 _CONSTANT = """\
 extern const char pcrt_const_{number}[] __attribute__((visibility("hidden")));
 __asm__(".section .rodata\\n.balign {alignment}\\n.globl pcrt_const_{number}\\n.hidden pcrt_const_{number}\\n"
@@ -337,7 +337,7 @@ __asm__(".section .rodata\\n.balign {alignment}\\n.globl pcrt_const_{number}\\n.
 
 
 def source(library: Library, header_name: str) -> str:
-    """The text of the source. C has no empty arrays: where there is nothing, there is one zero."""
+    """The text of the source. C has no empty arrays: an empty list becomes one zero."""
     constants = [
         _CONSTANT.format(number=number, path=path, alignment=_ALIGNMENT)
         for number, path in enumerate(library.const_files)
@@ -367,7 +367,7 @@ def source(library: Library, header_name: str) -> str:
         header=header_name,
         name=library.name,
         constants="\n".join(constants),
-        # Those of arrays whose sizes a call says are filled in by it.
+        # A call fills in the byte counts of arrays with symbolic sizes.
         arg_bytes="0" if library.sizes else arg_bytes,
         result_bytes="0" if library.sizes else result_bytes,
         consts=_listed([f"pcrt_const_{number}" for number in range(len(constants))]),
@@ -386,7 +386,7 @@ def _listed(entries: Sequence[object]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of C; what is no plain character of ASCII as its bytes."""
+    """A string literal of C. Characters other than printable ASCII are written as bytes."""
     plain = "".join(
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode()
     )

@@ -1,16 +1,16 @@
 """The bytes of an exported function: a head, a description in JSON, the modules in MLIR's bytecode, the constants.
 
-Before `exported`, which knows what is described. All numbers are little-endian.
+Before `exported`, which interprets the description. All numbers are little-endian.
 
     0    8  MAGIC
     8    4  the version of this format (FORMAT)
     12   4  bytes of the description
     16   8  bytes of the sections, which follow it
-    24  32  the version of the package that wrote it, padded with zeros: a reader can say it whatever the format is
-    56  32  blake2b of all that is before, and of all that follows
+    24  32  the version of the package that wrote it, padded with zeros: readable in every version of the format
+    56  32  blake2b of all bytes before it, and of all bytes after it
     88      the description, then the sections, each at a multiple of ALIGNMENT from the first
 
-A change that an earlier reader would misread raises FORMAT; what it may leave unread is a further entry of the JSON.
+A change that earlier readers would misread raises FORMAT. Data that they may ignore becomes a new entry of the JSON.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pycompiler.version import __version__
 
 MAGIC = b"\x89PCX\r\n\x1a\n"
 FORMAT = 1
-# The latest version of the array dialect that is read; the compiler's own, known without it.
+# The latest version of the array dialect that is read. It equals the compiler's, and is known without loading it.
 DIALECT = 1
 ALIGNMENT = 64
 
@@ -43,7 +43,7 @@ class Section(NamedTuple):
 
 
 class Writer:
-    """Collects sections; equal ones are one."""
+    """Collects sections. Equal sections are stored once."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -51,7 +51,7 @@ class Writer:
         self._known: dict[bytes, Section] = {}
 
     def add(self, data: bytes) -> Section:
-        """The place that the bytes get."""
+        """The place of the bytes among the sections."""
         key = hashlib.blake2b(data, digest_size=32).digest()
         known = self._known.get(key)
         if known is None:
@@ -62,7 +62,7 @@ class Writer:
         return known
 
     def seal(self, description: dict[str, Any]) -> bytearray:
-        """The file. What JSON does not know is no part of the description."""
+        """The bytes of the file. Entries of the description that JSON cannot write are left out."""
         body = json.dumps({"dialect": DIALECT, **description}, sort_keys=True).encode()
         head = _HEAD.pack(MAGIC, FORMAT, len(body), self._size, __version__.encode())
         return bytearray(b"".join((head, _checksum(head, body, self._parts), body, *self._parts)))
@@ -77,27 +77,27 @@ def _checksum(head: bytes, body: bytes | memoryview, parts: Sequence[bytes | mem
 
 
 class Opened(NamedTuple):
-    """What is in a file: its description, which has functions; the sections; and who wrote it, for messages."""
+    """The contents of a file: its description, which has functions; the sections; and the writer, for messages."""
 
     description: dict[str, Any]
     sections: memoryview
     about: str
 
     def section(self, place: Any) -> memoryview:
-        """The bytes at a place that the description names. Raises TypeError, ValueError."""
+        """The bytes at a place of the description. Raises TypeError, ValueError."""
         offset, size = place
         if type(offset) is not int or type(size) is not int or not 0 <= offset <= offset + size <= len(self.sections):
-            raise ValueError(f"{place!r} is no place among the {len(self.sections)} bytes of the sections")
+            raise ValueError(f"{place!r} is not a place among the {len(self.sections)} bytes of the sections")
         return self.sections[offset : offset + size]
 
 
 def opened(blob: bytes | bytearray | memoryview) -> Opened:
-    """What is in a file. Raises DeserializationError, which says the versions, for bytes that are no exported function,
-    are cut off or damaged, or are of a later version."""
+    """The contents of a file. Raises DeserializationError, with the versions, for bytes that are not an exported
+    function, are truncated or damaged, or have a later version."""
     data = memoryview(bytes(blob))
     if bytes(data[: len(MAGIC)]) != MAGIC[: len(data)] or len(data) < len(MAGIC):
         raise DeserializationError(
-            f"deserialize: these {len(data)} bytes are no exported function: they begin with "
+            f"deserialize: these {len(data)} bytes are not an exported function: they begin with "
             f"{bytes(data[: len(MAGIC)])!r}, not with {MAGIC!r}"
         )
     if len(data) < _START:

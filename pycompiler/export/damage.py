@@ -1,7 +1,7 @@
-"""What is wrong with the bytes of an exported function: one kind of error, which names the part.
+"""Errors for invalid bytes of exported functions: one class, whose message names the damaged part.
 
-Before `container`. A checksum tells what happened to a file by chance. A file can also be made, by another program or
-by hand, with a right one: each part is read within `part`, and is what it says or an error.
+Before `container`. A checksum detects accidental changes. A file with a right checksum may still come from another
+program or be edited. So each part is read within `part`, and is valid or an error.
 """
 
 from __future__ import annotations
@@ -14,31 +14,34 @@ _T = TypeVar("_T")
 
 
 class DeserializationError(ValueError):
-    """Bytes that can't be loaded as an exported function: they are something else, cut off, damaged, of a later
-    version, or hold containers whose names are not registered. The message says which, and of damage which part."""
+    """Bytes that can't be loaded as an exported function. The message states the reason.
+
+    They are other data, truncated, damaged (the message names the part), of a later version, or hold containers whose
+    names are not registered.
+    """
 
 
 def damaged(about: str, where: str, why: str) -> DeserializationError:
-    """The error of a part of a file of which `about` says who wrote it."""
+    """The error for a damaged part of a file; `about` names the writer of the file."""
     return DeserializationError(f"deserialize: the exported function ({about}) is damaged: {where}: {why}")
 
 
 @contextlib.contextmanager
 def part(about: str, where: str) -> Generator[None]:
-    """What goes wrong in reading a part is that part's damage."""
+    """A context that turns errors while a part is read into damage of that part."""
     try:
         yield
     except DeserializationError:
         raise
     except (Exception, RecursionError) as error:
-        # Of what is read nothing is known: a number where a list is expected, a structure of a thousand levels.
+        # The data may be anything: a number in the place of a list, or a structure of a thousand levels.
         raise damaged(
             about, where, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         ) from error
 
 
 def entry(written: Any, key: str, kind: type[_T]) -> _T:
-    """An entry of a description, which is of this type. Raises KeyError, TypeError."""
+    """An entry of a description, which must have this type. Raises KeyError, TypeError."""
     if not isinstance(written, Mapping):
         raise TypeError(f"expected an object of JSON, got {type(written).__name__}")
     found = cast("Mapping[str, Any]", written)
@@ -48,12 +51,12 @@ def entry(written: Any, key: str, kind: type[_T]) -> _T:
 
 
 def of_kind(value: Any, kind: type[_T], what: str) -> _T:
-    """The value, if it is of this type; bools are no integers. Raises TypeError."""
+    """The value, if it has this type; a bool is not an integer. Raises TypeError."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise TypeError(f"{what} is {value!r:.80}, expected {kind.__name__}")
     return value
 
 
 def texts(written: Any, key: str) -> tuple[str, ...]:
-    """An entry that is a list of words. Raises KeyError, TypeError."""
+    """An entry that is a list of strings. Raises KeyError, TypeError."""
     return tuple([of_kind(word, str, key) for word in cast("list[Any]", entry(written, key, list))])

@@ -1,11 +1,11 @@
 """`Exported`: a function as a module of the `array` dialect with its signature, which other processes load and call.
 
-Over `jit` and `imported`; `container` says what the bytes of a file are, `trees` how structures are written.
+Over `jit` and `imported`. `container` defines the bytes of a file, `trees` the form of structures.
 
-The calling convention (CALLING_CONVENTION): the module's @main takes the arrays among the arguments, in the order of
-their tree, then the arrays that the function closes over, which the file holds beside the module; it gives the arrays
-of the result, in the order of theirs. A derivative takes the arguments, then a cotangent for each result of floats or
-complex numbers, and gives a cotangent for each argument of these.
+The calling convention (CALLING_CONVENTION): The module's @main takes the arrays among the arguments, in the order of
+their tree, then the arrays that the function closes over, which the file holds beside the module. It returns the
+arrays of the result, in the order of their tree. A derivative takes the arguments, then a cotangent for each result of
+floats or complex numbers. It returns a cotangent for each argument of floats or complex numbers.
 """
 
 from __future__ import annotations
@@ -46,24 +46,24 @@ from pycompiler.spmd.placement import default_backend
 from pycompiler.transforms import custom_vjp, vjp
 
 CALLING_CONVENTION = 1
-# What modules in files begin with.
+# The first bytes of modules in files.
 _BYTECODE = b"ML\xefR"
 
-# The names of platforms, and others that they go by.
+# The names of platforms, with their aliases.
 PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Exported:
-    """A function that was exported: `call` runs it, `serialize` makes bytes of it.
+    """An exported function: `call` runs it, `serialize` converts it to bytes.
 
     Attributes:
       fun_name: the name of the function, for messages.
-      in_tree, out_tree: the structures of (args, kwargs) without the static ones, and of the result.
-      in_avals, out_avals: the shapes and dtypes of the arrays in these, in order.
-      platforms: those that it may be called on: "cpu", "gpu".
-      nr_devices: how many devices it runs on: 1.
-      calling_convention_version: how the module's function is called.
+      in_tree, out_tree: the structures of (args, kwargs) without the static arguments, and of the result.
+      in_avals, out_avals: the shapes and dtypes of their arrays, in order.
+      platforms: the platforms on which it may be called: "cpu", "gpu".
+      nr_devices: the number of devices on which it runs: 1.
+      calling_convention_version: the version of the signature of the module's function.
       argument_names: names of these arrays, for people: "params['w']".
       mlir_module_serialized: the module, in MLIR's bytecode.
     """
@@ -78,7 +78,7 @@ class Exported:
     _code: ModuleCode
     _consts: tuple[Array, ...]
     _get_vjp: Callable[[Exported], Exported] | None
-    # Of the arrays among the arguments: "params['w']".
+    # The names of the arrays among the arguments: "params['w']".
     argument_names: tuple[str, ...] = ()
     nr_devices: int = 1
     _made: dict[str, Any] = field(default_factory=dict, init=False)
@@ -91,7 +91,7 @@ class Exported:
 
     @property
     def consts(self) -> tuple[Array, ...]:
-        """The arrays that the function closes over, which its module takes after the arguments."""
+        """The arrays that the function closes over. Its module takes them after the arguments."""
         return self._consts
 
     @property
@@ -105,16 +105,18 @@ class Exported:
             return str(read_module(readable(self._code)))
 
     def has_vjp(self) -> bool:
-        """Whether a derivative can be had: always in the process that exported; else if it was serialized with one."""
+        """Whether there is a derivative: always in the process that exported; else if it was serialized with one."""
         return self._get_vjp is not None
 
     @boundary
     def vjp(self) -> Exported:
-        """The derivative, itself exported. It takes the arrays of the arguments one by one, then a cotangent for each
-        array of the result that is of floats or complex numbers; it gives a tuple of the cotangents of the arguments
-        that are. (JAX's takes and gives cotangents of float0 for the others.)
+        """The derivative as an exported function.
 
-        Raises ValueError where there is none.
+        It takes the arrays of the arguments one by one, then a cotangent for each array of the result that is of floats
+        or complex numbers. It returns a tuple of cotangents for such arguments. (JAX's takes and returns cotangents of
+        float0 for the others.)
+
+        Raises ValueError if it has no derivative.
         """
         if self._get_vjp is None:
             raise ValueError(
@@ -127,11 +129,11 @@ class Exported:
 
     @boundary
     def serialize(self, vjp_order: int = 0) -> bytearray:
-        """The bytes that `deserialize` takes, in this process or in another. With `vjp_order` they hold so many
+        """The bytes for `deserialize`, in this process or another. With `vjp_order`, they hold that number of
         derivatives, each of the one before.
 
-        Raises ValueError for a negative order, and for containers among the arguments or results whose names in files
-        are not registered.
+        Raises ValueError for a negative order, and for containers among the arguments or results without registered
+        names.
         """
         if vjp_order < 0:
             raise ValueError(f"serialize: vjp_order is {vjp_order}; it is the number of derivatives, 0 or more")
@@ -143,8 +145,8 @@ class Exported:
 
     @boundary
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it with a tree of arrays as it was exported for. It may be called in functions that are compiled, and be
-        differentiated in reverse mode where it has a derivative.
+        """Call it with a tree of arrays that matches the exported one. Calls may be in compiled functions, and can be
+        differentiated in reverse mode if there is a derivative.
 
         Raises TypeError for another tree; ValueError for arrays of other shapes or dtypes, and on another platform.
         """
@@ -166,17 +168,17 @@ class Exported:
 
         run.__name__ = run.__qualname__ = self.fun_name
         symbolic = not all(aval.is_concrete for aval in self.in_avals)
-        # Of no line of the program: the next call comes from another one.
+        # The function has no source line, because the next call comes from another one.
         return eager_function(run, dynamic=SymbolicArguments(self.in_avals) if symbolic else None)
 
     def _checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
-        """The arrays among the arguments, of which each is as it was when the function was exported."""
+        """The arrays among the arguments. Each must match its exported type."""
         leaves, in_tree = tree_flatten((args, kwargs))
         if in_tree != self.in_tree:
             raise TypeError(f"call: {self.fun_name} was exported for arguments {self.in_tree}, called with {in_tree}")
         for place, leaf, aval in zip(self.in_tree.paths(), leaves, self.in_avals, strict=True):
             if not may_be(get_aval(leaf), aval):
-                # A path begins with [0] for the positional ones, with [1] for the others.
+                # A path begins with [0] for a positional argument, with [1] for a keyword argument.
                 named = f"{'kwargs' if place.startswith('[1]') else 'args'}{place[3:]}"
                 raise ValueError(
                     f"call: {self.fun_name} was exported for {short(aval)} as {named}, called with {short(leaf)}"
@@ -184,7 +186,7 @@ class Exported:
         return leaves
 
     def _differentiable(self) -> Callable[..., Sequence[Any]]:
-        """The function on arrays, whose derivative is that which comes with it."""
+        """The function on arrays, with its exported derivative."""
 
         def run(*args: Any) -> tuple[Any, ...]:
             return tuple(module_call.bind(*args, *self._consts, module=self._code, name=self.fun_name))
@@ -210,34 +212,34 @@ class Exported:
 
 
 def _platform_of(leaves: Sequence[Any]) -> str:
-    """Where a call with these is expected to run."""
+    """The platform on which a call with these arrays is expected to run."""
     for leaf in leaves:
         if type(leaf) is Array and leaf.committed and isinstance(leaf.device, Device):
             return leaf.device.platform
     return default_backend()
 
 
-# From functions.
+# Export of functions.
 
 
 def default_export_platform() -> str:
-    """The platform that functions are exported for where nothing else is said: that of the default device."""
+    """The default platform of exports: that of the default device."""
     return default_backend()
 
 
 @boundary
 def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = None) -> Callable[..., Exported]:
-    """A function that exports `fun_jit`, for arguments like those that it is called with: arrays, or ShapeDtypeStructs.
+    """A function that exports `fun_jit`, for arguments like its own, which are arrays or ShapeDtypeStructs.
 
     Args:
       fun_jit: a function, jitted or not. Static arguments of `jit` are not arguments of the exported function.
-      platforms: "cpu", "gpu"; that of the default device if not given. The module is the same for all.
+      platforms: "cpu", "gpu"; by default the platform of the default device. The module is the same for all.
 
-    Raises ValueError, at the call, for programs that cannot be exported: callbacks, programs over a mesh, values put on
-    a device, closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
+    Raises ValueError, at the call, for programs that cannot be exported: callbacks, programs over a mesh, device_put,
+    closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
-    ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes every size within the symbols'
-    bounds, in calls outside traced functions.
+    ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes all sizes within the bounds of
+    the symbols, in calls outside traced functions.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -264,8 +266,7 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
 
 
 def narrowed(arguments: tuple[Sequence[Any], dict[str, Any]]) -> list[tuple[str, Any, Any]]:
-    """Those of a call's arguments that have 64 bits where only 32 are kept: what each is called, its dtype and the one
-    that it becomes."""
+    """The arguments of a call with 64 bits that would be narrowed to 32: the name, the dtype and the narrowed dtype."""
     found: list[tuple[str, Any, Any]] = []
     args, kwargs = arguments
     for place, argument in [*enumerate(args), *kwargs.items()]:
@@ -295,7 +296,7 @@ def _of_graph(
 ) -> Exported:
     closed = pruned(closed)
     _check(closed, name)
-    # That every symbol's size follows from the arguments.
+    # Check that the size of each symbol follows from the arguments.
     size_plan(closed.in_avals)
     graph = closed.graph
     source = module_bytes(graph)
@@ -320,7 +321,7 @@ def _of_graph(
 
 
 def _check(closed: ClosedGraph, name: str) -> None:
-    """Raise ValueError for a graph that means nothing in another process."""
+    """Raise ValueError for a graph that is invalid in another process."""
     if any(isinstance(const, Tracer) for const in closed.consts):
         raise ValueError(
             f"export: {name} closes over a value that is being traced; export it outside of other transformations, or "
@@ -333,7 +334,7 @@ def _check(closed: ClosedGraph, name: str) -> None:
         )
     if execution.runs_on_mesh(closed):
         raise ValueError(
-            f"export: {name} is a program over a mesh of devices, which can't be exported; export what each device does"
+            f"export: {name} is a program over a mesh of devices, which can't be exported; export one device's program"
         )
     calls = host_calls(closed.graph)
     if calls:
@@ -373,11 +374,11 @@ def _derivative(closed: ClosedGraph, exported: Exported) -> Exported:
     return export(backward, platforms=exported.platforms)(*specs)
 
 
-# To bytes and back.
+# Serialization.
 
 
 def _describe(exported: Exported, writer: Writer) -> dict[str, Any]:
-    """One function as JSON; its module and its constants become sections."""
+    """One function as JSON. Its module and its constants become sections."""
     code = exported._code
     symbols = symbols_to_json(exported.in_avals)
     return {
@@ -397,7 +398,7 @@ def _describe(exported: Exported, writer: Writer) -> dict[str, Any]:
 
 
 def _aval_to_json(aval: ShapedArray) -> dict[str, Any]:
-    # Sizes as text: an expression of symbols is one too.
+    # Sizes are text, because an expression of symbols is text.
     shape = [str(size) for size in aval.shape]
     return {"shape": shape, "dtype": aval.dtype.name, "weak_type": aval.weak_type}
 
@@ -421,11 +422,11 @@ def _const_of(written: Any, file: Opened) -> Array:
 
 @boundary
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The function of the bytes that `Exported.serialize` made. The bytes contain code: load only files that you trust.
+    """The function from bytes of `Exported.serialize`. The bytes contain code: load only files that you trust.
 
-    Raises DeserializationError, which is a ValueError and says the versions, for bytes that are not an exported
-    function, that are truncated or damaged (it names the part), or that a later version wrote. Also for containers
-    whose names are not registered here.
+    Raises DeserializationError, which is a ValueError, for bytes that are not an exported function, that are truncated
+    or damaged (the message names the part), or that a later version wrote. Also for containers whose names are not
+    registered here.
     """
     if not isinstance(blob, (bytes, bytearray)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
@@ -491,7 +492,7 @@ def _read(file: Opened, number: int, derivative: Exported | None) -> Exported:
 
 
 def _check_derivative(ins: Sequence[ShapedArray], outs: Sequence[ShapedArray], derivative: Exported | None) -> None:
-    """That a derivative takes and gives what the calling convention says."""
+    """Check that a derivative takes and returns the arrays of the calling convention."""
     if derivative is None:
         return
 

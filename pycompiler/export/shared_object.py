@@ -1,7 +1,7 @@
 """`to_shared_object`: an exported function as a shared library and a header, for programs in C without Python or MLIR.
 
-Over `exported`; `c_source` says what the C is. The code of the module is compiled here, and linked by the machine's C++
-compiler with the runtime's routines (the archive beside this file, which the build makes).
+Over `exported`; `c_source` makes the C code. This module compiles the code of the module. The C++ compiler of the
+machine links it with the runtime's routines (the archive beside this file, which the build makes).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from pycompiler.random import key_data
 
 _HERE = Path(__file__).resolve().parent
 _ARCHIVE = _HERE / "libpycompiler_export.a"
-# Of an installed package, and of a checkout.
+# In an installed package, and in a checkout.
 _HEADERS = (_HERE / "include", _HERE.parent.parent / "runtime" / "include")
 
 _COMPILERS = ("c++", "g++", "clang++")
 
-# What the source calls its own.
+# The names that the source uses itself.
 _TAKEN = ("args", "results", "workspace", "function", "consts", "sites", "argBytes", "resultBytes")
-# And where sizes are parameters.
+# Further names if sizes are parameters.
 _TAKEN_BY_SIZES = ("run", "isRefused", "rounded", "sizes", "sized", "argSizes", "resultSizes", "bytes", "total", "i")
 
 
@@ -68,15 +68,15 @@ def to_shared_object(
     nor MLIR. A C++ compiler links it: the one in the environment variable CXX, or c++, g++ or clang++.
 
     Symbols in the arguments' shapes (`Dim`) are parameters of the C function, before the arrays: `int64_t n`. Then the
-    macros of the arrays' sizes take them, as does `name_workspace_bytes(n)`, a function, and a call with a size that is
-    not within its bounds returns an error.
+    macros of the arrays' sizes take them, as does the function `name_workspace_bytes(n)`. A call with a size outside
+    its bounds returns an error.
 
     Args:
-      fun: a function, exported for `args` and `kwargs` as `export` does it; or an Exported, without these.
-      path: of the library, "libmodel.so".
-      name: of the C function; by default the file's, without "lib" and without everything from the first dot on:
-        "model".
-      cpu: the processors that the code is for, by LLVM's name ("x86-64-v3"); by default those of this machine's kind.
+      fun: a function, which is exported for `args` and `kwargs` as by `export`; or an Exported, without these.
+      path: the file of the library, "libmodel.so".
+      name: the name of the C function; by default that of the file, without "lib" and without the part from the first
+        dot: "model".
+      cpu: the processors of the code, by LLVM's name ("x86-64-v3"); by default the kind of this machine.
 
     Raises ValueError for a name that is invalid in C, for 64-bit arguments without enable_x64 (the function would take
     32 bits), and for functions that cannot be exported. Raises FileNotFoundError without a C++ compiler, and
@@ -89,7 +89,7 @@ def to_shared_object(
     target = Path(path).resolve()
     chosen = target.name.split(".")[0].removeprefix("lib") if name is None else name
     if not is_identifier(chosen):
-        raise ValueError(f"to_shared_object: {chosen!r} is no name of a function in C; give another one (name=...)")
+        raise ValueError(f"to_shared_object: {chosen!r} is not a C function name; give another one (name=...)")
     if isinstance(fun, Exported):
         if args or kwargs:
             raise TypeError("to_shared_object: an exported function has its arguments' shapes already: give none")
@@ -118,14 +118,14 @@ def to_shared_object(
         (work / "exported.map").write_text(f"{{ global: {chosen}; {chosen}_*; local: *; }};\n")
         _link(compiler, work, chosen)
         os.makedirs(target.parent, exist_ok=True)
-        # Whole or not at all: a program may have the one that is there.
+        # The replacement is atomic, because a program may use the old library.
         _replace(work / "library.so", target)
         _replace(work / written.header.name, written.header)
     return written
 
 
 def _check_widths(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """What C passes has the width that was asked for, or there is no library."""
+    """Raise ValueError for arguments that C would pass in another width than the given one."""
     for name, given, kept in narrowed((args, kwargs)):
         raise ValueError(
             f"to_shared_object: {name} is {given.name}, and the function would take {kept.name}, because 64-bit types "
@@ -134,7 +134,7 @@ def _check_widths(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 
 
 def _library(exported: Exported, written: SharedObject, compiled: Any, cpu: str | None, work: Path) -> Library:
-    """What the C says; the constants are written to files."""
+    """The contents of the C code. The constants are written to files."""
     results = [f"out{path}" for path in exported.out_tree.paths()]
     symbols = symbols_of(exported.in_avals)
     given = [*(symbol.name for symbol in symbols), *exported.argument_names, *results]
@@ -165,7 +165,7 @@ def _parameters(names: list[str], avals: tuple[ShapedArray, ...]) -> list[Parame
 
 
 def _compiler() -> list[str]:
-    """The C++ compiler, as the words of a command: CXX may be `ccache g++`. Raises FileNotFoundError."""
+    """The C++ compiler, as the words of a command (CXX may be `ccache g++`). Raises FileNotFoundError."""
     given = os.environ.get("CXX", "").strip()
     candidates = [shlex.split(given)] if given else [[name] for name in _COMPILERS]
     for program, *options in candidates:
@@ -184,18 +184,18 @@ def _compiler() -> list[str]:
 def _check_built() -> None:
     if not _ARCHIVE.exists():
         raise FileNotFoundError(
-            f"to_shared_object: {_ARCHIVE} is not there, with which libraries are linked; the build makes it (make "
+            f"to_shared_object: {_ARCHIVE} is missing. Libraries are linked with it, and the build makes it (make "
             "build, or pip install)"
         )
 
 
 def _link(compiler: list[str], work: Path, name: str) -> None:
-    """library.so of what is in the folder."""
+    """Link library.so from the contents of the folder."""
     headers = next(folder for folder in _HEADERS if (folder / "runtime" / "Exported.h").exists())
     command = [
         *(*compiler, "-shared", "-fPIC", "-O2", "-fvisibility=hidden", "-I", str(headers), "-o", "library.so"),
         *("-x", "c", "library.c", "-x", "none", "code.o", str(_ARCHIVE)),
-        # Nothing of C++ is asked of the program; a pool of threads outlives dlclose.
+        # The program needs no C++ runtime. The library stays loaded, because the pool of threads outlives dlclose.
         *("-static-libstdc++", "-static-libgcc", "-Wl,-z,nodelete", "-Wl,-z,noexecstack", "-Wl,--gc-sections"),
         *("-Wl,--version-script=exported.map", "-Wl,--no-undefined", "-s", "-lm", "-lpthread", "-ldl"),
     ]

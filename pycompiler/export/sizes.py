@@ -1,7 +1,6 @@
-"""Sizes of arrays as text, for files: numbers, and what is computed of symbols, `2*n + 1`. Before `exported`.
+"""Sizes of arrays as text, for files: numbers, and expressions of symbols, `2*n + 1`. Before `exported`.
 
-A file says the bounds of its symbols once. Sizes are read by a parser of Python's expressions, of which nothing but
-arithmetic is taken.
+A file has the bounds of each symbol once. Python's expression parser reads sizes; only arithmetic is accepted.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.export.damage import DeserializationError, entry, of_kind
 
-# Beyond these no size is what a program computes with, and reading it would take long.
+# No program has sizes beyond these limits, and reading them would take long.
 _MOST_CHARACTERS, _MOST_POWER = 10_000, 64
 
 _OPERATORS: dict[type[ast.operator], Any] = {
@@ -37,7 +36,7 @@ def symbols_to_json(avals: Iterable[Any]) -> dict[str, Any]:
 
 
 def symbols_from_json(written: Mapping[str, Mapping[str, Any]]) -> dict[str, Dim]:
-    """What `symbols_to_json` gave."""
+    """The inverse of `symbols_to_json`."""
     return {
         of_kind(name, str, "a symbol"): Dim(
             name,
@@ -51,7 +50,7 @@ def symbols_from_json(written: Mapping[str, Mapping[str, Any]]) -> dict[str, Dim
 
 def size_from_text(text: str, symbols: Mapping[str, Dim]) -> Dimension:
     """A size. Raises DeserializationError for an expression that this version does not read; TypeError, ValueError for
-    what is none."""
+    text that is not an expression of sizes."""
     of_kind(text, str, "a size")
     if len(text) > _MOST_CHARACTERS:
         raise ValueError(f"a size of {len(text)} characters, expected at most {_MOST_CHARACTERS}")
@@ -62,7 +61,7 @@ def size_from_text(text: str, symbols: Mapping[str, Dim]) -> Dimension:
     except (SyntaxError, KeyError, TypeError):
         raise DeserializationError(
             f"deserialize: the exported function has an array of the size {text!r}, and this version reads numbers and "
-            f"what is computed of the symbols ({', '.join(symbols) or 'none'}); load it with a later one"
+            f"expressions of the symbols ({', '.join(symbols) or 'none'}); load it with a later one"
         ) from None
 
 

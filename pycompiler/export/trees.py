@@ -1,4 +1,4 @@
-"""Structures of trees as JSON, for files: containers of Python, and classes whose names and data the program registers.
+"""Structures of trees as JSON, for files: Python's containers, and classes with registered names and data.
 
 Before `container`, which writes files; names are those of `jax.export`.
 """
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class _Written:
-    """How instances of a class are written. `from_children` takes the data and the children; it is None for
+    """How instances of a class are written. `from_children` takes the data and the children. It is None for
     namedtuples, which take the children."""
 
     kind: type
@@ -57,15 +57,15 @@ def register_pytree_node_serialization(
     Args:
       serialized_name: its name in files; the process that loads one registers a class under the same name.
       serialize_auxdata, deserialize_auxdata: the container's data, as it is flattened, to bytes and back.
-      from_children: `from_children(data, children)` makes an instance; the default is the function from the
-        registration of the class.
+      from_children: `from_children(data, children)` creates an instance; by default the function from the registration
+        of the class.
 
-    Returns the class. Raises ValueError for a class that is no container, and for a class or a name that is registered
-    already.
+    Returns the class. Raises ValueError for a class that is not a container, and for a class or a name that is already
+    registered.
     """
     if not is_registered(nodetype) and not is_tree_node(nodetype):
         raise ValueError(
-            f"register_pytree_node_serialization: {nodetype.__qualname__} is no container; register it by "
+            f"register_pytree_node_serialization: {nodetype.__qualname__} is not a container; register it by "
             "tree_util.register_pytree_node before"
         )
 
@@ -83,17 +83,17 @@ def register_pytree_node_serialization(
 def register_namedtuple_serialization(nodetype: type[_T], *, serialized_name: str) -> type[_T]:
     """Define the name of a namedtuple in exported functions. Returns the class.
 
-    Raises ValueError if the class is not a namedtuple, and for a class or a name that is registered already.
+    Raises ValueError if the class is not a namedtuple, and for a class or a name that is already registered.
     """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
-        raise ValueError(f"register_namedtuple_serialization: {nodetype.__qualname__} is no namedtuple")
+        raise ValueError(f"register_namedtuple_serialization: {nodetype.__qualname__} is not a namedtuple")
     _register(
         _Written(nodetype, serialized_name, lambda _: b"", lambda _: None, None), "register_namedtuple_serialization"
     )
     return nodetype
 
 
-# How what is no leaf is written: an object with one of these.
+# A node that is not a leaf is an object with one of these entries.
 _KINDS = ("none", "tuple", "list", "dict", "OrderedDict", "node")
 
 
@@ -102,8 +102,8 @@ class _Leaf:
 
 
 def tree_to_json(treedef: PyTreeDef) -> Any:
-    """A structure as what JSON writes. Raises ValueError for classes that are not registered, and for keys of dicts
-    that are no strings or integers."""
+    """A structure as data for JSON. Raises ValueError for classes that are not registered, and for keys of dicts that
+    are not strings or integers."""
     return _to_json(treedef.unflatten([_Leaf() for _ in range(treedef.num_leaves)]))
 
 
@@ -141,7 +141,7 @@ def _key(key: Any) -> Any:
 
 
 def tree_from_json(written: Any) -> PyTreeDef:
-    """The structure of what `tree_to_json` gave. Raises DeserializationError for a name that is not registered here."""
+    """The structure from data of `tree_to_json`. Raises DeserializationError for a name that is not registered here."""
     return tree_flatten(_from_json(written))[1]
 
 

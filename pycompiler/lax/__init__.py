@@ -55,7 +55,7 @@ from pycompiler.lax.solvers import *
 from pycompiler.lax.special import *
 from pycompiler.lax.window import *
 
-# Every module says which of its names are public.
+# Each module defines its public names.
 __all__ = [
     "linalg",
 ]

@@ -1,8 +1,8 @@
-"""Functions of complex numbers that are composed of others: squares, hyperbolic sines, the inverses, logaddexp.
+"""Complex functions that are compositions: squares, hyperbolic sines, inverse functions, logaddexp.
 
-Formulas for a number with no negative part, and the signs put back: the sign of a zero chooses the side of a cut, as in
-C99's Annex G, whose infinities and nans these have. Derivatives are their own, since those of a formula's terms may be
-infinite where the function's is not.
+Each formula takes a number with parts that are not negative; the signs are restored afterwards. The sign of a zero
+chooses the side of a cut, as in C99's Annex G, which also gives the infinities and nans. Each function has a custom
+derivative, because the derivatives of terms may be infinite where that of the function is finite.
 
 Hull, Fairgrieve, Tang: "Implementing the complex arcsine and arccosine functions using exception handling" (1997).
 Kahan: "Branch cuts for complex elementary functions, or much ado about nothing's sign bit" (1987).
@@ -33,7 +33,7 @@ def _parts(z: Array) -> tuple[Array, Array]:
 
 
 def _sizes(z: Array) -> tuple[Array, Array]:
-    """The parts without their signs."""
+    """The magnitudes of the real and the imaginary part."""
     x, y = _parts(z)
     return _abs.bind(x), _abs.bind(y)
 
@@ -63,7 +63,7 @@ def _is_below(x: Array, bound: float) -> Array:
 
 
 def _signed(size: Array, x: Array) -> Array:
-    """A number that is not negative with the sign of x, that of a zero too."""
+    """A number that is not negative, with the sign of x, including the sign of a zero."""
     dtype = get_aval(x).dtype
     bits = np.dtype(f"uint{dtype.itemsize * 8}")
     whole, sign = (_bitcast.bind(number, new_dtype=bits) for number in (size, x))
@@ -90,7 +90,7 @@ def _beside_one(z: Array) -> tuple[Array, Array]:
 
 
 def _over_roots(t: Array, below: Array, above: Array) -> Array:
-    """t divided by the roots of two numbers, one after the other: their product may overflow."""
+    """t divided by the roots of two numbers, one after the other, because their product may overflow."""
     return _div.bind(_div.bind(t, _sqrt.bind(below)), _sqrt.bind(above))
 
 
@@ -100,7 +100,7 @@ def _over_roots(t: Array, below: Array, above: Array) -> Array:
 @custom_jvp
 def _square(z: Array) -> Array:
     x, y = _sizes(z)
-    # The sum of equal sizes may overflow where their squares' difference is 0.
+    # The sum of equal magnitudes may overflow although the difference of their squares is 0.
     cancels = _both.bind(_eq.bind(x, y), _is_below(x, math.inf))
     half = _mul.bind(*_parts(z))
     difference = _mul.bind(_sub.bind(x, y), _add.bind(x, y))
@@ -111,7 +111,7 @@ _square.defjvps(lambda t, out, z: _mul.bind(t, _add.bind(z, z)))
 
 
 def square(z: Array) -> Array:
-    """z * z, without overflow on the way."""
+    """z * z, without overflow of intermediate values."""
     return _square(z)
 
 
@@ -133,7 +133,7 @@ def _logaddexp(x: Array, y: Array) -> Array:
     first = _ge.bind(real.bind(x), real.bind(y))
     greater, lesser = _select.bind(first, x, y), _select.bind(first, y, x)
     total = _add.bind(greater, _log1p.bind(_exp.bind(_sub.bind(lesser, greater))))
-    # Where the real parts are -inf, and have no difference, so is the result's.
+    # If the real parts are -inf, their difference is nan; the result is -inf.
     total = _select.bind(_is(real.bind(greater), -math.inf), greater, total)
     re, im = _parts(total)
     turns = _round.bind(_times(im, 0.5 / math.pi))
@@ -159,12 +159,15 @@ def logaddexp(x: Array, y: Array) -> Array:
 
 
 def _arc(x: Array, y: Array) -> tuple[Array, Array]:
-    """For x + iy in the first quadrant: the real part of sqrt(1 - z) sqrt(1 + z), whose angle beside x is the real part
-    of the inverse sine, and the imaginary part of that."""
+    """Two values for x + iy in the first quadrant: the real part of sqrt(1 - z) sqrt(1 + z), and an imaginary part.
+
+    The angle of the point (first value, x) is the real part of the inverse sine; the second value is its imaginary
+    part.
+    """
     limits = np.finfo(get_aval(x).dtype)
     huge, tiny = math.sqrt(float(limits.max)) / 8, math.sqrt(float(limits.tiny)) * 4
     above, below = _plus(x, 1), _plus(x, -1)
-    # The distances from -1 and 1; their mean is the greater half axis of an ellipse through z.
+    # The distances from -1 and 1. Their mean is the greater half axis of an ellipse through z.
     far, near = _abs.bind(complex_.bind(above, y)), _abs.bind(complex_.bind(below, y))
     axis = _times(_add.bind(far, near), 0.5)
     wide, gap = _add.bind(far, above), _add.bind(near, _abs.bind(below))
@@ -174,12 +177,12 @@ def _arc(x: Array, y: Array) -> tuple[Array, Array]:
     outer = _mul.bind(y, _sqrt.bind(_add.bind(_div.bind(half, wide), _div.bind(half, gap))))
     root = _chosen(_is_above(x, 1), outer, inner)
 
-    # The axis less 1, without the difference where it is close to 1.
+    # The axis minus 1, without a subtraction where the axis is close to 1.
     is_left = _is_below(x, 1)
     between = _chosen(_is_below(axis, 1.5), _times(_add.bind(rest, _div.bind(square, gap)), 0.5), _plus(axis, -1))
     excess = _chosen(is_left, between, _times(_add.bind(rest, gap), 0.5))
     grown = _add.bind(excess, _sqrt.bind(_mul.bind(excess, _plus(axis, 1))))
-    # Of huge numbers it is log 2|z|, a quarter of which doesn't overflow; 1 more or less is nothing to them.
+    # For huge numbers, the length is log 2|z|. A quarter of |z| does not overflow, and adding 1 does not change it.
     is_huge = _is_above(_max.bind(x, y), huge)
     quarter = _abs.bind(complex_.bind(_times(x, 0.25), _times(y, 0.25)))
     length = _log1p.bind(_chosen(is_huge, quarter, grown))
@@ -187,7 +190,7 @@ def _arc(x: Array, y: Array) -> tuple[Array, Array]:
     flat = _div.bind(y, _sqrt.bind(_mul.bind(_sub.bind(full_like(x, 1), x), above)))
     length = _chosen(_both.bind(is_left, _is_below(y, tiny)), flat, length)
     length = _chosen(_either.bind(_is(x, math.inf), _is(y, math.inf)), math.inf, length)
-    # On the imaginary axis the angle is known, whatever the imaginary part is.
+    # On the imaginary axis the angle is 0, for any imaginary part.
     return _chosen(_is(x, 0), 1, _chosen(is_huge, y, root)), length
 
 
@@ -257,7 +260,7 @@ def _atanh(z: Array) -> Array:
     huge, tiny = math.sqrt(float(limits.max)) / 8, math.sqrt(float(limits.tiny)) * 4
     rest, square = _sub.bind(full_like(x, 1), x), _mul.bind(y, y)
     distance = _add.bind(_mul.bind(rest, rest), square)
-    # At 1 the square of the distance may underflow: log(2 / y) / 2, by a small part of 2 / y, which doesn't overflow.
+    # At 1, the square of the distance may underflow. log(2 / y) / 2 uses a small part of 2 / y, which doesn't overflow.
     is_pole, bits = _both.bind(_is(x, 1), _is_below(y, tiny)), limits.nmant + 1
     inner = _chosen(is_pole, _div.bind(full_like(y, 0.5**bits), y), _div.bind(_times(x, 4), distance))
     growth = _mul.bind(_log1p.bind(inner), _chosen(is_pole, 0.5, full_like(x, 0.25)))

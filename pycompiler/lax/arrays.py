@@ -1,4 +1,4 @@
-"""Functions of lax that make arrays, take their shapes and dtypes, join and divide them."""
+"""Functions of lax that create, join and divide arrays, and return shapes and dtypes."""
 
 import itertools
 import operator
@@ -47,7 +47,7 @@ def dtype(x: Any) -> Any:
 
 
 def empty(shape: Any, dtype: Any, *, out_sharding: Any = None) -> Array:
-    """An array whose elements mean nothing yet. They are zeros."""
+    """An array without specified elements. They are zeros."""
     return divided("empty", movement.full(canonical_shape("empty", shape), 0, dtype), out_sharding)
 
 
@@ -57,16 +57,16 @@ def shape_as_value(shape: Sequence[int]) -> Array:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
-    """The shape that all broadcast to, by NumPy's rule. ValueError if there is none, TypeError for an object that is
-    not a shape.
+    """The shape to which all given shapes broadcast, by NumPy's rule. ValueError if there is none, TypeError for an
+    object that is not a shape.
 
-    InconclusiveDimensionError, which is a ValueError, where they broadcast at some sizes only.
+    InconclusiveDimensionError, which is a ValueError, if they broadcast only at some sizes.
     """
     return dims.broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes))
 
 
 def broadcast_like(arr: Array, like_arr: Array) -> Array:
-    """arr repeated to the shape of like_arr, by NumPy's rule. ValueError where it does not fit."""
+    """arr repeated to the shape of like_arr, by NumPy's rule. ValueError if it does not fit."""
     check_arrays("broadcast_like", arr, like_arr)
     given, wanted = get_aval(arr), get_aval(like_arr).shape
     if not broadcasts(given.shape, wanted):
@@ -78,13 +78,13 @@ def broadcast_like(arr: Array, like_arr: Array) -> Array:
 
 
 def stage(x: Array, /) -> Array:
-    """x as an array: a scalar or NumPy array is put on the device."""
+    """x as an array. A scalar or NumPy array is copied to the device."""
     check_arrays("stage", x)
     return as_array(x)
 
 
 def stack(operands: Sequence[Array], axis: int = 0) -> Array:
-    """Arrays of one shape and dtype joined along a new axis. ValueError where shapes differ, TypeError for dtypes."""
+    """Arrays of one shape and dtype joined along a new axis. ValueError or TypeError if shapes or dtypes differ."""
     if not len(operands):
         raise ValueError("stack: needs at least one array")
     check_arrays("stack", *operands)
@@ -105,7 +105,7 @@ def unstack(x: Array, axis: int = 0) -> tuple[Array, ...]:
 
 
 def split(operand: Array, sizes: Sequence[int], axis: int = 0) -> list[Array]:
-    """Parts of those sizes along an axis, which must be as long as all of them. Else ValueError."""
+    """Parts of the given sizes along an axis. ValueError unless the sizes add up to its length."""
     check_arrays("split", operand)
     aval = get_aval(operand)
     axis = canonical_axis("split", axis, len(aval.shape))
@@ -120,7 +120,7 @@ def split(operand: Array, sizes: Sequence[int], axis: int = 0) -> list[Array]:
 
 
 def tile(operand: Array, reps: Sequence[int]) -> Array:
-    """operand repeated so many times along each of its dimensions. ValueError for another number of them."""
+    """operand repeated along each of its dimensions. ValueError if `reps` has another number of entries."""
     check_arrays("tile", operand)
     aval = get_aval(operand)
     counts = [operator.index(count) for count in reps]
@@ -137,9 +137,9 @@ def tile(operand: Array, reps: Sequence[int]) -> Array:
 def platform_dependent(
     *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
 ) -> Any:
-    """The function for the platform that the computation runs on, or the default, called with the arguments.
+    """The function for the platform of the computation, or the default, called with the arguments.
 
-    The only platform is "cpu". ValueError where neither it nor a default is given.
+    The only platform is "cpu". ValueError if neither it nor a default is given.
     """
     chosen = per_platform.get("cpu", default)
     if chosen is None:

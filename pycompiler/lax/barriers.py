@@ -1,4 +1,4 @@
-"""What is said to the compiler and computes nothing: `optimization_barrier`, tokens. Part of lax."""
+"""Hints to the compiler that compute nothing: `optimization_barrier`, tokens. Part of lax."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def optimization_barrier(operand: Any, /) -> Any:
 
 
 def create_token(_: Any = None) -> Any:
-    """A token: an array of no elements, which a computation hands on to say that it is done.
+    """A token: an array without elements. A computation passes it on to mark that it is done.
 
     >>> from pycompiler import lax
     >>> lax.create_token().shape
@@ -43,7 +43,7 @@ def create_token(_: Any = None) -> Any:
 
 
 def after_all(*operands: Any) -> Any:
-    """A token that follows all of these tokens.
+    """A token that follows all the given tokens.
 
     Raises TypeError for an object that is not a token.
 

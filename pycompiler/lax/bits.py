@@ -24,13 +24,13 @@ __all__ = [
 
 
 def clz(x: Array) -> Array:
-    """The number of leading zero bits of an integer, in its dtype; of 0 the width. TypeError for floats."""
+    """The number of leading zero bits of an integer, in its dtype; for 0 the width. TypeError for floats."""
     check_arrays("clz", x)
     return bits.clz.bind(x)
 
 
 def population_count(x: Array) -> Array:
-    """The number of bits of an integer that are set, in its dtype. TypeError for floats."""
+    """The number of set bits of an integer, in its dtype. TypeError for floats."""
     check_arrays("population_count", x)
     return bits.population_count.bind(x)
 
@@ -41,12 +41,12 @@ def mulhi(x: Array, y: Array, /) -> Array:
 
 
 def nextafter(x1: Array, x2: Array) -> Array:
-    """The number next to x1 in the direction of x2; x2 where they are equal. For floats."""
+    """The float next to x1 in the direction of x2; x2 if they are equal."""
     return bits.nextafter.bind(*matched("nextafter", x1, x2))
 
 
 def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> Array:
-    """operand rounded to a format of so many bits, ties to even, in its own dtype.
+    """operand rounded to a format of the given numbers of bits, ties to even, in its own dtype.
 
     Numbers above the format's range become infinite, numbers below its normal numbers become a zero of that sign.
     Raises ValueError unless exponent_bits >= 1 and mantissa_bits >= 0, TypeError for other arrays than floats.
@@ -60,9 +60,9 @@ def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> 
 def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
     """The bits of operand read as another dtype.
 
-    To a narrower dtype a dimension is added at the end, which counts the parts of an element, the lowest first; to a
-    wider one the last dimension, which must be of the quotient of the widths, goes. TypeError for bools, ValueError
-    where the last dimension is another.
+    A narrower dtype adds a dimension at the end: the parts of an element, the lowest first. A wider dtype removes the
+    last dimension, whose size must be the quotient of the widths. TypeError for bools, ValueError for another last
+    dimension.
     """
     check_arrays("bitcast_convert_type", operand)
     dtype = dtypes.canonicalize_requested(new_dtype, "bitcast_convert_type")
@@ -100,7 +100,7 @@ def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
 
 
 def _from_complex(z: Array, dtype: Any) -> Array:
-    """The bits of complex numbers, whose real parts come first."""
+    """The bits of complex numbers. The bits of the real part come first."""
     shape = get_aval(z).shape
     pair = [
         shapes.reshape.bind(part, new_sizes=(*shape, 1)) for part in (complexes.real.bind(z), complexes.imag.bind(z))

@@ -1,4 +1,4 @@
-"""Branches: `cond` and `switch`, of which one function is computed, as an index says. Part of lax."""
+"""Branches: `cond` and `switch` compute one of several functions, chosen by an index. Part of lax."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,19 +20,19 @@ __all__ = [
     "switch",
 ]
 
-# What `operand` is when it is not given: None is an operand.
+# The default of `operand`. None is an operand.
 _NOT_GIVEN = object()
 
 
 @boundary
 def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any = _NOT_GIVEN) -> Tree:
-    """`true_fun(*operands)` where `pred` holds, else `false_fun(*operands)`; only that one is computed.
+    """`true_fun(*operands)` if `pred` holds, else `false_fun(*operands)`; only that one is computed.
 
-    `pred` is a scalar: a bool, or a number that is compared with zero. Both functions are traced; they return trees of
-    one structure, whose leaves have the same shapes and dtypes. Under `vmap` a mapped `pred` computes both and selects.
-    `cond(pred, x, true_fun, y, false_fun)` calls each with its own operand.
+    `pred` is a scalar: a bool, or a number that is compared with zero. Both functions are traced. They return trees of
+    one structure, whose leaves have the same shapes and dtypes. Under `vmap`, a mapped `pred` computes both and
+    selects. `cond(pred, x, true_fun, y, false_fun)` calls each function with its own operand.
 
-    Raises TypeError, naming the leaf, where the results of the two differ, and for a `pred` that is no scalar.
+    Raises TypeError, naming the leaf, if the two results differ, and for a `pred` that is not a scalar.
 
     >>> from pycompiler import lax
     >>> lax.cond(3 > 2, lambda x: x + 1, lambda x: x - 1, 10.0)
@@ -59,10 +59,10 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _NOT_GIVEN) -> Tree:
     """`branches[index](*operands)`, with the index clamped to the branches; only that one is computed.
 
-    All functions are traced; they return trees of one structure, whose leaves have the same shapes and dtypes. Under
-    `vmap` a mapped index computes all of them and selects.
+    All functions are traced. They return trees of one structure, whose leaves have the same shapes and dtypes. Under
+    `vmap`, a mapped index computes all of them and selects.
 
-    Raises TypeError, naming the branch and the leaf, where results differ, and for an index that is no scalar integer;
+    Raises TypeError, naming the branch and the leaf, if results differ, and for an index that is not a scalar integer;
     ValueError for no branches.
 
     >>> from pycompiler import lax

@@ -1,7 +1,7 @@
-"""Python functions that compiled code calls: `pure_callback`, `io_callback`; and the wait for what has effects.
+"""Python functions that compiled code calls: `pure_callback`, `io_callback`. `effects_barrier` waits for effects.
 
-The primitives are in `ops.control.callbacks`; `debug` has those that look at values only. Offered at top level, and by
-`experimental`.
+The primitives are in `ops.control.callbacks`. `debug` has the callbacks that only inspect values. The functions are
+offered at top level and by `experimental`.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ def _declared(name: str, shapes: Any) -> tuple[tuple[ShapedArray, ...], Any]:
         kind: Any = dtypes.as_dtype(dtype)
         if dtypes.canonicalize(kind) != kind:
             raise ValueError(
-                f"{name}: result_shape_dtypes{path} is of 64-bit {kind.name}, which is there with enable_x64 only; "
+                f"{name}: result_shape_dtypes{path} is of 64-bit {kind.name}, which needs enable_x64; "
                 f"turn it on, or declare {dtypes.canonicalize(kind).name}"
             )
         avals.append(ShapedArray(tuple(shape), kind))
@@ -61,8 +61,8 @@ def _arguments(name: str, args: Sequence[Any], kwargs: dict[str, Any], callback:
     for leaf, path in zip(leaves, in_tree.paths(), strict=True):
         if not is_array(leaf):
             raise TypeError(
-                f"{name}: an argument of the callback, {path}, is {leaf!r} of type {type(leaf).__name__}, which is no "
-                "array; bind it to the function by functools.partial"
+                f"{name}: an argument of the callback, {path}, is {leaf!r} of type {type(leaf).__name__}, which is not "
+                "an array; bind it to the function by functools.partial"
             )
     return leaves, HostFunction(name, callback, in_tree)
 

@@ -1,4 +1,4 @@
-"""Complex numbers in lax: made of their parts, and taken apart."""
+"""Complex numbers in lax: composition from parts, and their parts."""
 
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.dtype import is_complex, is_floating
@@ -15,24 +15,24 @@ __all__ = [
 
 
 def complex(x: Array, y: Array) -> Array:
-    """x + iy, of two arrays of f32 or f64. TypeError where the dtypes differ, ValueError where the shapes do."""
+    """x + iy, of two arrays of f32 or f64. TypeError if the dtypes differ, ValueError if the shapes differ."""
     return complexes.complex_.bind(*matched("complex", x, y))
 
 
 def real(x: Array) -> Array:
-    """The real parts of a complex array. TypeError for another."""
+    """The real parts of a complex array. TypeError for other arrays."""
     check_arrays("real", x)
     return complexes.real.bind(x)
 
 
 def imag(x: Array) -> Array:
-    """The imaginary parts of a complex array. TypeError for another."""
+    """The imaginary parts of a complex array. TypeError for other arrays."""
     check_arrays("imag", x)
     return complexes.imag.bind(x)
 
 
 def conj(x: Array) -> Array:
-    """x with the sign of its imaginary part changed; a float becomes complex. TypeError for integers."""
+    """The complex conjugate of x; a float becomes complex. TypeError for integers."""
     check_arrays("conj", x)
     dtype = get_aval(x).dtype
     if not is_complex(dtype) and not is_floating(dtype):

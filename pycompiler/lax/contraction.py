@@ -1,7 +1,7 @@
-"""Functions of lax that contract: dot_general and its relatives, ragged and scaled products.
+"""Matrix products of lax: dot_general and its relatives, ragged and scaled products.
 
-A matrix whose rows fall into groups (ragged_dot) gives the sum of the products of its groups, each with the other rows
-taken out: that is exact, and costs as many products as there are groups.
+ragged_dot sums the products of its groups of rows, each with zeros in the other rows. The sum is exact, and costs as
+many products as there are groups.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def _numbers(name: str, dimension_numbers: Any) -> DotDimensionNumbers:
 
 
 def sum_type(name: str, dtype: Any, preferred: Any) -> Any:
-    """The dtype that products of `dtype` are to have, checked: of the same kind or a float, and not narrower."""
+    """The dtype of products of `dtype`, checked: of the same kind or a float, and not narrower."""
     if preferred is None:
         return dtype
     wanted = dtypes.canonicalize_requested(preferred, name)
@@ -70,7 +70,7 @@ def sum_type(name: str, dtype: Any, preferred: Any) -> Any:
 
 
 def _is_wider(narrow: Any, wide: Any) -> bool:
-    """Whether the compiler gives products of one dtype in the other by itself."""
+    """Whether the compiler computes products of one dtype in the other without a conversion."""
     kinds = [dtypes.is_floating, dtypes.is_signed, dtypes.is_unsigned]
     return any(kind(narrow) and kind(wide) for kind in kinds) and wide.itemsize > narrow.itemsize
 
@@ -82,7 +82,7 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
     (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = _numbers(name, numbers)
     dtype, weak = dtypes.joined(lhs, rhs)
     if dtype == dtypes.bool_ and preferred is None:
-        # Whether any product holds: they are counted.
+        # The result is whether any product holds: the int32 product counts them.
         lhs, rhs = (cast(x, dtypes.int32) for x in (lhs, rhs))
         return elementwise.ne(_dot(name, lhs, rhs, numbers, precision, None), 0)
     wanted = sum_type(name, dtype, preferred)
@@ -119,13 +119,16 @@ def dot_general(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """The product summed over contracting dimensions, for each index of batch dimensions.
+    """The product summed over contracting dimensions, for each index of the batch dimensions.
 
     dimension_numbers: ((lhs contracting, rhs contracting), (lhs batch, rhs batch)). The result has the batch
-    dimensions, the free dimensions of lhs, then those of rhs, in the dtype `preferred_element_type`, in which it is
-    summed. `precision`: products of float32 that ask for "tensorfloat32" may have their factors rounded to 10 bits of
-    mantissa, as a GPU's tensor cores take them; every other one is at least as precise as it asks. Where the machine
-    multiplies pairs of bfloat16 (AVX512_BF16), those below 1.2e-38 count as zero, unless it is HIGHEST: "float32", with
+    dimensions, the free dimensions of lhs, then those of rhs. `preferred_element_type` is the dtype of the result and
+    of the sum.
+
+    `precision`: with "tensorfloat32", products of float32 may round their factors to 10 bits of mantissa for the tensor
+    cores of a GPU. Every other precision is a lower bound. If the machine multiplies pairs of bfloat16 (AVX512_BF16),
+    numbers below 1.2e-38 count as zero, except with HIGHEST, which is "float32". The default is the setting
+    `default_matmul_precision`.
     the default in the setting `default_matmul_precision`.
 
     >>> import pycompiler.numpy as pnp
@@ -147,7 +150,7 @@ def dot(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The product of vectors and matrices; with dimension_numbers the same as dot_general.
+    """The product of vectors and matrices. With dimension_numbers, it is dot_general.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -186,7 +189,7 @@ def batch_matmul(lhs: Array, rhs: Array, precision: Any = None) -> Array:
 
 
 def _scaled(side: str, x: Array, scale: Array | None, contracting: Sequence[int], dtype: Any) -> Array:
-    """x in `dtype`, each block along the contracting dimensions multiplied by its scale."""
+    """x in `dtype`, with each block along the contracting dimensions multiplied by its scale."""
     if scale is None:
         return cast(x, dtype)
     shape, blocks = get_aval(x).shape, get_aval(scale).shape
@@ -217,10 +220,10 @@ def scaled_dot(
     dimension_numbers: DotDimensionNumbers | None = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """The product of arrays whose blocks along the contracting dimensions have scales of their own.
+    """The product of arrays whose blocks along the contracting dimensions have separate scales.
 
-    Without dimension_numbers that of (stacks of) matrices. Computed in float32 and given in `preferred_element_type`
-    (bfloat16). TypeError where a scale does not fit.
+    Without dimension_numbers, the operands are matrices or stacks of matrices. The product is computed in float32 and
+    converted to `preferred_element_type` (bfloat16). TypeError if a scale does not fit.
     """
     check_arrays("scaled_dot", lhs, rhs)
     ndim = len(get_aval(lhs).shape)
@@ -257,7 +260,7 @@ def _scaled_dot(lhs: Array, rhs: Array, *scales: Array, has: tuple[bool, bool], 
 
 
 class RaggedDotDimensionNumbers:
-    """The dimensions of a ragged product: those of dot_general, the ragged ones of lhs, the groups of rhs."""
+    """The dimensions of a ragged product: dimension_numbers of dot_general, ragged ones of lhs, groups of rhs."""
 
     __slots__ = ("dot_dimension_numbers", "lhs_ragged_dimensions", "rhs_group_dimensions")
 
@@ -297,9 +300,9 @@ def ragged_dot(
     group_offset: Array | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """lhs[m, k] whose first group_sizes[0] rows are multiplied by rhs[0], the next group_sizes[1] by rhs[1], and so on.
+    """The product by groups of rows: the first group_sizes[0] rows of lhs[m, k] times rhs[0], the next times rhs[1].
 
-    Rows behind the last group give 0. group_offset must be None.
+    Rows after the last group give 0. group_offset must be None.
     """
     return ragged_dot_general(
         lhs, rhs, group_sizes, _ROWS_IN_GROUPS, precision, preferred_element_type, group_offset, out_sharding
@@ -316,11 +319,13 @@ def ragged_dot_general(
     group_offset: Array | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """dot_general over a dimension of lhs that falls into groups of group_sizes.
+    """dot_general over a dimension of lhs that is divided into groups of group_sizes.
 
-    Where the ragged dimension is free, rhs has a dimension of groups, and each part of lhs meets its own; where it is
-    contracted, the result has a leading dimension of groups, each summed over its part; where it is a batch dimension,
-    the groups don't matter. group_sizes: integers [groups], or with leading dimensions that lie before the ragged one.
+    - If the ragged dimension is free, rhs has a dimension of groups. Each part of lhs is multiplied by its own group.
+    - If it is contracted, the result has a leading dimension of groups. Each is summed over its part.
+    - If it is a batch dimension, the groups have no effect.
+
+    group_sizes: integers [groups], possibly with leading dimensions that precede the ragged one.
     """
     name = "ragged_dot_general"
     check_arrays(name, lhs, rhs, group_sizes)
@@ -339,7 +344,7 @@ def ragged_dot_general(
 
 
 def _outer_dimensions(lhs: Any, numbers: RaggedDotDimensionNumbers) -> tuple[tuple[int, ...], str]:
-    """The dimensions of lhs that group_sizes may have in front, and what the ragged dimension is."""
+    """The dimensions of lhs that group_sizes may have in front, and the kind of the ragged dimension."""
     (contracting, _), (batch, _) = numbers.dot_dimension_numbers
     (ragged,) = numbers.lhs_ragged_dimensions
     if ragged in contracting:
@@ -366,7 +371,7 @@ def _ragged(lhs: Array, rhs: Array, group_sizes: Array, *, numbers: RaggedDotDim
             )
         group_sizes = broadcast_to(group_sizes, wanted_shape)
     place = movement.broadcasted_iota(dtypes.int32, aval.shape, ragged)
-    # The sizes with their dimensions as lhs has them, those before the ragged one; `outer` need not be ascending.
+    # The sizes with the dimensions of lhs before the ragged one; `outer` need not be ascending.
     order = sorted(range(len(outer)), key=lambda i: outer[i])
     counts = movement.transpose(cast(group_sizes, dtypes.int32), (*order, len(outer)))
     ends = cumulative.cumsum.bind(counts, axis=len(outer), reverse=False)

@@ -1,4 +1,4 @@
-"""Loops on a condition: `while_loop`; and over integers: `fori_loop`. Each is one native loop, updated in place.
+"""Loops: `while_loop` runs on a condition, `fori_loop` over integers. Each is one native loop, updated in place.
 
 Part of lax.
 """
@@ -48,16 +48,17 @@ __all__ = [
 def while_loop(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Tree, *, max_steps: int | None = None
 ) -> Tree:
-    """The last of the values that start with `init_val` and go on with `body_fun(value)` while `cond_fun(value)`.
+    """The final value of a loop: it starts with `init_val` and becomes `body_fun(value)` while `cond_fun(value)` holds.
 
-    A value is a tree of arrays, whose structure, shapes and dtypes stay the same. Under `vmap` a condition that is
-    mapped runs the loop until it holds for none. With `max_steps`, which jax does not have, at most that many
-    iterations are made, and the loop can be differentiated in reverse mode: it keeps the values of about
-    2 sqrt(max_steps) iterations at a time, and computes each iteration twice (Griewank, 1992). Without it there is
-    forward mode only, as the number of iterations is not known.
+    A value is a tree of arrays, whose structure, shapes and dtypes stay the same. Under `vmap`, a mapped condition runs
+    the loop until it holds for no element.
 
-    Raises TypeError, naming the leaf, when `body_fun` changes the type of the value, and when `cond_fun` does not
-    return one bool; for a `max_steps` that is not an int, or ValueError when it is not positive.
+    Without `max_steps`, the loop has only forward-mode derivatives, because the number of iterations is unknown.
+    `max_steps`, which jax does not have, limits the number of iterations and enables reverse mode. The loop then keeps
+    the values of about 2 sqrt(max_steps) iterations at a time, and computes each iteration twice (Griewank, 1992).
+
+    Raises TypeError, naming the leaf, if `body_fun` changes the type of the value, or `cond_fun` does not return one
+    bool. A `max_steps` that is not an int is a TypeError; one that is not positive is a ValueError.
 
     >>> from pycompiler import lax
     >>> lax.while_loop(lambda x: x < 100, lambda x: x * 2, 3)
@@ -94,7 +95,7 @@ def while_loop(
 
 
 def _bounded(cond: ClosedGraph, body: ClosedGraph, count: int, max_steps: int) -> tuple[ClosedGraph, ClosedGraph]:
-    """The condition and the body of a loop that counts its iterations, in front of the carry, up to a number."""
+    """The condition and the body of a loop that counts its iterations before the carry, up to a limit."""
     debug_info = DebugInfo("while_loop", while_loop)
     counter = ShapedArray((), dtypes.int32)
 
@@ -125,8 +126,11 @@ def _fixed_carry(
     trace: Callable[[Sequence[ShapedArray]], Traced],
     first: int,
 ) -> tuple[list[Any], ClosedGraph, PyTreeDef]:
-    """The leaves of the carry, and the body traced for them. Weakly typed leaves take the dtype that the body gives;
-    anything else that the body changes is an error. `first` counts what precedes the carry among the leaves."""
+    """The leaves of the carry, and the body traced for them.
+
+    Weakly typed leaves take the dtype that the body returns. Any other change of a type is an error. `first` is the
+    number of leaves before the carry.
+    """
     carry_tree = tree_flatten(init_val)[1]
     body, out_tree = trace(list(map(get_aval, leaves)))
     check_structure(name, "the value", body_fun, carry_tree, out_tree)
@@ -142,13 +146,13 @@ def _fixed_carry(
 def fori_loop(
     lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Tree, *, unroll: int | bool | None = None
 ) -> Tree:
-    """The last of the values that start with `init_val` and go on with `body_fun(i, value)` for i in lower..upper-1.
+    """The final value of a loop: it starts with `init_val` and becomes `body_fun(i, value)` for i in lower..upper-1.
 
-    The bounds are integers, or traced integers of one dtype. With bounds that are known while tracing the loop can be
+    The bounds are integers, or traced integers of one dtype. If the bounds are known while tracing, the loop can be
     differentiated in reverse mode. A value is a tree of arrays, whose structure, shapes and dtypes stay the same.
-    `unroll` is taken where the bounds are known, and changes nothing: the compiler decides.
+    `unroll` is accepted if the bounds are known. It has no effect: the compiler decides.
 
-    Raises TypeError, naming the leaf, when `body_fun` changes the type of the value; TypeError for bounds that are not
+    Raises TypeError, naming the leaf, if `body_fun` changes the type of the value; TypeError for bounds that are not
     integers of one dtype.
 
     >>> from pycompiler import lax
@@ -190,8 +194,8 @@ def fori_loop(
 
 
 def _length(bounds: Sequence[Any], operands: Sequence[Any]) -> int | None:
-    """The number of iterations, where it is known. That of bounds that are arrays has to be waited for: it is asked for
-    where something is traced, and a derivative may need it."""
+    """The number of iterations, if it is known. Bounds that are arrays require a wait, so they are read only inside a
+    trace, where a derivative may need the number."""
     kinds = (int, np.integer, np.ndarray)
     if any(isinstance(x, Tracer) for x in operands):
         kinds = (*kinds, Array)
@@ -202,7 +206,7 @@ def _length(bounds: Sequence[Any], operands: Sequence[Any]) -> int | None:
 
 
 def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
-    """The dtype of both bounds; one of a Python integer follows the other."""
+    """The dtype of both bounds. A Python integer takes the dtype of the other bound."""
     if lower.dtype == upper.dtype:
         return lower.dtype
     if dtypes.is_signed(lower.dtype) and dtypes.is_signed(upper.dtype) and lower.weak_type != upper.weak_type:
@@ -212,7 +216,7 @@ def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
 
 
 def _counted(body: ClosedGraph, nconsts: int) -> tuple[ClosedGraph, ClosedGraph]:
-    """The condition on the index, and the body that counts it as well."""
+    """The condition on the index, and the body that also increments it."""
     index, *carry = body.in_avals[nconsts:]
     debug_info = DebugInfo("fori_loop", fori_loop)
 

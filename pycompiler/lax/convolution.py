@@ -1,4 +1,4 @@
-"""Functions of lax that convolve, down to conv_general_dilated, and the arithmetic of its shapes."""
+"""Convolutions of lax, based on conv_general_dilated, and the computation of their shapes."""
 
 from collections.abc import Sequence
 from math import prod
@@ -52,7 +52,7 @@ ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, st
 
 
 def conv_general_permutations(dimension_numbers: Any) -> tuple[tuple[int, ...], ...]:
-    """The orders of dimensions that strings like ('NHWC', 'HWIO', 'NHWC') describe. TypeError for other values."""
+    """The orders of dimensions for strings like ('NHWC', 'HWIO', 'NHWC'). TypeError for other values."""
     marks = (("N", "C"), ("O", "I"), ("N", "C"))
     if not isinstance(dimension_numbers, (tuple, list)) or [type(text) for text in dimension_numbers] != [str] * 3:
         raise TypeError(
@@ -79,7 +79,7 @@ def conv_general_permutations(dimension_numbers: Any) -> tuple[tuple[int, ...], 
 
 
 def conv_dimension_numbers(lhs_shape: Any, rhs_shape: Any, dimension_numbers: Any) -> ConvDimensionNumbers:
-    """The dimension numbers as orders of dimensions; None stands for batch, feature, spatial as they come."""
+    """The dimension numbers as orders of dimensions. None means batch, feature, spatial in this order."""
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
     if len(lhs_shape) != len(rhs_shape):
@@ -123,12 +123,12 @@ def conv_shape_tuple(
 
 
 def _in_order(sizes: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
-    """Sizes in the order batch, feature, spatial, at the dimensions that the spec says."""
+    """Sizes in the order batch, feature, spatial, taken from the dimensions in spec."""
     return tuple(int(sizes[place]) for place in np.argsort(spec))
 
 
 def _described(lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any) -> tuple[Any, Any, Any]:
-    """The sizes of both sides in the order batch or output, feature, spatial, and the places of those of the result."""
+    """The sizes of both sides as batch or output, feature, spatial, and the order of the result's dimensions."""
     lhs_spec, rhs_spec, out_spec = conv_general_permutations(dimension_numbers)
     return [lhs_shape[axis] for axis in lhs_spec], [rhs_shape[axis] for axis in rhs_spec], out_spec
 
@@ -140,7 +140,7 @@ def conv_general_shape_tuple(
     padding: Padding,
     dimension_numbers: Any,
 ) -> tuple[int, ...]:
-    """The shape of a convolution whose dimensions are described by three strings."""
+    """The shape of a convolution whose dimension numbers are three strings."""
     left, right, out_spec = _described(lhs_shape, rhs_shape, dimension_numbers)
     return _in_order(conv_shape_tuple(left, right, window_strides, padding), out_spec)
 
@@ -152,7 +152,7 @@ def conv_transpose_shape_tuple(
     padding: Padding,
     dimension_numbers: Any,
 ) -> tuple[int, ...]:
-    """The shape of a transposed convolution whose dimensions are described by three strings."""
+    """The shape of a transposed convolution whose dimension numbers are three strings."""
     left, right, out_spec = _described(lhs_shape, rhs_shape, dimension_numbers)
     pads: Any = padding
     if isinstance(padding, str):
@@ -183,11 +183,11 @@ def conv_general_dilated(
 ) -> Array:
     """The convolution of lhs with rhs, which is not reversed, over any number of spatial dimensions.
 
-    padding: VALID, SAME, SAME_LOWER or (low, high) for each spatial dimension, negative ones take elements away.
-    lhs_dilation spreads lhs (a transposed convolution), rhs_dilation the window. dimension_numbers: None for (batch,
-    feature, spatial...) and (output, input, spatial...), or strings like ('NHWC', 'HWIO', 'NHWC'), in which strides and
-    the like follow the letters of the second. feature_group_count cuts the features of lhs into groups that don't
-    mix, batch_group_count its batch. The result is summed and given in preferred_element_type.
+    padding: VALID, SAME, SAME_LOWER or (low, high) for each spatial dimension; negative padding removes elements.
+    lhs_dilation spreads lhs (a transposed convolution), rhs_dilation spreads the window. dimension_numbers: None for
+    (batch, feature, spatial...) and (output, input, spatial...), or strings like ('NHWC', 'HWIO', 'NHWC'). Strides,
+    padding and dilations are in the order of the second string. feature_group_count divides the features of lhs into
+    separate groups, batch_group_count its batch. preferred_element_type is the dtype of the sum and of the result.
     """
     name = "conv_general_dilated"
     check_arrays(name, lhs, rhs)
@@ -305,7 +305,7 @@ def conv_with_general_padding(
 
 
 def _transposed_pads(window: int, stride: int, padding: Any) -> tuple[int, int]:
-    """The padding of a transposed convolution that undoes one with this padding."""
+    """The padding of a transposed convolution that undoes a convolution with this padding."""
     if padding == "SAME":
         total = window + stride - 2
         low = window - 1 if stride > window - 1 else -(-total // 2)
@@ -340,10 +340,10 @@ def conv_transpose(
 ) -> Array:
     """The convolution with lhs dilated by `strides`, as in the transpose of a strided convolution.
 
-    padding: VALID or SAME mean the padding of the convolution that is undone; pairs mean the padding of this one, or,
-    with use_consistent_padding, of that one. dimension_numbers: by default NHWC, HWIO, NHWC (and the same for other
-    numbers of dimensions). transpose_kernel turns the window around and swaps its features, as the derivative of a
-    convolution does.
+    padding: VALID and SAME mean the padding of the convolution that is undone. Pairs mean the padding of this
+    convolution, or, with use_consistent_padding, of the undone one. dimension_numbers: by default NHWC, HWIO, NHWC, or
+    the same order for other numbers of dimensions. transpose_kernel reverses the window and swaps its features, as the
+    derivative of a convolution does.
     """
     check_arrays("conv_transpose", lhs, rhs)
     left, right = get_aval(lhs).shape, get_aval(rhs).shape
@@ -395,7 +395,7 @@ def conv_general_dilated_patches(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """The windows of lhs as features: the output features are (feature, positions in the window), the first slowest.
+    """The windows of lhs as features. The output features are (feature, positions in the window), the first slowest.
 
     Parameters as in conv_general_dilated; filter_shape is the shape of the window, in the order of rhs's letters.
     """
@@ -404,7 +404,7 @@ def conv_general_dilated_patches(
     aval = get_aval(lhs)
     specs = conv_dimension_numbers(aval.shape, (1, 1, *window), dimension_numbers)
     features, count = aval.shape[specs.lhs_spec[1]], prod(window)
-    # Each feature is a group; its outputs pick one position of the window each.
+    # Each feature is a group. Each of its outputs picks one position of the window.
     picks = np.eye(count).reshape(count, 1, *window)
     kernel = np.moveaxis(np.tile(picks, (features, 1, *(1,) * len(window))), (0, 1), specs.rhs_spec[:2])
     return conv_general_dilated(
@@ -432,9 +432,10 @@ def conv_general_dilated_local(
     dimension_numbers: Any = None,
     precision: Any = None,
 ) -> Array:
-    """A convolution with a kernel of its own at every position of the output.
+    """A convolution with a separate kernel at each position of the output.
 
-    rhs has the output's spatial sizes, and as input features (feature, positions in the window), the first slowest.
+    rhs has the spatial sizes of the output. Its input features are (feature, positions in the window), the first
+    slowest.
     Other parameters as in conv_general_dilated.
     """
     check_arrays("conv_general_dilated_local", lhs, rhs)

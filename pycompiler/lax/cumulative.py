@@ -1,4 +1,4 @@
-"""Functions of lax that run along a dimension."""
+"""Functions of lax that accumulate along a dimension."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ __all__ = [
     "cumsum",
 ]
 
-# How complex numbers are joined, where the primitive takes real ones alone.
+# Operations for complex numbers, where the primitive takes only real ones.
 _JOINS: dict[str, Callable[[Array, Array], Array]] = {
     "cummax": PRIMITIVES["max"].bind,
     "cummin": PRIMITIVES["min"].bind,
@@ -42,12 +42,12 @@ def _cumulative(name: str, summary: str) -> Any:
         return primitive.bind(operand, axis=axis, reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{summary} along a dimension; with reverse from its end."
+    function.__doc__ = f"{summary} along a dimension; with reverse, from its end."
     return function
 
 
 cumsum = _cumulative("cumsum", "The running sums")
 cumprod = _cumulative("cumprod", "The running products")
-cummax = _cumulative("cummax", "The running maxima, nan from the first nan on,")
-cummin = _cumulative("cummin", "The running minima, nan from the first nan on,")
+cummax = _cumulative("cummax", "The running maxima, which are nan after the first nan,")
+cummin = _cumulative("cummin", "The running minima, which are nan after the first nan,")
 cumlogsumexp = _cumulative("cumlogsumexp", "The running logarithms of sums of exponentials")

@@ -1,5 +1,7 @@
-"""Compositions that run as one compiled call: outside any trace a function of many small steps is traced once for each
-kind of arguments, and compiled as a whole, instead of step by step."""
+"""Eager calls of compositions as one compiled call.
+
+Outside any trace, a function of many small steps is traced once for each kind of arguments, and compiled as a whole.
+"""
 
 import functools
 from collections.abc import Callable, Hashable
@@ -16,15 +18,16 @@ from pycompiler.core.types.aval import get_aval
 
 
 def eager_jit(function: Callable[..., Any], *args: Any, **static: Hashable) -> Any:
-    """function(*args, **static), which gives an array or a tuple of them, as one compiled call.
+    """function(*args, **static), which returns an array or a tuple of arrays, as one compiled call.
 
-    `function` must be a module's own (not a closure made anew), since it is part of the key; `static` must be hashable.
+    `function` must be defined in a module (not a new closure), because it is part of the key; `static` must be
+    hashable.
     """
     if current_trace() is not None:
         return function(*args, **static)
     avals = tuple(map(get_aval, args))
     if axes.in_scope():
-        # A module's own function is over no named axis: what is traced of it serves every scope.
+        # A module's function uses no named axis, so one trace serves every scope.
         with axes.unbound():
             graph = _graph(function, avals, tuple(static.items()), trace_key())
     else:
@@ -42,7 +45,7 @@ def _graph(
         return out if isinstance(out, tuple) else (out,)
 
     graph = record(flat, avals, DebugInfo("jit", function))
-    # Whatever line it was first called from, it is called from others.
+    # The graph serves calls from other lines, so it keeps no line of the first call.
     for equation in graph.graph.equations:
         equation.source = None
     return graph

@@ -1,4 +1,4 @@
-"""Elementwise functions of lax: arguments of one dtype and shape, scalars excepted; nothing is promoted."""
+"""Elementwise functions of lax: arguments of one dtype and shape, except scalars; nothing is promoted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ def _unary(name: str, summary: str) -> Callable[[Array], Array]:
 
 
 def _with_accuracy(name: str, summary: str) -> Callable[..., Array]:
-    """An elementary function, which takes `accuracy` as jax's does: its own is the one of AccuracyMode.HIGHEST."""
+    """An elementary function that takes `accuracy`, as in jax. Its accuracy is always that of AccuracyMode.HIGHEST."""
     primitive: Primitive = PRIMITIVES[name]
 
     def function(x: Array, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
@@ -51,12 +51,12 @@ def _with_accuracy(name: str, summary: str) -> Callable[..., Array]:
         return primitive.bind(x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{summary} `accuracy`: errors that it may have; ValueError for less than there are."""
+    function.__doc__ = f"""{summary} `accuracy`: the largest accepted errors; ValueError if the errors are larger."""
     return function
 
 
 def _composed_for_complex(name: str, summary: str) -> Callable[[Array], Array]:
-    """A primitive of floats, which complex numbers have by composition."""
+    """A primitive of floats, with a composition for complex numbers."""
     on_floats = _unary(name, summary)
     composed: Callable[[Array], Array] = getattr(analytic, name)
 
@@ -77,41 +77,41 @@ def _binary(name: str, summary: str, primitive: str | None = None) -> Callable[[
         return entry.bind(*matched(name, x, y))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{summary} TypeError where the dtypes differ, ValueError where the shapes do."
+    function.__doc__ = f"{summary} TypeError if the dtypes differ, ValueError if the shapes differ."
     return function
 
 
 neg = _unary("neg", "-x; integers wrap.")
 abs = _unary("abs", "The magnitude of x.")
-sign = _unary("sign", "-1, 0 or 1; of nan nan, of a zero that zero.")
+sign = _unary("sign", "-1, 0 or 1; nan for nan, the same zero for a zero.")
 floor = _unary("floor", "The next integer below, as a float.")
 ceil = _unary("ceil", "The next integer above, as a float.")
 is_finite = _unary("is_finite", "Whether x is neither infinite nor nan.")
 exp = _with_accuracy("exp", "e to the power of x.")
 exp2 = _with_accuracy("exp2", "2 to the power of x.")
-expm1 = _with_accuracy("expm1", "exp(x) - 1, exact near 0.")
-log = _with_accuracy("log", "The natural logarithm; of a negative number nan.")
-log1p = _with_accuracy("log1p", "log(1 + x), exact near 0.")
+expm1 = _with_accuracy("expm1", "exp(x) - 1, accurate near 0.")
+log = _with_accuracy("log", "The natural logarithm; nan for a negative number.")
+log1p = _with_accuracy("log1p", "log(1 + x), accurate near 0.")
 sin = _with_accuracy("sin", "The sine of x in radians.")
 cos = _with_accuracy("cos", "The cosine of x in radians.")
 tan = _with_accuracy("tan", "The tangent of x in radians.")
 tanh = _with_accuracy("tanh", "The hyperbolic tangent.")
-sqrt = _with_accuracy("sqrt", "The square root; of a negative number nan.")
+sqrt = _with_accuracy("sqrt", "The square root; nan for a negative number.")
 rsqrt = _with_accuracy("rsqrt", "1 / sqrt(x).")
-cbrt = _with_accuracy("cbrt", "The cube root, of negative numbers too.")
+cbrt = _with_accuracy("cbrt", "The cube root, also of negative numbers.")
 logistic = _with_accuracy("logistic", "1 / (1 + exp(-x)).")
 erf = _unary("erf", "The error function.")
 erf_inv = _unary("erf_inv", "The inverse of the error function.")
-erfc = _unary("erfc", "1 - erf(x), exact where that is tiny.")
+erfc = _unary("erfc", "1 - erf(x), accurate where it is tiny.")
 asin = _composed_for_complex("asin", "The angle in -pi/2..pi/2 whose sine is x.")
 acos = _composed_for_complex("acos", "The angle in 0..pi whose cosine is x.")
 atan = _composed_for_complex("atan", "The angle in -pi/2..pi/2 whose tangent is x.")
 sinh = _composed_for_complex("sinh", "The hyperbolic sine.")
 cosh = _composed_for_complex("cosh", "The hyperbolic cosine.")
 asinh = _composed_for_complex("asinh", "The inverse of the hyperbolic sine.")
-acosh = _composed_for_complex("acosh", "The inverse of the hyperbolic cosine; below 1 nan.")
-atanh = _composed_for_complex("atanh", "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
-bitwise_not = _unary("not", "Every bit flipped; of a bool its negation.")
+acosh = _composed_for_complex("acosh", "The inverse of the hyperbolic cosine; nan below 1.")
+atanh = _composed_for_complex("atanh", "The inverse of the hyperbolic tangent; nan outside -1..1.")
+bitwise_not = _unary("not", "Every bit flipped; the negation of a bool.")
 bitwise_not.__name__ = bitwise_not.__qualname__ = "bitwise_not"
 stop_gradient_of = PRIMITIVES["stop_gradient"]
 
@@ -120,8 +120,10 @@ sub = _binary("sub", "x - y.")
 
 
 def mul(x: Array, y: Array, *, out_dtype: Any = None) -> Array:
-    """x * y, of arrays converted to out_dtype where one is given. TypeError where the dtypes differ without one,
-    ValueError where the shapes do."""
+    """x * y, of arrays converted to out_dtype if it is given.
+
+    TypeError if the dtypes differ and out_dtype is not given, ValueError if the shapes differ.
+    """
     if out_dtype is not None:
         check_arrays("mul", x, y)
         wanted = dtypes.canonicalize_requested(out_dtype, "mul")
@@ -129,17 +131,17 @@ def mul(x: Array, y: Array, *, out_dtype: Any = None) -> Array:
     return PRIMITIVES["mul"].bind(*matched("mul", x, y))
 
 
-div = _binary("div", "x / y; of integers truncated towards zero, by zero -1.")
-rem = _binary("rem", "The remainder of x / y with the sign of x; of integers by zero x.")
+div = _binary("div", "x / y; integers truncate towards zero, and give -1 for a zero divisor.")
+rem = _binary("rem", "The remainder of x / y with the sign of x; x for integers and a zero divisor.")
 atan2 = _binary("atan2", "The angle of the point (y, x) in radians.")
-bitwise_and = _binary("bitwise_and", "Bits that both have.", "and")
-bitwise_or = _binary("bitwise_or", "Bits that either has.", "or")
-bitwise_xor = _binary("bitwise_xor", "Bits that one of them has.", "xor")
-shift_left = _binary("shift_left", "x shifted to the left; by its width or more 0.")
-shift_right_arithmetic = _binary("shift_right_arithmetic", "x shifted to the right, copies of the highest bit come in.")
-shift_right_logical = _binary("shift_right_logical", "x shifted to the right, zeros come in.")
-max = _binary("max", "The greater; nan if either is.")
-min = _binary("min", "The lesser; nan if either is.")
+bitwise_and = _binary("bitwise_and", "The bits that both have.", "and")
+bitwise_or = _binary("bitwise_or", "The bits that either has.", "or")
+bitwise_xor = _binary("bitwise_xor", "The bits that exactly one of them has.", "xor")
+shift_left = _binary("shift_left", "x shifted to the left; 0 if shifted by its width or more.")
+shift_right_arithmetic = _binary("shift_right_arithmetic", "x shifted to the right, filled with its highest bit.")
+shift_right_logical = _binary("shift_right_logical", "x shifted to the right, filled with zeros.")
+max = _binary("max", "The maximum; nan if either is.")
+min = _binary("min", "The minimum; nan if either is.")
 eq = _binary("eq", "x == y, a bool.")
 ne = _binary("ne", "x != y, a bool.")
 lt = _binary("lt", "x < y, a bool.")
@@ -163,13 +165,13 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     if type(operand) in (int, float, complex) and dtypes.is_integer(dtype):
         operand = _converted_scalar(operand, dtype)
     found = cast(operand, dtype)
-    # A scalar is a literal where a function is traced.
+    # In a trace, a scalar stays a literal.
     return as_array(found) if current_trace() is None else found
 
 
 def _converted_scalar(x: complex, dtype: Any) -> Any:
-    """A Python scalar that is to become an integer of a dtype, as an array of such would: an int keeps its low bits, a
-    float is truncated where arrays are."""
+    """A Python scalar for the conversion to an integer dtype, with the result of an array: an int keeps its low bits, a
+    float becomes an array, whose conversion truncates."""
     if type(x) is not int:
         return as_array(x)
     limits = dtypes.iinfo(dtype)
@@ -177,7 +179,7 @@ def _converted_scalar(x: complex, dtype: Any) -> Any:
 
 
 def stop_gradient(x: Any) -> Any:
-    """A tree of arrays as it is; its derivative is taken to be zero. Leaves that have none, integers, stay.
+    """A tree of arrays, unchanged, with a derivative of zero. Integer leaves, which have no derivative, stay.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -195,7 +197,7 @@ def _stopped(x: Any) -> Any:
 
 
 def pow(x: Array, y: Array) -> Array:
-    """x to the power of y. An integer Python y is a product; else both are floats of one dtype."""
+    """x to the power of y. A Python integer y becomes products; else both are floats of one dtype."""
     if type(y) is int:
         return integer_pow(x, y)
     return math_ops.pow_.bind(*matched("pow", x, y))
@@ -237,7 +239,7 @@ def square(x: Array) -> Array:
 
 def reciprocal(x: Array) -> Array:
     """1 / x."""
-    # 1 - 0i: the sign of a zero imaginary part turns, as that of another does.
+    # 1 - 0i: a zero imaginary part changes its sign, as any other imaginary part does.
     return div(complex(1, -0.0) if is_array(x) and dtypes.is_complex(get_aval(x).dtype) else 1, x)
 
 
@@ -253,7 +255,7 @@ def round(x: Array, rounding_method: Any = 0) -> Array:
 
 
 def clamp(min: Array, x: Array, max: Array) -> Array:
-    """x brought into min..max. The bounds are scalars or of the shape of x.
+    """x limited to min..max. The bounds are scalars or of the shape of x.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -264,13 +266,13 @@ def clamp(min: Array, x: Array, max: Array) -> Array:
     low, value, high = matched("clamp", min, x, max, same_shape=True)
     if dtypes.is_complex(get_aval(value).dtype):
         return arithmetic.min_.bind(arithmetic.max_.bind(low, value), high)
-    # Choices, not extrema: the derivative at a bound is that of the bound, and not half of each.
+    # Selects instead of extrema: at a bound, the derivative is that of the bound, not half of each.
     value = compare.select.bind(compare.le.bind(value, low), low, value)
     return compare.select.bind(compare.ge.bind(value, high), high, value)
 
 
 def select(pred: Array, on_true: Array, on_false: Array) -> Array:
-    """on_true where pred holds, else on_false. pred is bool, a scalar or of the shape of the others.
+    """on_true if pred holds, else on_false. pred is bool, a scalar or of the shape of the others.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -282,7 +284,7 @@ def select(pred: Array, on_true: Array, on_false: Array) -> Array:
     kind = get_aval(pred).dtype
     if kind != dtypes.bool_:
         if not dtypes.is_integer(kind):
-            raise TypeError(f"select: pred is a bool, or an integer of which 1 and more hold, got {short(pred)}")
+            raise TypeError(f"select: pred must be a bool, or an integer (true from 1), got {short(pred)}")
         pred = ge(pred, 1)
     if get_aval(pred).shape == ():
         pred = broadcast_to(pred, get_aval(on_true).shape)
@@ -290,7 +292,7 @@ def select(pred: Array, on_true: Array, on_false: Array) -> Array:
 
 
 def select_n(which: Array, *cases: Array) -> Array:
-    """cases[which]: by a bool for two cases (false first), else by an integer that is brought into range."""
+    """cases[which]: which is a bool for two cases (false first), else an integer that is clamped to the range."""
     check_arrays("select_n", which, *cases)
     if not cases:
         raise ValueError("select_n: needs at least one case")

@@ -1,4 +1,4 @@
-"""Fourier transforms of lax: XLA's, over the trailing dimensions, without normalization but for the inverse ones."""
+"""Fourier transforms of lax, as XLA's: over the trailing dimensions; only the inverse transforms are normalized."""
 
 import enum
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ __all__ = [
 
 
 class FftType(enum.IntEnum):
-    """The types of transforms: complex, its inverse, real to half the spectrum, its inverse."""
+    """The types of transforms: complex, its inverse, real to half of the spectrum, its inverse."""
 
     FFT = 0
     IFFT = 1
@@ -26,10 +26,13 @@ class FftType(enum.IntEnum):
 def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform over the last `len(fft_lengths)` dimensions, computed by pocketfft.
 
-    `fft_type`: an `FftType`, or its name, in capitals or not. FFT, IFFT: complex arrays whose last dimensions are the
-    lengths; real ones are converted. RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last
-    dimension of its spectrum. IRFFT: the inverse of that, to a real array of the lengths. The inverse ones divide by
-    the product of the lengths.
+    `fft_type` is an `FftType` or its name, in capitals or not:
+
+    - FFT, IFFT: complex arrays whose last dimensions are the lengths. Real arrays are converted.
+    - RFFT: a float32 or float64 array, to the first `n // 2 + 1` entries of the last dimension of its spectrum.
+    - IRFFT: the inverse of RFFT, to a real array of the lengths.
+
+    The inverse transforms divide by the product of the lengths.
     Raises ValueError for lengths that don't fit, TypeError for dtypes.
     """
     check_arrays("fft", x)
@@ -45,6 +48,6 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     if fft_type in (FftType.FFT, FftType.IFFT) and rules.kind(dtype) != "c":
         x = cast(x, rules.COMPLEX128 if dtype == rules.FLOAT64 else rules.COMPLEX64)
     if not len(fft_lengths) and fft_type in (FftType.FFT, FftType.IFFT):
-        # Of no dimensions the transform is the number itself.
+        # The transform over no dimensions is the identity.
         return x
     return family.fft.bind(x, fft_type=FftType(fft_type).name, fft_lengths=tuple(map(int, fft_lengths)))

@@ -1,6 +1,6 @@
-"""Blocks of random bits from a state that counts: the algorithms that other compilers have as an operation.
+"""Blocks of random bits from a state that counts, by the algorithms that other compilers have as an operation.
 
-For streams that stay the same from release to release, and keys that split, there is `random`.
+`random` has keys that split, and streams that stay the same from release to release.
 """
 
 import enum
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class RandomAlgorithm(enum.IntEnum):
-    """How rng_bit_generator makes bits. The default is Philox."""
+    """The algorithm of rng_bit_generator. The default is Philox."""
 
     RNG_DEFAULT = 0
     RNG_THREE_FRY = 1
@@ -47,11 +47,11 @@ def rng_bit_generator(
     *,
     out_sharding: Any = None,
 ) -> tuple[Array, Array]:
-    """A new state, and random bits of that shape in an unsigned dtype; the same for the same state.
+    """A new state, and random bits of a shape in an unsigned dtype. Equal states give equal bits.
 
-    key is the state: u32[4] or u64[2], the key's half first, then the counter's. Philox4x32-10 and Threefry2x32-20 are
-    those of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011. TypeError for other states and
-    dtypes.
+    key is the state: u32[4] or u64[2], first the half of the key, then that of the counter. Philox4x32-10 and
+    Threefry2x32-20 are those of J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011. TypeError
+    for other states and dtypes.
     """
     check_arrays("rng_bit_generator", key)
     aval = get_aval(key)
@@ -76,7 +76,7 @@ def _words(key: Array) -> list[Array]:
 
 
 def _advanced(key: Array, low: Array, high: Array) -> Array:
-    """The state with another counter."""
+    """The state with a new counter."""
     words = [*_words(key)[:2], low, high]
     state = movement.concatenate([movement.reshape(word, (1,)) for word in words], 0)
     if get_aval(key).dtype == dtypes.uint64:
@@ -85,7 +85,7 @@ def _advanced(key: Array, low: Array, high: Array) -> Array:
 
 
 def _counters(low: Array, high: Array, count: int) -> tuple[Array, Array]:
-    """The counter and the count - 1 numbers after it, 64 bits in two halves."""
+    """The counter and the count - 1 numbers after it: 64 bits in two halves."""
     step = movement.iota(dtypes.uint32, count)
     low = movement.broadcast_in_dim(low, (count,), ())
     high = movement.broadcast_in_dim(high, (count,), ())
@@ -99,7 +99,7 @@ def _after(low: Array, high: Array, count: int) -> tuple[Array, Array]:
 
 
 def _wide(low: Array, high: Array) -> Array:
-    """Pairs of 32 bits as 64."""
+    """Pairs of 32 bits as 64 bits."""
     low, high = cast(low, dtypes.uint64), cast(high, dtypes.uint64)
     return lax.bitwise_or(low, lax.shift_left(high, movement.full_like(high, 32)))
 
@@ -113,7 +113,7 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
         return state, movement.full(shape, 0, dtype)
     c0, c1 = _counters(low, high, blocks)
     k0, k1 = (movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1))
-    # The counter has 128 bits, of which the upper ones start as the key.
+    # The counter has 128 bits. Its upper half starts as the key.
     carry = cast(lax.bitwise_and(lax.lt(c0, low), lax.eq(c1, 0)), dtypes.uint32)
     c2 = lax.add(k0, carry)
     c3 = lax.add(k1, cast(lax.lt(c2, k0), dtypes.uint32))
@@ -138,7 +138,7 @@ def _threefry(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array,
     if dtype.itemsize == 8:
         half, halved = shape, None
     else:
-        # The words of a pair alternate along the first dimension of even size, else along the longest.
+        # The words of a pair alternate along the first dimension of even size, else along the longest dimension.
         halved = next((i for i, n in enumerate(shape) if n % 2 == 0), None)
         if halved is None and shape:
             halved = max(range(len(shape)), key=lambda i: shape[i])

@@ -1,6 +1,6 @@
 """gather and scatter with XLA's dimension numbers: one array of index vectors, their components in its last dimension.
 
-After `movement`; the primitives take the components apart from each other, so they are taken from the array here.
+After `movement`. The primitives take the components as separate arrays; this module takes the array apart.
 """
 
 import enum
@@ -40,8 +40,8 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 class GatherScatterMode(enum.Enum):
     """The handling of a window that is not inside the operand.
 
-    CLIP moves it inside. FILL_OR_DROP reads a fill value, and drops a write. PROMISE_IN_BOUNDS declares that there is
-    none; otherwise a read moves it inside, and a write is dropped.
+    CLIP moves the window inside. FILL_OR_DROP reads a fill value, and drops a write. PROMISE_IN_BOUNDS declares that no
+    window is outside; if one is, a read moves it inside, and a write is dropped.
     """
 
     CLIP = 1
@@ -50,7 +50,7 @@ class GatherScatterMode(enum.Enum):
 
     @staticmethod
     def from_any(s: "str | GatherScatterMode | None") -> "GatherScatterMode":
-        """The mode by its name: 'clip', 'fill' or 'drop' (None too), 'promise_in_bounds'."""
+        """The mode of a name: 'clip', 'fill' or 'drop' (also for None), 'promise_in_bounds'."""
         if isinstance(s, GatherScatterMode):
             return s
         known = {
@@ -66,7 +66,7 @@ class GatherScatterMode(enum.Enum):
 
     @property
     def attribute(self) -> str:
-        """Its name in the primitives."""
+        """The name of the mode in the primitives."""
         names = {self.CLIP: "clip", self.FILL_OR_DROP: "fill", self.PROMISE_IN_BOUNDS: "promise_in_bounds"}
         return names[self]
 
@@ -95,8 +95,11 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 def fill_of(x: Array, fill: Any) -> Array:
-    """A fill as a scalar of the dtype of x: by default nan for floats, for integers the lowest (signed) or greatest,
-    for keys the one of the greatest words."""
+    """A fill value as a scalar of the dtype of x.
+
+    The default is nan for floats, the lowest value for signed integers, the greatest value for unsigned ones, and the
+    key of the greatest words for keys.
+    """
     dtype = get_aval(x).dtype
     if fill is None and dtypes.is_key(dtype):
         return bitcast.bind(convert.bind(-1, new_dtype=dtypes.uint64), new_dtype=dtype)
@@ -111,8 +114,8 @@ def fill_of(x: Array, fill: Any) -> Array:
 
 
 def as_positions(array: Array, size: Any = None) -> Array:
-    """Integers as int32, or int64 where they are, or where int32 does not hold `size`: what is too large for it becomes
-    the greatest."""
+    """Integers as int32, or as int64 if they are, or if int32 does not hold `size`. Larger numbers become the greatest
+    position."""
     dtype = get_aval(array).dtype
     if dtypes.position_dtype("index", size) == INT64:
         if dtype == dtypes.uint64:
@@ -126,13 +129,13 @@ def as_positions(array: Array, size: Any = None) -> Array:
 
 
 def alike(indices: Sequence[Array]) -> list[Array]:
-    """Positions of one dtype, as a gather or scatter takes them: int32, or int64 where one of them is."""
+    """Positions of one dtype for a gather or scatter: int32, or int64 if one of them is."""
     dtypes_ = {get_aval(index).dtype for index in indices}
     return list(indices) if len(dtypes_) < 2 else [cast(index, INT64) for index in indices]
 
 
 def _most(x: Array) -> int:
-    """The greatest of the sizes that are known."""
+    """The greatest of the known sizes."""
     return max([0, *[size for size in get_aval(x).shape if isinstance(size, int)]])
 
 
@@ -165,13 +168,13 @@ def gather(
     mode: Mode = None,
     fill_value: Any = None,
 ) -> Array:
-    """Windows of operand at index vectors. Out of range gives fill_value with mode 'fill', else is clamped."""
+    """Windows of operand at index vectors. Outside of the operand, mode 'fill' gives fill_value; other modes clamp."""
     check_arrays("gather", operand, start_indices)
     how = "promise_in_bounds" if mode is None else GatherScatterMode.from_any(mode).attribute
     dims = GatherDimensionNumbers(*map(_ints, dimension_numbers))
     indices, batch = _components("gather", start_indices, len(dims.start_index_map), _most(operand))
     sizes = tuple(slice_sizes)
-    if not indices:  # the primitive wants one, for the shape: of a dimension of size 1
+    if not indices:  # the primitive needs one for the shape: index a dimension of size 1
         operand = movement.expand_dims(operand, (rank := len(get_aval(operand).shape),))
         dims = dims._replace(collapsed_slice_dims=(*dims.collapsed_slice_dims, rank), start_index_map=(rank,))
         indices, sizes = [movement.full(batch, np.int32(0))], (*sizes, 1)
@@ -189,7 +192,7 @@ def gather(
 
 
 def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
-    """src at index arrays of some dimensions, which come first in the result; indices count around."""
+    """src at index arrays, whose dimensions come first in the result; negative indices count from the end."""
     check_arrays("index_take", src, *idxs)
     shape = get_aval(src).shape
     axes = _ints(axes)
@@ -235,7 +238,7 @@ def _scatter(
         raise TypeError(f"{name}: takes numbers, got {short(aval)}")
     dims = ScatterDimensionNumbers(*map(_ints, dimension_numbers))
     indices, batch = _components(name, scatter_indices, len(dims.scatter_dims_to_operand_dims), _most(operand))
-    if not indices:  # the primitive wants one, for the shape: of a dimension of size 1
+    if not indices:  # the primitive needs one for the shape: index a dimension of size 1
         operand = movement.expand_dims(operand, (rank := len(aval.shape),))
         dims = dims._replace(
             inserted_window_dims=(*dims.inserted_window_dims, rank), scatter_dims_to_operand_dims=(rank,)
@@ -264,9 +267,9 @@ def scatter(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with windows replaced at index vectors, in their order: the last one stays.
+    """operand with windows replaced at index vectors, in their order: the last write stays.
 
-    Out of range is dropped unless the mode is 'clip'.
+    Writes outside of the operand are dropped unless the mode is 'clip'.
     """
     hints = (indices_are_sorted, unique_indices, mode)
     return _scatter("scatter", "set", operand, scatter_indices, updates, dimension_numbers, *hints)
@@ -282,7 +285,7 @@ def scatter_add(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with windows added to at index vectors."""
+    """operand with windows at index vectors added."""
     hints = (indices_are_sorted, unique_indices, mode)
     return _scatter("scatter_add", "add", operand, scatter_indices, updates, dimension_numbers, *hints)
 
@@ -297,7 +300,7 @@ def scatter_sub(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with windows subtracted from at index vectors."""
+    """operand with windows at index vectors subtracted."""
     check_arrays("scatter_sub", updates)
     hints = (indices_are_sorted, unique_indices, mode)
     return _scatter("scatter_sub", "add", operand, scatter_indices, elementwise.neg(updates), dimension_numbers, *hints)
@@ -313,7 +316,7 @@ def scatter_mul(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with windows multiplied at index vectors. The derivative by the updates wants unique_indices."""
+    """operand multiplied by windows at index vectors. The derivative by the updates requires unique_indices."""
     hints = (indices_are_sorted, unique_indices, mode)
     return _scatter("scatter_mul", "mul", operand, scatter_indices, updates, dimension_numbers, *hints)
 
@@ -328,7 +331,7 @@ def scatter_min(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with the lesser of its elements and those of windows at index vectors."""
+    """operand with the minimum of its elements and windows at index vectors."""
     hints = (indices_are_sorted, unique_indices, mode)
     return _scatter("scatter_min", "min", operand, scatter_indices, updates, dimension_numbers, *hints)
 
@@ -343,7 +346,7 @@ def scatter_max(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with the greater of its elements and those of windows at index vectors."""
+    """operand with the maximum of its elements and windows at index vectors."""
     hints = (indices_are_sorted, unique_indices, mode)
     return _scatter("scatter_max", "max", operand, scatter_indices, updates, dimension_numbers, *hints)
 
@@ -359,7 +362,7 @@ def scatter_apply(
     unique_indices: bool = False,
     mode: Mode = None,
 ) -> Array:
-    """operand with an elementwise function applied to windows at index vectors, as often as each element is in one."""
+    """operand with an elementwise function applied once to an element for each window that has it."""
     check_arrays("scatter_apply", operand, scatter_indices)
     counts = scatter_add(
         movement.full(get_aval(operand).shape, np.int32(0)),
@@ -375,10 +378,10 @@ def scatter_apply(
 
 
 def apply_counted(x: Array, counts: Array, func: Callable[[Array], Array], most: Dimension) -> Array:
-    """x with an elementwise function applied to each element as often as `counts` says, which is at most `most`.
+    """x with an elementwise function applied to each element `counts` times, at most `most` times.
 
-    Each round is an operation on the whole array: there are as many as the greatest count, or, where the counts are
-    traced, `most`.
+    Each round is an operation on the whole array. The number of rounds is the greatest count, or `most` if the counts
+    are traced.
     """
     aval = get_aval(x)
     rounds = int(most) if isinstance(counts, Tracer) else int(np.max(np.asarray(counts), initial=0))

@@ -1,7 +1,7 @@
 """The functions of lax.linalg: decompositions and solvers of stacks of matrices, on LAPACK, strict about dtypes.
 
-All leading dimensions are of a batch. Arrays are f32, f64, complex64 or complex128. What fails gives nan. Algorithms
-that there are not raise NotImplementedError.
+All leading dimensions are batch dimensions. Arrays are f32, f64, complex64 or complex128. A failing decomposition
+gives nan. Missing algorithms raise NotImplementedError.
 """
 
 import enum
@@ -54,7 +54,7 @@ class SvdAlgorithm(enum.Enum):
 
 
 def matrix(name: str, x: Any, square: bool = False) -> Array:
-    """x, when it is a stack of matrices of a dtype that LAPACK takes. Raises TypeError or ValueError."""
+    """x, if it is a stack of matrices of a dtype that LAPACK supports. Raises TypeError or ValueError."""
     check_arrays(name, x)
     la.shapes_of(name, "nn->nn" if square else "mn->mn", get_aval(x))
     return x
@@ -70,9 +70,9 @@ def _cholesky(x: Array, *, symmetrize: bool) -> Array:
 
 
 def cholesky(x: Array, *, symmetrize_input: bool = True) -> Array:
-    """The lower factor L of x = L L^H, for each matrix [..., n, n]; nan where x is not positive definite.
+    """The lower factor L of x = L L^H, for each matrix [..., n, n]; nan if x is not positive definite.
 
-    x is symmetrized first; without symmetrize_input its lower triangle is taken.
+    x is symmetrized first. Without symmetrize_input, only its lower triangle is read.
     """
     return eager_jit(_cholesky, matrix("cholesky", x, square=True), symmetrize=symmetrize_input)
 
@@ -84,7 +84,7 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Array:
 
 
 def _refuse(name: str, what: Any, known: str) -> NotImplementedError:
-    return NotImplementedError(f"{name}: {what} is not there; use {known}")
+    return NotImplementedError(f"{name}: {what} is not supported; use {known}")
 
 
 def eig(
@@ -96,10 +96,11 @@ def eig(
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
 ) -> list[Array]:
-    """The eigenvalues [..., n] of each [..., n, n], its left and its right eigenvectors (columns), as requested; all
-    complex. Each vector has the norm 1, and its largest element is real.
+    """The eigenvalues [..., n] of each [..., n, n], and, on request, left and right eigenvectors (columns); complex.
 
-    The derivative is that of distinct eigenvalues; it is always there, so that enable_eigvec_derivs changes nothing.
+    Each vector has the norm 1, and its largest element is real.
+
+    The derivative is that of distinct eigenvalues. It is always supported, so enable_eigvec_derivs has no effect.
     """
     if implementation not in (None, EigImplementation.LAPACK):
         raise _refuse("eig", implementation, "None or EigImplementation.LAPACK")
@@ -115,7 +116,7 @@ def _eigh(x: Array, *, lower: bool, symmetrize: bool, subset: tuple[int, int] | 
 
 
 def _subset(name: str, subset: Any, size: Dimension) -> tuple[int, int] | None:
-    """A checked range of indices; None for all of them."""
+    """A checked range of indices. None means all."""
     if subset is None:
         return None
     start, end = subset
@@ -135,8 +136,8 @@ def eigh(
 ) -> tuple[Array, Array]:
     """Eigenvectors (columns, [..., n, d]) and ascending eigenvalues ([..., d], real) of Hermitian matrices [..., n, n].
 
-    x is symmetrized first; without symmetrize_input its lower (or upper) triangle is taken. subset_by_index: the range
-    of eigenvalues that is wanted.
+    x is symmetrized first. Without symmetrize_input, only its lower (or upper) triangle is read. subset_by_index: the
+    range of eigenvalues to compute.
     """
     if implementation not in (None, EighImplementation.QR):
         raise _refuse("eigh", implementation, "None or EighImplementation.QR")
@@ -159,14 +160,17 @@ def householder_product(a: Any, taus: Any) -> Array:
 
 
 def lu(x: Any) -> tuple[Array, Array, Array]:
-    """P x = L U by partial pivoting, for each [..., m, n]: both factors in one matrix (L's unit diagonal is not there),
-    the swaps of rows (int32, [..., min(m, n)]) and the permutation (int32, [..., m])."""
+    """P x = L U by partial pivoting, for each [..., m, n].
+
+    Returns both factors in one matrix (without L's unit diagonal), the swaps of rows (int32, [..., min(m, n)]) and the
+    permutation (int32, [..., m]).
+    """
     factors, pivots, permutation = solving.lu.bind(matrix("lu", x))
     return factors, pivots, permutation
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
-    """The permutation (int32, [..., permutation_size]) that swaps of rows (int32, [..., k]) amount to."""
+    """The permutation (int32, [..., permutation_size]) that equals a sequence of swaps of rows (int32, [..., k])."""
     check_arrays("lu_pivots_to_permutation", pivots)
     return solving.lu_pivots_to_permutation.bind(pivots, permutation_size=int(permutation_size))
 
@@ -174,7 +178,7 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Array:
 def qr(
     x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
 ) -> tuple[Array, Array] | tuple[Array, Array, Array]:
-    """x = q r for each [..., m, n], q unitary, r upper triangular; with pivoting x[:, p] = q r, and p is given too.
+    """x = q r for each [..., m, n], q unitary, r upper triangular. With pivoting, x[:, p] = q r; p is returned, too.
 
     q has m columns with full_matrices, else min(m, n). p is int32, [..., n].
     """
@@ -211,9 +215,9 @@ def svd(
     subset_by_index: tuple[int, int] | None = None,
     algorithm: SvdAlgorithm | None = None,
 ) -> Any:
-    """u, s and v^H of x = u diag(s) v^H for each [..., m, n], s descending and real; s alone without compute_uv.
+    """u, s and v^H of x = u diag(s) v^H for each [..., m, n], s descending and real; only s without compute_uv.
 
-    subset_by_index: the range of singular values that is wanted, with full_matrices=False.
+    subset_by_index: the range of singular values to compute, with full_matrices=False.
     """
     if algorithm in (SvdAlgorithm.JACOBI, SvdAlgorithm.POLAR):
         raise _refuse("svd", algorithm, "None, SvdAlgorithm.QR or SvdAlgorithm.DIVIDE_AND_CONQUER")
@@ -238,8 +242,8 @@ def _symmetric_product(a: Array, c: Array, *, alpha: float, beta: float, symmetr
 def symmetric_product(
     a_matrix: Any, c_matrix: Any, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
 ) -> Array:
-    """alpha A A^T + beta C for A [..., m, n] and C [..., m, m]; with symmetrize_output the upper triangle mirrors the
-    lower."""
+    """alpha A A^T + beta C for A [..., m, n] and C [..., m, m]. With symmetrize_output, the upper triangle mirrors the
+    lower one."""
     check_arrays("symmetric_product", a_matrix, c_matrix)
     la.shapes_of("symmetric_product", "mn,mm->mm", get_aval(a_matrix), get_aval(c_matrix))
     scalars = {"alpha": float(alpha), "beta": float(beta)}
@@ -258,7 +262,7 @@ def triangular_solve(
 ) -> Array:
     """X of op(a) X = b with left_side, else of X op(a) = b; a is triangular, and its other triangle is not read.
 
-    b may be one vector for each matrix. transpose_a and conjugate_a select op; with unit_diagonal the diagonal counts
+    b may be one vector for each matrix. transpose_a and conjugate_a select op. With unit_diagonal, the diagonal counts
     as ones.
     """
     check_arrays("triangular_solve", a, b)
@@ -278,8 +282,11 @@ def triangular_solve(
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
-    """The tridiagonal form of Hermitian matrices [..., n, n] with reflectors beside it, its diagonal, its off-diagonal,
-    and the reflectors' scalar factors (sytrd, hetrd)."""
+    """The tridiagonal form of Hermitian matrices [..., n, n] (sytrd, hetrd).
+
+    Returns the form with reflectors beside it, its diagonal, its off-diagonal, and the scalar factors of the
+    reflectors.
+    """
     a = matrix("tridiagonal", a, square=True)
     if get_aval(a).shape[-1] == 0:
         raise ValueError(f"tridiagonal: takes matrices that are not empty, got {short(get_aval(a))}")
@@ -296,14 +303,14 @@ def tridiagonal_solve(dl: Array, d: Array, du: Array, b: Array, *, perturb_singu
 
 
 def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Array:
-    """op(Q) c, or c op(Q) without `left`, where Q is the product of the reflectors below the diagonal of a; op is the
+    """op(Q) c, or c op(Q) without `left`. Q is the product of the reflectors below the diagonal of a; op is the
     conjugate transpose with `transpose`."""
     check_arrays("ormqr", a, taus, c)
     return orthogonal.ormqr.bind(a, taus, c, left=bool(left), transpose=bool(transpose))
 
 
-# qdwh: the polar decomposition by dynamically weighted Halley iterations (Nakatsukasa, Bai and Gygi, 2010). The weights
-# depend only on a bound of the least singular value, so that the number of steps is known beforehand.
+# qdwh: the polar decomposition by dynamically weighted Halley iterations (Nakatsukasa, Bai and Gygi, 2010). The
+# weights depend only on a bound of the least singular value, so the number of steps is known in advance.
 
 
 def _weights(eps: float, limit: int | None) -> list[tuple[float, float, float]]:
@@ -317,7 +324,7 @@ def _weights(eps: float, limit: int | None) -> list[tuple[float, float, float]]:
         c = a + b - 1
         low = min(low * (a + b * low**2) / (1 + c * low**2), 1.0)
         weights.append((a, b, c))
-    # The bound of the first step is rough: one more step, with the weights of Halley's own iteration.
+    # The bound of the first step is rough: one more step follows, with the weights of Halley's own iteration.
     return [*weights, (3.0, 1.0, 3.0)] if limit is None or len(weights) < limit else weights
 
 
@@ -363,8 +370,10 @@ def qdwh(
     eps: float | None = None,
     dynamic_shape: tuple[int, int] | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """The polar decomposition x = u h of [m, n] with m >= n, u with orthonormal columns, h Hermitian; then the number
-    of iterations (int32; it follows from eps alone) and whether they converged (bool)."""
+    """The polar decomposition x = u h of [m, n] with m >= n: u has orthonormal columns, h is Hermitian.
+
+    Further results are the number of iterations (int32; it depends only on eps) and whether they converged (bool).
+    """
     x = matrix("qdwh", x)
     *_, m, n = get_aval(x).shape
     if m < n:

@@ -1,4 +1,4 @@
-"""Functions of lax that make arrays and change their shapes: creation, broadcasting, slicing, padding, joining."""
+"""Functions of lax that create arrays and change their shapes: creation, broadcasting, slicing, padding, joining."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = None) -> Array:
-    """An array of one value. Without a dtype that of the value.
+    """An array of one value. The default dtype is that of the value.
 
     >>> from pycompiler import lax
     >>> lax.full((2,), 3.0)
@@ -61,15 +61,15 @@ def full(shape: Any, fill_value: Array, dtype: Any = None, *, sharding: Any = No
 
 
 def _key_of(number: Array) -> Array:
-    """The key both of whose numbers are this one."""
+    """The key whose two numbers are both this number."""
     half = convert.bind(cast(number, dtypes.uint32), new_dtype=dtypes.uint64)
-    # Words of 64 bits are there without enable_x64 too, but literals of them are not.
+    # Words of 64 bits exist without enable_x64, but their literals do not.
     word = or_.bind(half, shift_left.bind(half, convert.bind(32, new_dtype=dtypes.uint64)))
     return bitcast.bind(word, new_dtype=dtypes.KEY)
 
 
 def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None, sharding: Any = None) -> Array:
-    """An array of one value, with the shape and dtype of x unless they are given."""
+    """An array of one value, with the shape and dtype of x unless these are given."""
     check_arrays("full_like", x)
     aval = get_aval(x)
     sizes = aval.shape if shape is None else shape
@@ -79,7 +79,7 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:
-    """Whether an array of these sizes that depends on no other is made here: nothing is traced, nor looked at."""
+    """Whether an array of these sizes is created here, without operands: nothing is traced or checked for nan."""
     if current_trace() is not None or config.debug_nans or config.debug_infs:
         return False
     return all(type(size) is int and size >= 0 for size in sizes)
@@ -90,7 +90,7 @@ _COUNTED = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 def _check_count(name: str, dtype: Any, size: Dimension) -> None:
-    """Raise OverflowError where int32, the dtype of positions, does not hold all numbers; narrower ones wrap."""
+    """Raise OverflowError if int32, the dtype of positions, does not hold all numbers; narrower dtypes wrap."""
     if dtype == dtypes.int32 and dtypes.position_dtype(name, size) != dtype:
         more = "" if config.enable_x64 else ', after config.update("enable_x64", True)'
         raise OverflowError(f"{name}: {size} numbers do not fit into int32; count in int64{more}")
@@ -111,7 +111,7 @@ def iota(dtype: Any, size: Dimension) -> Array:
 
 
 def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: Any = None) -> Array:
-    """Each element is its index in one dimension.
+    """An array of indices along one dimension.
 
     >>> from pycompiler import lax
     >>> lax.broadcasted_iota(int, (2, 3), 1)
@@ -168,14 +168,14 @@ def broadcast_in_dim(
 
 
 def broadcast_to_rank(x: Array, rank: int) -> Array:
-    """x with leading dimensions of size 1 up to a rank."""
+    """x with leading dimensions of size 1, up to a rank."""
     return expand_dims(x, range(rank - len(get_aval(x).shape)))
 
 
 def reshape(
     operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
 ) -> Array:
-    """operand in another shape, row-major; `dimensions` is an order in which to transpose it before.
+    """operand in another shape, row-major; `dimensions` is an order to which it is transposed first.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -190,7 +190,7 @@ def reshape(
 
 
 def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = None) -> Array:
-    """operand with the dimensions start..stop made one."""
+    """operand with the dimensions start..stop collapsed into one."""
     shape = get_aval(operand).shape
     start, stop, _ = slice_object(start_dimension, stop_dimension).indices(len(shape))
     if start >= stop:
@@ -199,7 +199,7 @@ def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = 
 
 
 def transpose(operand: Array, permutation: Sequence[int]) -> Array:
-    """operand whose dimension i is dimension permutation[i] of before.
+    """operand with its dimensions permuted: dimension i of the result is dimension permutation[i] of operand.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -211,7 +211,7 @@ def transpose(operand: Array, permutation: Sequence[int]) -> Array:
 
 
 def squeeze(array: Array, dimensions: Sequence[int]) -> Array:
-    """array without some dimensions of size 1.
+    """array without the given dimensions, which are of size 1.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -228,7 +228,7 @@ def squeeze(array: Array, dimensions: Sequence[int]) -> Array:
 
 
 def expand_dims(array: Array, dimensions: Sequence[int]) -> Array:
-    """array with new dimensions of size 1, at places counted in the result.
+    """array with new dimensions of size 1; their places count in the result.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -245,7 +245,7 @@ def expand_dims(array: Array, dimensions: Sequence[int]) -> Array:
 
 
 def rev(operand: Array, dimensions: Sequence[int]) -> Array:
-    """operand backwards in some dimensions.
+    """operand reversed in some dimensions.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -297,7 +297,7 @@ def slice(
     limit_indices: Sequence[Dimension],
     strides: Sequence[Dimension] | None = None,
 ) -> Array:
-    """The part of operand from start to limit, in steps, in every dimension.
+    """The part of operand from start to limit, with strides, in each dimension.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -333,7 +333,7 @@ def slice_in_dim(
 
 
 def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = True) -> Array:
-    """The element at an index of one dimension, which goes unless keepdims."""
+    """The element at an index of one dimension, which is removed unless keepdims."""
     shape = get_aval(operand).shape
     axis = canonical_axis("index_in_dim", axis, len(shape))
     if not -shape[axis] <= index < shape[axis]:
@@ -344,7 +344,7 @@ def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = Tru
 
 
 def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
-    """A start in the dtype of positions; negative ones count from the end if `wrap`."""
+    """A start in the dtype of positions. With `wrap`, negative ones count from the end."""
     if type(start) is int:
         limits = np.iinfo(wanted)
         return wanted.type(np.clip(start + size if start < 0 and wrap else start, limits.min, limits.max))
@@ -358,7 +358,7 @@ def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
 
 
 def _farthest(start: Array, size: Any, wrap: bool) -> int:
-    """The farthest position that is computed for a start in a dimension of `size` elements."""
+    """The greatest position that is computed for a start in a dimension of `size` elements."""
     if not isinstance(size, int):
         return 0
     if type(start) is int:
@@ -394,7 +394,7 @@ def dynamic_slice(
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Array:
-    """The part of a fixed size at computed starts, which are brought into range; negative ones count from the end.
+    """The part of a fixed size at computed starts, which are clamped to the range; negative ones count from the end.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -426,7 +426,7 @@ def dynamic_slice_in_dim(
 def dynamic_index_in_dim(
     operand: Array, index: Array, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
 ) -> Array:
-    """The element at a computed index of one dimension, which goes unless keepdims.
+    """The element at a computed index of one dimension, which is removed unless keepdims.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -440,7 +440,7 @@ def dynamic_index_in_dim(
 def dynamic_update_slice(
     operand: Array, update: Array, start_indices: Any, *, allow_negative_indices: bool | Sequence[bool] = True
 ) -> Array:
-    """operand with a part replaced, at computed starts that are brought into range.
+    """operand with a part replaced, at computed starts that are clamped to the range.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax

@@ -1,4 +1,4 @@
-"""What a module answers when it is asked for a name that it does not have: an AttributeError with the nearest one."""
+"""The AttributeError of modules for a missing name. It suggests the nearest name."""
 
 import difflib
 from collections.abc import Callable, Iterable
@@ -9,13 +9,13 @@ from pycompiler.core.tracing.boundary import boundary
 
 
 def _likeness(name: str, other: str) -> tuple[float, int]:
-    """How near two names are; of those that are as near, the ones that begin alike are nearer."""
+    """The similarity of two names. Among equally similar names, those with a common beginning come first."""
     begins = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other, strict=False)))
     return difflib.SequenceMatcher(None, other, name).ratio(), begins
 
 
 def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module that has the names."""
+    """The `__getattr__` of a module with these names."""
     public = sorted(name for name in names if not name.startswith("_"))
 
     @boundary

@@ -1,6 +1,6 @@
-"""What functions do to their arguments before binding: check that they are arrays, convert dtypes, broadcast.
+"""Preparation of arguments before binding: checks that they are arrays, dtype conversion, broadcasting.
 
-Used by lax and by the rooms above it. Python scalars stay weakly typed: they follow the dtype of what they meet.
+Used by lax and by later rooms. Python scalars stay weakly typed: they take the dtype of other operands.
 """
 
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ from pycompiler.core.types.aval import get_aval, is_array, short
 from pycompiler.ops import arithmetic
 from pycompiler.ops import shape as shapes
 
-Array = Any  # what the functions take and give: an Array, a Tracer; taken too: NumPy's arrays, scalars
+Array = Any  # the functions take and return an Array or a Tracer; they also take NumPy arrays and scalars
 
 
 def check_arrays(name: str, *xs: Any) -> None:
-    """Raises a TypeError that names the function and the first argument that is no array."""
+    """Raise a TypeError that names the function and the first argument that is not an array."""
     for x in xs:
         if not is_array(x):
             raise TypeError(f"{name}: takes arrays and scalars, got {x!r} of type {type(x).__name__}")
 
 
 def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
-    """x in another dtype; scalars become literals, anything else is converted, where anything changes."""
+    """x in another dtype. Scalars become literals; other values are converted if their dtype or weak type changes."""
     aval = get_aval(x)
     if aval.dtype == dtype and aval.weak_type == weak:
         return x
     kind = type(x)
     if kind in (bool, int, float, complex):
-        # Python's own scalar of the right kind is the weak literal.
+        # A Python scalar of the right kind is the weak literal.
         if weak:
             return complex(x) if dtypes.is_complex(dtype) else float(x) if dtypes.is_floating(dtype) else int(x)
         return literal(x, dtype)
@@ -40,14 +40,17 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
 
 
 def weakly(x: Any, weak: bool) -> Array:
-    """x as weakly typed as is asked for, in its dtype."""
+    """x in its own dtype, with the given weak type."""
     aval = get_aval(x)
     return x if aval.weak_type == weak or aval.dtype == dtypes.bool_ else cast(x, aval.dtype, weak)
 
 
 def literal(x: complex, dtype: Any) -> Any:
-    """A Python scalar in the dtype of what it meets. An int among integers is one of int32 (with enable_x64: int64), of
-    which a narrower or unsigned dtype has the low bits, as of an array. OverflowError for one that neither holds."""
+    """A Python scalar in the dtype of the other operand.
+
+    An int among integers counts as int32 (int64 with enable_x64). A narrower or unsigned dtype gets its low bits, as
+    from an array. OverflowError if neither dtype holds the int.
+    """
     if type(x) is int and dtypes.is_integer(dtype):
         limits = dtypes.iinfo(dtype)
         if not limits.min <= x <= limits.max:
@@ -56,7 +59,7 @@ def literal(x: complex, dtype: Any) -> Any:
 
 
 def broadcast_to(x: Any, shape: Sequence[Any]) -> Array:
-    """x repeated to a shape, by NumPy's rule. The caller knows that it fits."""
+    """x repeated to a shape, by NumPy's rule. The caller guarantees that it fits."""
     shape = tuple(shape)
     aval = get_aval(x)
     if aval.shape == shape:
@@ -66,16 +69,17 @@ def broadcast_to(x: Any, shape: Sequence[Any]) -> Array:
 
 
 def broadcasts(given: Sequence[Any], target: Sequence[Any]) -> bool:
-    """Whether an array of a shape can be repeated to another."""
+    """Whether an array of one shape can be repeated to another shape."""
     tail = target[len(target) - len(given) :]
     return len(given) <= len(target) and all(n in (1, m) for n, m in zip(given, tail, strict=True))
 
 
 def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
-    """The arguments of an elementwise function of lax: of one dtype and number of dimensions, but that scalars follow
-    the others. Dimensions of size 1 are repeated, unless they must have the `same_shape`.
+    """The arguments of an elementwise function of lax, converted to one dtype and number of dimensions.
 
-    Raises TypeError where dtypes differ, ValueError where shapes do.
+    Scalars adapt to the others. Dimensions of size 1 are repeated unless `same_shape` is set.
+
+    Raises TypeError if dtypes differ, ValueError if shapes differ.
     """
     check_arrays(name, *xs)
     dtype, weak = dtypes.result_type(*xs)
@@ -88,7 +92,7 @@ def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
     if any(aval.shape not in ((), shape) for aval in avals):
         ranks = {len(aval.shape) for aval in avals if aval.shape}
         if same_shape or len(ranks) > 1:
-            # Where they broadcast: else it says what has to be equal.
+            # If the shapes do not even broadcast, this message states which sizes must be equal.
             _common_shape(name, avals)
             shown = " and ".join(map(short, avals))
             raise ArgumentError(
@@ -109,7 +113,7 @@ def _common_shape(name: str, avals: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def canonical_axis(name: str, axis: Any, ndim: int) -> int:
-    """A dimension in range(ndim), counted from the end when negative. Raises as NumPy does."""
+    """A dimension in range(ndim); a negative one counts from the end. Raises the errors of NumPy."""
     try:
         axis = axis.__index__()
     except AttributeError:
@@ -120,7 +124,7 @@ def canonical_axis(name: str, axis: Any, ndim: int) -> int:
 
 
 def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
-    """Distinct dimensions; None stands for all of them, an int for one."""
+    """Distinct dimensions. None means all of them; an int means one."""
     if axes is None:
         return tuple(range(ndim))
     if not isinstance(axes, Sequence):
@@ -132,7 +136,7 @@ def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def canonical_shape(name: str, shape: Any) -> tuple[Any, ...]:
-    """A shape as a tuple of sizes; an int stands for one dimension."""
+    """A shape as a tuple of sizes; an int means one dimension."""
     single = getattr(shape, "ndim", None) == 0 or not (isinstance(shape, Sequence) or hasattr(shape, "__iter__"))
     sizes: Any = (shape,) if single else shape
     result: list[Any] = []

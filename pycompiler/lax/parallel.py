@@ -1,7 +1,7 @@
-"""Collectives: what the members of a mapped axis compute together, by the name that `vmap(axis_name=...)` gave it.
+"""Collectives: joint computations of the members of a mapped axis, which `vmap(axis_name=...)` named.
 
-Each takes a tree of arrays and one name, or several, which stand for one axis whose last name varies fastest. A name
-that no axis has is a NameError. Part of lax.
+Each takes a tree of arrays and one name or several names. Several names stand for one axis; the last name varies
+fastest. An unknown name is a NameError. Part of lax.
 """
 
 from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ def _groups(function: str, given: GivenGroups) -> Groups:
 
 
 def _size(function: str, names: Sequence[Name], groups: Groups) -> Any:
-    """How many members take part."""
+    """The number of members that take part."""
     size: Any = 1
     for name in names:
         size = size * size_of(name, function)
@@ -84,7 +84,7 @@ def _mapped(function: str, apply: Callable[[Any], Any], tree: Tree) -> Tree:
 
 
 def _bind(primitive: Primitive, x: Any, **params: Any) -> Any:
-    # The trace of an axis relies on what the shape rule checks.
+    # The trace of an axis relies on the checks of the shape rule.
     primitive.shape_rule(get_aval(x), **params)
     return primitive.bind(x, **params)
 
@@ -99,7 +99,7 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
     groups = _groups(function, given)
     if groups is not None and positions:
         raise ValueError(f"{function}: axis_index_groups are of a named axis, got the axes {axis_name}")
-    # Also where nothing depends on it, a name must be there.
+    # The name must exist even if the result does not depend on it.
     size = _size(function, names, groups)
 
     def reduce(leaf: Any) -> Any:
@@ -111,7 +111,7 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
         if not names:
             return leaf
         if not isinstance(leaf, Tracer):
-            # All members have it: no trace is asked, and what is known stays known.
+            # All members have this value: it bypasses the trace and stays known.
             if primitive is not reductions.psum:
                 return leaf
             return size * leaf if type(leaf) in (int, float, complex) else mul.bind(leaf, full_like(leaf, size))
@@ -121,9 +121,9 @@ def _reduced(function: str, primitive: Primitive, x: Tree, axis_name: AxisName, 
 
 
 def psum(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None) -> Tree:
-    """The sum over all members of a mapped axis, which all of them get.
+    """The sum over all members of a mapped axis, for each of them.
 
-    Bools are summed as int32. Of a Python number, which all members have, it is a Python number: `psum(1, name)` is the
+    Bools are summed as int32. A Python number, which all members have, gives a Python number: `psum(1, name)` is the
     size of the axis. Integers among the names are dimensions of the arrays. With `axis_index_groups`, lists of indices,
     the members of each group sum among themselves.
 
@@ -194,8 +194,8 @@ def all_gather(
     tiled: bool = False,
     to: str = "varying",
 ) -> Tree:
-    """The values of all members of a mapped axis, stacked along a new dimension `axis`, or with `tiled` concatenated
-    along the existing dimension.
+    """The values of all members of a mapped axis, stacked along a new dimension `axis`. With `tiled`, they are
+    concatenated along the existing dimension.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.vmap(lambda x: pc.lax.all_gather(x, "i")[::-1], axis_name="i", out_axes=None)(pnp.arange(3))
@@ -229,10 +229,10 @@ def psum_scatter(
     axis_index_groups: GivenGroups = None,
     tiled: bool = False,
 ) -> Tree:
-    """The sum over all members of a mapped axis, of which each keeps its own part along `scatter_dimension`: one
-    element, whose dimension goes, or with `tiled` an equal share.
+    """The sum over all members of a mapped axis. Each member keeps its own part along `scatter_dimension`: one element,
+    without that dimension, or, with `tiled`, an equal share.
 
-    Raises ValueError for a dimension that can't be divided so.
+    Raises ValueError for a dimension that can't be divided in this way.
     """
     names, groups = _names("psum_scatter", axis_name), _groups("psum_scatter", axis_index_groups)
     size = _size("psum_scatter", names, groups)
@@ -275,7 +275,7 @@ def _all_to_all(
                 f"{name}: dimension {split} of {short(leaf)} must have one element for each of the {size} members "
                 f"of {axis_name!r}; with tiled=True it is divided among them"
             )
-        # The place of the new dimension while the old one is still there.
+        # The place of the new dimension while the old one still exists.
         concat += split < concat
         place = concat + (split == concat)
         leaf = reshaped(leaf, (*shape[:place], 1, *shape[place:]))
@@ -296,25 +296,25 @@ def all_to_all(
     axis_index_groups: GivenGroups = None,
     tiled: bool = False,
 ) -> Tree:
-    """Maps another dimension: `split_axis` becomes the mapped one, which becomes the dimension `concat_axis`.
+    """Maps another dimension: `split_axis` becomes the mapped one. The mapped one becomes the dimension `concat_axis`.
 
     Without `tiled`, `split_axis` has one element for each member; it is removed before `concat_axis` is inserted. With
     `tiled`, `split_axis` is cut into equal parts, and the parts from all members are concatenated along `concat_axis`.
 
-    Raises ValueError for a dimension that can't be divided so.
+    Raises ValueError for a dimension that can't be divided in this way.
     """
     return _all_to_all("all_to_all", x, axis_name, split_axis, concat_axis, axis_index_groups, tiled)
 
 
 def pswapaxes(x: Tree, axis_name: AxisName, axis: int, *, axis_index_groups: GivenGroups = None) -> Tree:
-    """The mapped axis and the dimension `axis`, which is of the same size, change places."""
+    """Exchanges the mapped axis and the dimension `axis`, which has the same size."""
     return _all_to_all("pswapaxes", x, axis_name, axis, axis, axis_index_groups, False)
 
 
 def ppermute(x: Tree, axis_name: AxisName, perm: Sequence[tuple[int, int]]) -> Tree:
     """Each destination of the pairs (source, destination) gets the value of its source; all other members get zeros.
 
-    Raises ValueError when two pairs have one source or one destination, or name a member that is not there.
+    Raises ValueError if two pairs have one source or one destination, or name a member that does not exist.
     """
     names = _names("ppermute", axis_name)
     size = _size("ppermute", names, None)
@@ -336,7 +336,7 @@ def pshuffle(x: Tree, axis_name: AxisName, perm: Sequence[int]) -> Tree:
 def pbroadcast(x: Tree, axis_name: AxisName, source: int) -> Tree:
     """The value of the member with the index `source`, for all members.
 
-    Raises ValueError for a member that is not there.
+    Raises ValueError for a member that does not exist.
     """
     names = _names("pbroadcast", axis_name)
     size = _size("pbroadcast", names, None)

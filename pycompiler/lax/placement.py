@@ -1,7 +1,8 @@
-"""Putting arrays into places, traced or not: leaves, what is made on a device at once, trees. Part of lax.
+"""Placement of arrays on devices, traced or not: leaves, trees, and arrays that are created on a device. Part of lax.
 
-Before it: `core.mesh.placement`, which puts one array outside of any trace, and the primitive of `ops.spmd.placement`.
-After it: the functions of numpy that take a `device`, and `pycompiler.spmd.placement`, the public names.
+Before it: `core.mesh.placement`, which places one array outside of any trace, and the primitive of
+`ops.spmd.placement`. After it: the functions of numpy with a parameter `device`, and `pycompiler.spmd.placement`,
+the public names.
 """
 
 from collections.abc import Callable
@@ -29,14 +30,14 @@ from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.ops.spmd.placement import device_put as primitive
 from pycompiler.ops.spmd.shard_map import sharding_constraint
 
-# Where there is one device, arrays are made at once.
+# With one device, arrays are created at once.
 _SEVERAL = device_count() > 1
 
 
 def place_leaf(
     function: str, x: Any, place: Placement | None, donate: bool = False, may_alias: bool | None = None
 ) -> Array:
-    """One array in a place (None: where it is), traced or not."""
+    """One array at a placement (None: unchanged), traced or not."""
     check_arrays(function, x)
     place = check_placement(function, place)
     if not isinstance(x, Tracer) and current_trace() is None:
@@ -48,9 +49,9 @@ def place_leaf(
 
 
 def created(function: str, device: Placement | None, make: Callable[[], Array]) -> Array:
-    """What `make()` makes, at once where it was asked for: the memory of other devices is not touched.
+    """The result of `make()`, created directly on `device`, if one is given: it needs no memory of other devices.
 
-    ValueError, in the name of `function`, for what is no device.
+    ValueError, in the name of `function`, for an object that is not a device.
     """
     if device is None:
         return make()
@@ -65,8 +66,10 @@ def created(function: str, device: Placement | None, make: Callable[[], Array]) 
 def filled(
     function: str, device: Placement | None, shape: tuple[Any, ...], dtype: Any, weak: bool, make: Callable[[], Array]
 ) -> Array:
-    """As `created`, for what depends on no array: `make()` gives an array of this shape and dtype. Where no device is
-    asked for, and there are several, it is made at its first use, which may be a `device_put`."""
+    """As `created`, for a value that depends on no array: `make()` returns an array of this shape and dtype.
+
+    If no device is given and there are several, the array is created at its first use, which may be a `device_put`.
+    """
     if not _SEVERAL or device is not None or current_trace() is not None:
         return created(function, device, make)
     aval = ShapedArray(shape, dtype, weak)
@@ -74,7 +77,7 @@ def filled(
 
 
 def beside(a: Any, device: Placement | None) -> Placement | None:
-    """Where an array that is like `a` is made: on `device`, else where `a` is committed, else anywhere."""
+    """The placement of a new array that is like `a`: `device`, else the device to which `a` is committed, else None."""
     if device is None and type(a) is RuntimeArray and a.committed:
         return a.device
     return device
@@ -85,7 +88,7 @@ def _is_entry(x: Any) -> bool:
 
 
 def _along(what: str, entries: Any, tree: Any, is_entry: Callable[[Any], bool]) -> list[Any]:
-    """An entry for each leaf of a tree, of a tree of entries that is a prefix of it. ValueError names what is not."""
+    """An entry for each leaf of a tree, from a tree of entries that is a prefix of it, else ValueError."""
     for entry in tree_leaves(entries, is_entry):
         if not is_entry(entry):
             raise TypeError(f"device_put: {what} must be a bool, or a tree of bools, got {entry!r}")
@@ -107,19 +110,19 @@ def device_put(
     donate: Any = False,
     may_alias: Any = None,
 ) -> Any:
-    """A tree of arrays with its leaves in a place, committed to it; returns before the copies are made.
+    """A tree of arrays with its leaves committed to a placement; returns before the copies are made.
 
     Args:
       x: a tree of arrays, NumPy arrays (which are copied straight to the device) and scalars.
       device: a device, a sharding, a PartitionSpec over the current mesh, None (arrays stay where they are; other
         values become uncommitted arrays on the default device), or a tree of these that is a prefix of x.
       src: the earlier place of x, for derivatives; the default is the place of the arrays.
-      donate: whether the arrays given are deleted, so that their memory is free once the copy is made; or a tree.
-      may_alias: False: a copy even where the array is there already; or a tree.
+      donate: delete the given arrays, so that their memory is free once the copy is made; a bool or a tree.
+      may_alias: False forces a copy even if the array is already at the placement; a bool or a tree.
 
-    Inside a compiled function, which runs on one device, it says that this is the device. Raises TypeError for an
-    object that is not an array. Raises ValueError for an object that is not a place, for trees that do not match, and
-    if both donate and may_alias are true.
+    Inside a compiled function, which runs on one device, it declares this device. Raises TypeError for an object that
+    is not an array. Raises ValueError for an object that is not a placement, for trees that do not match, and if both
+    donate and may_alias are true.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.device_put(pnp.ones(3), pc.devices()[0]).device
@@ -132,7 +135,7 @@ def device_put(
     donations = _along("donate", donate, x, _is_flag)
     aliases = _along("may_alias", may_alias, x, _is_flag)
     if any(d and a for d, a in zip(donations, aliases, strict=True)):
-        raise ValueError("device_put: donate and may_alias can't both be true: what is given away can't be shared")
+        raise ValueError("device_put: donate and may_alias can't both be true: a donated array can't be shared")
     return tree.unflatten(
         [
             place_leaf("device_put", leaf, place, bool(gives), shares)
@@ -142,7 +145,7 @@ def device_put(
 
 
 def device_get(x: Any) -> Any:
-    """A tree of arrays as NumPy arrays, after waiting for them; other leaves stay as they are. Keys, which NumPy does
+    """A tree of arrays as NumPy arrays. The call waits for them; other leaves stay unchanged. Keys, which NumPy does
     not have, become arrays of keys on one device.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp

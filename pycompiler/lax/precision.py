@@ -1,12 +1,14 @@
-"""The vocabulary of products and accuracy: Precision, DotAlgorithm, RoundingMethod and their relatives.
+"""The types for precision and accuracy: Precision, DotAlgorithm, RoundingMethod and their relatives.
 
-Every product here is computed in the operands' own precision or a better one, sums of 16-bit floats in float32, so that
-a precision asks for no more than it gets; it is checked, and a DotAlgorithm's accumulation type is heeded. It decides
-two things. Products of float32 may have their factors rounded to tf32 (10 bits of mantissa) where "tensorfloat32",
-"high", HIGH or TF32_TF32_F32 asks for it: on a GPU the tensor cores multiply them then, the CPU stays exact. DEFAULT is
-full float32 everywhere, other than with JAX. And where the machine multiplies pairs of bfloat16, what is below the
-smallest normal number, 1.2e-38, counts as zero, as a factor and as a sum; HIGHEST takes the factors to float32 first,
-in which nothing is lost.
+Every product is computed in the precision of its operands or a better one. Sums of 16-bit floats are in float32. So a
+precision is always met. It is checked, and the accumulation type of a DotAlgorithm is used. A precision decides two
+things:
+
+- Products of float32 may round their factors to tf32 (10 bits of mantissa) with "tensorfloat32", "high", HIGH or
+  TF32_TF32_F32. The tensor cores of a GPU then multiply them; the CPU stays exact. DEFAULT is full float32 everywhere,
+  unlike in JAX.
+- If the machine multiplies pairs of bfloat16, factors and sums below the smallest normal number, 1.2e-38, count as
+  zero. HIGHEST converts the factors to float32 first, which loses nothing.
 """
 
 import enum
@@ -30,7 +32,7 @@ DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[
 
 
 class Precision(enum.Enum):
-    """How exact products have to be: HIGH lets a GPU round factors of float32 to tf32, HIGHEST keeps bfloat16 below
+    """The precision of products: HIGH lets a GPU round factors of float32 to tf32, HIGHEST keeps bfloat16 numbers below
     1.2e-38."""
 
     DEFAULT = 0
@@ -61,7 +63,7 @@ _NAMES = {
 
 
 class DotAlgorithm(NamedTuple):
-    """The types in which a product's factors are taken and its sum is kept."""
+    """The types of a product's factors and of its sum."""
 
     lhs_precision_type: Any
     rhs_precision_type: Any
@@ -73,7 +75,7 @@ class DotAlgorithm(NamedTuple):
 
 
 class DotAlgorithmPreset(enum.Enum):
-    """Named algorithms: types of the factors, then that of the sum."""
+    """Named algorithms: the types of the factors, then the type of the sum."""
 
     DEFAULT = enum.auto()
     ANY_F8_ANY_F8_F32 = enum.auto()
@@ -100,7 +102,7 @@ class DotAlgorithmPreset(enum.Enum):
 
     @property
     def accumulation_type(self) -> Any:
-        """The dtype of the sum; None where it is that of the result."""
+        """The dtype of the sum; None if it is the dtype of the result."""
         last = self.name.split("_")[2] if self.name[:3] != "ANY" and self.name != "DEFAULT" else ""
         last = "F32" if self.name.startswith("ANY_F8_ANY_F8_F32") else last
         return _ACCUMULATORS.get(last)
@@ -126,14 +128,14 @@ class RoundingMethod(enum.IntEnum):
 
 
 class AccuracyMode(enum.Enum):
-    """How accurate an elementary function has to be: the functions here have one accuracy, that of HIGHEST."""
+    """The required accuracy of an elementary function. The functions here have one accuracy, that of HIGHEST."""
 
     HIGHEST = 1
     DEFAULT = 2
 
 
 class Tolerance:
-    """The errors that an elementary function may have. ValueError where none is given, or one is negative."""
+    """The accepted errors of an elementary function. ValueError if none is given, or one is negative."""
 
     def __init__(self, atol: float = 0.0, rtol: float = 0.0, ulps: int = 0) -> None:
         if atol < 0 or rtol < 0 or ulps < 0:
@@ -145,13 +147,12 @@ class Tolerance:
         self.ulps = ulps
 
 
-# The errors of elementary functions, in units in the last place, that the tests of their primitives allow.
+# The tests of the primitives allow these errors of elementary functions, in units in the last place.
 _ULPS = 8
 
 
 def check_accuracy(name: str, accuracy: Any, dtype: Any) -> None:
-    """Raises TypeError for what says no accuracy, and ValueError for a Tolerance of less than the errors that there
-    are."""
+    """Raise TypeError for an object that is not an accuracy, and ValueError for a Tolerance below the actual errors."""
     if isinstance(accuracy, AccuracyMode):
         return
     if not isinstance(accuracy, Tolerance):
@@ -160,13 +161,13 @@ def check_accuracy(name: str, accuracy: Any, dtype: Any) -> None:
     if accuracy.ulps < _ULPS and accuracy.rtol < bound and accuracy.atol == 0:
         raise ValueError(
             f"{name}: its errors are of up to {_ULPS} units in the last place ({bound:.2g} of the result for "
-            f"{dtype.name}), more than the accuracy that is asked for: atol={accuracy.atol}, rtol={accuracy.rtol}, "
+            f"{dtype.name}), more than the required accuracy: atol={accuracy.atol}, rtol={accuracy.rtol}, "
             f"ulps={accuracy.ulps}. Give these, or compute in a wider dtype"
         )
 
 
 def check_precision(name: str, precision: Any) -> None:
-    """Raises a ValueError unless `precision` is one."""
+    """Raise ValueError unless `precision` is a precision."""
     if precision is None or isinstance(precision, Precision | DotAlgorithm | DotAlgorithmPreset):
         return
     if isinstance(precision, str) and (precision in _NAMES or precision in DotAlgorithmPreset.__members__):
@@ -182,7 +183,7 @@ def check_precision(name: str, precision: Any) -> None:
 
 
 def widens_factors(precision: Any) -> bool:
-    """Whether factors of 16 bits are to be multiplied as float32."""
+    """Whether 16-bit factors are multiplied as float32."""
     if isinstance(precision, tuple | list):
         given: Sequence[Any] = precision
         return any(widens_factors(each) for each in given)
@@ -199,19 +200,19 @@ def _allows_tf32(precision: Any) -> bool:
     if isinstance(precision, tuple | list):
         given: Sequence[Any] = precision
         return all(_allows_tf32(each) for each in given)
-    # "bfloat16_3x" is another name of HIGH, of an algorithm that is more exact.
+    # "bfloat16_3x" is another name of HIGH, for a more exact algorithm.
     names = ("high", "tensorfloat32", "TF32_TF32_F32")
     return precision in (*names, Precision.HIGH, DotAlgorithmPreset.TF32_TF32_F32)
 
 
 def asked_precision(precision: Any, dtype: Any, wanted: Any) -> str | None:
-    """The precision that a product of `dtype` in `wanted` is to have where it may be less than theirs: "tf32"."""
+    """The reduced precision of a product of `dtype` in `wanted`: "tf32", or None for full precision."""
     fits = dtype == dtypes.float32 and wanted == dtypes.float32
     return "tf32" if fits and _allows_tf32(precision) else None
 
 
 def accumulation_type(precision: Any) -> Any:
-    """The dtype in which a product with this precision is summed; None where nothing is said."""
+    """The dtype in which a product with this precision is summed; None if it does not specify one."""
     if isinstance(precision, str):
         precision = DotAlgorithmPreset.__members__.get(precision)
     if isinstance(precision, DotAlgorithm):

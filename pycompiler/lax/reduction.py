@@ -52,14 +52,14 @@ def reduce_sum(operand: Array, axes: Sequence[int], *, out_sharding: Any = None)
 
 
 reduce_prod = _reduction("reduce_prod", "The product over axes; integers wrap.")
-reduce_max = _reduction("reduce_max", "The greatest over axes; nan if any is; of no elements the least value there is.")
-reduce_min = _reduction("reduce_min", "The least over axes; nan if any is; of no elements the greatest value there is.")
-reduce_and = _reduction("reduce_and", "Bits that all over axes have; of bools whether all hold.")
-reduce_or = _reduction("reduce_or", "Bits that any over axes has; of bools whether any holds.")
+reduce_max = _reduction("reduce_max", "The maximum over axes; nan if any is; the lowest value for no elements.")
+reduce_min = _reduction("reduce_min", "The minimum over axes; nan if any is; the highest value for no elements.")
+reduce_and = _reduction("reduce_and", "The bits that all elements over axes have; for bools, whether all hold.")
+reduce_or = _reduction("reduce_or", "The bits that any element over axes has; for bools, whether any holds.")
 
 
 def _is_extremum(z: Array, *, axis: int, reduce: str) -> Array:
-    """Where complex numbers are the extremum of their dimension, or nan, which leaves no other extremum."""
+    """Marks the complex numbers that are the extremum of their dimension, or nan. A nan leaves no other extremum."""
     shape = get_aval(z).shape
     extremum = PRIMITIVES[reduce].bind(z, axes=(axis,))
     kept = tuple(i for i in range(len(shape)) if i != axis)
@@ -83,7 +83,7 @@ def _wider(narrow: bool) -> str:
 
 
 def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
-    """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError where it is too small."""
+    """The dtype of indices into a dimension. TypeError unless it is an integer, OverflowError if it is too small."""
     wanted, size = dtypes.canonicalize_requested(index_dtype, name), get_aval(operand).shape[axis]
     if not dtypes.is_integer(wanted):
         raise TypeError(f"{name}: index_dtype is the dtype of an index, an integer, got {wanted.name}")
@@ -95,7 +95,7 @@ def _index_dtype(name: str, operand: Array, axis: int, index_dtype: Any) -> Any:
 
 def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
     """The index of the maximum along one dimension: the first of equal elements, or the first nan. Complex numbers are
-    in the order of their real parts, then of their imaginary ones.
+    ordered by their real parts, then by their imaginary parts.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -111,7 +111,7 @@ def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """operand sorted in one dimension, nan last; several arrays together, by the first num_keys of them.
+    """operand sorted in one dimension, nan last. Several arrays are sorted together, by the first num_keys of them.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -127,14 +127,14 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def sort_key_val(keys: Array, values: Array, dimension: int = -1, is_stable: bool = True) -> tuple[Array, Array]:
-    """The keys sorted, and the values in the same order."""
+    """The sorted keys, and the values in the same order."""
     keys, values = sort((keys, values), dimension, is_stable)
     return keys, values
 
 
 def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
-    """The k largest elements of a dimension in descending order, and their indices; nan counts as the largest, and of
-    equal elements the first comes first.
+    """The k largest elements of a dimension in descending order, and their indices. nan counts as the largest. Among
+    equal elements, the first comes first.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -146,7 +146,7 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     if not aval.shape:
         raise ValueError(f"top_k: takes an array with at least one dimension, got {short(aval)}")
     axis = canonical_axis("top_k", axis, len(aval.shape))
-    # Its indices are int32 in any case.
+    # The indices are always int32.
     _index_dtype("top_k", operand, axis, dtypes.int32)
     return sorting.top_k.bind(operand, k=k if isinstance(k, Dim) else int(k), axis=axis)
 

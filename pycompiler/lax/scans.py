@@ -1,4 +1,4 @@
-"""Loops over the slices of arrays: `scan`, `map`, and `associative_scan`, which is a tree of them. Part of lax."""
+"""Loops over slices of arrays: `scan`, `map`, and `associative_scan`, which is a tree of combinations. Part of lax."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -46,15 +46,15 @@ def scan(
     unroll: int | bool = 1,
     _split_transpose: bool = False,
 ) -> tuple[Tree, Tree]:
-    """Goes on with `carry, y = f(carry, x)` for each slice x of `xs` along its first axis: (the last carry, all y).
+    """Runs `carry, y = f(carry, x)` for each slice x of `xs` along its first axis. Returns (the last carry, all y).
 
-    `init` is the carry to start with, a tree of arrays whose structure, shapes and dtypes stay the same; `xs` a tree of
-    arrays of one length, or None with a `length`; the y are stacked along a new first axis. With `reverse` the slices
-    are taken, and the y put, from the last to the first. `unroll` and `_split_transpose` change nothing: the compiler
-    decides.
+    `init` is the initial carry, a tree of arrays whose structure, shapes and dtypes stay the same. `xs` is a tree of
+    arrays of one length, or None with a `length`. The y are stacked along a new first axis. With `reverse`, the slices
+    are read and the y are written from the last to the first. `unroll` and `_split_transpose` have no effect: the
+    compiler decides.
 
-    Raises TypeError, naming the leaf, when `f` changes the type of the carry or does not return a pair; ValueError,
-    naming the leaves, where lengths differ.
+    Raises TypeError, naming the leaf, if `f` changes the type of the carry or does not return a pair; ValueError,
+    naming the leaves, if lengths differ.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -98,7 +98,7 @@ def _slice_aval(x: Any) -> ShapedArray:
 
 
 def _length(name: str, leaves: Sequence[Any], tree: PyTreeDef, length: Any) -> Any:
-    """How many slices there are."""
+    """The number of slices."""
     if length is not None and not (is_dimension(length) and not isinstance(length, int)):
         try:
             length = operator.index(length)
@@ -126,7 +126,7 @@ def _length(name: str, leaves: Sequence[Any], tree: PyTreeDef, length: Any) -> A
 def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> Tree:
     """`f` of each slice of `xs` along its first axis, one after the other; the results are stacked.
 
-    `xs` is a tree of arrays of one length. With `batch_size` so many slices are computed at a time, by `vmap`; 0 is all
+    `xs` is a tree of arrays of one length. With `batch_size`, `vmap` computes that many slices at a time; 0 means all
     of them. Raises as `scan` does.
 
     >>> import pycompiler.numpy as pnp
@@ -172,13 +172,13 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
 
 @boundary
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool = False, axis: int = 0) -> Tree:
-    """The results of joining more and more elements along an axis by `fn`, which must be associative.
+    """The results of combining more and more elements along an axis by `fn`, which must be associative.
 
-    `elems` is a tree of arrays of one size along `axis`; `fn(a, b)` takes two such trees of any size along it, joins
-    them element by element, and returns their like. With `reverse` the elements are joined from the last to the first.
-    It takes 2 log n steps, each on many elements at once (Blelloch, 1990).
+    `elems` is a tree of arrays of one size along `axis`. `fn(a, b)` takes two such trees of any size along it, combines
+    them element by element, and returns a tree of the same kind. With `reverse`, the elements are combined from the
+    last to the first. The scan takes 2 log n steps, each on many elements at once (Blelloch, 1990).
 
-    Raises TypeError where `fn` returns another structure; ValueError, naming the leaves, where sizes differ.
+    Raises TypeError if `fn` returns another structure; ValueError, naming the leaves, if sizes differ.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -209,7 +209,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool =
             each(lambda at, x: movement.slice_in_dim(x, 0, count - 1, 2, at), xs),
             each(lambda at, x: movement.slice_in_dim(x, 1, count, 2, at), xs),
         )
-        # The results at odd places; those at even places are one element further.
+        # The results at odd places. The results at even places have one more element.
         odd = joined(pairs, count // 2)
         before = odd if count % 2 else each(lambda at, x: movement.slice_in_dim(x, 0, count // 2 - 1, 1, at), odd)
         even = each(lambda at, x: movement.slice_in_dim(x, 0, 1, 1, at), xs)
@@ -230,7 +230,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Tree, reverse: bool =
 
 
 def _one_by_one(combine: Callable[..., list[Any]], xs: Sequence[Any], axes: Sequence[int]) -> list[Any]:
-    """The results in their order, by a loop: how deep a tree of them is, a symbolic size does not say."""
+    """The results in order, by a loop. A symbolic size does not determine the depth of a tree."""
 
     def front(x: Any, at: int, to: int) -> Any:
         order = [axis for axis in range(len(get_aval(x).shape)) if axis != at]
@@ -249,7 +249,7 @@ def _one_by_one(combine: Callable[..., list[Any]], xs: Sequence[Any], axes: Sequ
 
 
 def _interleaved(axis: int, even: Any, odd: Any) -> Any:
-    """The elements of two arrays in turn; the first may have one more."""
+    """The elements of two arrays, alternating. The first array may have one more."""
     shape = get_aval(odd).shape
     count = shape[axis]
     pairs = movement.concatenate(

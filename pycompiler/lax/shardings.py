@@ -1,4 +1,4 @@
-"""Over which devices of a mesh values are divided, said inside of a function. Part of lax."""
+"""Shardings inside functions: constraints on the division of values over the devices of a mesh. Part of lax."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _is_entry(x: object) -> bool:
 
 
 def constrained(function: str, tree: Any, shardings: Any) -> Any:
-    """A tree of arrays under a tree of shardings (or specs of the current mesh) that is a prefix of it; None: as it is.
+    """A tree of arrays with a tree of shardings (or specs of the current mesh) that is a prefix of it; None: unchanged.
 
     Raises ValueError for another structure, and for a dimension that can't be divided evenly.
     """
@@ -52,11 +52,11 @@ def _bound(function: str, x: Any, entry: Any) -> Any:
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """x, a tree of arrays, divided over devices as a tree of shardings says that is a prefix of it.
+    """x, a tree of arrays, divided over devices by a tree of shardings that is a prefix of it.
 
-    A PartitionSpec is over the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay as they are.
+    A PartitionSpec uses the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay unchanged.
 
-    Raises ValueError when a dimension can't be divided evenly.
+    Raises ValueError if a dimension can't be divided evenly.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> sharding = pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x"))
@@ -67,10 +67,10 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
 
 def divided(function: str, x: Any, out_sharding: Any) -> Any:
-    """The result of a function that takes `out_sharding`: divided over devices as that says, a sharding or a
-    PartitionSpec over the current mesh; None: as it is.
+    """The result of a function with a parameter `out_sharding`, divided over devices by it. `out_sharding` is a
+    sharding, a PartitionSpec over the current mesh, or None (unchanged).
 
-    Raises TypeError for what is none of these, ValueError when a dimension can't be divided evenly.
+    Raises TypeError for other objects, ValueError if a dimension can't be divided evenly.
     """
     if out_sharding is None:
         return x
@@ -88,9 +88,10 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """x, of which all devices along a mesh axis have the same, as a value that may differ along it.
+    """x, which is equal on all devices along a mesh axis, as a value that may differ along it.
 
-    In `shard_map` operations do this by themselves; of a derivative it says where the devices' shares are summed.
+    In `shard_map`, operations do this by themselves. In a derivative, it marks where the shares of the devices are
+    summed.
     """
     if to != "varying":
         raise ValueError(f"pcast: to must be 'varying', got {to!r}")

@@ -1,4 +1,4 @@
-"""Solutions of equations with derivatives of their own: `custom_linear_solve`, `custom_root`. Part of lax."""
+"""Solutions of equations with custom derivatives: `custom_linear_solve`, `custom_root`. Part of lax."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 
 class _Traced:
-    """A function of the user as a graph, whose result is like a tree, or a pair of such and something else."""
+    """A user's function as a graph. Its result has the structure of a tree, or is a pair of such a tree and an aux."""
 
     def __init__(
         self, name: str, what: str, function: Function, example: Sequence[Tree], like: Tree, has_aux: bool = False
@@ -60,15 +60,16 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Tree:
-    """The x with `matvec(x) = b` that `solve(matvec, b)` gives, whose derivatives are those of this equation.
+    """The x with `matvec(x) = b` that `solve(matvec, b)` returns, with the derivatives of this equation.
 
-    `matvec` is linear; `b` and x are trees of arrays of the same structure, shapes and dtypes. The derivatives by `b`,
-    and by closed-over values of `matvec`, are again solutions by `solve`, and backwards by `transpose_solve(vecmat,
-    b)`, where `vecmat` is the transpose of `matvec`; with `symmetric` that is `matvec`, and `solve` serves for both.
-    With `has_aux` both solvers return a pair, of which the second half is not differentiated.
+    `matvec` is linear; `b` and x are trees of arrays of the same structure, shapes and dtypes. The derivatives with
+    respect to `b`, and to closed-over values of `matvec`, are again solutions by `solve`. In reverse mode they are
+    solutions by `transpose_solve(vecmat, b)`, where `vecmat` is the transpose of `matvec`. With `symmetric`, `vecmat`
+    is `matvec`, and `solve` serves for both. With `has_aux`, both solvers return a pair, whose second half is not
+    differentiated.
 
-    Raises TypeError where a function returns another structure, shape or dtype, and where the transpose is needed and
-    not given.
+    Raises TypeError if a function returns another structure, shape or dtype, and if the transpose is needed and not
+    given.
 
     >>> import pycompiler as pc
     >>> from pycompiler import lax
@@ -106,7 +107,7 @@ def custom_linear_solve(
 
 
 def _transpose_of(graph: ClosedGraph) -> ClosedGraph:
-    """The transpose of a linear function of square form, with what it closes over as constants."""
+    """The transpose of a linear function of square form. Its closed-over values become constants."""
     body, consts = opened(graph)
     first, count = len(consts), len(graph.in_avals)
     everything = (True,) * count
@@ -120,13 +121,14 @@ def _transpose_of(graph: ClosedGraph) -> ClosedGraph:
 def custom_root(
     f: Function, initial_guess: Tree, solve: Function, tangent_solve: Function, has_aux: bool = False
 ) -> Tree:
-    """The x with `f(x) = 0` that `solve(f, initial_guess)` gives, whose derivatives are those of this equation.
+    """The x with `f(x) = 0` that `solve(f, initial_guess)` returns, with the derivatives of this equation.
 
-    x is a tree of arrays like the guess, and so is `f(x)`. The derivatives are by closed-over values of `f`, not by the
-    guess: `tangent_solve(g, y)` is the solution of `g(x) = y`, where `g` is `f` linearized at the root; for scalars
-    `lambda g, y: y / g(1.0)`. With `has_aux` the solver returns a pair, of which the second half is not differentiated.
+    x and `f(x)` are trees of arrays like the guess. The derivatives are with respect to closed-over values of `f`, not
+    to the guess. `tangent_solve(g, y)` is the solution of `g(x) = y`, where `g` is `f` linearized at the root; for
+    scalars `lambda g, y: y / g(1.0)`. With `has_aux`, the solver returns a pair, whose second half is not
+    differentiated.
 
-    Raises TypeError where a function returns another structure, shape or dtype.
+    Raises TypeError if a function returns another structure, shape or dtype.
 
     >>> import pycompiler as pc
     >>> from pycompiler import lax

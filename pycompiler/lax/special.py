@@ -1,6 +1,6 @@
-"""Special functions of lax: float arrays of one dtype and shape, scalars excepted; nothing is promoted.
+"""Special functions of lax: float arrays of one dtype and shape, except scalars; nothing is promoted.
 
-The runtime computes them element by element on one thread, in double precision or better, and rounds once.
+The runtime computes one element at a time on one thread, in double precision or better, and rounds once.
 """
 
 from collections.abc import Callable
@@ -36,16 +36,16 @@ def _unary(name: str, summary: str) -> Callable[[Array], Array]:
     return function
 
 
-lgamma = _unary("lgamma", "The logarithm of the magnitude of the gamma function; at 0 and -1, -2, ... inf.")
-digamma = _unary("digamma", "The derivative of lgamma; at 0 an infinity of the other sign, at -1, -2, ... nan.")
+lgamma = _unary("lgamma", "The logarithm of the magnitude of the gamma function; inf at 0 and -1, -2, ....")
+digamma = _unary("digamma", "The derivative of lgamma; an infinity of the other sign at 0, nan at -1, -2, ....")
 bessel_i0e = _unary("bessel_i0e", "exp(-|x|) times the modified Bessel function of order 0.")
 bessel_i1e = _unary("bessel_i1e", "exp(-|x|) times the modified Bessel function of order 1.")
 
 
 def unscaled(x: Array, scaled: Array) -> Array:
-    """exp(|x|) times what was scaled by exp(-|x|), which overflows no sooner than the result.
+    """exp(|x|) times a value that was scaled by exp(-|x|). It overflows no sooner than the result.
 
-    The derivative of the magnitude is 0 at 0, as those of the scaled functions take it.
+    The derivative of the magnitude counts as 0 at 0, as in the derivatives of the scaled functions.
     """
     half = lax.exp(lax.mul(lax.mul(x, lax.sign(x)), 0.5))
     return lax.mul(lax.mul(half, scaled), half)
@@ -54,7 +54,7 @@ def unscaled(x: Array, scaled: Array) -> Array:
 def betainc(a: Array, b: Array, x: Array) -> Array:
     """The regularized incomplete beta function for a, b >= 0 and x in 0..1, elsewhere nan.
 
-    Its derivative by x is there; asking for one by a or b raises ValueError.
+    It has a derivative with respect to x. Derivatives with respect to a and b raise ValueError.
     """
     return special.betainc.bind(*matched("betainc", a, b, x))
 
@@ -65,19 +65,19 @@ def igamma(a: Array, x: Array) -> Array:
 
 
 def igammac(a: Array, x: Array) -> Array:
-    """1 - igamma(a, x), accurate where that is small."""
+    """1 - igamma(a, x), accurate where it is small."""
     return special.igammac.bind(*matched("igammac", a, x))
 
 
 def igamma_grad_a(a: Array, x: Array) -> Array:
-    """The derivative of igamma by a. It has no derivative of its own: ValueError."""
+    """The derivative of igamma with respect to a. Its own derivative raises ValueError."""
     return special.igamma_grad_a.bind(*matched("igamma_grad_a", a, x))
 
 
 def random_gamma_grad(*args: Array) -> Array:
-    """Of arguments a and x: the derivative by a of a sample x of the gamma distribution of shape a.
+    """For arguments a and x: the derivative with respect to a of a sample x of the gamma distribution of shape a.
 
-    The quantile that the sample stands for is held fixed.
+    The quantile of the sample is held fixed.
     """
     a, x = args
     return special.random_gamma_grad.bind(*matched("random_gamma_grad", a, x))

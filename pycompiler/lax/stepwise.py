@@ -1,7 +1,7 @@
-"""Control flow as Python runs it: what `disable_jit` makes of loops and branches, so that each step can be looked at.
+"""Control flow as Python steps: `disable_jit` runs loops and branches this way, so that each step can be inspected.
 
-Values that only a trace knows, under `vmap` say, can't decide how Python goes on: then there is None here, and the
-function is traced as ever. Part of lax.
+A value that only a trace has, such as one under `vmap`, cannot decide Python's control flow. The functions here then
+return None, and the caller traces as usual. Part of lax.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ Tree = Any
 
 
 def value_of(kind: Callable[[Any], Any], x: Any) -> Any:
-    """`kind(x)`, a bool or an int, where steps are Python's and the value is known; else None."""
+    """`kind(x)`, a bool or an int, if steps run in Python and the value is known; else None."""
     if not config.disable_jit:
         return None
     try:
@@ -28,7 +28,7 @@ def value_of(kind: Callable[[Any], Any], x: Any) -> Any:
 def while_steps(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], value: Tree, max_steps: int | None
 ) -> tuple[Tree] | None:
-    """The last value, alone in a tuple."""
+    """The final value, in a tuple."""
     steps = 0
     goes_on = value_of(bool, cond_fun(value)) if config.disable_jit else None
     while goes_on and steps != max_steps:
@@ -40,7 +40,7 @@ def while_steps(
 def scan_steps(
     f: Callable[[Any, Any], Any], carry: Tree, leaves: Sequence[Any], tree: PyTreeDef, length: Any, reverse: bool
 ) -> tuple[Tree, Tree] | None:
-    """The last carry and the stacked results. No iteration leaves nothing to stack: that is traced."""
+    """The last carry and the stacked results. None for no iterations, which are traced: there is nothing to stack."""
     if not config.disable_jit or not isinstance(length, int) or not length:
         return None
     ys: list[Any] = [None] * length

@@ -1,6 +1,6 @@
-"""What the functions of control flow share: tracing the user's functions, and checking what is carried.
+"""Shared functions of control flow: they trace the user's functions and check carries.
 
-A function is traced once for each kind of arguments, also outside of `jit`: the graphs are kept with it. Part of lax.
+A function is traced once for each kind of arguments, also outside of `jit`. Its graphs are kept with it. Part of lax.
 """
 
 import weakref
@@ -23,17 +23,17 @@ from pycompiler.ops.control.graphs import opened
 Tree = Any
 Traced = tuple[ClosedGraph, PyTreeDef]
 
-# What was traced of a function, as long as the function lives.
+# The traces of each function, as long as the function lives.
 _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, Traced]] = weakref.WeakKeyDictionary()
-# Of one function; a program that has more kinds of carries traces again.
+# For one function. A program with more kinds of carries traces again.
 _MOST_TRACES = 256
 
-# Graphs without constants by what is in them, the last so many: what is made of one is not made again for its like.
+# The last graphs without constants, by their contents. Work that was done for one graph is reused for an equal one.
 _known_graphs: Cache[ClosedGraph] = Cache(lambda: config.cache_size)
 
 
 def forget() -> None:
-    """Drop what was traced."""
+    """Drop all traces."""
     _traces.clear()
     _known_graphs.clear()
 
@@ -43,7 +43,7 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     key = (name, in_tree.snapshot(), tuple(avals), trace_key())
     try:
         known = _traces.setdefault(fun, {})
-    except TypeError:  # neither hashable nor something that weak references refer to
+    except TypeError:  # it has no hash, or takes no weak references
         known = {}
     traced = known.get(key)
     if traced is None:
@@ -58,8 +58,10 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
 
 
 def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, list[Any]]:
-    """The graph, or one of the same equations from the same lines that is known already: a lambda that is made anew for
-    each call of a loop is traced each time, and compiled once."""
+    """The graph, or a known graph of the same equations from the same lines.
+
+    A new lambda for each call of a loop is traced each time, but compiled once.
+    """
     inner = graph.graph
     sources = [e.source and (e.source.code, e.source.lasti) for e in inner.equations]
     weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
@@ -71,14 +73,14 @@ def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, lis
 
 
 def check_callable(name: str, **functions: Any) -> None:
-    """Raise TypeError, naming the parameter, for what is no function."""
+    """Raise TypeError, naming the parameter, for an object that is not a function."""
     for what, fun in functions.items():
         if not callable(fun):
             raise TypeError(f"{name}: {what} must be a function, got {fun!r} of type {type(fun).__name__}")
 
 
 def promoted_carry(leaves: Sequence[Any], after: Sequence[ShapedArray]) -> list[Any] | None:
-    """The leaves of a carry, where weakly typed ones take the dtype that the body gives; None where nothing changes."""
+    """The leaves of a carry: weakly typed ones take the dtype that the body returns. None if nothing changes."""
     promoted: list[Any] = []
     for leaf, given in zip(leaves, after, strict=True):
         aval = get_aval(leaf)
@@ -91,7 +93,7 @@ def promoted_carry(leaves: Sequence[Any], after: Sequence[ShapedArray]) -> list[
 def check_carry(
     name: str, what: str, body: Callable[..., Any], tree: PyTreeDef, carry: Sequence[Any], after: Sequence[ShapedArray]
 ) -> None:
-    """Raise TypeError, naming the leaf, where the body changes the type of the carry."""
+    """Raise TypeError, naming the leaf, if the body changes the type of the carry."""
     changed = [
         f"{what}{path} starts as {short(before)}, but {name_of(body)} returns {short(given)} for it"
         for path, before, given in zip(tree.paths(), carry, after, strict=True)
@@ -105,17 +107,17 @@ def check_carry(
 
 
 def check_structure(name: str, what: str, body: Callable[..., Any], before: PyTreeDef, after: PyTreeDef) -> None:
-    """Raise TypeError, naming the first place, where the body changes the structure of the carry."""
+    """Raise TypeError, naming the first place, if the body changes the structure of the carry."""
     if before != after:
         where = difference(before, after)
         raise TypeError(
             f"{name}: {what} starts with the structure {before}, but {name_of(body)} returns {after}"
-            f"{f' ({where})' if where else ''}; return the structure that it is given"
+            f"{f' ({where})' if where else ''}; return the structure of its argument"
         )
 
 
 def difference(one: PyTreeDef, other: PyTreeDef) -> str:
-    """Which leaves are in one of two structures only, as far as they have names; else nothing."""
+    """The leaves that are in only one of two structures, if they have names; else an empty text."""
     first, second = one.paths(), other.paths()
     gone = [path for path in first if path and path not in second]
     new = [path for path in second if path and path not in first]
@@ -125,10 +127,10 @@ def difference(one: PyTreeDef, other: PyTreeDef) -> str:
 
 
 def on_device(results: Sequence[Any]) -> list[Any]:
-    """Results as arrays: what a loop or branch only hands on may be a scalar or a NumPy array of the caller's."""
+    """Results as arrays. A loop or branch may pass on a scalar or NumPy array of the caller unchanged."""
     return [as_array(x) for x in results]
 
 
 def name_of(fun: Callable[..., Any]) -> str:
-    """What a message calls a function of the user."""
+    """The name of a user's function in messages."""
     return getattr(fun, "__name__", type(fun).__name__)

@@ -1,8 +1,8 @@
-"""Functions of lax that reduce by a function of the user: over dimensions (reduce) and over windows (reduce_window).
+"""Functions of lax that reduce by a user's function: over dimensions (reduce) and over windows (reduce_window).
 
-A function that is one of the known operations (add, mul, max, min, bitwise and logical and, or, xor) with its neutral
-element as the initial value becomes the primitive of that reduction. Any other is called on arrays of partial results:
-by `reduce` in a tree of neighbours, by `reduce_window` for one position of the windows after the other.
+Known operations are add, mul, max, min, and bitwise and logical and, or, xor. One of them, with its neutral element
+as the initial value, becomes the primitive of that reduction. Other functions are called on arrays of partial
+results: `reduce` calls them in a tree of neighbours, `reduce_window` for one position of the windows after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,8 +42,8 @@ Padding = str | Sequence[tuple[int, int]]
 def padtype_to_pads(
     in_shape: Sequence[int], window_shape: Sequence[int], window_strides: Sequence[int], padding: str
 ) -> list[tuple[int, int]]:
-    """The (low, high) padding of each dimension for VALID (none), SAME (as many windows as strides fit, the odd one
-    at the end) or SAME_LOWER (at the start). RuntimeError for another word."""
+    """The (low, high) padding of each dimension. VALID: none. SAME: as many windows as strides fit; an odd element is
+    added at the end. SAME_LOWER: at the start. RuntimeError for another word."""
     if not isinstance(padding, str) or padding.upper() not in ("VALID", "SAME", "SAME_LOWER"):
         raise RuntimeError(f"padtype_to_pads: padding must be VALID, SAME or SAME_LOWER, got {padding!r}")
     if padding.upper() == "VALID":
@@ -90,20 +90,20 @@ def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree:
         half = len(args) // 2
         out, out_tree = tree_flatten(computation(tree.unflatten(args[:half]), tree.unflatten(args[half:])))
         if out_tree != tree:
-            raise TypeError(f"reduce: the computation must give what it takes, {tree}, got {out_tree}")
+            raise TypeError(f"reduce: the computation must return the structure {tree}, got {out_tree}")
         return out
 
     closed = record(flat, (*avals, *avals), DebugInfo("reduce", computation))
     for given, aval in zip(closed.out_avals, avals, strict=True):
         if (given.shape, given.dtype) != (aval.shape, aval.dtype):
             raise TypeError(
-                f"reduce: the computation must give the type that it takes, {short(aval)}, got {short(given)}"
+                f"reduce: the computation must return the type of its arguments, {short(aval)}, got {short(given)}"
             )
     return closed
 
 
 def _operation(closed: ClosedGraph) -> str | None:
-    """The name of the one primitive that the graph applies to its two inputs."""
+    """The name of the only primitive, if the graph applies it to its two inputs."""
     graph = closed.graph
     if len(graph.equations) != 1 or len(graph.outputs) != 1 or closed.consts:
         return None
@@ -167,8 +167,8 @@ def _operands(name: str, operands: Any, init_values: Any) -> tuple[list[Array], 
 
 
 def _of_dtype(name: str, init: Any, operand: ShapedArray) -> Array:
-    """An initial value of another dtype than that of the operand, where it is one of that dtype: -inf is the least
-    integer. Raises TypeError where it is none, or not known."""
+    """An initial value of another dtype, converted to the dtype of the operand if that holds it. -inf means the lowest
+    integer. Raises TypeError if the value does not fit or is not known."""
     given = get_aval(init)
     if given.weak_type and (isinstance(init, Tracer) or dtypes.is_inexact(operand.dtype)):
         return cast(init, operand.dtype)
@@ -186,7 +186,7 @@ def _of_dtype(name: str, init: Any, operand: ShapedArray) -> Array:
 
 
 def _elementwise(computation: Callable[..., Any], tree: Any) -> Callable[..., list[Array]]:
-    """The computation on flat lists of arrays of one shape, element by element."""
+    """The computation on flat lists of arrays of one shape, for each element."""
 
     def apply(xs: Sequence[Array], ys: Sequence[Array]) -> list[Array]:
         shape = get_aval(xs[0]).shape
@@ -210,8 +210,7 @@ def reduce(
     """operands (an array, or a tree of arrays of one shape) combined over dimensions by an associative computation.
 
     computation(x, y) takes and returns scalars in the structure of operands; init_values are its neutral elements.
-    Known operations become the reductions of their own; others are applied in a tree of neighbours, one call for each
-    level.
+    Known operations become their reductions. Others are applied in a tree of neighbours, with one call for each level.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -252,13 +251,13 @@ def _reduced(operands: Any, init_values: Any, computation: Callable[[Any, Any], 
 
 
 def _reduced_one_by_one(apply: Any, inits: Sequence[Any], rows: Sequence[Any], sizes: tuple[Any, ...]) -> list[Any]:
-    """The rows joined in their order: how deep a tree of them is, a symbolic size does not say."""
+    """The rows combined in order. A symbolic size does not determine the depth of a tree."""
     start = [cast(broadcast_to(init, sizes), get_aval(x).dtype) for init, x in zip(inits, rows, strict=True)]
     return scan(lambda carry, row: (apply(carry, row), None), start, list(rows))[0]
 
 
 def reduce_xor(operand: Array, axes: Sequence[int]) -> Array:
-    """Bits that an odd number of elements over axes has; of bools whether an odd number holds."""
+    """The bits that an odd number of elements over axes has; for bools, whether an odd number holds."""
     check_arrays("reduce_xor", operand)
     aval = get_aval(operand)
     return reduction.reduce_xor.bind(operand, axes=canonical_axes("reduce_xor", axes, len(aval.shape)))
@@ -282,7 +281,7 @@ def _window_params(
             f"window_strides {strides}, base_dilation {base}, window_dilation {dilation}"
         )
     if isinstance(padding, str):
-        # By the operand as it is, not as base_dilation spreads it: that is how XLA's callers count.
+        # The windows count by the operand before base_dilation spreads it, as callers of XLA count.
         windows = [dilated(w, d) for w, d in zip(reach, dilation, strict=True)]
         pads: Any = padtype_to_pads(shape, windows, strides, padding)
     else:
@@ -312,11 +311,11 @@ def reduce_window(
 ) -> Any:
     """operand (an array, or a tree of arrays of one shape) combined over windows by an associative computation.
 
-    The operand is spread by base_dilation and padded, by nothing that counts; window i takes the elements i * stride +
-    k * dilation, beginning with init_value. padding: VALID, SAME, SAME_LOWER or (low, high) for each dimension;
-    negative ones take elements away. The padding of SAME is computed for the operand before its dilation. The
-    derivative of max and min goes to the first extremum of each window. A computation that is none of the known
-    operations is called once for each position of a window: large windows then take long to compile.
+    base_dilation spreads the operand. The operand is padded with elements that do not count. Window i takes the
+    elements i * stride + k * dilation, beginning with init_value. padding: VALID, SAME, SAME_LOWER or (low, high) for
+    each dimension; negative padding removes elements. The padding of SAME is computed for the operand before its
+    dilation. The derivative of max and min goes to the first extremum of each window. A computation that is not a known
+    operation is called once for each position of a window: large windows then take long to compile.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import lax
@@ -337,7 +336,7 @@ def reduce_window(
     total = [broadcast_to(init, shape) for init in inits]
     if 0 in shape:
         return tree.unflatten(total)
-    # Padding counts for nothing: where a position lies outside, the result so far stays.
+    # Padding does not count: where a position lies outside, the partial result stays.
     inside = window.patches(np.ones(aval.shape, bool), False, params).reshape((*shape, -1))
     parts = zip(*(window.positions(shape, params, x, init) for x, init in zip(flat, inits, strict=True)), strict=True)
     for position, part in enumerate(parts):

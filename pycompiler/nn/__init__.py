@@ -1,4 +1,4 @@
-"""Activation functions, softmax and its kin, and initializers of weights. Stands above numpy and random."""
+"""Activation functions, softmax and related functions, and initializers of weights. After numpy and random."""
 
 from typing import NoReturn
 

@@ -25,7 +25,7 @@ def _with_four(x: Array) -> Array:
 
 
 def _check(what: str, x: Any, shape: tuple[Any, ...], dtype: Any = None) -> None:
-    """Raises a ValueError unless x has the shape, in which None stands for any size, and the dtype."""
+    """Raise ValueError unless x has the dtype and the shape, in which None means any size."""
     aval = get_aval(x)
     fits = len(aval.shape) == len(shape) and all(
         want is None or size == want for size, want in zip(aval.shape, shape, strict=False)
@@ -53,10 +53,11 @@ def dot_product_attention(
     """softmax(query key^T scale + bias) value for each head, the softmax in float32.
 
     query: [batch, T, heads, size] (or without batch); key and value: [batch, S, groups, size], where heads are a
-    multiple of groups. bias is added to the logits [batch, heads, T, S], mask says which of them count. scale: by
-    default 1 / sqrt(size). is_causal lets position t see up to t, local_window_size (left, right) so many to both
-    sides. The lengths (int32[batch]) say how many positions count; behind them the result is 0. return_residual gives
-    the logarithm of the softmax's denominator too, [batch, T, heads]. implementation: None or 'xla'.
+    multiple of groups. bias is added to the logits [batch, heads, T, S]; mask selects the logits that count. scale: by
+    default 1 / sqrt(size). With is_causal, position t reads positions up to t. local_window_size (left, right) is the
+    number of positions on both sides. The lengths (int32[batch]) are the numbers of valid positions; after them the
+    result is 0. With return_residual, the logarithm of the softmax's denominator [batch, T, heads] is a second result.
+    implementation: None or 'xla'.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -127,7 +128,7 @@ def _attention(
     dtype = get_aval(query).dtype
     batch, targets, heads, size = get_aval(query).shape
     sources, groups = get_aval(key).shape[1:3]
-    # [batch, groups, heads of the group, T, S]: each group's heads share its key and value.
+    # [batch, groups, heads of the group, T, S]: the heads of a group share its key and value.
     grouped = movement.reshape(query, (batch, targets, groups, heads // groups, size))
     wide = dtypes.wider(dtype, dtypes.float32)
     precision = DotAlgorithmPreset.BF16_BF16_F32 if dtype == dtypes.bfloat16 else None
@@ -156,7 +157,7 @@ def _along_batch(lengths: Array, shape: tuple[Any, ...]) -> Array:
 
 
 def _masked(logits: Array, given: dict[str, Array], causal: bool, window: tuple[int, int] | None) -> Array:
-    """The logits, with a large negative number for those that don't count."""
+    """The logits, with a large negative number in the place of masked ones."""
     shape, dtype = get_aval(logits).shape, get_aval(logits).dtype
     target, source = (movement.broadcasted_iota(dtypes.int32, shape, axis) for axis in (2, 3))
     conditions: list[Array] = []
@@ -177,6 +178,6 @@ def _masked(logits: Array, given: dict[str, Array], causal: bool, window: tuple[
     counts = conditions[0]
     for condition in conditions[1:]:
         counts = lax.bitwise_and(counts, condition)
-    # Finite, so that a row of which nothing counts has a mean for a result, and no nan.
+    # The number is finite, so that a row without valid logits gives a mean, not nan.
     low = -0.7 * float(dtypes.finfo(dtypes.float32).max)
     return lax.select(counts, logits, movement.full_like(logits, cast(low, dtype)))

@@ -1,5 +1,7 @@
-"""Activation functions, softmax and its kin. Of complex numbers those that compare do so by the real parts, then by the
-imaginary ones, as numpy does."""
+"""Activation functions, softmax and related functions.
+
+Comparisons of complex numbers use the real parts, then the imaginary parts, as in numpy.
+"""
 
 from typing import Any
 
@@ -40,12 +42,12 @@ def relu(x: Any) -> Array:
 
 
 def _relu(x: Array) -> Array:
-    # A choice, not a maximum: the derivative of max at a tie is one half. NaN is not below 0, and stays.
+    # A select, not a maximum, whose derivative at a tie is one half. NaN is not below 0, and stays.
     return lax.select(ufuncs.less_equal(x, 0), cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
 def relu6(x: Any) -> Array:
-    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0; of integers floats."""
+    """min(max(x, 0), 6), whose derivative at 0 and 6 is 0; integers give floats."""
     inside = ufuncs.logical_and(ufuncs.greater(x, 0), ufuncs.less(x, 6))
     return ufuncs.where(inside, x, lax.stop_gradient(ufuncs.clip(x, 0.0, 6.0)))
 
@@ -116,7 +118,7 @@ def identity(x: Any) -> Array:
 
 
 def gelu(x: Any, approximate: bool = True) -> Array:
-    """x times the normal distribution's probability of less than x; `approximate`: by tanh (Hendrycks, Gimpel 2016).
+    """x times the normal distribution function of x; with `approximate`, by tanh (Hendrycks, Gimpel 2016).
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -127,10 +129,10 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 
 
 def _gelu(x: Array, *, approximate: bool) -> Array:
-    """In float32 at least: an error of the exponent is one of the result many times as large."""
+    """The function in float32 or wider, because an error of the exponent is multiplied in the result."""
     aval = get_aval(x)
     x = cast(x, dtypes.wider(aval.dtype, dtypes.float32), aval.weak_type)
-    # The share, not half of 1 + tanh or of 1 + erf: these are differences on the left and have lost their digits there.
+    # The share itself, not half of 1 + tanh or of 1 + erf: for negative x, these are differences that cancel.
     if approximate:
         cubed = lax.add(x, lax.mul(0.044715, lax.integer_pow(x, 3)))
         share = lax.logistic(lax.mul(2 * float(np.sqrt(2 / np.pi)), cubed))
@@ -140,14 +142,14 @@ def _gelu(x: Array, *, approximate: bool) -> Array:
 
 
 def _negative_part(name: str, x: Any) -> tuple[Array, Array, Array]:
-    """x, whether it is positive, and x where it is not (else 0, so that what is not chosen has a derivative)."""
+    """x, whether it is positive, and x if it is not (else 0, so that a branch not taken has a derivative)."""
     (x,) = promoted_inexact(name, x)
     positive = ufuncs.greater(x, 0)
     return x, positive, lax.select(positive, cast(0, get_aval(x).dtype, get_aval(x).weak_type), x)
 
 
 def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
-    """x, below 0 times a slope.
+    """x; for negative x, x times a slope.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -159,7 +161,7 @@ def leaky_relu(x: Any, negative_slope: Any = 0.01) -> Array:
 
 
 def elu(x: Any, alpha: Any = 1.0) -> Array:
-    """x, below 0 alpha (exp(x) - 1).
+    """x; for negative x, alpha (exp(x) - 1).
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -171,7 +173,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
 
 
 def celu(x: Any, alpha: Any = 1.0) -> Array:
-    """x, below 0 alpha (exp(x / alpha) - 1)."""
+    """x; for negative x, alpha (exp(x / alpha) - 1)."""
     x, positive, negative = _negative_part("celu", x)
     return ufuncs.where(positive, x, ufuncs.multiply(alpha, lax.expm1(ufuncs.divide(negative, alpha))))
 
@@ -182,7 +184,7 @@ def selu(x: Any) -> Array:
 
 
 def hard_tanh(x: Any) -> Array:
-    """x brought into -1..1; the derivative at -1 and 1 is 1."""
+    """x limited to -1..1; the derivative at -1 and 1 is 1."""
     return ufuncs.where(ufuncs.greater(x, 1), 1, ufuncs.where(ufuncs.less(x, -1), -1, x))
 
 
@@ -216,7 +218,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     axis = canonical_axis("glu", axis, len(get_aval(x).shape))
     size = get_aval(x).shape[axis]
     if size % 2:
-        raise ArgumentError(f"glu: axis {axis} has {size} elements, which is no even number")
+        raise ArgumentError(f"glu: axis {axis} has {size} elements, which is not even")
     halves = [movement.slice_in_dim(x, start, start + size // 2, axis=axis) for start in (0, size // 2)]
     return ufuncs.multiply(halves[0], sigmoid(halves[1]))
 
@@ -229,8 +231,8 @@ def _mask(name: str, where: Any, x: Array) -> Any:
 
 
 def _of_counted(x: Array, where: Array, *, axes: tuple[int, ...], logarithm: bool) -> Array:
-    """Softmax over the elements that count. Where none does, 0 stands for all of them, so that nothing is divided by
-    0, backwards as well."""
+    """Softmax over the elements that count. If none does, 0 replaces all of them, so that neither the result nor a
+    derivative divides by 0."""
     shape = get_aval(x).shape
     counted = broadcast_to(cast(where, dtypes.bool_), shape)
     some = broadcast_to(reductions.any(counted, axes, keepdims=True), shape)
@@ -293,9 +295,10 @@ def standardize(
     *,
     algorithm: str = "fast",
 ) -> Array:
-    """x minus its mean over axes, divided by its standard deviation; either may be given. A mask `where` selects the
-    elements that count for them. Both algorithms, "fast" and "stable", are the stable one: the mean of the squared
-    differences.
+    """x minus its mean over axes, divided by its standard deviation; either may be given.
+
+    A mask `where` selects the elements that count for both. The algorithms "fast" and "stable" are both the stable one:
+    the mean of the squared differences.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -324,7 +327,7 @@ def _one_hot(x: Array, *, num_classes: int, axis: int, dtype: Any) -> Array:
 
 @nested(1)
 def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Array:
-    """A new axis of num_classes with a 1 at the index x, zeros elsewhere and for an x that is out of range.
+    """A new axis of num_classes with a 1 at the index x and zeros elsewhere; only zeros if x is out of range.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -340,12 +343,12 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
 
 
 def log1mexp(x: Any) -> Array:
-    """log(1 - exp(-x)) for x >= 0, by the two forms of Maechler, each where it is exact."""
+    """log(1 - exp(-x)) for x >= 0, by the two forms of Maechler, each in the range where it is accurate."""
     return eager_jit(_log1mexp, *promoted_inexact("log1mexp", x))
 
 
 def _log1mexp(x: Array) -> Array:
-    # Each form is given what it is for, so that neither has an infinite derivative elsewhere.
+    # Each form gets arguments in its own range, so that neither has an infinite derivative elsewhere.
     limit = float(np.log(2.0))
     is_near = ufuncs.less(x, limit)
     near = lax.log(lax.neg(lax.expm1(lax.neg(lax.select(is_near, x, limit)))))
@@ -364,7 +367,7 @@ def logmeanexp(x: Any, axis: Any = None, where: Any = None, keepdims: bool = Fal
 
 
 def sparse_plus(x: Any) -> Array:
-    """0 up to -1, x from 1 on, (x + 1)^2 / 4 between."""
+    """0 up to -1, x from 1, (x + 1)^2 / 4 between."""
     return eager_jit(_sparse_plus, *promoted_inexact("sparse_plus", x))
 
 
@@ -376,7 +379,7 @@ def _sparse_plus(x: Array) -> Array:
 
 
 def sparse_sigmoid(x: Any) -> Array:
-    """0 up to -1, 1 from 1 on, (x + 1) / 2 between."""
+    """0 up to -1, 1 from 1, (x + 1) / 2 between."""
     return eager_jit(_sparse_sigmoid, *promoted_inexact("sparse_sigmoid", x))
 
 

@@ -1,4 +1,4 @@
-"""Initial weights: each function makes an initializer, which is called with a key, a shape and a dtype."""
+"""Initial weights: each function returns an initializer, which takes a key, a shape and a dtype."""
 
 from collections.abc import Callable, Sequence
 from math import expm1, pi, prod
@@ -34,7 +34,7 @@ def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> A
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
-    """One value everywhere.
+    """One value in all elements.
 
     >>> from pycompiler import nn, random
     >>> nn.initializers.constant(3.0)(random.key(0), (2,))
@@ -49,7 +49,7 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Equally likely numbers in 0..scale."""
+    """Uniformly distributed numbers in 0..scale."""
     given = dtype
 
     def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
@@ -59,7 +59,7 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
-    """Normal numbers of a standard deviation.
+    """Normal numbers with a standard deviation.
 
     >>> from pycompiler import nn, random
     >>> nn.initializers.normal(0.01)(random.key(0), (2, 3)).shape
@@ -84,14 +84,14 @@ def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, u
 
 
 def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
-    """How many inputs an output has, and how many outputs an input."""
+    """The number of inputs of an output, and of outputs of an input."""
 
     def axes(spec: Any) -> list[int]:
         given = list(spec) if isinstance(spec, Sequence) else [spec]
         if any(not -len(shape) <= axis < len(shape) for axis in given):
             raise ValueError(
-                f"variance_scaling: the shape {tuple(shape)} has no axis {spec!r}; say by in_axis, out_axis and "
-                "batch_axis which there are"
+                f"variance_scaling: the shape {tuple(shape)} has no axis {spec!r}; name the axes by in_axis, "
+                "out_axis and batch_axis"
             )
         return [axis % len(shape) for axis in given]
 
@@ -101,8 +101,8 @@ def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) ->
 
 
 def _disk(key: Array, *, shape: tuple[int, ...], dtype: Any, radius: float | None) -> Array:
-    """Complex numbers of mean 0, uniform within a disk with the variance 1, or (given its radius) normal with that
-    variance before they are cut off at it."""
+    """Complex numbers of mean 0 in a disk. Without a radius, they are uniform, of variance 1. With a radius, they are
+    normal, of variance 1 before they are cut off at the radius."""
     part = dtypes.real_part(dtype)
     of_size, of_angle = subkeys(key, 2)
     drawn = uniform_of(of_size, shape, part)
@@ -128,10 +128,10 @@ def variance_scaling(
     batch_axis: Any = (),
     dtype: Any = None,
 ) -> Initializer:
-    """Numbers of the variance scale / fan, where fan is that of `mode`: 'fan_in', 'fan_out', or their mean 'fan_avg'
-    (geometric: 'fan_geo_avg').
+    """Numbers of the variance scale / fan. `mode` selects fan: 'fan_in', 'fan_out', their mean 'fan_avg', or their
+    geometric mean 'fan_geo_avg'.
 
-    `distribution` is 'normal', 'truncated_normal' or 'uniform'; of complex numbers the last two are within a disk.
+    `distribution` is 'normal', 'truncated_normal' or 'uniform'. Complex numbers of the last two are within a disk.
     ValueError for another word.
 
     >>> from pycompiler import nn, random
@@ -186,7 +186,7 @@ lecun_normal = _family("lecun_normal", 1.0, "fan_in", "truncated_normal")
 
 
 def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
-    """scale times a matrix with orthonormal columns (or rows, of which there are fewer), uniformly distributed.
+    """scale times a matrix with orthonormal columns (or rows, if there are fewer), uniformly distributed.
 
     The rows are all axes but column_axis. ValueError for fewer than two dimensions.
 
@@ -220,7 +220,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
     """For kernels [..., inputs, outputs] of 1 to 3 spatial dimensions: an orthogonal matrix in the middle, else zeros.
 
-    ValueError for another number of dimensions, and where there are more inputs than outputs.
+    ValueError for another number of dimensions, and for more inputs than outputs.
     """
     given = dtype
 

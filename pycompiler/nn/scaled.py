@@ -1,4 +1,4 @@
-"""Products of numbers in small types, whose blocks have scales of their own (the OCP microscaling formats).
+"""Products of numbers in small types whose blocks have separate scales (the OCP microscaling formats).
 
 A block is a run along the contracted dimension. The numbers are rounded to their small type, scaled back, and
 multiplied in float32.
@@ -23,7 +23,7 @@ _E2M1, _E4M3, _E8M0 = map(np.dtype, (ml_dtypes.float4_e2m1fn, ml_dtypes.float8_e
 
 
 class BlockScaleConfig(NamedTuple):
-    """How an operand is rounded: made by get_scaled_dot_general_config."""
+    """The rounding of an operand, from get_scaled_dot_general_config."""
 
     mode: str
     block_size: int
@@ -34,8 +34,11 @@ class BlockScaleConfig(NamedTuple):
 
 
 def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockScaleConfig:
-    """The rounding 'mxfp8' (blocks of 32, float8_e4m3fn, scales that are powers of two) or 'nvfp4' (blocks of 16,
-    float4_e2m1fn, scales in float8_e4m3fn, all divided by global_scale, 1 unless it is given)."""
+    """The rounding of a mode.
+
+    - 'mxfp8': blocks of 32, float8_e4m3fn, scales that are powers of two
+    - 'nvfp4': blocks of 16, float4_e2m1fn, scales in float8_e4m3fn, divided by global_scale (by default 1)
+    """
     if mode == "mxfp8":
         return BlockScaleConfig("mxfp8", 32, _E4M3, _E8M0, None, False)
     if mode == "nvfp4":
@@ -47,9 +50,9 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 def scaled_matmul(
     lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, preferred_element_type: Any = np.float32
 ) -> Array:
-    """lhs[B, M, K] rhs[B, N, K]^T for each B, blocks along K multiplied by scales[B, M or N, K / size of a block].
+    """lhs[B, M, K] rhs[B, N, K]^T for each B, with blocks along K multiplied by scales[B, M or N, K / block size].
 
-    Summed in float32 and given in preferred_element_type. ValueError where shapes do not fit.
+    The sum is in float32, the result in preferred_element_type. ValueError if shapes do not fit.
     """
     name = "scaled_matmul"
     check_arrays(name, lhs, rhs, lhs_scales, rhs_scales)
@@ -61,7 +64,7 @@ def scaled_matmul(
     if (a[0], a[2]) != (b[0], b[2]) or (a_scales[0], a_scales[2]) != (b_scales[0], b_scales[2]):
         raise ValueError(f"{name}: the first and the last dimensions of both sides must be equal, got {shown}")
     if a_scales[:2] != a[:2] or b_scales[:2] != b[:2] or a_scales[2] == 0 or a[2] % a_scales[2]:
-        raise ValueError(f"{name}: scales must have the first dimensions of what they scale, and divide K; got {shown}")
+        raise ValueError(f"{name}: scales must have the first dimensions of their operand, and divide K; got {shown}")
     wanted = dtypes.canonicalize_requested(preferred_element_type, name)
     return eager_jit(_scaled_matmul, lhs, rhs, lhs_scales, rhs_scales, wanted=wanted)
 
@@ -87,9 +90,9 @@ def scaled_dot_general(
     configs: Any = None,
     implementation: str | None = None,
 ) -> Array:
-    """dot_general of operands that are first rounded block by block; without configs plain dot_general.
+    """dot_general of operands whose blocks are rounded first; without configs, plain dot_general.
 
-    configs: how lhs, rhs and (not used here) cotangents are rounded, see get_scaled_dot_general_config. The derivative
+    configs: the rounding of lhs, rhs and (not used here) cotangents, see get_scaled_dot_general_config. The derivative
     is that of the product of the rounded operands, as if rounding were the identity. `implementation` is not used.
     """
     check_arrays("scaled_dot_general", lhs, rhs)
@@ -118,7 +121,7 @@ def scaled_dot_general(
 
 
 def _rounded(x: Array, *scale: Array, axes: tuple[int, ...], batch: tuple[int, ...], mode: str, block: int) -> Array:
-    """x as (batch, free dimensions, contracted ones as one), each block rounded and scaled back, in float32."""
+    """x as (batch, free dimensions, merged contracted dimensions), each block rounded and scaled back, in float32."""
     shape = get_aval(x).shape
     free = [axis for axis in range(len(shape)) if axis not in axes and axis not in batch]
     moved = movement.transpose(x, (*batch, *free, *axes))
@@ -144,7 +147,7 @@ def _rounded(x: Array, *scale: Array, axes: tuple[int, ...], batch: tuple[int, .
 
 
 def _power_above(x: Array) -> Array:
-    """The least power of two that is not below x >= 0; the least one there is, 2^-127, of 0."""
+    """The least power of two that is not below x >= 0; for 0, the least power of two, 2^-127."""
     bits = lax.bitcast_convert_type(x, np.uint32)
     exponent = lax.shift_right_logical(bits, np.uint32(23))
     has_more = lax.gt(lax.bitwise_and(bits, np.uint32(0x7FFFFF)), np.uint32(0))

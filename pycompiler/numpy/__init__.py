@@ -1,7 +1,7 @@
 """NumPy's functions on arrays: broadcasting is NumPy's, promotion of dtypes JAX's; no function changes its arguments.
 
-Stands between lax and random, nn; composes, and defines no primitive. A missing name is an AttributeError that suggests
-the nearest name.
+Between lax and random, nn. It composes functions of lax and defines no primitive. A missing name is an AttributeError
+that suggests the nearest name.
 """
 
 from math import e, inf, nan, pi
@@ -96,7 +96,7 @@ from pycompiler.numpy.ufunc import (
 from pycompiler.numpy.ufuncs import *
 from pycompiler.numpy.windows import *
 
-# Every module says which of its names are public.
+# Each module defines its public names.
 __all__ = [
     "add",
     "bitwise_and",

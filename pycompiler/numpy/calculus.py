@@ -36,17 +36,17 @@ def _steps(x: Array, axis: int) -> Array:
 def gradient(
     f: Any, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int | None = None
 ) -> Array | list[Array]:
-    """The derivatives of sampled values along axes: central differences, one-sided ones at the ends.
+    """The derivatives of sampled values along axes: central differences, one-sided differences at the ends.
 
-    varargs: the distance of samples (1), for each axis a number or the vector of their places. One array for one axis,
-    else a list. Only edge_order=None (the first order) is there.
+    varargs: the distance of samples (1): for each axis a number, or a vector of sample places. One axis gives an array,
+    several give a list. Only edge_order=None (the first order) is supported.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.gradient(pnp.array([1.0, 4.0, 9.0]))
     Array([3., 4., 5.], dtype=float32)
     """
     if edge_order is not None:
-        raise TypeError(f"gradient: the ends are of first order, edge_order={edge_order!r} is not there")
+        raise TypeError(f"gradient: the ends are of first order, edge_order={edge_order!r} is not supported")
     check_arrays("gradient", f, *varargs)
     dtype = inexact(dtypes.result_type(f, *varargs)[0])
     rank = get_aval(f).ndim
@@ -82,7 +82,7 @@ def _gradient(x: Array, spacing: Array, *, axis: int) -> Array:
     if widths is None:
         inner = lax.mul(lax.add(left, right), 0.5)
     else:
-        # Each slope counts by the distance on the other side.
+        # Each slope is weighted by the distance on the other side.
         before, after = (movement.slice_in_dim(widths, *part, axis=axis) for part in ((0, -1), (1, None)))
         weighted = ufuncs.add(ufuncs.multiply(left, after), ufuncs.multiply(right, before))
         inner = ufuncs.divide(weighted, lax.add(before, after))
@@ -91,7 +91,7 @@ def _gradient(x: Array, spacing: Array, *, axis: int) -> Array:
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """The integral of samples along an axis by the trapezoidal rule; at places x, or at distances dx.
+    """The integral of samples along an axis by the trapezoidal rule; the samples are at places x, or at distances dx.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.trapezoid(pnp.array([1.0, 2.0, 3.0]))
@@ -115,9 +115,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * pi) -> Array:
-    """p with multiples of the period added, so that neighbours along an axis differ by half of it at most.
+    """p with multiples of the period added, so that neighbours along an axis differ by at most half of it.
 
-    Steps of less than discont (half the period) stay.
+    Steps of less than discont (half the period) stay unchanged.
     """
     p, period = converted("unwrap", p, period)
     axis = canonical_axis("unwrap", axis, get_aval(p).ndim)
@@ -132,7 +132,7 @@ def _unwrap(p: Array, period: Array, discont: Array, *, axis: int) -> Array:
     half = ufuncs.floor_divide(period, 2) if integers else ufuncs.divide(period, 2)
     steps = _steps(p, axis)
     short_steps = ufuncs.subtract(ufuncs.remainder(ufuncs.add(steps, half), period), half)
-    # Half a period up stays one up.
+    # A step of exactly half a period upwards stays upwards.
     upwards = ufuncs.logical_and(ufuncs.equal(short_steps, ufuncs.negative(half)), ufuncs.greater(steps, 0))
     short_steps = ufuncs.where(upwards, half, short_steps)
     correction = ufuncs.where(ufuncs.less(ufuncs.abs(steps), discont), 0, ufuncs.subtract(short_steps, steps))
@@ -144,7 +144,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     """The piecewise linear function through the points (xp, fp), xp ascending, at x.
 
     left, right: the values below xp[0] and above xp[-1]: numbers (by default fp[0] and fp[-1]), or 'extrapolate'.
-    period: x and xp are taken modulo it, in any order; left and right then have no meaning.
+    period: x and xp are taken modulo the period, in any order; left and right then have no effect.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.interp(2.5, pnp.array([1, 2, 3]), pnp.array([3.0, 2.0, 0.0]))
@@ -182,7 +182,7 @@ def _interpolated(x: Array, xp: Array, fp: Array) -> Array:
     before = ufuncs.subtract(place, 1)
     (x0, x1), (f0, f1) = ((take(table, before), take(table, place)) for table in (xp, fp))
     width = lax.sub(x1, x0)
-    # Where two places are equal, their distance must not be divided by, nor in a derivative.
+    # If two places are equal, neither the value nor a derivative may divide by their distance.
     tiny = float(np.spacing(np.float32(dtypes.finfo(get_aval(xp).dtype).eps)))
     single = ufuncs.less_equal(lax.abs(width), tiny)
     share = ufuncs.divide(lax.sub(x, x0), ufuncs.where(single, 1, width))

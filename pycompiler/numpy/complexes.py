@@ -1,4 +1,4 @@
-"""Complex numbers: their parts, angles, and questions about them. Functions of all numbers are in `ufuncs`."""
+"""Complex numbers: parts, angles and predicates. Functions of all numbers are in `ufuncs`."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def _is_complex(x: Any) -> bool:
 
 
 def real(val: Any, /) -> Array:
-    """The real parts; a real array itself.
+    """The real parts; for a real array, the array itself.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.real(pnp.array([1 + 2j]))
@@ -40,7 +40,7 @@ def real(val: Any, /) -> Array:
 
 
 def imag(val: Any, /) -> Array:
-    """The imaginary parts; zeros of a real array.
+    """The imaginary parts; zeros for a real array.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.imag(pnp.array([1 + 2j]))
@@ -54,7 +54,7 @@ def imag(val: Any, /) -> Array:
 
 
 def angle(z: Any, deg: bool = False) -> Array:
-    """The angle of z in -pi..pi, in radians or degrees; of a negative real number pi.
+    """The angle of z in -pi..pi, in radians or degrees; pi for a negative real number.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.angle(pnp.array([1j]), deg=True)
@@ -62,7 +62,7 @@ def angle(z: Any, deg: bool = False) -> Array:
     """
     check_arrays("angle", z)
     aval = get_aval(z)
-    # As JAX has it: integers, and real numbers without dimensions, count as the default floats.
+    # As in JAX, integers, and real numbers without dimensions, count as the default floats.
     if not (dtypes.is_complex(aval.dtype) or (dtypes.is_floating(aval.dtype) and aval.shape)):
         z = cast(z, dtypes.scalar_dtype(float))
     found = lax.atan2(imag(z), real(z))
@@ -89,12 +89,12 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether x is not complex as a whole."""
+    """Whether x has a dtype that is not complex. Takes anything."""
     return not iscomplexobj(x)
 
 
 def sort_complex(a: Any) -> Array:
-    """a sorted along its last axis, by real parts, then by imaginary ones; the result is complex."""
+    """a sorted along its last axis, by real parts, then by imaginary parts; the result is complex."""
     (a,) = converted("sort_complex", a)
     ordered = reduction.sort(a)
     return cast(ordered, dtypes.with_parts(get_aval(ordered).dtype))

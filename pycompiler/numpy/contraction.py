@@ -1,4 +1,4 @@
-"""Products of matrices and of arrays of any rank, down to dot_general."""
+"""Products of matrices and of arrays of any rank, based on dot_general."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def product(name: str, a: Any, b: Any, contract: Any, batch: Any, precision: Any, preferred: Any) -> Array:
-    """dot_general in the dtype that the two promote to; bools are counted, then compared with 0."""
+    """dot_general in the dtype to which the operands promote. Products of bools count in int32, compared with 0."""
     check_precision(name, precision)
     a, b = converted(name, a, b)
     if get_aval(a).dtype == dtypes.bool_:
@@ -60,10 +60,10 @@ def _of_arrays(name: str, a: Any, b: Any) -> tuple[tuple[Any, ...], tuple[Any, .
 def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None
 ) -> Array:
-    """The matrix product; of stacks of matrices one for each, their leading dimensions broadcast.
+    """The matrix product. Stacks of matrices give one product for each; their leading dimensions broadcast.
 
-    A vector stands for a row on the left and a column on the right, and its dimension goes. Every product is of full
-    precision. ValueError where the inner dimensions differ or the leading ones do not broadcast.
+    A vector is a row on the left and a column on the right; its dimension is removed. Every product has full precision.
+    ValueError if the inner dimensions differ or the leading ones do not broadcast.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.matmul(pnp.eye(2), pnp.array([3.0, 4.0]))
@@ -91,7 +91,7 @@ def matmul(
     a = a if len(left) == 1 else broadcast_to(a, (*batch, *left[-2:]))
     b = broadcast_to(b, (*batch, *right[-2:]))
     if len(left) == 1:
-        # No batch on the left: the free dimensions of b, in their order, are the result.
+        # Without a batch on the left, the free dimensions of b, in their order, are the result.
         return divided(
             "matmul",
             product("matmul", a, b, ((0,), (rank,)), ((), ()), precision, preferred_element_type),
@@ -108,7 +108,7 @@ def matmul(
 def dot(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None
 ) -> Array:
-    """The product over the last dimension of a and the last but one (or only) of b; with a scalar the plain product.
+    """The product over the last dimension of a and the last but one (or only) of b. With a scalar, the plain product.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.dot(pnp.array([1, 2]), pnp.array([3, 4]))
@@ -128,7 +128,7 @@ def dot(
 
 
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The product of two arrays taken as vectors, of the conjugate of a complex a.
+    """The product of two arrays taken as vectors; a complex a is conjugated.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.vdot(pnp.array([1, 2]), pnp.array([3, 4]))
@@ -169,7 +169,7 @@ def outer(a: Any, b: Any, out: None = None) -> Array:
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The products of vectors that lie along an axis of each, the first conjugated; the other dimensions broadcast."""
+    """The products of vectors along an axis of each operand, the first conjugated; the other dimensions broadcast."""
     left, right = _of_arrays("vecdot", x1, x2)
     first, second = canonical_axis("vecdot", axis, len(left)), canonical_axis("vecdot", axis, len(right))
     if left[first] != right[second]:
@@ -182,7 +182,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
 
 
 def _with_batch(x: Array, axis: int, batch: tuple[Any, ...]) -> tuple[Array, int]:
-    """x with its dimensions beside an axis broadcast, and where that axis then is: each array has its own."""
+    """x with the dimensions other than an axis broadcast, and the new place of the axis, which depends on x."""
     shape = get_aval(x).shape
     place = axis + len(batch) + 1 - len(shape)
     return broadcast_to(x, (*batch[:place], shape[axis], *batch[place:])), place
@@ -197,7 +197,7 @@ def tensordot(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """The product over `axes`: so many last ones of a and first ones of b, or a pair of sequences of axes.
+    """The product over `axes`: the number of last axes of a and first axes of b, or a pair of sequences of axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.tensordot(pnp.ones((2, 3)), pnp.ones((3, 4)), axes=1).shape
@@ -251,7 +251,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def on_diagonal(x: Any, axes: Sequence[int], offset: Any = 0) -> Array:
-    """x with zeros off the diagonal of two axes."""
+    """x with zeros outside of the diagonal of two axes."""
     aval = get_aval(x)
     offset = bounded_diagonal(offset, *(aval.shape[axis] for axis in axes))
     first, second = (movement.broadcasted_iota(np.int32, aval.shape, axis) for axis in axes)
@@ -294,7 +294,7 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:
-    """The convolution of two vectors: all of it, the length of the longer one, or the part without padding.
+    """The convolution of two vectors: all of it, the length of the longer vector, or the part without padding.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.convolve(pnp.array([1.0, 2.0, 3.0]), pnp.array([1.0, 1.0]))

@@ -1,4 +1,4 @@
-"""Arrays from Python's and NumPy's values, filled ones, ranges; the names of dtypes, which make arrays when called."""
+"""Arrays from Python's and NumPy's values, filled arrays and ranges; the names of dtypes, which create arrays."""
 
 import math
 from collections.abc import Callable
@@ -39,7 +39,7 @@ _OURS = (RuntimeArray, Tracer, Dim)
 
 
 def _survey(value: list[Any] | tuple[Any, ...], plain: set[type], others: list[Any]) -> None:
-    """What a nested list holds: the types of Python's numbers, and what is none."""
+    """Collect the contents of a nested list: the types of Python's numbers, and all other objects."""
     for one in value:
         kind = type(one)
         if kind in dtypes.SCALARS and kind is not Dim:
@@ -51,13 +51,13 @@ def _survey(value: list[Any] | tuple[Any, ...], plain: set[type], others: list[A
 
 
 def _dtype_of_all(plain: set[type], others: list[Any]) -> Any:
-    """The dtype that arrays and scalars with dtypes promote to, which Python's numbers among them follow."""
+    """The dtype to which arrays and scalars with dtypes promote. Python's numbers among them adapt to it."""
     weak = {(get_aval(x).dtype, get_aval(x).weak_type): x for x in others}
     return dtypes.result_type(*weak.values(), *(kind(0) for kind in plain))[0]
 
 
 def _from_nested(name: str, value: Any, dtype: Any) -> Array:
-    """An array of a nested list: stacked when it holds arrays of ours, read by NumPy otherwise."""
+    """An array of a nested list: stacked if it has arrays of this package, else read by NumPy."""
     plain: set[type] = set()
     others: list[Any] = []
     _survey(value, plain, others)
@@ -76,7 +76,7 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
         raise ValueError(f"{name}: {error}") from None
     if values.dtype == object:
         raise ArgumentError(f"{name}: {value!r} does not hold numbers only")
-    # Python's numbers have no width of their own: they take the default one, in which they must fit.
+    # Python's numbers have no width. They take the default dtype and must fit into it.
     wanted = dtypes.canonicalize(values.dtype) if dtype is None else dtype
     if values.size and wanted.kind in "iu" and values.dtype.kind in "iu":
         limits = np.iinfo(wanted)
@@ -98,9 +98,9 @@ def array(
     """An array of a number, a nested list, a NumPy array or another array.
 
     A Python scalar stays weakly typed unless a dtype is given. 64-bit NumPy arrays are narrowed with a warning unless
-    enable_x64. An array of ours is copied, so that either can be donated or deleted; with copy=False it is the result
-    itself where it has the dtype. TypeError for an object without numbers, ValueError for nested lists of uneven
-    lengths.
+    enable_x64 is set. An array of this package is copied, so that either can be donated or deleted. With copy=False, it
+    is the result itself if it has the dtype. TypeError for an object without numbers, ValueError for nested lists of
+    uneven lengths.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array([[1, 2], [3, 4]], dtype="float32")
@@ -118,7 +118,7 @@ def array(
 
 
 def copied(x: Any) -> Any:
-    """x, an array, in memory of its own. What is traced needs no copy: compiled code gives no argument as a result."""
+    """x, an array, in separate memory. A traced value needs no copy: compiled code returns no argument as a result."""
     return copy_of(x) if type(x) is RuntimeArray and current_trace() is None else x
 
 
@@ -170,7 +170,7 @@ def asarray(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """a as an array, itself where it is one of the dtype, unless copy=True. See `array`.
+    """a as an array. An array of the dtype is returned itself unless copy=True. See `array`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.asarray([1.5, 2])
@@ -183,12 +183,12 @@ def asarray(
 
 
 def copy(a: Any, order: str | None = None) -> Array:
-    """a as an array, in memory of its own."""
+    """a as an array, in separate memory."""
     return array(a, order=order)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of a value, which broadcasts to the shape. Without a dtype that of the value.
+    """An array of a value, which broadcasts to the shape. The default dtype is that of the value.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.full((2,), 7)
@@ -242,14 +242,14 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of zeros: memory that holds anything is never given out."""
+    """An array of zeros: uninitialized memory is never returned."""
     return divided("empty", _constant("empty", shape, 0, dtype, device), out_sharding)
 
 
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """An array of a value, with the shape and dtype of a unless they are given.
+    """An array of a value, with the shape and dtype of a unless these are given.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.full_like(pnp.ones(2), 7)
@@ -272,38 +272,38 @@ def full_like(
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Zeros with the shape and dtype of a unless they are given."""
+    """Zeros with the shape and dtype of a unless these are given."""
     return divided("zeros_like", full_like(a, 0, dtype, shape, device=device), out_sharding)
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Ones with the shape and dtype of a unless they are given."""
+    """Ones with the shape and dtype of a unless these are given."""
     return divided("ones_like", full_like(a, 1, dtype, shape, device=device), out_sharding)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
-    """Zeros with the shape and dtype of the prototype unless they are given."""
+    """Zeros with the shape and dtype of the prototype unless these are given."""
     return full_like(prototype, 0, dtype, shape, device=device)
 
 
 def _fixed(name: str, x: Any) -> Any:
-    """A number that is needed while tracing, since a size depends on it."""
+    """A number that must be known while tracing, because a size depends on it."""
     if isinstance(x, Tracer):
         no_value(ConcretizationTypeError, x, f"{name}: the value, for the size of the result,", "give a number")
     return x.item() if hasattr(x, "item") else x
 
 
 def _whole(name: str, x: Any) -> Any:
-    """A dimension or a whole number, beside dimensions."""
+    """A symbolic size or a whole number, in a call with symbolic sizes."""
     if isinstance(x, Dim) or x == int(x):
         return x if isinstance(x, Dim) else int(x)
-    raise TypeError(f"{name}: beside dimensions it takes whole numbers, so that the size is a dimension, got {x!r}")
+    raise TypeError(f"{name}: with symbolic sizes, the other arguments must be whole numbers, got {x!r}")
 
 
 def arange(
     start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """start, start + step, ... below stop; of integers int32, else float32, unless a dtype is given.
+    """start, start + step, ... below stop. The dtype is int32 for integers, else float32, unless it is given.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.arange(2, 10, 3)
@@ -346,7 +346,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """num values from start to stop, at equal distances; stop is the last one unless not endpoint.
+    """num values from start to stop, at equal distances. The last value is stop unless endpoint is false.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linspace(0, 1, 5)
@@ -371,12 +371,12 @@ def linspace(
 
 
 def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) -> tuple[Array, Array]:
-    """num numbers of a dtype from first to last along a first dimension, integers rounded down, and their distance."""
+    """num numbers of a dtype from first to last along a first dimension (integers rounded down), and their distance."""
     given, whole = dtypes.wider(first, last), dtypes.is_integer(dtype)
-    # No float16, which can't count.
+    # Not float16, which can't count far enough.
     kind = dtypes.wider(inexact(given), inexact(dtype), dtypes.float32)
     parts = num - 1 if endpoint else num
-    # Where there is one number only, a step is nan, and the number is the start.
+    # For a single number, the step is nan, and the number is the start.
     several: Any = None if isinstance(parts, int) or surely_below(0, parts) else elementwise.gt(parts, 0)
     count: Any = elementwise.max(parts, 1) if several is not None else max(parts, 1)
     ends = first, last
@@ -397,7 +397,7 @@ def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) ->
         return cast(_exact_line(start, stop, count, shape, offset), dtype), step
     first, last = broadcast_to(first, shape), broadcast_to(last, shape)
     if whole:
-        # One quotient of what is exact for whole numbers: it is rounded once, and not below a whole result.
+        # A single quotient of exact values, for whole numbers. It is rounded once, and not below a whole result.
         total = elementwise.mul(first, elementwise.sub(cast(count, kind), index))
         total = elementwise.add(total, elementwise.mul(last, index))
         return cast(elementwise.floor(elementwise.div(total, cast(count, kind))), dtype), step
@@ -412,15 +412,15 @@ def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) ->
 
 
 def _exact_line(first: Any, last: Any, count: Any, shape: tuple[Any, ...], offset: Array) -> Array:
-    """first + floor(k (last - first) / count) of integers, near which first + offset is.
+    """first + floor(k (last - first) / count) for integers, from the approximation first + offset.
 
-    What the offset has lost follows from the remainder of its product with count, which is small: so it is right though
-    the products wrap.
+    The error of the offset follows from the remainder of its product with count, which is small. So the result is
+    right even if the products wrap.
     """
     integer = dtypes.scalar_dtype(int)
     first, last = (broadcast_to(cast(end, integer), shape) for end in (first, last))
     count = broadcast_to(cast(count, integer), shape)
-    # The distance of two integers may need all bits of an unsigned one.
+    # The distance of two integers may need all bits of an unsigned dtype.
     size = cast(elementwise.abs(offset), np.dtype(f"u{integer.name}"))
     near = cast(size, integer)
     near = elementwise.select(elementwise.lt(offset, 0), elementwise.neg(near), near)
@@ -447,7 +447,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Array:
-    """num powers of the base, whose exponents go from start to stop at equal distances.
+    """num powers of the base, whose exponents have equal distances from start to stop.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.logspace(0, 2, 3)
@@ -461,7 +461,7 @@ def logspace(
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
-    """num numbers from start to stop, each the same multiple of the one before.
+    """num numbers from start to stop; the ratio of neighbours is constant.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.geomspace(1, 8, 4).round(3)
@@ -475,7 +475,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     logarithms = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
     exponents, _ = line_between(logarithms[0], logarithms[1], num, endpoint, kind)
     result = elementwise.mul(*broadcast("geomspace", sign, elementwise.exp(exponents)))
-    # The ends are what was given, and not what their logarithms give.
+    # The ends are the given numbers, not results of logarithms.
     shape = get_aval(result).shape
     index = movement.broadcasted_iota(np.int32, shape, 0)
     ends = [(0, first), (num - 1, last)] if endpoint else [(0, first)]
@@ -485,30 +485,30 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
-    """A vector of the contents of bytes, from an offset in bytes on; count elements, or all (-1)."""
+    """A vector of the contents of bytes, from an offset in bytes; count elements, or all (-1)."""
     kind = dtypes.as_dtype(dtype)
     return asarray(np.frombuffer(buffer, kind, count, offset), dtype=dtype)
 
 
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
-    """A vector of the numbers that a text holds, between separators."""
+    """A vector of the numbers in a text, between separators."""
     if not sep:
         raise ValueError("fromstring: sep is the text between two numbers, and must not be empty; see frombuffer")
     return asarray(np.fromstring(string, dtypes.as_dtype(dtype), count, sep=sep), dtype=dtype)
 
 
 def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Array:
-    """A vector of the contents of a file: bytes, from an offset on, or text with sep between two numbers."""
+    """A vector of the contents of a file: bytes from an offset, or text with sep between two numbers."""
     return asarray(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset), dtype=dtype)
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
-    """A vector of the numbers that an iterable gives; count of them, or all (-1)."""
+    """A vector of the numbers of an iterable; count of them, or all (-1)."""
     return asarray(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
 def diagonal_offset(name: str, k: Any) -> Array:
-    """Which diagonal is meant, as an int32 that may be traced. TypeError for what is no integer."""
+    """The number of a diagonal, as an int32 that may be traced. TypeError for an object that is not an integer."""
     check_arrays(name, k)
     aval = get_aval(k)
     if aval.shape or not dtypes.is_integer(aval.dtype):
@@ -566,11 +566,13 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
 
 
 class Scalar(type):
-    """The class of the names of dtypes. Such a name stands for its dtype, and called makes an array of it, as
-    `float16(1)`. NumPy's numbers of the dtype are its instances; arrays are none."""
+    """The class of the names of dtypes. Such a name stands for its dtype; a call creates an array, as `float16(1)`.
+
+    NumPy's numbers of the dtype are its instances; arrays are not.
+    """
 
     def __new__(cls, name: str, dtype: Callable[[], Any]) -> "Scalar":
-        doc = f"The dtype {name}; called, makes an array of it."
+        doc = f"The dtype {name}; a call creates an array of it."
         return super().__new__(
             cls, name, (), {"__module__": "pycompiler.numpy", "__doc__": doc, "_dtype": staticmethod(dtype)}
         )

@@ -44,14 +44,14 @@ def _cumulative(
     else:
         wanted = computed = dtypes.canonicalize_requested(dtype, name)
         if wanted == dtypes.bool_:
-            # Counted, so that nothing cancels.
+            # The number of true elements, so that nothing cancels.
             a, computed = ufuncs.truth(name, a), dtypes.scalar_dtype(int)
     result = function(cast(a, computed), axis)
     return result if computed == wanted else lax.ne(result, 0)
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The running sums along an axis (None: of the flat array), of bools as integers.
+    """The running sums along an axis (None: of the flat array); bools count as integers.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.cumsum(pnp.array([1, 2, 3]))
@@ -61,7 +61,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
-    """The running products along an axis (None: of the flat array), of bools as integers.
+    """The running products along an axis (None: of the flat array); bools count as integers.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.cumprod(pnp.array([1, 2, 3]))
@@ -90,14 +90,14 @@ def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = N
 def _standard(
     name: str, function: Callable[..., Array], x: Any, axis: int | None, dtype: Any, first: int | None
 ) -> Array:
-    """A running result as the Array API has it; with `first` it starts from that."""
+    """A running result as the Array API defines it; with `first`, it starts with that value."""
     check_arrays(name, x)
     ndim = len(get_aval(x).shape)
     if ndim == 0:
         raise ValueError(f"{name}: takes an array with at least one dimension, got {short(get_aval(x))}")
     if axis is None:
         if ndim != 1:
-            raise ValueError(f"{name}: {short(get_aval(x))} has {ndim} dimensions; say by axis= along which")
+            raise ValueError(f"{name}: {short(get_aval(x))} has {ndim} dimensions; name one by axis=")
         axis = 0
     axis = canonical_axis(name, axis, ndim)
     result = _cumulative(name, function, x, axis, dtype, None, widens=True)
@@ -109,19 +109,19 @@ def _standard(
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """The running sums along an axis, which only a vector need not name; with include_initial from 0 on."""
+    """The running sums along an axis, which is optional for a vector; with include_initial, they start with 0."""
     return _standard("cumulative_sum", cumulative.cumsum, x, axis, dtype, 0 if include_initial else None)
 
 
 def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Array:
-    """The running products along an axis, which only a vector need not name; with include_initial from 1 on."""
+    """The running products along an axis, which is optional for a vector; with include_initial, they start with 1."""
     return _standard("cumulative_prod", cumulative.cumprod, x, axis, dtype, 1 if include_initial else None)
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
-    """The differences of neighbours along an axis, n times; of bools whether they differ.
+    """The differences of neighbours along an axis, n times; for bools, whether they differ.
 
-    prepend and append are put in front and behind before: arrays, or scalars that are repeated.
+    prepend and append are first added in front and behind: arrays, or scalars that are repeated.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.diff(pnp.array([1, 4, 9]))
@@ -157,7 +157,7 @@ def _diff(a: Array, *, n: int, axis: int) -> Array:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
-    """The differences of neighbours in the flat array, with to_begin in front and to_end behind."""
+    """The differences of neighbours in the flat array, with to_begin in front and to_end behind them."""
     given = [x for x in (to_begin, to_end) if x is not None]
     check_arrays("ediff1d", ary, *given)
     if get_aval(ary).dtype == dtypes.bool_:

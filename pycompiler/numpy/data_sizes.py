@@ -1,6 +1,6 @@
-"""Results whose size depends on data, in a graph where that may be: see `core.data_sizes`. Below `index_plan`.
+"""Results with data-dependent sizes, in graphs that allow them: see `core.data_sizes`. Below `index_plan`.
 
-Each is computed as large as it can be, and `take_first` cuts it to what there is.
+Each result is computed at its maximum size; `take_first` cuts it to the actual size.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ INT32 = np.dtype(np.int32)
 
 
 def hint() -> str:
-    """What messages add to what there is to do."""
+    """The advice that messages add about data-dependent sizes."""
     if not is_dynamic():
         return 'or call the function under jit(..., dynamic="auto"), where sizes may depend on data'
     if current_scope() is None:
@@ -38,37 +38,37 @@ def hint() -> str:
 
 @dataclass(frozen=True)
 class Counted:
-    """How many there are: the scalar, and the symbol that stands for it (0 where there can be none)."""
+    """A number of elements: the scalar, and the symbol that stands for it (0 if there can be none)."""
 
     count: Array
     size: Dimension
 
     def first(self, padded: Array) -> Array:
-        """The part of an array that there is."""
+        """The counted first elements of an array."""
         return padded if self.size == 0 else take_first.bind(padded, self.count, size=self.size)
 
 
 @dataclass(frozen=True)
 class Places(Counted):
-    """The places at which a flat mask holds, first in a vector of all places."""
+    """The places at which a flat mask holds, at the start of a vector of the length of the mask."""
 
     padded: Array
 
 
 def _scope(x: Any) -> Scope | None:
-    """The scope in which the size may depend on x; None where it may not."""
+    """The scope in which the size may depend on x; None if it may not."""
     return current_scope() if isinstance(x, Tracer) and isinstance(_plain(x), GraphTracer) else None
 
 
 def _plain(x: Any) -> Any:
-    """Without tangents."""
+    """x without tangents."""
     while isinstance(x, JvpTracer):
         x = x.primal
     return x
 
 
 def counted(name: str, count: Array, most: Dimension) -> Counted | None:
-    """Of a traced count; None where sizes may not depend on it."""
+    """`Counted` for a traced count; None if sizes may not depend on it."""
     scope = _scope(count)
     if scope is None:
         return None
@@ -76,7 +76,7 @@ def counted(name: str, count: Array, most: Dimension) -> Counted | None:
 
 
 def places_of(name: str, mask: Array) -> Places | None:
-    """The places where a mask of any shape holds; None where a size may not depend on it. One mask has one size."""
+    """The places where a mask of any shape holds; None if a size may not depend on it. One mask has one size."""
     scope = _scope(mask)
     if scope is None:
         return None
@@ -88,16 +88,16 @@ def places_of(name: str, mask: Array) -> Places | None:
 
 
 def gathered_places(name: str, mask: Array) -> list[Array] | None:
-    """The indices where a mask holds, one array for each of its dimensions; None where a size may not depend on it."""
+    """The indices where a mask holds, one array for each of its dimensions; None if a size may not depend on it."""
     found = places_of(name, mask)
     return None if found is None else [found.first(part) for part in unravel(found.padded, get_aval(mask).shape)]
 
 
 def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
-    """The indices of row-major places."""
+    """The indices of places in row-major order."""
     result: list[Array] = []
     for size in reversed(shape[1:]):
-        # Of nothing, which a symbol may be, there are no places.
+        # A symbolic size may be 0. Then there are no places to divide.
         size = cast(size if isinstance(size, Dim) else max(size, 1), get_aval(places).dtype)
         result.append(lax.rem(places, size))
         places = lax.div(places, size)
@@ -105,7 +105,7 @@ def unravel(places: Array, shape: Sequence[Any]) -> list[Array]:
 
 
 def not_empty(rows: Array) -> Array:
-    """An array with one more row, where it may have none: of no rows nothing is gathered."""
+    """An array with one more row if it may be empty, because a gather needs at least one row."""
     size, ndim = get_aval(rows).shape[0], get_aval(rows).ndim
     if not isinstance(size, Dim) or surely_below(0, size):
         return rows
@@ -120,7 +120,7 @@ def _places(scope: Scope, name: str, mask: Array) -> Places:
         return Places(np.int32(0), 0, movement.full((0,), 0, INT32))
     dtype = dtypes.position_dtype(name, most)
     ones = cast(flat, dtype)
-    # The n-th place is written to the n-th element; where the mask does not hold, out of range.
+    # The n-th place is written to the n-th element. Where the mask does not hold, the target is out of range.
     targets = lax.select(
         flat, lax.sub(cumulative.cumsum(ones), dtype.type(1)), movement.full((most,), cast(most, dtype))
     )

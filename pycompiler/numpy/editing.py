@@ -1,4 +1,4 @@
-"""Arrays with parts taken out, put in or repeated. After `positions`."""
+"""Deletion, insertion and repetition of parts of arrays. After `positions`."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
-    """The value of what says how large the result is."""
+    """The concrete value of an argument that determines the size of the result."""
     if isinstance(x, Tracer):
         no_value(
             ConcretizationTypeError, x, f"{name}: the value of {what}, for the size of the result,", "make it static"
@@ -48,7 +48,7 @@ def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
 def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Array:
     """arr without the parts at an integer, a slice, a mask or integers of an axis (None: of the flat array).
 
-    Integers may be traced if assume_unique_indices says that none occurs twice.
+    Integers may be traced if assume_unique_indices states that none occurs twice.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.delete(pnp.array([1, 2, 3]), 1)
@@ -65,7 +65,7 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
         mask = IndexUpdateRef(movement.full((size,), True), flattened(obj)).set(False)
         left = size - dim_product(get_aval(obj).shape)
         ranks = np.arange(size, dtype=np.int32)
-        # The places that stay come first in a sort that keeps the order.
+        # A stable sort moves the remaining places to the front.
         _, kept = reduction.sort_key_val(cast(ufuncs.logical_not(mask), np.dtype(np.int32)), ranks)
         return take(arr, movement.slice_in_dim(kept, 0, max(left, 0)), axis=axis, mode="clip")
     places = _concrete("delete", "obj", obj)
@@ -84,7 +84,7 @@ def delete(arr: Array, obj: Any, axis: int | None = None, *, assume_unique_indic
 
 
 def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
-    """arr with values put in before an integer, a slice or integers of an axis (None: of the flat array).
+    """arr with values inserted before an integer, a slice or integers of an axis (None: of the flat array).
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.insert(pnp.array([1, 2]), 1, 9)
@@ -113,7 +113,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     wide = (1,) * (len(shape) - len(given)) + given
     values = movement.reshape(values, wide)
     if len(get_aval(places).shape) == 0 and len(given) and len(given) <= len(shape):
-        # One place: the first dimension of the values counts along the axis.
+        # For one place, the first dimension of the values counts along the axis.
         values = movement.transpose(values, _moved(0, axis, len(shape)))
     number = dim_product(get_aval(places).shape)
     count: Any = get_aval(values).shape[axis] if number in (0, 1) and len(get_aval(places).shape) < 2 else number
@@ -128,7 +128,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
 
 
 def _shifted(places: np.ndarray[Any, Any], count: Any, size: int) -> tuple[Any, Any]:
-    """Where what is put in before places of an array of a size comes to lie, and where its elements do."""
+    """The final places of inserted values, and those of the elements of an array of a size."""
     places = np.broadcast_to(places.ravel(), (count,))
     order = np.argsort(places, kind="stable")
     new = np.empty(count, np.int64)
@@ -138,7 +138,7 @@ def _shifted(places: np.ndarray[Any, Any], count: Any, size: int) -> tuple[Any, 
 
 
 def _shifted_when_run(places: Array, count: Any, size: int) -> tuple[Array, Array]:
-    """As `_shifted`, of places that are not known yet: those out of bounds are moved inside."""
+    """As `_shifted`, for places that are not known yet: places out of bounds are clamped."""
     whole = dtypes.position_dtype("insert", size + count)
     places = cast(flattened(places), whole)
     places = ufuncs.clip(ufuncs.where(ufuncs.less(places, 0), ufuncs.add(places, size), places), 0, size)
@@ -164,9 +164,9 @@ def repeat(
     total_repeat_length: int | None = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Every element of a, one after the other, so many times: a number, or one number for each.
+    """Each element of a repeated, one element after the other. repeats: a number, or one number for each element.
 
-    With total_repeat_length the repeats may be traced: excess elements are dropped, and the last element fills the
+    With total_repeat_length, the repeats may be traced: excess elements are dropped, and the last element fills the
     rest.
 
     >>> import pycompiler.numpy as pnp
@@ -174,7 +174,7 @@ def repeat(
     Array([1, 1, 2, 2], dtype=int32)
     """
     check_arrays("repeat", a)
-    # A scalar counts as a vector of one, as in NumPy.
+    # A scalar counts as a vector of one element, as in NumPy.
     axis = axis if axis is None else canonical_axis("repeat", axis, len(get_aval(a).shape) or 1)
     if axis is None or get_aval(a).shape == ():
         a, axis = flattened(a), 0

@@ -1,7 +1,7 @@
 """einsum and einsum_path: sums of products by Einstein's convention, as a sequence of contractions of pairs.
 
-Each operand first loses the indices that nothing else has; then operands are contracted in the order that NumPy's
-einsum_path finds for their shapes.
+Each operand is first summed over the indices that only it has. Then the operands are contracted in the order that
+NumPy's einsum_path finds for their shapes.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ Path = tuple[tuple[int, ...], ...]
 
 
 def _as_text(name: str, subscripts: Any, operands: Sequence[Any]) -> tuple[str, list[Any]]:
-    """The subscripts as a string, and the operands: the interleaved form (a, [0, 1], b, [1, 2], [0, 2]) spelled out."""
+    """The subscripts as a string, and the operands, also for the interleaved form (a, [0, 1], b, [1, 2], [0, 2])."""
     if isinstance(subscripts, str):
         return subscripts, list(operands)
     given = [subscripts, *operands]
@@ -48,7 +48,7 @@ def _as_text(name: str, subscripts: Any, operands: Sequence[Any]) -> tuple[str, 
 
 
 def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str], str]:
-    """The indices of each operand and of the result, an ellipsis spelled out in unused letters."""
+    """The indices of each operand and of the result; unused letters replace an ellipsis."""
     text = subscripts.replace(" ", "")
     inputs, arrow, output = text.partition("->")
     terms = inputs.split(",")
@@ -80,7 +80,7 @@ def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str],
 
 
 def _find_path(name: str, terms: Sequence[str], output: str, shapes: Sequence[Any], optimize: Any) -> tuple[Path, str]:
-    """The operands that are contracted together, one group after the other, and NumPy's account of it."""
+    """The groups of operands that are contracted together, in order, and NumPy's report."""
     if optimize is True or optimize in ("auto", "auto-hq", "optimal"):
         optimize = "optimal" if len(terms) <= 5 else "greedy"
     if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
@@ -91,7 +91,7 @@ def _find_path(name: str, terms: Sequence[str], output: str, shapes: Sequence[An
     for term, shape in zip(terms, shapes, strict=True):
         for letter, size in zip(term, shape, strict=True):
             sizes[letter] = max(sizes.get(letter, 0), typical(size))
-    # NumPy wants arrays; of these only the shape is looked at, and no size of 0 nor one that is broadcast.
+    # NumPy needs arrays but only reads their shapes. Sizes of 0 and broadcast sizes are replaced.
     stand_ins = [np.broadcast_to(np.float32(0), [max(sizes[letter], 1) for letter in term]) for term in terms]
     path, account = np.einsum_path(f"{','.join(terms)}->{output}", *stand_ins, optimize=optimize)
     return tuple(tuple(int(i) for i in group) for group in path[1:]), account
@@ -129,7 +129,7 @@ def _pair(
     preferred: Any,
     dot_general: Callable[..., Array],
 ) -> tuple[Array, str]:
-    """Two operands contracted over the indices that both have and nothing later needs."""
+    """Two operands contracted over their common indices that no later step needs."""
     sizes = dict(zip(left, get_aval(a).shape, strict=True))
     for letter, size in list(zip(right, get_aval(b).shape, strict=True)):
         known = sizes.get(letter, size)
@@ -139,7 +139,7 @@ def _pair(
                 f"{short(get_aval(b))}"
             )
         if known != size:
-            # A size of 1 broadcasts: drop it from its side.
+            # A size of 1 broadcasts: remove the dimension from its operand.
             if size == 1:
                 b, right = movement.squeeze(b, (right.index(letter),)), right.replace(letter, "")
             else:
@@ -195,10 +195,10 @@ def einsum(
 ) -> Array:
     """Sums of products by Einstein's convention: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
-    Without `->` the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
-    optimize: how the order of contractions is found, 'auto' ('optimal' up to five operands), 'optimal', 'greedy', False
-    (from left to right), or a path of einsum_path. _dot_general: the function for the matmul of a pair, with the
-    signature of `lax.dot_general`. ValueError where the indices do not fit.
+    Without `->`, the indices that occur once are kept, in alphabetical order; `...` stands for broadcast dimensions.
+    optimize: the method that orders the contractions: 'auto' ('optimal' up to five operands), 'optimal', 'greedy',
+    False (from left to right), or a path of einsum_path. _dot_general: the function for the matmul of a pair, with the
+    signature of `lax.dot_general`. ValueError if the indices do not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.einsum("ij,j->i", pnp.eye(2), pnp.array([3.0, 4.0]))
@@ -239,8 +239,7 @@ def einsum(
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[tuple[int, ...]], Any]:
-    """The order in which einsum would contract, as groups of positions in the list of remaining operands, and an
-    account."""
+    """The order of einsum's contractions, as groups of positions in the list of remaining operands, and a report."""
     text, given = _as_text("einsum_path", subscripts, operands)
     check_arrays("einsum_path", *given)
     shapes = [get_aval(x).shape for x in given]

@@ -1,6 +1,6 @@
-"""numpy.fft: transforms along any axes, with lengths and normalization, on lax's over the trailing ones.
+"""numpy.fft: transforms along any axes, with lengths and normalization, based on lax's over the trailing axes.
 
-Stands beside the other modules of numpy. float16 and bfloat16 are computed in float32. Reference: NumPy's `numpy.fft`.
+float16 and bfloat16 are computed in float32. Reference: NumPy's `numpy.fft`.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def _norm(name: str, norm: str | None) -> str:
 
 
 def _resized(x: Array, lengths: Sequence[int], axes: Sequence[int]) -> Array:
-    """The array cut or filled up with zeros, at the end, to a length along each axis."""
+    """The array cut or padded with zeros, at the end, to a length along each axis."""
     shape = x.shape
     widths = [(0, 0)] * len(shape)
     index = [slice(None)] * len(shape)
@@ -51,7 +51,7 @@ def _resized(x: Array, lengths: Sequence[int], axes: Sequence[int]) -> Array:
 def _plan(
     name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: Sequence[int] | None, *, half: bool
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes and the lengths of the real side along them; `half`: the last one is the half of a spectrum."""
+    """The axes, and the lengths of the real side along them. `half`: the last axis has half of a spectrum."""
     ndim = len(shape)
     if axes is None:
         axes = range(ndim) if s is None else range(ndim - len(s), ndim)
@@ -91,7 +91,7 @@ def _transform(
         wide = aval.dtype == rules.FLOAT64 or (dtypes.is_integer(aval.dtype) and aval.dtype.itemsize == 8)
         x = cast(x, rules.COMPLEX128 if wide else rules.COMPLEX64)
     if not axes:
-        # Of no axes the transform is the number itself, of the dtype that its kind gives.
+        # The transform over no axes is the identity, in the dtype of the kind.
         return complexes.real(x) if kind is FftType.IRFFT else cast(x, dtypes.with_parts(get_aval(x).dtype))
     taken = (*lengths[:-1], lengths[-1] // 2 + 1) if kind is FftType.IRFFT else lengths
     x = _resized(x, taken, axes)
@@ -99,7 +99,7 @@ def _transform(
     trailing = tuple(range(ndim - len(axes), ndim))
     x = movement.moveaxis(x, axes, trailing)
     x = fourier.fft(x, kind, lengths)
-    # lax divides in the inverse transforms by all, and in the others by nothing.
+    # lax divides inverse transforms by the product of the lengths, and does not scale the others.
     scale = {"backward": 1.0, "ortho": prod(lengths) ** -0.5, "forward": 1 / prod(lengths)}[norm]
     if kind in (FftType.IFFT, FftType.IRFFT):
         scale = {"backward": 1.0, "ortho": prod(lengths) ** 0.5, "forward": float(prod(lengths))}[norm]
@@ -115,7 +115,7 @@ def _one(n: int | None, axis: int, name: str) -> tuple[tuple[int] | None, tuple[
 
 
 def fft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The discrete Fourier transform along `axis`, cut or filled up with zeros to `n`; the result is complex.
+    """The discrete Fourier transform along `axis`, cut or padded with zeros to `n`; the result is complex.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.fft.fft(pnp.array([1.0, 0.0, 0.0, 0.0]))
@@ -135,7 +135,7 @@ def ifft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None
 
 
 def rfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The first `n // 2 + 1` entries of the transform of a real array. Raises TypeError for complex ones.
+    """The first `n // 2 + 1` entries of the transform of a real array. Raises TypeError for complex arrays.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.fft.rfft(pnp.ones(4))
@@ -155,7 +155,7 @@ def irfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = Non
 
 
 def hfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The real transform of an array that is the first half of one with Hermitian symmetry."""
+    """The real transform of an array that is the first half of an array with Hermitian symmetry."""
     opposite = _OPPOSITE[_norm("hfft", norm)]
     return _transform("hfft", FftType.IRFFT, ufuncs.conj(a), *_one(n, axis, "hfft"), opposite)
 
@@ -168,7 +168,7 @@ def ihfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = Non
 
 
 def fftn(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
-    """The transform along several axes (all by default), cut or filled up with zeros to the lengths `s`."""
+    """The transform along several axes (all by default), cut or padded with zeros to the lengths `s`."""
     return _transform("fftn", FftType.FFT, a, s, axes, norm)
 
 
@@ -182,7 +182,7 @@ def ifftn(
 def rfftn(
     a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
 ) -> Array:
-    """The transform of a real array along several axes: half of the spectrum along the last one."""
+    """The transform of a real array along several axes: half of the spectrum along the last axis."""
     return _transform("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
@@ -231,7 +231,7 @@ def _check_count(name: str, n: int) -> None:
 
 
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles for a unit of `d`: (n,).
+    """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles per unit of `d`: (n,).
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.fft.fftfreq(4)

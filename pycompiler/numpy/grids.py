@@ -1,4 +1,4 @@
-"""Indices and grids whose sizes are known: of triangles and diagonals, of flat arrays, `mgrid`, `r_` and their kin."""
+"""Indices and grids of known sizes: of triangles and diagonals, of flat arrays; `mgrid`, `r_` and related objects."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -46,9 +46,9 @@ __all__ = [
 
 
 def _known(name: str, x: Any, what: str) -> Any:
-    """The elements as a NumPy array, where the size or the check of a result depends on them."""
+    """The elements as a NumPy array, because the size or the check of a result depends on them."""
     if isinstance(x, Tracer):
-        no_value(ConcretizationTypeError, x, f"{name}: the value, for {what},", "give what is known while tracing")
+        no_value(ConcretizationTypeError, x, f"{name}: the value, for {what},", "give a value known while tracing")
     return np.asarray(x)
 
 
@@ -108,7 +108,7 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
 
 
 def mask_indices(n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, size: int | None = None) -> Any:
-    """The rows and columns where mask_func(ones((n, n)), k), as `triu`, is other than 0; `size` of them, or all."""
+    """The rows and columns where mask_func(ones((n, n)), k), as `triu`, is not 0; `size` of them, or all."""
     mask = mask_func(ones((n, n)), k)
     if isinstance(mask, Tracer):
         mask = np.asarray(mask_func(np.ones((n, n)), k))
@@ -120,8 +120,9 @@ def mask_indices(n: int, mask_func: Callable[[Any, int], Any], k: int = 0, *, si
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
-    """The index of each element of an array along each of its dimensions: one array, or with `sparse` one for each
-    dimension, of size 1 in the others.
+    """The index of each element of an array along each of its dimensions.
+
+    The result is one array, or, with `sparse`, one for each dimension, of size 1 in the others.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.indices((2, 2))[0]
@@ -139,9 +140,9 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:
-    """Vectors of indices, each along a dimension of its own: x[ix_(a, b)] is the product of rows a and columns b.
+    """Vectors of indices, each along a separate dimension: x[ix_(a, b)] has the rows a and the columns b.
 
-    A vector of bools stands for the indices of those that hold, which must be known.
+    A vector of bools stands for the indices where it holds, which must be known.
     """
     check_arrays("ix_", *args)
     results: list[Array] = []
@@ -157,7 +158,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
-    """Places in the flat array as an index for each dimension; those beyond the ends are brought into range."""
+    """An index for each dimension, from places in the flat array. Places outside of the array are clamped."""
     check_arrays("unravel_index", indices)
     if not dtypes.is_integer(get_aval(indices).dtype):
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
@@ -179,10 +180,10 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
 def ravel_multi_index(
     multi_index: Sequence[Any], dims: Sequence[int], mode: str = "raise", order: str = "C", *, dtype: Any = None
 ) -> Array:
-    """An index for each dimension as places in the flat array.
+    """Places in the flat array, from an index for each dimension.
 
-    mode: 'raise' (outside jit: the indices must be known), 'clip', 'wrap' or 'ignore'. order: 'C', the last dimension
-    counts fastest, or 'F', the first.
+    mode: 'raise' (outside jit: the indices must be known), 'clip', 'wrap' or 'ignore'. order: 'C' (the last dimension
+    varies fastest) or 'F' (the first).
     """
     if mode not in ("raise", "clip", "wrap", "ignore"):
         raise ValueError(f"ravel_multi_index: mode is 'raise', 'clip', 'wrap' or 'ignore', got {mode!r}")
@@ -221,7 +222,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     if inplace:
         raise TypeError("fill_diagonal: arrays never change; with inplace=False the changed array is the result")
     if wrap:
-        raise TypeError("fill_diagonal: the diagonal of a tall matrix is not continued, wrap=True is not there")
+        raise TypeError("fill_diagonal: the diagonal of a tall matrix is not continued, wrap=True is not supported")
     check_arrays("fill_diagonal", a, val)
     shape = get_aval(a).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) != 1):
@@ -237,10 +238,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: Any = None
 ) -> Array:
-    """How often each of 0, 1, ... is among the integers x, or the sum of their weights.
+    """The count of each of 0, 1, ... among the integers x, or the sum of their weights.
 
-    length: how many are counted; without it up to the greatest (outside jit), at least minlength. Negative ones count
-    as 0, those beyond the length are left out.
+    length: the number of counts. Without it, they go up to the greatest number (outside jit), and there are at least
+    minlength. Negative numbers count as 0; numbers beyond the length are ignored.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.bincount(pnp.array([0, 1, 1, 3]))
@@ -262,7 +263,7 @@ def bincount(
         check_arrays("bincount", weights)
         kind = get_aval(weights).dtype
         if get_aval(weights).shape != aval.shape:
-            raise ValueError(f"bincount: there is one weight for each of {short(x)}, got {short(weights)}")
+            raise ValueError(f"bincount: weights must have one element for each of {short(x)}, got {short(weights)}")
     if aval.dtype == dtypes.bool_:
         x = cast(x, dtypes.scalar_dtype(int))
     return divided(
@@ -288,7 +289,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
         raise TypeError(f"choose: a is made of integers, got {short(a)}")
     count = len(cases)
     if mode == "raise":
-        known = _known("choose", a, "whether a choice is there (pass mode='clip' or 'wrap')")
+        known = _known("choose", a, "whether a choice exists (pass mode='clip' or 'wrap')")
         if ((known < 0) | (known >= count)).any():
             raise ValueError(f"choose: a choice is not in 0..{count - 1}")
     a = ufuncs.remainder(a, count) if mode == "wrap" else ufuncs.clip(a, 0, count - 1)
@@ -301,7 +302,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
 
 
 def _line(name: str, key: slice) -> Array:
-    """The numbers of start:stop:step, or with an imaginary step so many from start to stop."""
+    """The numbers of start:stop:step. An imaginary step is the number of values from start to stop."""
     start, stop, step = (
         _known(name, one, "the size").item() if hasattr(one, "dtype") else one
         for one in (key.start, key.stop, key.step)
@@ -311,7 +312,7 @@ def _line(name: str, key: slice) -> Array:
 
 
 class _Grid:
-    """`mgrid` and `ogrid`: indexed by slices, give grids."""
+    """`mgrid` and `ogrid`: an index of slices gives grids."""
 
     def __init__(self, name: str, sparse: bool, summary: str) -> None:
         self.__name__, self._sparse, self.__doc__ = name, sparse, summary
@@ -331,7 +332,7 @@ class _Grid:
 
 
 class _Joiner:
-    """`r_` and `c_`: indexed by arrays, numbers and slices, join them."""
+    """`r_` and `c_`: an index of arrays, numbers and slices joins them."""
 
     def __init__(self, name: str, axis: int, ndmin: int, place: int, summary: str) -> None:
         self.__name__, self._defaults, self.__doc__ = name, (axis, ndmin, place), summary
@@ -360,7 +361,7 @@ class _Joiner:
             rank = 0 if isinstance(item, slice) else get_aval(line).ndim
             line = array(line, ndmin=ndmin)
             if place != -1 and ndmin > rank:
-                # Where the dimensions that were given come to stand among the new ones.
+                # The places of the given dimensions among the new ones.
                 shift = ndmin - abs(ndmin + place + 1) % ndmin
                 order = list(range(ndmin))
                 line = transpose(line, order[shift:] + order[:shift])

@@ -1,4 +1,4 @@
-"""Functions of two numbers whose steps would overflow, or lose what the result has. After `ufuncs`."""
+"""Functions of two numbers whose direct formulas would overflow or lose precision. After `ufuncs`."""
 
 from math import log
 from typing import Any
@@ -20,7 +20,7 @@ __all__ = [
 
 @weak_scalars
 def hypot(x: Any, y: Any, /) -> Array:
-    """sqrt(x**2 + y**2), without overflow on the way, of real numbers. Its derivative at 0 is taken to be 0."""
+    """sqrt(x**2 + y**2) of real numbers, without overflow of intermediate values. Its derivative at 0 counts as 0."""
     x, y = promoted_inexact("hypot", x, y)
     refuse_complex("hypot", x)
     return _hypot(x, y)
@@ -38,7 +38,7 @@ def _hypot(x: Array, y: Array) -> Array:
 
 @_hypot.defjvp
 def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    # Not that of the longer and the shorter side: which of two equal ones is longer says nothing of the second order.
+    # Not the derivative by the longer and the shorter side: for equal sides, that choice loses the second order.
     length = _hypot(*primals)
     some = lax.select(lax.eq(length, 0), 1.0, length)
     return length, lax.add(*(lax.mul(t, lax.div(side, some)) for t, side in zip(tangents, primals, strict=True)))
@@ -46,7 +46,7 @@ def _hypot_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> t
 
 @weak_scalars
 def logaddexp2(x: Any, y: Any, /) -> Array:
-    """log2(2**x + 2**y), without overflow on the way."""
+    """log2(2**x + 2**y), without overflow of intermediate values."""
     x, y = promoted_inexact("logaddexp2", x, y)
     if not dtypes.is_complex(get_aval(x).dtype):
         return _logaddexp2(x, y)

@@ -1,4 +1,4 @@
-"""Histograms: the edges of bins, and how many values lie in each."""
+"""Histograms: the edges of bins, and the number of values in each bin."""
 
 import builtins
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ __all__ = [
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """The edges of bins: `bins` itself where it is a vector of them, else so many equal bins over range.
+    """The edges of bins: `bins` itself if it is a vector of edges, else that number of equal bins over range.
 
-    range: (low, high), by default the minimum and the maximum of a. Equal ones are moved apart by 1/2 each.
+    range: (low, high), by default the minimum and the maximum of a. Equal limits are moved apart by 1/2 each.
     """
     return _edges("histogram_bin_edges", a, bins, range)
 
@@ -59,9 +59,9 @@ def _edges(name: str, a: Any, bins: Any, limits: Any) -> Array:
 
 
 def _bin_of(edges: Array, values: Array) -> Array:
-    """The number of the bin of each value from 1; 0 below the first edge, one more than there are above the last."""
+    """The number of the bin of each value, from 1; 0 below the first edge, the number of bins plus 1 above the last."""
     place = searchsorted(edges, values, side="right")
-    # The last bin holds its upper edge too.
+    # The last bin includes its upper edge.
     last = movement.index_in_dim(edges, -1, keepdims=False)
     return ufuncs.where(ufuncs.equal(values, last), get_aval(edges).shape[0] - 1, place)
 
@@ -73,7 +73,7 @@ def _weighted(name: str, a: Any, weights: Any, shape: tuple[int, ...]) -> tuple[
         return a, movement.full(shape, 1, get_aval(a).dtype)
     check_arrays(name, a, weights)
     if get_aval(weights).shape != shape:
-        raise ValueError(f"{name}: there is one weight for each of {shape}, got {short(weights)}")
+        raise ValueError(f"{name}: weights must have one element for each of {shape}, got {short(weights)}")
     dtype = inexact(dtypes.wider(a, weights))
     return cast(a, dtype), cast(weights, dtype)
 
@@ -83,7 +83,7 @@ def histogram(
 ) -> tuple[Array, Array]:
     """The number of values in each bin (or the sum of their weights), and the edges of the bins.
 
-    bins, range: see histogram_bin_edges. density: divided by the widths and the sum, so that the integral is 1.
+    bins, range: see histogram_bin_edges. density: divide by the widths and the sum, so that the integral is 1.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.histogram(pnp.array([1, 2, 2, 4]), bins=3)
@@ -107,7 +107,7 @@ def _widths(edges: Array) -> Array:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Array, Array, Array]:
-    """How many of the points (x, y) lie in each bin, and the edges along x and y.
+    """The number of points (x, y) in each bin, and the edges along x and y.
 
     bins: a number, a vector of edges for both, or a list of two of either.
     """
@@ -126,8 +126,8 @@ def histogramdd(
     weights: Any = None,
     density: bool | None = None,
 ) -> tuple[Array, list[Array]]:
-    """The number of points, which are the rows of sample, in each bin (int32; with weights, the sum of their weights),
-    and the edges along each dimension.
+    """The number of points in each bin (int32; with weights, the sum of their weights), and the edges along each
+    dimension. The points are the rows of sample.
 
     bins: a number, or for each dimension a number or its edges. range: for each dimension None or (low, high).
     """
@@ -139,7 +139,7 @@ def histogramdd(
     counted = weights is None
     sample, weights = _weighted("histogramdd", sample, weights, (points,))
     if counted:
-        # How many there are is an integer.
+        # The number of points is an integer.
         weights = movement.full((points,), 1, dtypes.scalar_dtype(int))
     each = [bins] * rank if not isinstance(bins, list | tuple) and np.ndim(bins) == 0 else list(bins)
     if len(each) != rank:
@@ -151,7 +151,7 @@ def histogramdd(
     edges = [
         _edges("histogramdd", column, one, limit) for column, one, limit in zip(columns, each, limits, strict=True)
     ]
-    # With a bin below and one above in each dimension, which are left out in the end.
+    # One more bin below and one above in each dimension, which are removed at the end.
     sizes = tuple(get_aval(edge).shape[0] + 1 for edge in edges)
     place: Array = 0
     for edge, column, size in zip(edges, columns, sizes, strict=True):

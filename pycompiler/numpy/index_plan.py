@@ -1,7 +1,7 @@
-"""An index expression, understood: which part of each dimension of x it takes, and how the result is laid out.
+"""Analysis of an index expression: the part of each dimension of x that it selects, and the layout of the result.
 
-`plan` is the one place that knows NumPy's rules for indices; `indexing` reads by a plan, `updates` writes by one. Two
-parts come out of it: the static one, a `Plan`, which can be the key of a compiled call, and the arrays, its arguments.
+Only `plan` implements NumPy's rules for indices. `indexing` reads by a plan, `updates` writes by one. The result has
+two parts: the static `Plan`, which can be part of the key of a compiled call, and the arrays, which are its arguments.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from pycompiler.numpy.promotion import broadcast_of
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A slice of a dimension: `count` elements from `start` on, in steps; it lies inside."""
+    """A slice of a dimension: `count` elements from `start`, with a step. It lies inside the dimension."""
 
     start: Any = 0
     count: Any = 0
@@ -37,22 +37,22 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an index says, without the values of its arrays."""
+    """The static content of an index, without the values of its arrays."""
 
-    shape: tuple[Any, ...]  # of x
-    axes: tuple[Slice | int, ...]  # of each dimension of x: its slice, or which of the arrays indexes it
-    order: tuple[int | None, ...]  # the result's dimensions beside those of the arrays: which of x, None for a new one
-    place: int  # where in `order` the arrays' dimensions stand
-    batch: tuple[Any, ...]  # the arrays' common shape
-    wrapped: tuple[bool, ...]  # of each array: whether a negative index counts from the end
+    shape: tuple[Any, ...]  # the shape of x
+    axes: tuple[Slice | int, ...]  # for each dimension of x: its slice, or the number of the array that indexes it
+    order: tuple[int | None, ...]  # result dimensions, without those of the arrays: one of x, or None for a new one
+    place: int  # the place of the arrays' dimensions in `order`
+    batch: tuple[Any, ...]  # the common shape of the arrays
+    wrapped: tuple[bool, ...]  # for each array: whether a negative index counts from the end
 
     @property
     def indexed(self) -> dict[int, int]:
-        """The dimensions of x that arrays index, and which array does."""
+        """The dimensions of x that arrays index, with the number of the array."""
         return {dim: axis for dim, axis in enumerate(self.axes) if isinstance(axis, int)}
 
     def layout(self) -> list[Any]:
-        """The result's dimensions without new ones: a dimension of x, or ('batch', i) for the arrays' i-th."""
+        """The result's dimensions without new ones: a dimension of x, or ('batch', i) for the i-th of the arrays."""
         labels: list[Any] = [item for item in self.order[: self.place] if item is not None]
         labels += [("batch", i) for i in range(len(self.batch))]
         return [*labels, *(item for item in self.order[self.place :] if item is not None)]
@@ -70,19 +70,19 @@ class Plan:
 
 @dataclass(slots=True)
 class Entry:
-    """An array of an index, with its value where it is a Python integer or a dimension."""
+    """An array of an index, with its value if it is a Python integer or a dimension."""
 
     array: Array
     static: Any = None
 
     @property
     def is_far(self) -> bool:
-        """Whether it is a number that int32 does not hold: a slice may be there, but no array of positions."""
+        """Whether it is a number that int32 does not hold. A slice can start there; arrays have no such positions."""
         return isinstance(self.static, int) and type(self.array) is np.int64
 
 
 def arrays_of(name: str, entries: Sequence[Entry]) -> list[Array]:
-    """The arrays of an index. OverflowError where there is a position that their dtypes do not hold."""
+    """The arrays of an index. OverflowError for a position that their dtypes do not hold."""
     for entry in entries:
         if entry.is_far:
             dtypes.position_dtype(name, entry.static)
@@ -94,22 +94,24 @@ def _is_array(item: Any) -> bool:
 
 
 def is_mask(item: Any) -> bool:
-    """Whether an item of an index is a boolean array, or a bool."""
+    """Whether an item of an index is a boolean array or a bool."""
     return type(item) is bool or (
         isinstance(item, RuntimeArray | Tracer | np.ndarray | np.generic) and get_aval(item).dtype == dtypes.bool_
     )
 
 
 def lone_mask(index: Any) -> Any:
-    """The mask, if an index is one, alone or with an ellipsis after it."""
+    """The mask, if an index is one mask, alone or with an ellipsis after it."""
     if isinstance(index, tuple) and len(index) in (1, 2) and (len(index) == 1 or index[1] is Ellipsis):
         index = index[0]
     return index if is_mask(index) else None
 
 
 def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int, ...]]]]:
-    """The items of an index, with lists as arrays and masks as the integers at which they hold; and for each mask the
-    place of its first item, and its shape."""
+    """The items of an index, and the place of the first item and the shape of each mask.
+
+    Lists become arrays. Masks become the integers at which they hold.
+    """
     if isinstance(index, list):
         raise TypeError(
             f"{name}: a list may mean one array or several indices: write x[array(...)] or x[tuple(...)], got {index!r}"
@@ -125,7 +127,7 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
             shape = get_aval(item).shape
             masks.append((len(items), shape))
             places = _places(name, item)
-            # A mask without dimensions takes none of x, and adds one of size 1 or 0.
+            # A mask without dimensions uses no dimension of x, and adds one of size 1 or 0.
             items.extend(places if shape else [Entry(np.zeros(len(places[0]), np.int32))])
         elif item is None or item is Ellipsis or isinstance(item, slice | Dim):
             items.append(item)
@@ -137,7 +139,7 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
             elif isinstance(item, np.generic):
                 item = int(item)
             elif isinstance(item, np.ndarray) and item.dtype == np.int64 and not config.enable_x64:
-                item = np.clip(item, -(2**31), 2**31 - 1).astype(np.int32)  # the bits that a place does not need
+                item = np.clip(item, -(2**31), 2**31 - 1).astype(np.int32)  # no place needs more bits
             items.append(item)
         else:
             raise TypeError(f"{name}: {item!r} of type {type(item).__name__} is not an index")
@@ -169,7 +171,7 @@ def _takes(item: Any) -> bool:
 
 
 def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[Entry]]:
-    """The plan of an index of x, and its arrays. IndexError for too many indices, TypeError for what is no index."""
+    """The plan of an index of x, and its arrays. IndexError for too many indices, TypeError for an invalid index."""
     aval = get_aval(x)
     shape = aval.shape
     items, masks = _items(name, index)
@@ -184,7 +186,7 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[E
         first = sum(map(_takes, items[:place]))
         first += len(rest) if dots and dots[0] < place else 0
         covered = shape[first : first + len(mask)]
-        # A mask without elements along a dimension holds nowhere, as NumPy has it.
+        # A mask without elements along a dimension holds nowhere, as in NumPy.
         if len(covered) != len(mask) or any(
             m != n and not (isinstance(m, int) and m == 0) for m, n in zip(mask, covered, strict=True)
         ):
@@ -214,7 +216,7 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[E
 
 
 def _neighbours(items: Sequence[Any]) -> bool:
-    """Whether the arrays and integers of an index stand together. An ellipsis parts them even where it stands for no
+    """Whether the arrays and integers of an index are adjacent. An ellipsis separates them even if it stands for no
     dimension, as in NumPy."""
     arrays = [i for i, item in enumerate(items) if not (item is None or item is Ellipsis or isinstance(item, slice))]
     return bool(arrays) and arrays[-1] - arrays[0] + 1 == len(arrays)
@@ -223,7 +225,7 @@ def _neighbours(items: Sequence[Any]) -> bool:
 def _laid_out(
     name: str, shape: Any, axes: list[Any], order: list[Any], entries: list[Entry], together: bool, wrap: bool
 ) -> Plan:
-    # The arrays' dimensions go to the first of them if they are neighbours, or first.
+    # The dimensions of adjacent arrays replace the first of them; others come first.
     batch = broadcast_of(name, *(entry.array for entry in entries)) if entries else ()
     return Plan(
         shape=tuple(shape),

@@ -1,7 +1,7 @@
 """x[index]: slices, ellipsis, None, integers, integer and boolean arrays in any mixture.
 
-Reads by the plan that `index_plan` makes of an index: the slices by slicing, then the arrays by one gather. Out of
-range is clamped, unless a mode says otherwise.
+Reads by the plan that `index_plan` makes of an index: slices first, then one gather for the arrays. Indices out of
+range are clamped, unless a mode specifies another rule.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ INT32 = np.dtype(np.int32)
 
 
 def getitem(x: Array, index: Any) -> Array:
-    """x[index]. IndexError for too many indices, TypeError for what is no index; out of range is clamped."""
+    """x[index]. IndexError for too many indices, TypeError for an invalid index; indices out of range are clamped."""
     check_arrays("index", x)
     mask = lone_mask(index)
     if isinstance(mask, Tracer) and get_aval(mask).shape:
@@ -39,7 +39,7 @@ def getitem(x: Array, index: Any) -> Array:
 
 
 def _where_it_holds(x: Array, mask: Any) -> Array | None:
-    """x[mask], where a size may depend on the mask: the rows are gathered before what there is of them is known."""
+    """x[mask], if a size may depend on the mask. All rows are gathered first; the count then cuts the result."""
     shape, ndim = get_aval(x).shape, len(get_aval(mask).shape)
     found = places_of("index", mask) if get_aval(mask).shape == shape[:ndim] else None
     if found is None:
@@ -61,16 +61,16 @@ def read(
     fill: Array = None,
     **hints: bool,
 ) -> Array:
-    """x at what a plan says; `fill` is what is outside with mode 'fill'."""
+    """The elements of x at a plan. `fill` is the value outside of x with mode 'fill'."""
     if not planned.batch and not entries:
         return _whole(x, planned)
     if not planned.batch and mode != "fill":
         return _at_scalars(x, planned, entries)
-    # A fill value with another mode means nothing, as in JAX.
+    # With another mode, a fill value has no effect, as in JAX.
     fill = fill_of(x, fill) if mode == "fill" else None
     if 0 in [planned.shape[dim] for dim in planned.indexed]:
         if mode != "fill" and dim_product(planned.batch) != 0:
-            raise IndexError(f"{name}: {short(get_aval(x))} is empty where it is indexed")
+            raise IndexError(f"{name}: {short(get_aval(x))} is empty along an indexed axis")
         return movement.full(planned.result_shape(), cast(0 if fill is None else fill, get_aval(x).dtype))
     arrays = arrays_of(name, entries)
     extra = () if fill is None else (fill,)
@@ -78,7 +78,7 @@ def read(
 
 
 def _whole(x: Array, planned: Plan) -> Array:
-    """Slices and new dimensions alone."""
+    """The result of an index of only slices and new dimensions."""
     new = None in planned.order
     steps = sum(isinstance(axis, Slice) and axis.step < 0 for axis in planned.axes)
     return eager_jit(_viewed, x, planned=planned) if new or steps else _viewed(x, planned=planned)
@@ -117,7 +117,7 @@ def _gathered(x: Array, *arrays: Array, planned: Plan, mode: str, hints: tuple[t
 
 
 def sliced(x: Array, planned: Plan) -> Array:
-    """x cut to the slices; dimensions that are indexed by arrays stay whole."""
+    """x cut to the slices. Dimensions that are indexed by arrays stay whole."""
     shape = get_aval(x).shape
     cuts = [axis if isinstance(axis, Slice) else Slice(0, size) for axis, size in zip(planned.axes, shape, strict=True)]
     if all(axis == Slice(0, size) for axis, size in zip(cuts, shape, strict=True)):
@@ -125,12 +125,12 @@ def sliced(x: Array, planned: Plan) -> Array:
     starts, limits, steps = [], [], []
     for axis, size in zip(cuts, shape, strict=True):
         step = abs(axis.step)
-        # A slice that runs backwards is cut forwards from its last element, then turned around.
+        # A slice with a negative step is cut forwards from its last element, then reversed.
         first = axis.start + (axis.count - 1) * axis.step if axis.step < 0 else axis.start
         starts.append(first if axis.count != 0 else 0)
         limits.append(starts[-1] + ((axis.count - 1) * step + 1 if axis.count != 0 else 0))
         if step > 1 and isinstance(axis.count, Dim) and range_length(first, size, step) == axis.count:
-            # Perhaps nothing, of which the last element is before the first.
+            # The slice may be empty. Then its last element is before its first.
             limits[-1] = size
         steps.append(step)
     if starts != [0] * len(shape) or tuple(limits) != shape or max(steps) > 1:
@@ -140,12 +140,12 @@ def sliced(x: Array, planned: Plan) -> Array:
 
 
 def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
-    """x where scalars choose: cut statically while tracing; else at a place that is an argument, so that one compiled
-    slice serves for every place."""
+    """x at scalars. While tracing, a static slice. Else the place is an argument, so that one compiled slice serves for
+    all places."""
     shape, dims = planned.shape, planned.indexed
     for dim in dims:
         if shape[dim] == 0:
-            raise IndexError(f"index: {short(get_aval(x))} is empty where it is indexed")
+            raise IndexError(f"index: {short(get_aval(x))} is empty along an indexed axis")
     chosen = {dim: entries[axis] for dim, axis in dims.items()}
     cuts = {dim: _cut(entry.static, shape[dim]) for dim, entry in chosen.items()}
     is_far = any(entry.is_far for entry in entries)
@@ -159,7 +159,7 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
 
 
 def _cut(place: Any, size: Any) -> Slice | None:
-    """The slice at a place that is known, or next to it inside; None where the size decides which of the two."""
+    """The slice at a known place, clamped to the dimension; None if the clamping depends on the size."""
     if place is None:
         return None
     if isinstance(place, int) and isinstance(size, int):
@@ -175,5 +175,5 @@ def _at_places(x: Array, *arrays: Array, planned: Plan) -> Array:
     dtype = np.dtype(np.int64) if wide else INT32
     starts = [cast(chosen[dim], dtype) if dim in chosen else dtype.type(0) for dim in range(len(planned.shape))]
     sizes = tuple(1 if dim in chosen else size for dim, size in enumerate(get_aval(x).shape))
-    # An index before the first is not one from the end here: dynamic_slice of ops clamps it.
+    # A negative index does not count from the end here: dynamic_slice of ops clamps it.
     return movement.reshape(slices.dynamic_slice.bind(x, *starts, slice_sizes=sizes), planned.result_shape())

@@ -1,6 +1,6 @@
-"""Exchange with other array libraries: DLPack both ways, and what the Array API standard asks about this library.
+"""Exchange with other array libraries: DLPack in both directions, and the inspection interface of the Array API.
 
-Stands beside the other files of numpy; `array` attaches the methods. Reference: Array API standard 2024.12; DLPack 1.0.
+`array` attaches the methods. Reference: Array API standard 2024.12; DLPack 1.0.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def dlpack(
 ) -> Any:
     """The elements as a DLPack capsule, shared and marked as read-only, or a copy with `copy=True`. Waits for them.
 
-    Consumers that don't know versions get the capsule of before 1.0, which can't say that it is read-only: they must
-    not write. The elements are there when this returns, so that a GPU's may be read on any `stream`. Raises BufferError
-    for a dtype that DLPack does not have, or for another device than the array's.
+    Consumers of versions before 1.0 get the old capsule, which has no read-only mark; they must not write. The
+    elements are computed when this returns, so that any `stream` may read those of a GPU. Raises BufferError for a
+    dtype that DLPack does not have, or for another device than the array's.
     """
     here = dlpack_device(self)
     if stream is not None and here[0] == _CPU:
@@ -53,11 +53,11 @@ def dlpack_device(self: Array) -> tuple[int, int]:
 
 
 def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
-    """The array of another library, through `x.__dlpack__()`: shared where it is row-major on the CPU, or copied.
+    """The array of another library, through `x.__dlpack__()`: shared if it is row-major on the CPU, else copied.
 
-    A shared array changes when its owner writes to it. `copy=False` makes it a BufferError when a copy is needed,
-    `copy=True` always copies. A 64-bit array is narrowed, with a warning, unless `enable_x64`. Raises TypeError for an
-    object without `__dlpack__`, BufferError for dtypes and devices that there are not here.
+    A shared array changes when its owner writes to it. If a copy is needed, `copy=False` raises BufferError;
+    `copy=True` always copies. A 64-bit array is narrowed, with a warning, unless `enable_x64` is set. Raises TypeError
+    for an object without `__dlpack__`, BufferError for dtypes and devices that are not supported.
     """
     if device is not None:
         return created("from_dlpack", device, lambda: from_dlpack(x, copy=copy))
@@ -71,11 +71,11 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
             raise BufferError(
                 f"from_dlpack: the array is on a device of DLPack type {int(kind)}; copy it to the CPU first"
             )
-        # Where it will be read: its producer makes that stream wait for the elements.
+        # The stream that will read the elements: the producer makes it wait for them.
         stream["stream"] = owner.stream_handle
     try:
         capsule = x.__dlpack__(max_version=(1, 0), copy=copy, **stream)
-    except TypeError:  # a producer of before 1.0
+    except TypeError:  # a producer older than 1.0
         capsule = x.__dlpack__(**stream)
     made = array_from_dlpack(capsule, copy)
     dtype = dtypes.canonicalize(made.dtype)
@@ -90,7 +90,7 @@ def from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = 
 
 
 def to_device(self: Any, device: Device, *, stream: None = None) -> Any:
-    """The array on `device`. Raises ValueError for a device that there is not, and for a stream."""
+    """The array on `device`. Raises ValueError for a device that does not exist, and for a stream."""
     if stream is not None:
         raise ValueError(f"to_device: stream must be None on a CPU, got {stream!r}")
     return place_leaf("to_device", self, device)
@@ -100,11 +100,11 @@ class ArrayNamespaceInfo:
     """The result of `__array_namespace_info__()`: capabilities, devices, dtypes and their defaults."""
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Boolean masks and sizes that depend on data work outside `jit`; there is no limit of dimensions."""
+        """Boolean masks and data-dependent sizes work outside `jit`; the number of dimensions has no limit."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": None}
 
     def default_device(self) -> Device:
-        """Where arrays are made."""
+        """The device on which arrays are created."""
         return default_device()
 
     def devices(self) -> list[Device]:
@@ -112,7 +112,7 @@ class ArrayNamespaceInfo:
         return list(devices())
 
     def default_dtypes(self, *, device: Device | None = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of Python scalars and of index arrays: of 32 bits unless `enable_x64`."""
+        """The dtypes of Python scalars and of index arrays: 32 bits unless `enable_x64` is set."""
         check_placement("default_dtypes", device)
         wide = config.enable_x64
         return {
@@ -125,7 +125,7 @@ class ArrayNamespaceInfo:
     def dtypes(
         self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, np.dtype[Any]]:
-        """The dtypes of the standard that are there, by name; of a `kind` as `isdtype` knows them, or several."""
+        """The supported dtypes of the standard, by name: those of a `kind` of `isdtype`, or of several kinds."""
         check_placement("dtypes", device)
         wide = config.enable_x64
         kinds: dict[str, tuple[str, ...]] = {

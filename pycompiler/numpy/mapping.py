@@ -1,6 +1,6 @@
 """Functions of scalars and vectors applied to whole arrays: `vectorize`, `ufunc`'s generic part, `apply_along_axis`.
 
-All are `vmap` in another dress, so that the function is called once.
+All are based on `vmap`, so that the function is called once.
 """
 
 import functools
@@ -37,7 +37,7 @@ CoreDims = tuple[str, ...]
 
 
 def _core_dims(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
-    """The names of the dimensions that each argument and each result has for one call: `(m,n),(n)->(m)`."""
+    """The names of the dimensions of each argument and each result for one call: `(m,n),(n)->(m)`."""
     if not isinstance(signature, str):
         raise TypeError(f"vectorize: signature is a string as '(m,n),(n)->(m)', got {signature!r}")
     text = signature.replace(" ", "")
@@ -49,7 +49,7 @@ def _core_dims(signature: str) -> tuple[list[CoreDims], list[CoreDims]]:
 
 
 def _check_sizes(name: str, what: str, shape: Sequence[Any], dims: CoreDims, sizes: dict[str, Any]) -> None:
-    """Enters the sizes of the dimensions that the last axes of a shape have; ValueError where one is two sizes."""
+    """Record the sizes of the last dimensions of a shape by their names; ValueError if one name has two sizes."""
     if len(shape) < len(dims):
         raise ValueError(f"vectorize of {name}: {what} of shape {tuple(shape)} lacks the dimensions ({','.join(dims)})")
     for dim, size in zip(dims, shape[len(shape) - len(dims) :], strict=True):
@@ -60,9 +60,9 @@ def _check_sizes(name: str, what: str, shape: Sequence[Any], dims: CoreDims, siz
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(), signature: str | None = None
 ) -> Callable[..., Any]:
-    """A function of scalars, or of arrays of the dimensions that the signature names, as one that broadcasts.
+    """A function that broadcasts, from a function of scalars, or of arrays with the dimensions in the signature.
 
-    excluded: positions and names of arguments that are passed as they are. signature: as `(m,n),(n)->(m)`; without one
+    excluded: positions and names of arguments that are passed unchanged. signature: as `(m,n),(n)->(m)`; without it,
     all arguments and results are scalars. The function is traced once, by `vmap`.
 
     >>> import pycompiler.numpy as pnp
@@ -118,8 +118,8 @@ def vectorize(
 
 
 def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks: list[int]) -> Any:
-    """The function mapped over all axes but the last `ranks` of each value, which broadcast; axes of size 1 are not
-    mapped over."""
+    """The function mapped over all axes except the last `ranks` of each value. The mapped axes broadcast; axes of size
+    1 are not mapped."""
     loops = [get_aval(value).shape[: get_aval(value).ndim - rank] for value, rank in zip(values, ranks, strict=True)]
     try:
         shape = broadcast_shapes(*loops) if loops else ()
@@ -166,7 +166,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]) -> Array:
-    """func(a, axis) for each of the axes, one after the other; an axis that it takes away is put back with size 1."""
+    """func(a, axis) for each of the axes, one after the other. An axis that func removes is restored with size 1."""
     check_arrays("apply_over_axes", a)
     result = asarray(a)
     for axis in (axes,) if isinstance(axes, int) else axes:
@@ -183,7 +183,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any) -> Array:
-    """The array of function(i, j, ...) for each index of a shape, whose coordinates are of the dtype."""
+    """The array of function(i, j, ...) for each index of a shape; the coordinates have the dtype."""
     sizes = canonical_shape("fromfunction", shape)
 
     def once(*coordinates: Any) -> Any:
@@ -215,8 +215,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
-    """Each element of x by the function (called with x, *args, **kw, for single elements) or number whose condition
-    holds, the last of several; by one more of them, or 0, where none does. In the dtype of x.
+    """Each element of x by the function or number of the last condition that holds, in the dtype of x.
+
+    Functions are called with single elements, *args and **kw. If no condition holds, a further function or number
+    applies, or 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.piecewise(pnp.array([-1.0, 2.0]), [pnp.array([True, False])], [0, lambda x: 10 * x])
@@ -245,7 +247,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             return lambda one, *_: cast(asarray(piece(one, *args, **kw)), aval.dtype)
         return lambda _, *numbers: cast(numbers[place], aval.dtype)
 
-    # By branches, so that an element has no part in the derivatives of functions that are not its own.
+    # Branches: an element then takes no part in the derivatives of functions that do not apply to it.
     branches = [branch(place, piece) for place, piece in enumerate(pieces)]
     return vectorize(lambda which, one, *numbers: switch(which, branches, one, *numbers))(
         broadcast_to(asarray(chosen), aval.shape), x, *[broadcast_to(number, aval.shape) for number in numbers]

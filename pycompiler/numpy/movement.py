@@ -1,4 +1,4 @@
-"""Functions that change the shape of arrays, join them and take them apart."""
+"""Functions that change the shape of arrays, join and split them."""
 
 import operator
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """The sizes of the dimensions, of nested lists too."""
+    """The sizes of the dimensions, also of nested lists."""
     if isinstance(a, list | tuple):
         a = asarray(a)
     check_arrays("shape", a)
@@ -54,13 +54,13 @@ def ndim(a: Any) -> int:
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> Any:
-    """The number of elements, or of those along an axis or several."""
+    """The number of elements, or the number of elements along one or more axes."""
     sizes = shape(a)
     return prod(sizes[one] for one in canonical_axes("size", axis, len(sizes)))
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Array:
-    """x in another dtype; where it has that already itself, or a copy. Floats to integers truncate and saturate, nan
+    """x in another dtype; if it has that dtype, x itself, or a copy. Floats to integers truncate and saturate, nan
     becomes 0.
 
     >>> import pycompiler.numpy as pnp
@@ -76,8 +76,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 
 
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
-    """The same elements in another shape; one size may be -1: it follows from the others. In the order "C" the last
-    index runs first, in "F" the first one, on both sides. ValueError for another order.
+    """The same elements in another shape. One size may be -1: it follows from the others. In the order "C" the last
+    index varies fastest, in "F" the first, on both sides. ValueError for another order.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.reshape(pnp.arange(6), (2, -1))
@@ -144,7 +144,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Array:
-    """a with axes moved to other places; the others keep their order.
+    """a with axes moved to other places; the other axes keep their order.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.moveaxis(pnp.ones((2, 3, 4)), 0, -1).shape
@@ -161,7 +161,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Array:
 
 
 def squeeze(a: Any, axis: Any = None) -> Array:
-    """a without its dimensions of size 1, or without those named."""
+    """a without its dimensions of size 1, or without the given ones."""
     sizes = shape(a)
     axes = (
         tuple(i for i, n in enumerate(sizes) if decidedly_equal(n, 1))
@@ -172,7 +172,7 @@ def squeeze(a: Any, axis: Any = None) -> Array:
 
 
 def expand_dims(a: Any, axis: Any) -> Array:
-    """a with new dimensions of size 1, at places counted in the result.
+    """a with new dimensions of size 1; their places count in the result.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.expand_dims(pnp.ones(3), 0).shape
@@ -182,12 +182,12 @@ def expand_dims(a: Any, axis: Any) -> Array:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
-    """The shape that all broadcast to. ValueError where there is none."""
+    """The shape to which all shapes broadcast. ValueError if there is none."""
     return tuple(_broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes)))
 
 
 def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
-    """array repeated to a shape. ValueError where it does not fit.
+    """array repeated to a shape. ValueError if it does not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.broadcast_to(pnp.arange(3), (2, 3))
@@ -225,13 +225,13 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Arrays of at least three dimensions; a vector gets one on either side."""
+    """Arrays of at least three dimensions; a vector gets one on each side."""
     results = [_at_least(x, {0: (0, 1, 2), 1: (0, 2), 2: (2,)}) for x in arys]
     return results[0] if len(results) == 1 else results
 
 
 def _sequence(name: str, arrays: Any) -> list[Any]:
-    """The arrays to join: a sequence of them, or the rows of one."""
+    """The arrays to join: a sequence of arrays, or the rows of one array."""
     if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
         if ndim(arrays) == 0:
             raise TypeError(f"{name}: takes a sequence of arrays, got {short(get_aval(arrays))}; use [x]")
@@ -323,7 +323,7 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
         if count < 1 or (total % count and not uneven):
             raise ValueError(f"{name}: axis {axis} of {short(get_aval(ary))} does not divide into {count} equal parts")
         if count > _MOST_PARTS:
-            raise OverflowError(f"{name}: {count} parts are more than {_MOST_PARTS}: each is an array of its own")
+            raise OverflowError(f"{name}: {count} parts are more than {_MOST_PARTS}: each is a separate array")
         each, more = divmod(total, count)
         cuts = [i * each + min(i, more) for i in range(count + 1)]
     else:
@@ -334,7 +334,7 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, uneven: boo
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """The array cut into equal parts, or at indices. ValueError where it does not divide evenly.
+    """The array cut into equal parts, or at indices. ValueError if it does not divide evenly.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.split(pnp.arange(4), 2)
@@ -370,7 +370,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def tile(A: Any, reps: Any) -> Array:
-    """A repeated as a whole, so many times along each axis.
+    """A repeated as a whole along each axis.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.tile(pnp.array([1, 2]), 2)
@@ -379,7 +379,7 @@ def tile(A: Any, reps: Any) -> Array:
     times = canonical_shape("tile", reps)
     sizes = (1,) * (len(times) - ndim(A)) + shape(A)
     times = (1,) * (len(sizes) - len(times)) + times
-    # Each dimension as (times, size): the first is repeated, and both become one.
+    # Each dimension as (repetitions, size). The first is broadcast, and a reshape joins both.
     split_shape = tuple(n for size_ in sizes for n in (1, size_))
     repeated = tuple(n for count, size_ in zip(times, sizes, strict=True) for n in (count, size_))
     result = _broadcast_to(movement.reshape(A, split_shape), repeated)
@@ -413,7 +413,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def result_type(*args: Any) -> Any:
-    """The dtype that the arguments promote to.
+    """The dtype to which the arguments promote.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.result_type("int32", "float16")
@@ -423,7 +423,7 @@ def result_type(*args: Any) -> Any:
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
-    """a with an axis moved before the one at `start`; the others keep their order. `moveaxis` is plainer."""
+    """a with an axis moved before the one at `start`; the others keep their order. `moveaxis` is simpler."""
     rank = ndim(a)
     axis = canonical_axis("rollaxis", axis, rank)
     if not -rank <= start <= rank:
@@ -433,13 +433,13 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 
 
 def block(arrays: Any) -> Array:
-    """Arrays joined as nested lists of them show: the innermost lists along the last axis, and so on outwards."""
+    """Arrays joined by nested lists: the innermost lists along the last axis, outer lists along earlier axes."""
     parts, _ = _blocks(arrays)
     return parts
 
 
 def _blocks(arrays: Any) -> tuple[Array, int]:
-    """The joined array, and how deep the lists are nested."""
+    """The joined array, and the depth of the nested lists."""
     if isinstance(arrays, tuple):
         raise TypeError(f"block: takes nested lists, got the tuple {arrays!r}")
     if not isinstance(arrays, list):
@@ -480,7 +480,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
 
 
 def resize(a: Any, new_shape: Any) -> Array:
-    """The elements of a, from the first again where they do not suffice, in another shape; zeros where a is empty."""
+    """The elements of a in another shape. They repeat if there are too few; zeros if a is empty."""
     check_arrays("resize", a)
     sizes = canonical_shape("resize", new_shape)
     given, wanted = dim_product(get_aval(a).shape), prod(sizes)
@@ -493,7 +493,7 @@ def resize(a: Any, new_shape: Any) -> Array:
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """filt without the zeros at its front ('f' in trim), its back ('b') or both, along axes (None: all).
 
-    Outside jit only: the size of the result depends on the elements.
+    It works only outside jit: the size of the result depends on the elements.
     """
     check_arrays("trim_zeros", filt)
     if not isinstance(trim, str) or set(trim.lower()) - {"f", "b"}:

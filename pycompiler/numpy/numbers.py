@@ -1,6 +1,6 @@
-"""Divisors of integers, the parts of floating-point numbers, bits in bytes.
+"""Divisors of integers, parts of floating-point numbers, bits in bytes.
 
-Continues `ufuncs`, on top of which it stands.
+Continues `ufuncs` and is based on it.
 """
 
 from typing import Any
@@ -45,7 +45,7 @@ def _integers(name: str, x1: Any, x2: Any) -> list[Array]:
 
 @weak_scalars
 def gcd(x1: Any, x2: Any) -> Array:
-    """The greatest common divisor, which is not negative; of two zeros 0. By Euclid's algorithm."""
+    """The greatest common divisor, which is not negative; 0 for two zeros. By Euclid's algorithm."""
     return eager_jit(_gcd, *_integers("gcd", x1, x2))
 
 
@@ -53,7 +53,7 @@ def _gcd(x: Array, y: Array) -> Array:
     if dtypes.is_signed(get_aval(x).dtype):
         x, y = lax.abs(x), lax.abs(y)
     divisor = while_loop(_has_rest, _next_rest, (x, y))[0]
-    # The lowest integer has no magnitude of its own, and leaves rests that are negative.
+    # The lowest integer has no magnitude in its dtype, and leaves negative remainders.
     return lax.abs(divisor) if dtypes.is_signed(get_aval(x).dtype) else divisor
 
 
@@ -82,7 +82,7 @@ def _lcm(x: Array, y: Array) -> Array:
 
 
 def bitwise_count(x: Any, /) -> Array:
-    """How many bits of the magnitude of x are 1, as a uint8."""
+    """The number of 1 bits in the magnitude of x, as a uint8."""
     check_arrays("bitwise_count", x)
     (x,) = converted("bitwise_count", x)
     kind = get_aval(x).dtype
@@ -101,20 +101,20 @@ def i0(x: Any) -> Array:
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
-    """The part after the point, and the whole number before it, both with the sign of x."""
+    """The fractional part and the integral part, both with the sign of x."""
     ufuncs.no_out("modf", out)
     return eager_jit(_modf, *promoted_inexact("modf", x))
 
 
 def _modf(x: Array) -> tuple[Array, Array]:
     whole = ufuncs.trunc(x)
-    # A zero has the sign of x too; an infinity has nothing after the point.
+    # A zero also has the sign of x. An infinity has no fractional part.
     zero = ufuncs.where(ufuncs.signbit(x), np.asarray(-0.0, get_aval(x).dtype), np.asarray(0.0, get_aval(x).dtype))
     return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole)), whole
 
 
 def _format(dtype: Any) -> tuple[Any, int, int]:
-    """The integers that hold the bits of a float, the bits of its fraction, and the bias of its exponent."""
+    """The integer dtype for the bits of a float, the number of bits of its fraction, and the bias of its exponent."""
     info = dtypes.finfo(dtype)
     return np.dtype(f"int{dtype.itemsize * 8}"), int(info.nmant), 1 - int(info.minexp)
 
@@ -130,7 +130,7 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 def _frexp(x: Array) -> tuple[Array, Array]:
     dtype = get_aval(x).dtype
     bits, fraction, bias = _format(dtype)
-    # Denormals have no exponent of their own until they are scaled up.
+    # Denormals are scaled up first, because their exponent field is 0.
     small = lax.lt(lax.abs(x), float(dtypes.finfo(dtype).tiny))
     scaled = ufuncs.where(small, lax.mul(x, np.asarray(2.0 ** (fraction + 1), dtype)), x)
     pattern = lax.bitcast_convert_type(scaled, bits)
@@ -141,7 +141,7 @@ def _frexp(x: Array) -> tuple[Array, Array]:
     exponent = lax.sub(exponent, ufuncs.where(small, np.int32(fraction + 1), np.int32(0)))
     none = lax.bitwise_or(lax.eq(x, 0), lax.bitwise_not(lax.is_finite(x)))
     exponent = ufuncs.where(none, np.int32(0), exponent)
-    # By the exact product, which has a derivative, and not by the bits, which have none.
+    # The exact product has a derivative; operations on bits have none.
     return _ldexp(x, lax.neg(exponent)), exponent
 
 
@@ -159,12 +159,12 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
 def _ldexp(x: Array, exponent: Array) -> Array:
     dtype = get_aval(x).dtype
     if dtype.itemsize < 4:
-        # float32 holds every product but those that are 0 or infinite in the end.
+        # float32 holds every product except those whose result is 0 or infinite.
         return cast(_ldexp(cast(x, dtypes.float32), exponent), dtype)
     bits, fraction, bias = _format(dtype)
     least = 1 - bias
     n = _within(exponent, 4 * bias)
-    # At most two steps up, or two steps down that stay clear of the denormals; the last product alone is rounded.
+    # At most two steps up, or two steps down that avoid denormals. Only the last product is rounded.
     for _ in range(2):
         high, low = lax.gt(n, bias), lax.lt(n, least)
         up, down = np.asarray(2.0**bias, dtype), np.asarray(2.0 ** (least + fraction + 1), dtype)
@@ -177,14 +177,14 @@ def _ldexp(x: Array, exponent: Array) -> Array:
 
 
 def _within(n: Array, limit: int) -> Array:
-    """Integers as int32, brought into -limit..limit before, in their own dtype, which may be narrower or wider."""
+    """Integers as int32, clamped first to -limit..limit in their own dtype, which may be narrower or wider."""
     info = dtypes.iinfo(get_aval(n).dtype)
     low, high = max(-limit, int(info.min)), min(limit, int(info.max))
     return cast(lax.clamp(low, n, high), np.dtype(np.int32))
 
 
 def spacing(x: Any, /) -> Array:
-    """The distance to the next number away from 0, with the sign of x; of an infinity nan.
+    """The distance to the next number away from 0, with the sign of x; nan for an infinity.
 
     In float16 it is the distance to the next greater number, as in NumPy, and positive.
     """
@@ -203,9 +203,9 @@ def _spacing(x: Array) -> Array:
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
-    """Whether elements along an axis (None: of the flat array) are other than 0, eight to a byte.
+    """Bits that tell whether elements along an axis (None: of the flat array) are not 0, eight in a byte.
 
-    bitorder: 'big', the first is the highest bit, or 'little'.
+    bitorder: 'big' (the first element is the highest bit) or 'little'.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.packbits(pnp.array([1, 0, 0, 0, 0, 0, 0, 1]))
@@ -230,7 +230,7 @@ def _packbits(lines: Array, *, axis: int, missing: int, little: bool) -> Array:
 
 
 def _weights(after: int, little: bool) -> Any:
-    """The value of each of eight bits, with dimensions after it."""
+    """The value of each of eight bits, with further dimensions after it."""
     powers = np.left_shift(1, np.arange(8)).astype(np.uint8)
     return (powers if little else powers[::-1]).reshape(8, *(1,) * after)
 
@@ -238,7 +238,7 @@ def _weights(after: int, little: bool) -> Any:
 def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
     """The bits of bytes along an axis (None: of the flat array) as zeros and ones.
 
-    count: how many of them; zeros are added where there are less, and a negative count leaves so many out.
+    count: the number of bits. Zeros are added if there are fewer; a negative count removes bits at the end.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.unpackbits(pnp.array([3], "uint8"))

@@ -1,6 +1,6 @@
-"""`pad`: what stands beyond the ends of each axis, by mode.
+"""`pad`: the elements beyond the ends of each axis, by mode.
 
-The axes are padded one after the other, so that corners come from what was padded before.
+The axes are padded one after the other, so that corners come from earlier padding.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ _STATISTICS: dict[str, Callable[..., Array]] = {
     "mean": reductions.mean,
     "median": statistics.median,
 }
-# The modes with the keyword arguments that they take.
+# The modes with their keyword arguments.
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "constant": ("constant_values",),
     "edge": (),
@@ -51,8 +51,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     pad_width: a number, a pair (before, after), a pair for each axis, or a dict of axes and pairs. mode: 'constant'
     (constant_values=0), 'edge', 'empty' (zeros), 'linear_ramp' (end_values=0), 'maximum', 'mean', 'median', 'minimum'
     (stat_length=None), 'reflect', 'symmetric' (reflect_type='even' or 'odd'), 'wrap', or a function of (vector,
-    (before, after), axis, kwargs) that gives the padded vector. ValueError for widths below 0, for a mode that is not
-    there, for options of another mode.
+    (before, after), axis, kwargs) that returns the padded vector. ValueError for widths below 0, for an unknown mode,
+    for options of another mode.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.pad(pnp.array([1, 2]), 1, constant_values=9)
@@ -75,7 +75,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
         if before == after == 0:
             continue
         if is_empty(aval.shape[axis]):
-            raise ValueError(f"pad: axis {axis} of {short(aval)} is empty, so that mode {mode!r} has nothing to go by")
+            raise ValueError(f"pad: axis {axis} of {short(aval)} is empty, so mode {mode!r} has no elements to use")
         if mode == "edge":
             ends = [movement.slice_in_dim(array, *end, axis=axis) for end in ((0, 1), (-1, None))]
             array = _with_ends(array, axis, before, after, *ends)
@@ -120,7 +120,7 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
 
 
 def _symbolic_widths(pad_width: Any, rank: int) -> list[tuple[Any, Any]]:
-    """As `_widths`, where some are dimensions."""
+    """As `_widths`, if some widths are symbolic sizes."""
     if isinstance(pad_width, dict):
         given: Any = [pad_width.get(axis, 0) for axis in range(rank)]
     else:
@@ -138,7 +138,7 @@ def _symbolic_widths(pad_width: Any, rank: int) -> list[tuple[Any, Any]]:
 
 
 def _pair(name: str, values: Any, axis: int, aval: Any) -> tuple[Any, Any]:
-    """What an option says of the two ends of an axis."""
+    """The values of an option for the two ends of an axis."""
     check_arrays("pad", *(values if isinstance(values, tuple | list) and not np.ndim(values[0]) else ()))
     if hasattr(values, "aval") and get_aval(values).shape == ():
         return values, values
@@ -174,7 +174,7 @@ def _with_ends(array: Array, axis: int, before: int, after: int, first: Array, l
 
 
 def _taken(array: Array, places: Any, axis: int) -> Array:
-    """array at places of an axis, which are known: joined from its runs."""
+    """array at known places of an axis, joined from its runs."""
     parts: list[Array] = []
     start = 0
     while start < len(places):
@@ -190,7 +190,7 @@ def _taken(array: Array, places: Any, axis: int) -> Array:
 
 
 def _around(array: Array, axis: int, left: Any, right: Any, turn: bool = False) -> Array:
-    """array between two slices of itself, which lie inside."""
+    """array between two slices of itself, which lie inside it."""
     size = get_aval(array).shape[axis]
     for start, stop in (left, right):
         if start < 0 or stop > size:
@@ -233,7 +233,7 @@ def _mirrored(array: Array, axis: int, before: int, after: int, mode: str, refle
     if reflect_type not in ("even", "odd"):
         raise ValueError(f"pad: reflect_type is 'even' or 'odd', got {reflect_type!r}")
     size = get_aval(array).shape[axis]
-    # Of one element there is only itself to mirror.
+    # A single element mirrors itself.
     skip = 1 if mode == "reflect" and size > 1 else 0
     if isinstance(size, Dim) or isinstance(before, Dim) or isinstance(after, Dim):
         if reflect_type == "odd":

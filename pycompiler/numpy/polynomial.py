@@ -51,7 +51,7 @@ def _vectors(name: str, *polynomials: Any) -> None:
 def polyval(p: Any, x: Any, *, unroll: int = 16) -> Array:
     """The polynomial p at x, by Horner's rule. p may have further dimensions, which broadcast with x.
 
-    `unroll` is taken for compatibility: all steps are one compiled call.
+    `unroll` is accepted for compatibility: all steps are one compiled call.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.polyval(pnp.array([1.0, 0.0, 2.0]), 3.0)
@@ -75,7 +75,7 @@ def _polyval(p: Array, x: Array) -> Array:
 
 
 def _aligned(name: str, a1: Any, a2: Any) -> list[Array]:
-    """Two polynomials of one length: the shorter has zeros before it."""
+    """Two polynomials of one length: the shorter one gets zeros in front."""
     a1, a2 = (atleast_1d(one) for one in (a1, a2))
     _vectors(name, a1, a2)
     count = larger(get_aval(a1).shape[0], get_aval(a2).shape[0])
@@ -98,7 +98,7 @@ def polysub(a1: Any, a2: Any) -> Array:
 
 
 def _product(a: Array, b: Array) -> Array:
-    """The sums of the antidiagonals of the outer product: its rows are skewed by padding, and added."""
+    """The sums of the antidiagonals of the outer product: padding skews its rows, which are then added."""
     n, m = get_aval(a).shape[0], get_aval(b).shape[0]
     outer = ufuncs.multiply(movement.expand_dims(a, (1,)), b)
     flat = movement.reshape(movement.pad(outer, _zero(outer), [(0, 0, 0), (0, n, 0)]), (n * (n + m),))
@@ -114,7 +114,7 @@ def _trimmed(name: str, polynomial: Any, tolerance: float = 0.0) -> Array:
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
-    """The product of two polynomials. trim_leading_zeros (outside jit): without the leading zeros of each."""
+    """The product of two polynomials. trim_leading_zeros (outside jit): ignore the leading zeros of each."""
     a1, a2 = (atleast_1d(one) for one in (a1, a2))
     _vectors("polymul", a1, a2)
     dtype = inexact(dtypes.result_type(a1, a2)[0])
@@ -168,7 +168,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """The m-th antiderivative of a polynomial. k: the m constants of integration, or one for all."""
+    """The m-th antiderivative of a polynomial. k: the m constants of integration, or one for all steps."""
     _vectors("polyint", p)
     order = _order("polyint", m)
     k = atleast_1d(0 if k is None else k)
@@ -191,8 +191,10 @@ def _order(name: str, m: Any) -> int:
 
 
 def poly(seq_of_zeros: Any) -> Array:
-    """The polynomial with the highest coefficient 1 and these zeros; of a square matrix its characteristic one, whose
-    zeros are the eigenvalues. ValueError for other shapes."""
+    """The polynomial with leading coefficient 1 and the given zeros.
+
+    A square matrix gives its characteristic polynomial, whose zeros are the eigenvalues. ValueError for other shapes.
+    """
     check_arrays("poly", seq_of_zeros)
     shape = get_aval(seq_of_zeros).shape
     if len(shape) == 2 and shape[0] == shape[1] and shape[0] != 0:
@@ -216,7 +218,7 @@ def _from_zeros(zeros: Array) -> Array:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
-    """The matrix whose columns are the powers N-1, ..., 1, 0 of x (0, 1, ... with increasing); N: as many as x has."""
+    """The matrix whose columns are the powers N-1, ..., 1, 0 of x (0, 1, ... with increasing); N defaults to len(x)."""
     check_arrays("vander", x)
     if get_aval(x).ndim != 1:
         raise ValueError(f"vander: takes a vector, got {short(x)}")
@@ -231,7 +233,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
 def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     """The zeros of a polynomial, complex: the eigenvalues of its companion matrix.
 
-    Leading zeros are left out (outside jit); with strip_zeros=False as many roots are nan.
+    Leading zeros are ignored (outside jit). With strip_zeros=False, each of them makes one root nan.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.sort(pnp.roots(pnp.array([1.0, -3.0, 2.0])).real)
@@ -243,11 +245,11 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     count = get_aval(p).shape[0]
     if strip_zeros:
         if isinstance(p, Tracer):
-            raise TypeError("roots: how many leading zeros there are is not known under jit; pass strip_zeros=False")
+            raise TypeError("roots: the number of leading zeros is not known under jit; pass strip_zeros=False")
         (places,) = np.nonzero(np.asarray(p))
         return _roots(movement.slice_in_dim(p, int(places[0]) if places.size else count, None))
     leading = ufuncs.where(reductions.all(ufuncs.equal(p, 0)), count, reductions.argmin(ufuncs.equal(p, 0)))
-    # The zeros are turned to the end, where they make roots of 0, which are put last in their turn.
+    # Leading zeros move to the end, where they become roots of 0. These roots are moved to the end of the result.
     place = ufuncs.remainder(ufuncs.add(movement.iota(np.int32, count), leading), count)
     turned = ufuncs.where(ufuncs.equal(leading, count), cast(1, get_aval(p).dtype), take(p, place))
     found = _roots(turned)
@@ -271,11 +273,12 @@ def _roots(p: Array) -> Array:
 def polyfit(
     x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
-    """The polynomial of degree deg that is nearest to the points (x, y) in squared distance.
+    """The polynomial of degree deg with the least squared distance to the points (x, y).
 
-    y: a vector, or a matrix with a column for each fit. w: how much each point counts. rcond: singular values up to
-    this multiple of the maximum count as zero (len(x) eps). full: also the residuals, the rank, the singular values and
-    rcond; cov: also the covariance matrix of the coefficients, not scaled by the residuals with cov='unscaled'.
+    y: a vector, or a matrix with a column for each fit. w: the weight of each point. rcond: singular values up to this
+    multiple of the maximum count as zero (len(x) eps). full: also return the residuals, the rank, the singular values
+    and rcond. cov: also return the covariance matrix of the coefficients; cov='unscaled' does not scale it by the
+    residuals.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.polyfit(pnp.array([0.0, 1.0, 2.0]), pnp.array([1.0, 3.0, 5.0]), 1).round(3)
@@ -288,7 +291,7 @@ def polyfit(
         raise TypeError(f"polyfit: x is a vector, y a vector or a matrix, got {short(x)} and {short(y)}")
     count = get_aval(x).shape[0]
     if get_aval(y).shape[0] != count:
-        raise TypeError(f"polyfit: there is one of y for each of x, got {short(x)} and {short(y)}")
+        raise TypeError(f"polyfit: y must have one element for each of x, got {short(x)} and {short(y)}")
     rcond = count * float(dtypes.finfo(get_aval(x).dtype).eps) if rcond is None else rcond
     left, right = vander(x, order), y
     if w is not None:
@@ -297,7 +300,7 @@ def polyfit(
             raise TypeError(f"polyfit: w has one weight for each of x, got {short(w)}")
         left = ufuncs.multiply(left, movement.expand_dims(w, (1,)))
         right = ufuncs.multiply(right, movement.expand_dims(w, (1,)) if get_aval(y).ndim == 2 else w)
-    # Columns of length 1 are of the best condition.
+    # Columns of norm 1 have the best condition.
     scale = ufuncs.sqrt(reductions.sum(ufuncs.square(left), 0))
     left = ufuncs.divide(left, scale)
     found, residuals, rank, values = lstsq(left, right, rcond)

@@ -1,6 +1,6 @@
-"""Where conditions hold: nonzero and its like, and the elements there. After `updates`.
+"""Places where conditions hold: nonzero and related functions, and the elements there. After `updates`.
 
-How many places a condition holds at is data: it is read (outside `jit`), or `size` says it.
+The number of places depends on data. Outside `jit` it is read; otherwise `size` gives it.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ def index_dtype() -> Any:
 
 
 def known_size(name: str, count: Array, size: Any) -> Any:
-    """`size`, or without one the value of `count`. Raises a ConcretizationTypeError if that is traced."""
+    """`size`, or, without one, the value of `count`. Raises a ConcretizationTypeError if that is traced."""
     if size is not None:
         if isinstance(size, Dim):
             return max(size, 0)
@@ -51,7 +51,7 @@ def known_size(name: str, count: Array, size: Any) -> Any:
             ConcretizationTypeError,
             count,
             f"{name}: the number of elements, for the size of the result,",
-            f"pass size= to say the most that there can be, and fill_value= for what is left, {hint()}",
+            f"pass size= for the maximum number, and fill_value= for the rest, {hint()}",
         )
     return int(np.asarray(count))
 
@@ -72,10 +72,10 @@ def holds(x: Array) -> Array:
 
 
 def _flat_places(mask: Array, *, size: int, dtype: Any) -> tuple[Array, Array]:
-    """The first `size` places at which a flat mask holds, then zeros; and which of them there are."""
+    """The first `size` places at which a flat mask holds, then zeros; and a mask of the valid places."""
     count = get_aval(mask).shape[0]
     ranks = cumulative.cumsum(cast(mask, dtype))
-    # The n-th place is written to the n-th element; where the mask does not hold, out of range.
+    # The n-th place is written to the n-th element. Where the mask does not hold, the target is out of range.
     targets = lax.select(mask, lax.sub(ranks, 1), movement.full((count,), cast(size, dtype)))
     zeros, numbers = movement.full((size,), dtype.type(0)), movement.iota(dtype, count)
     places = IndexUpdateRef(zeros, targets).set(numbers, mode="drop", unique_indices=True)
@@ -84,7 +84,7 @@ def _flat_places(mask: Array, *, size: int, dtype: Any) -> tuple[Array, Array]:
 
 
 def flat_places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
-    """The places at which a flat mask holds and, where there are less than `size`, which of them there are."""
+    """The places at which a flat mask holds, and a mask of the valid ones if there are fewer than `size`."""
     dtype = dtypes.position_dtype(name, get_aval(mask).shape[0])
     if size is None and not isinstance(mask, Tracer):
         (places,) = np.nonzero(np.asarray(mask))
@@ -116,10 +116,10 @@ def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Ar
 
 
 def nonzero(a: Array, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
-    """The indices of the elements that are not zero, an array for each dimension.
+    """The indices of the elements that are not zero, one array for each dimension.
 
-    How many there are is read from the values; inside `jit`, `size` says how many to give: excess positions are
-    dropped, and missing ones are fill_value (0, or a value for each dimension in a tuple).
+    Their number is read from the values. Inside `jit`, `size` is the number of results: excess positions are dropped,
+    and missing ones are fill_value (0, or a value for each dimension in a tuple).
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.nonzero(pnp.array([0, 7, 8]))
@@ -138,7 +138,7 @@ def flatnonzero(a: Array, *, size: int | None = None, fill_value: Any = None) ->
 
 
 def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The indices of the elements that are not zero, a row for each. See `nonzero` for size and fill_value.
+    """The indices of the elements that are not zero, one row for each. See `nonzero` for size and fill_value.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.argwhere(pnp.array([0, 7, 8]))
@@ -161,7 +161,7 @@ def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Ar
 def where(
     condition: Array, x: Array = None, y: Array = None, /, *, size: int | None = None, fill_value: Any = None
 ) -> Any:
-    """x where the condition holds, else y. With the condition alone, the indices where it holds: see `nonzero`.
+    """x where the condition holds, else y. With only the condition, the indices where it holds: see `nonzero`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.where(pnp.array([True, False]), 1, 0)
@@ -216,7 +216,7 @@ def compress(
         condition = movement.slice_in_dim(condition, 0, shape[axis])
     found = places_of("compress", whole) if size is None else None
     if found is not None and given <= shape[axis]:
-        # What is cut comes first.
+        # The axis that is cut comes first.
         moved = movement.transpose(a, [axis, *[i for i in range(len(shape)) if i != axis]])
         rows = found.first(take(not_empty(moved), found.padded, axis=0, mode="clip"))
         return movement.transpose(rows, [*range(1, axis + 1), 0, *range(axis + 1, len(shape))])

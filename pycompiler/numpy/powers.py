@@ -1,4 +1,4 @@
-"""Powers: a whole exponent is a product, of integers by repeated squaring."""
+"""Powers. A whole exponent gives products; for integers, by repeated squaring."""
 
 from typing import Any
 
@@ -17,18 +17,18 @@ __all__ = [
 
 
 def power(x: Any, y: Any, /) -> Array:
-    """x to the power of y. A Python integer y is a product; of integers the power must not be negative. Bools count
-    as int32."""
+    """x to the power of y. A Python integer y becomes products; integers then need an exponent that is not negative.
+    Bools count as int32."""
     check_arrays("power", x, y)
     if type(y) is int:
-        # A Python scalar x has no fixed width, which the product needs.
+        # A Python scalar x has no fixed width, but the product needs one.
         (base,) = converted("power", x)
         return lax.integer_pow(_numbers(base), y)
     whole = dtypes.is_integer(get_aval(y).dtype)
     weak = get_aval(x).weak_type and get_aval(y).weak_type
     x, y = map(_numbers, promoted("power", x, y))
     if dtypes.is_inexact(get_aval(x).dtype):
-        # To the power of integers, which JAX doesn't promote, the dtype is weak where both are.
+        # JAX does not promote operands for integer exponents. The dtype is weak if both are weak.
         found = lax.pow(x, y)
         return weakly(found, weak) if whole else found
     return _integer_power(x, y)
@@ -47,7 +47,7 @@ def float_power(x: Any, y: Any, /) -> Array:
 
 
 def _integer_power(x: Array, y: Array) -> Array:
-    """By repeated squaring over the bits of the exponent; a negative one counts as 0 beyond its sign."""
+    """The power by repeated squaring over the bits of the exponent; a negative exponent counts as 0 except its sign."""
     dtype = get_aval(x).dtype
     result = broadcast_to(cast(1, dtype, get_aval(x).weak_type), get_aval(x).shape)
     for bit in range(dtype.itemsize * 8 - dtypes.is_signed(dtype)):

@@ -29,7 +29,7 @@ def _differ(name: str, a: Any, b: Any, what: str) -> ValueError:
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     """The cross products of vectors of 3 (or 2, whose third is 0) elements along axisa of a and axisb of b.
 
-    The result has them along axisc; of vectors of 2 it is the third element alone. `axis` stands for all three.
+    The result has them along axisc. For vectors of 2, it is only the third element. `axis` stands for all three.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.cross(pnp.array([1, 0, 0]), pnp.array([0, 1, 0]))
@@ -70,7 +70,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 
 def kron(a: Any, b: Any) -> Array:
-    """The Kronecker product: each element of a times all of b, in blocks; the shorter shape is filled with ones.
+    """The Kronecker product: each element of a times all of b, in blocks. The shorter shape is padded with ones.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.kron(pnp.array([1, 2]), pnp.array([1, 1]))

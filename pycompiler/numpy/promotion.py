@@ -1,4 +1,4 @@
-"""NumPy's broadcasting and JAX's type promotion, in one place: what every function of numpy does to its arguments."""
+"""NumPy's broadcasting and JAX's type promotion: the preparation of arguments for all functions of numpy."""
 
 import functools
 from collections.abc import Callable
@@ -22,7 +22,7 @@ FLOAT16S = (dtypes.float16, dtypes.bfloat16)
 
 
 def converted(name: str, *xs: Any) -> list[Array]:
-    """The arguments in the dtype that they promote to, each in its own shape."""
+    """The arguments in the dtype to which they promote, each in its own shape."""
     check_arrays(name, *xs)
     dtype, weak = dtypes.result_type(*xs)
     return [x if get_aval(x).dtype == dtype and not _python(x) else cast(x, dtype, weak) for x in xs]
@@ -45,8 +45,10 @@ def broadcast_of(name: str, *xs: Any) -> tuple[Any, ...]:
 
 
 def check_ranks(name: str, *xs: Any) -> None:
-    """What the setting numpy_rank_promotion says of operands with different numbers of axes, none of them 0, that are
-    given to the function that the user called."""
+    """Apply the setting numpy_rank_promotion to operands with different numbers of axes.
+
+    Only operands with axes count, and only those of the function that the user called.
+    """
     if config.numpy_rank_promotion == "allow":
         return
     shapes = [get_aval(x).shape for x in xs]
@@ -75,20 +77,20 @@ def promoted(name: str, *xs: Any) -> list[Array]:
 
 
 def promoted_inexact(name: str, *xs: Any) -> list[Array]:
-    """The arguments in their common shape, and in a floating-point or complex dtype that holds their common one."""
+    """The arguments in their common shape, and in a floating-point or complex dtype that holds their common dtype."""
     xs = tuple(promoted_inexact_each(name, *xs))
     check_ranks(name, *xs)
     return broadcast(name, *xs)
 
 
 def promoted_inexact_each(name: str, *xs: Any) -> list[Array]:
-    """The arguments in a floating-point or complex dtype that holds their common one, each in its own shape."""
+    """The arguments in a floating-point or complex dtype that holds their common dtype, each in its own shape."""
     check_arrays(name, *xs)
     return _inexact_each(xs, *dtypes.result_type(*xs))
 
 
 def mixed_inexact(name: str, *xs: Any) -> list[Array]:
-    """As promoted_inexact, of arguments that are of several kinds by what they mean, as an order and a number are."""
+    """As promoted_inexact, for arguments of different meaning and kind, such as an order and a number."""
     check_arrays(name, *xs)
     return broadcast(name, *_inexact_each(xs, *dtypes.joined(*xs)))
 
@@ -100,7 +102,7 @@ def _inexact_each(xs: tuple[Any, ...], dtype: Any, weak: bool) -> list[Array]:
 
 
 def never_weak(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A decorator for functions whose result is of a dtype of its own, also for weakly typed arguments, as JAX's is."""
+    """A decorator for functions whose result is never weakly typed, as in JAX."""
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> Any:
@@ -111,8 +113,10 @@ def never_weak(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def weak_scalars(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A decorator for functions whose result, as JAX's, is weakly typed for weakly typed numbers, but not for arrays of
-    such: constants of their dtype meet these."""
+    """A decorator for functions whose result is weakly typed for weakly typed numbers, but not for arrays, as in JAX.
+
+    JAX combines such arrays with constants of their dtype.
+    """
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> Any:
@@ -123,15 +127,15 @@ def weak_scalars(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def inexact(dtype: Any) -> Any:
-    """The floating-point (or complex) dtype of results whose arguments have another."""
+    """The floating-point (or complex) dtype of results for arguments of other dtypes."""
     if dtypes.is_inexact(dtype):
         return dtype
-    # Integers of 64 bits, which there are with enable_x64 only, become float64, all others float32.
+    # 64-bit integers, which require enable_x64, become float64; all others become float32.
     return dtypes.float64 if dtype.itemsize == 8 else dtypes.float32
 
 
 def widened(dtype: Any) -> Any:
-    """The dtype in which integers and bools are added up: of 32 (with enable_x64: 64) bits at least."""
+    """The dtype in which integers and bools are summed: at least 32 bits (with enable_x64: 64)."""
     default = dtypes.scalar_dtype(int)
     if dtypes.is_unsigned(dtype):
         default = np.dtype(f"u{default.name}")
@@ -139,5 +143,5 @@ def widened(dtype: Any) -> Any:
 
 
 def requested(name: str, dtype: Any) -> Any:
-    """The dtype that a caller named, None for none; a 64-bit one is narrowed with a warning unless enable_x64."""
+    """The dtype that a caller named; None stays. A 64-bit dtype is narrowed with a warning unless enable_x64 is set."""
     return None if dtype is None else dtypes.canonicalize_requested(dtype, name)

@@ -1,4 +1,4 @@
-"""Elements put into an array: place, put, put_along_axis. After `positions`."""
+"""Functions that put elements into an array: place, put, put_along_axis. After `positions`."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _not_inplace(name: str, inplace: bool) -> None:
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
-    """arr with the elements where a mask holds replaced by the first of vals, which repeat as needed."""
+    """arr with the elements where a mask holds replaced by the first elements of vals, which repeat as needed."""
     _not_inplace("place", inplace)
     check_arrays("place", arr, mask, vals)
     if dim_product(get_aval(mask).shape) != dim_product(get_aval(arr).shape):
@@ -50,8 +50,8 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Array:
     """a with the elements at flat indices replaced by those of v, which repeat as needed.
 
-    mode 'clip' brings indices into range (negative ones to 0), 'wrap' counts around; without a mode negative ones count
-    from the end, then they are brought into range.
+    mode 'clip' clamps indices to the range (negative ones to 0), 'wrap' takes them modulo the size. Without a mode,
+    negative indices count from the end, and all are then clamped.
     """
     _not_inplace("put", inplace)
     check_arrays("put", a, ind, v)
@@ -60,7 +60,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     size, count, given = (get_aval(x).shape[0] for x in (flat, places, values))
     if mode == "raise":
         raise NotImplementedError(
-            "put: mode 'raise' is not there, since compiled code can't raise; use 'clip' or 'wrap'"
+            "put: mode 'raise' is not supported, since compiled code can't raise; use 'clip' or 'wrap'"
         )
     if mode not in (None, "clip", "wrap"):
         raise ValueError(f"put: mode is 'clip' or 'wrap', got {mode!r}")
@@ -69,7 +69,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     if given != count:
         values = take(values, np.arange(count, dtype=np.int32) % given)
     if mode == "wrap":
-        # A narrow type need not hold the size.
+        # A narrow dtype may not hold the size.
         places = ufuncs.remainder(cast(places, widened(get_aval(places).dtype)), size)
     else:
         places = lax.clamp(0, as_positions(places) if mode == "clip" else from_end(places, size), size - 1)
@@ -81,7 +81,7 @@ def put_along_axis(
 ) -> Array:
     """arr with out[i, indices[i, j, k], k] = values[i, j, k] for axis 1.
 
-    Out of range is dropped, unless mode is 'clip'.
+    Writes out of range are dropped, unless mode is 'clip'.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.put_along_axis(pnp.zeros((2, 2)), pnp.array([[1], [0]]), 5, axis=1, inplace=False)

@@ -1,7 +1,7 @@
 """Reductions: sums, means, extrema, counts over axes; and comparisons of whole arrays.
 
-Sums of float16 and bfloat16 are computed in float32. Sums of small integers and of bools are 32 (with enable_x64: 64)
-bits wide.
+Sums of float16 and bfloat16 are computed in float32. Sums of small integers and of bools have 32 bits (with
+enable_x64: 64).
 """
 
 import builtins
@@ -44,14 +44,14 @@ Axis = Any  # None for all, an int, or a tuple of ints
 
 
 def _restored(x: Array, shape: tuple[Any, ...], axes: tuple[int, ...], keepdims: bool) -> Array:
-    """The reduced array, with dimensions of size 1 where keepdims asks for them."""
+    """The reduced array, with dimensions of size 1 if keepdims is set."""
     if not keepdims:
         return x
     return movement.reshape(x, tuple(1 if axis in axes else size for axis, size in enumerate(shape)))
 
 
 def _mask(name: str, where: Any, shape: tuple[Any, ...]) -> Array:
-    """The where= of a reduction, in the shape of what is reduced. ValueError unless it is of bools and fits."""
+    """The where= of a reduction, in the shape of the operand. ValueError unless it is of bools and fits."""
     check_arrays(name, where)
     given = get_aval(where)
     if given.dtype != dtypes.bool_ or not broadcasts(given.shape, shape):
@@ -77,7 +77,7 @@ def _started(name: str, combine: Callable[..., Array], result: Array, initial: A
     return combine(cast(initial, get_aval(result).dtype), result)
 
 
-# A sum or a product of numbers, and what takes its place where the result is asked for in bools.
+# The reduction for numbers, and the one for results of dtype bool.
 _SUM = (reduce.reduce_sum, reduce.reduce_or)
 _PRODUCT = (reduce.reduce_prod, reduce.reduce_and)
 
@@ -93,7 +93,7 @@ def _accumulated(
     start: Any,
     promote_integers: bool = True,
 ) -> tuple[Array, Any]:
-    """A sum or product in the dtype in which it is computed, and the dtype that it is to have."""
+    """A sum or product in its dtype of computation, and the dtype of the result."""
     check_arrays(name, a)
     aval = get_aval(a)
     wanted = requested(name, dtype)
@@ -109,7 +109,7 @@ def _accumulated(
 
 
 def check_count(name: str, a: Any, axis: Axis, dtype: Any = None) -> None:
-    """Raise OverflowError where bools are counted, and an integer of 32 bits need not hold how many there are."""
+    """Raise OverflowError if bools are counted, and a 32-bit integer may not hold their number."""
     aval = get_aval(a)
     if dtype is None and aval.dtype == dtypes.bool_:
         dtypes.position_dtype(name, product_of(aval.shape[i] for i in canonical_axes(name, axis, len(aval.shape))))
@@ -161,8 +161,8 @@ def prod(
 
 
 def _has_none(size: Dimension) -> bool:
-    """Whether there is nothing along an axis. Of a size that depends on data it can't be asked: the greatest of nothing
-    is the least number there."""
+    """Whether an axis is known to be empty. A data-dependent size is not known: the maximum of an empty axis is then
+    the lowest number."""
     return not depends_on_data(size) and is_empty(size)
 
 
@@ -190,7 +190,7 @@ def _extremum(
         return _started(name, combine, result, initial)
 
     extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = f"The {word} over axes; nan if any is. ValueError over no elements unless initial= is given."
+    extremum.__doc__ = f"The {word} over axes; nan if any is. ValueError for no elements unless initial= is given."
     return extremum
 
 
@@ -209,7 +209,7 @@ def reduced(
     initial: Any,
     where: Any,
 ) -> Array:
-    """A reduction of lax over axes with NumPy's parameters; `identity` stands where `where` does not hold."""
+    """A reduction of lax over axes with NumPy's parameters. `identity` replaces elements outside of `where`."""
     shape = get_aval(a).shape
     axes = canonical_axes(name, axis, len(shape))
     return _started(
@@ -228,7 +228,7 @@ def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> 
 
 
 def any(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Array:
-    """Whether any element over axes is other than 0.
+    """Whether any element over axes is not 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.any(pnp.array([[0, 1], [0, 0]]), axis=1)
@@ -242,7 +242,7 @@ def any(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, 
 
 
 def all(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, where: Any = None) -> Array:
-    """Whether all elements over axes are other than 0.
+    """Whether all elements over axes are not 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.all(pnp.array([[1, 1], [0, 1]]), axis=1)
@@ -256,7 +256,7 @@ def all(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False, *, 
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements over axes are other than 0.
+    """The number of elements over axes that are not 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.count_nonzero(pnp.array([0, 3, 0, 4]))
@@ -268,7 +268,7 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any) -> Any:
-    """How many elements are averaged: a number, or an array where a mask says."""
+    """The number of averaged elements: a number, or an array if there is a mask."""
     shape = get_aval(a).shape
     if where is not None:
         return cast(sum(_mask(name, where, shape), axis, keepdims=keepdims), dtype)
@@ -278,7 +278,7 @@ def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any
 def mean(
     a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = None
 ) -> Array:
-    """The mean over axes, of integers as a float. Over no elements nan.
+    """The mean over axes; integers give floats. The mean of no elements is nan.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.mean(pnp.array([1, 2, 4]))
@@ -288,7 +288,7 @@ def mean(
     check_arrays("mean", a)
     wanted = inexact(get_aval(a).dtype) if dtype is None else dtype
     if wanted is not None and requested("mean", wanted) == dtypes.bool_:
-        raise TypeError("mean: a mean is a number, got dtype=bool; any and all say what holds of bools")
+        raise TypeError("mean: a mean is a number, got dtype=bool; use any or all for bools")
     total, wanted = _accumulated("mean", _SUM, a, axis, wanted, keepdims, where, 0)
     count = _count("mean", a, axis, where, keepdims, get_aval(total).dtype)
     result = ufuncs.divide(total, count)
@@ -296,7 +296,7 @@ def mean(
 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
-    """The mean over axes, each element counted by its weight.
+    """The mean over axes, weighted by `weights`.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.average(pnp.array([1.0, 4.0]), weights=pnp.array([3, 1]))
@@ -337,8 +337,9 @@ def var(
     mean: Any = None,
     correction: float | None = None,
 ) -> Array:
-    """The squared distances from the mean (or from `mean`), added up and divided by the count less ddof (or
-    `correction`); nan where nothing is left of the count. Of complex numbers it is real, unless dtype is complex.
+    """The sum of squared distances from the mean (or from `mean`), divided by the count minus ddof (or `correction`).
+
+    nan if the divisor is not positive. The variance of complex numbers is real, unless dtype is complex.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.var(pnp.array([1.0, 5.0]))
@@ -373,7 +374,7 @@ def _variance(
     centered = ufuncs.subtract(x, cast(center, computed))
     squares = lax.mul(centered, centered)
     if dtypes.is_complex(computed):
-        # The squared magnitudes, which are real.
+        # The squared magnitudes, which are real numbers.
         squares = complexes.real(lax.mul(centered, complexes.conj(centered)))
         computed = dtypes.real_part(computed)
         wanted = dtypes.real_part(wanted) if dtype is None else wanted
@@ -426,7 +427,7 @@ def _arg_extremum(name: str, function: Callable[..., Array], word: str) -> Any:
         return movement.reshape(result, kept) if keepdims else result
 
     arg_extremum.__name__ = arg_extremum.__qualname__ = name
-    arg_extremum.__doc__ = f"The index of the {word} in an axis, or in the flat array: of the first, or the first nan."
+    arg_extremum.__doc__ = f"The first index of the {word}, or of nan, along an axis or in the flat array."
     return arg_extremum
 
 
@@ -435,7 +436,7 @@ argmin = _arg_extremum("argmin", reduce.argmin, "least")
 
 
 def _nan_to(name: str, a: Any, value: Any) -> Array:
-    """a with a value in the place of its nans."""
+    """a with its nans replaced by a value."""
     check_arrays(name, a)
     dtype = get_aval(a).dtype
     return ufuncs.where(ufuncs.isnan(a), cast(value, dtype), a) if dtypes.is_inexact(dtype) else a
@@ -450,7 +451,7 @@ def nansum(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The sum over axes, nans left out.
+    """The sum over axes, without nans.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.nansum(pnp.array([1.0, pnp.nan, 3.0]))
@@ -468,7 +469,7 @@ def nanprod(
     initial: Any = None,
     where: Any = None,
 ) -> Array:
-    """The product over axes, nans left out."""
+    """The product over axes, without nans."""
     return prod(_nan_to("nanprod", a, 1), axis, dtype, out, keepdims, initial, where)
 
 
@@ -489,7 +490,7 @@ def _nan_extremum(name: str, function: Any, identity: Callable[[Any], Any], word
         return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=keepdims), cast(np.nan, dtype), result)
 
     extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = f"The {word} over axes, nans left out; nan where there is nothing else."
+    extremum.__doc__ = f"The {word} over axes, without nans; nan if all elements are."
     return extremum
 
 
@@ -498,7 +499,7 @@ nanmin = _nan_extremum("nanmin", min, highest, "least")
 
 
 def _without_nan(name: str, a: Any, where: Any) -> Any:
-    """The where= of a function that leaves nans out; that of the caller for what has none."""
+    """The where= of a function that ignores nans. A dtype without nan keeps the where= of the caller."""
     check_arrays(name, a)
     aval = get_aval(a)
     if not dtypes.is_inexact(aval.dtype):
@@ -510,7 +511,7 @@ def _without_nan(name: str, a: Any, where: Any) -> Any:
 def nanmean(
     a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
 ) -> Array:
-    """The mean over axes, nans left out; nan where there is nothing else.
+    """The mean over axes, without nans; nan if all elements are.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.nanmean(pnp.array([1.0, pnp.nan, 3.0]))
@@ -529,7 +530,7 @@ def nanvar(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """The variance over axes, nans left out; nan where nothing is left of the count less ddof."""
+    """The variance over axes, without nans; nan if the count minus ddof is not positive."""
     kept = _without_nan("nanvar", a, where)
     return _variance("nanvar", _nan_to("nanvar", a, 0), axis, dtype, out, ddof, keepdims, kept, mean, None)
 
@@ -544,7 +545,7 @@ def nanstd(
     where: Any = None,
     mean: Any = None,
 ) -> Array:
-    """The square root of the variance over axes, nans left out."""
+    """The square root of the variance over axes, without nans."""
     kept = _without_nan("nanstd", a, where)
     return ufuncs.sqrt(_variance("nanstd", _nan_to("nanstd", a, 0), axis, dtype, out, ddof, keepdims, kept, mean, None))
 
@@ -558,7 +559,7 @@ def _nan_arg_extremum(name: str, function: Any, instead: float, word: str) -> An
         return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=bool(keepdims)), -1, place)
 
     arg_extremum.__name__ = arg_extremum.__qualname__ = name
-    arg_extremum.__doc__ = f"The index of the {word} that is no nan, in an axis or in the flat array; -1 if all are."
+    arg_extremum.__doc__ = f"The index of the {word} without nans, along an axis or in the flat array; -1 if all are."
     return arg_extremum
 
 
@@ -578,7 +579,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
 
 @nested(2)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have one shape and equal elements.
+    """Whether two arrays have the same shape and equal elements.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.array_equal(pnp.array([1, 2]), pnp.array([1, 2]))
@@ -595,7 +596,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
 
 @nested(2)
 def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays have equal elements once they are broadcast."""
+    """Whether two arrays have equal elements after broadcasting."""
     check_arrays("array_equiv", a1, a2)
     try:
         broadcast_shapes(get_aval(a1).shape, get_aval(a2).shape)

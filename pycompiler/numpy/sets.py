@@ -1,6 +1,6 @@
-"""Arrays as sets: unique and what is built on it. After `positions`.
+"""Arrays as sets: unique and the functions that are based on it. After `positions`.
 
-The size of a result is data: it is read (outside `jit`), or `size` says the most that there can be.
+The size of a result depends on data. Outside `jit` it is read; otherwise `size` gives the maximum.
 """
 
 from typing import Any, NamedTuple
@@ -42,8 +42,10 @@ def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
 
 
 def _sorted_rows(x: Array, *, equal_nan: bool, with_end: bool = False) -> tuple[Array, Array, Array]:
-    """The rows of a matrix in order, where one differs from that before it, and where each stood. When `with_end`, the
-    last row is none of them: it stays last, and differs."""
+    """The sorted rows of a matrix, a mask of the rows that differ from the one before, and the old places of all rows.
+
+    With `with_end`, the last row is an end mark: it stays last, and counts as different.
+    """
     count, width = get_aval(x).shape
     columns = [movement.index_in_dim(x, i, 1, keepdims=False) for i in range(width)]
     dtype = dtypes.position_dtype("unique", count)
@@ -70,7 +72,7 @@ class _Unique(NamedTuple):
 
 
 def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_value: Any) -> _Unique:
-    """The different rows of a matrix, in order."""
+    """The different rows of a matrix, sorted."""
     count, width = get_aval(x).shape
     width = fixed(name, width)
     if count == 0 or width == 0:
@@ -100,7 +102,7 @@ def _unique_rows(name: str, x: Array, equal_nan: bool, size: int | None, fill_va
 
 
 def _unique_of_perhaps_none(name: str, x: Array, equal_nan: bool) -> _Unique | None:
-    """The same where a size may depend on data (else None), and there may be no row: one more is sorted behind them."""
+    """As `_unique_rows`, for a size that may depend on data (else None). Rows may be missing: an end mark is added."""
     more = not_empty(x)
     count = get_aval(more).shape[0]
     rows, new, order = _sorted_rows(more, equal_nan=equal_nan, with_end=True)
@@ -144,11 +146,13 @@ def unique(
     fill_value: Any = None,
     sorted: bool = True,
 ) -> Any:
-    """The different elements (along an axis: the different parts), in order; if asked, where each stood first, which of
-    them each element is, and how often each occurs.
+    """The different elements (along an axis: the different parts), sorted.
 
-    How many there are is read from the values; inside `jit`, `size` says how many to give: excess elements are dropped,
-    and missing ones are fill_value (by default the first). nans are one value with equal_nan.
+    On request, further results are the place of the first occurrence of each, the number of the value of each element,
+    and the count of each.
+
+    The number of results is read from the values. Inside `jit`, `size` gives it: excess elements are dropped, and
+    missing ones are fill_value (by default the first element). With equal_nan, nans are one value.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.unique(pnp.array([3, 1, 3]))
@@ -202,7 +206,7 @@ class UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
-    """The different elements, where each stood first, which of them each element is, how often each occurs.
+    """The different elements, the place of the first occurrence of each, the value number of each element, and counts.
 
     nans differ from each other. See `unique` for size and fill_value.
     """
@@ -211,13 +215,13 @@ def unique_all(x: Array, /, *, size: int | None = None, fill_value: Any = None) 
 
 
 def unique_counts(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
-    """The different elements, and how often each occurs. See `unique_all`."""
+    """The different elements, and the count of each. See `unique_all`."""
     check_arrays("unique_counts", x)
     return UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_inverse(x: Array, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
-    """The different elements, and which of them each element is. See `unique_all`."""
+    """The different elements, and the value number of each element. See `unique_all`."""
     check_arrays("unique_inverse", x)
     return UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
@@ -229,7 +233,7 @@ def unique_values(x: Array, /, *, size: int | None = None, fill_value: Any = Non
 
 
 def union1d(ar1: Array, ar2: Array, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """The elements that are in one of the arrays, in order. See `unique` for size and fill_value.
+    """The elements that are in either array, sorted. See `unique` for size and fill_value.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.union1d(pnp.array([1, 2]), pnp.array([2, 5]))
@@ -246,7 +250,7 @@ def isin(
 ) -> Array:
     """Whether each element is among the test elements, or with invert, is not.
 
-    method 'compare_all' compares each with each, 'sort' and 'binary_search' look it up in order; the result is one.
+    method 'compare_all' compares all pairs; 'sort' and 'binary_search' use a sorted order. The results are equal.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.isin(pnp.array([1, 2, 3]), pnp.array([2, 5]))
@@ -273,7 +277,7 @@ def _isin(x: Array, tests: Array, *, invert: bool, search: bool) -> Array:
 
 
 def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any) -> Array:
-    """The different elements of a vector at which a mask holds: sorted, what is left out behind them."""
+    """The different elements of a vector at which a mask holds, sorted; fill values follow."""
     count = get_aval(x).shape[0]
     if count == 0:
         return movement.full(
@@ -284,7 +288,7 @@ def _set_of(name: str, x: Array, size: int | None, mask: Array, fill_value: Any)
 
 
 def _of_kept(name: str, values: Array, kept: Array, size: int | None, fill_value: Any) -> Array:
-    """The elements of a vector at which a mask holds, what is missing to size behind them."""
+    """The elements of a vector at which a mask holds, padded to size."""
     count = get_aval(values).shape[0]
     total = known_size(name, reductions.sum(counting(kept)), size)
     fill = 0 if fill_value is None else fill_value
@@ -302,7 +306,7 @@ def _kept_first(x: Array, mask: Array) -> tuple[Array, Array]:
 
 
 def _kept_alone(x: Array) -> tuple[Array, Array]:
-    """A vector in order, and which of its elements occur once."""
+    """A sorted vector, and a mask of its elements that occur once."""
     rows, new, _ = _sorted_rows(movement.expand_dims(x, (1,)), equal_nan=False)
     count = get_aval(new).shape[0]
     last = movement.concatenate([movement.slice_in_dim(new, 1, count), movement.full((1,), True)], 0)
@@ -312,7 +316,7 @@ def _kept_alone(x: Array) -> tuple[Array, Array]:
 def setdiff1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements of ar1 that are not in ar2, in order (of ar1 with assume_unique). Missing elements up to size are 0.
+    """The elements of ar1 that are not in ar2, sorted (or in order of ar1 with assume_unique). Padded to size with 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.setdiff1d(pnp.array([1, 2, 3]), pnp.array([2]))
@@ -333,7 +337,7 @@ def setdiff1d(
 def setxor1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
-    """The elements that are in one of the arrays and not in the other, in order. Missing elements up to size are 0."""
+    """The elements that are in exactly one of the arrays, sorted. Padded to size with 0."""
     check_arrays("setxor1d", ar1, ar2)
     x, y = converted("setxor1d", flattened(ar1), flattened(ar2))
     both = movement.concatenate([x, y], 0)
@@ -353,9 +357,9 @@ def intersect1d(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """The elements that are in both arrays, in order; if asked, where each stands first in both.
+    """The elements that are in both arrays, sorted; on request, also their first places in both arrays.
 
-    Missing elements up to size are fill_value (by default the first), with the length of the array as their index.
+    The result is padded to size with fill_value (by default the first element); the index of padding is the length.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.intersect1d(pnp.array([1, 2, 3]), pnp.array([2, 3, 4]))

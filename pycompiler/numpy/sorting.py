@@ -1,4 +1,4 @@
-"""Sorting, and what is read off a sorted array."""
+"""Sorting, and functions that read from a sorted array."""
 
 from math import prod
 from typing import Any
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _along(name: str, a: Any, axis: int | None) -> tuple[Array, int]:
-    """a and an axis of it; flat when the axis is None."""
+    """a and one of its axes; a is flattened if the axis is None."""
     check_arrays(name, a)
     shape = get_aval(a).shape
     if axis is None:
@@ -50,7 +50,7 @@ def sort(
     stable: bool = True,
     descending: bool = False,
 ) -> Array:
-    """a sorted along an axis (None: flat), nan last, or backwards with descending.
+    """a sorted along an axis (None: flat), nan last; with descending, in reverse order.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.sort(pnp.array([3, 1, 2]))
@@ -85,14 +85,14 @@ def argsort(
         raise TypeError(f"argsort: dtype= is one of integers, got {wanted.name}")
     numbers = movement.broadcasted_iota(wanted, get_aval(x).shape, axis)
     if descending:
-        # Sorted backwards and turned around, so that equal elements keep their order.
+        # Reversing before and after the sort keeps the order of equal elements.
         x, numbers = movement.rev(x, (axis,)), movement.rev(numbers, (axis,))
     _, indices = reduction.sort_key_val(x, numbers, axis, stable)
     return movement.rev(indices, (axis,)) if descending else indices
 
 
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The indices that sort by several keys, the last of which counts most. Of scalars that is 0.
+    """The indices that sort by several keys; the last key is the primary one. Scalars give 0.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.lexsort((pnp.array([1, 0, 0]), pnp.array([1, 2, 1])))
@@ -102,7 +102,7 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     if not arrays:
         raise TypeError("lexsort: takes at least one key, got none")
     check_arrays("lexsort", *arrays)
-    # A scalar counts as a vector of one, as in NumPy.
+    # A scalar counts as a vector of one element, as in NumPy.
     axis = canonical_axis("lexsort", axis, len(get_aval(arrays[0]).shape) or 1)
     if all(get_aval(key).shape == () for key in arrays):
         return movement.full((), 0, dtypes.scalar_dtype(int))
@@ -111,11 +111,10 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Array:
-    """Where the values v belong in the sorted vector a: before equal elements ('left') or after them ('right').
+    """The places of values v in the sorted vector a: before equal elements ('left') or after them ('right').
 
-    sorter: the indices that sort a, where it is not sorted itself. method: 'scan', 'scan_unrolled' and 'sort' halve the
-    range in each step, 'compare_all' compares each value with each element; the result is one. nan counts as the
-    maximum.
+    sorter: the indices that sort a, if it is not sorted. method: 'scan', 'scan_unrolled' and 'sort' halve the range in
+    each step; 'compare_all' compares each value with each element. The results are equal. nan counts as the maximum.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.searchsorted(pnp.array([1, 3, 5]), 4)
@@ -137,9 +136,9 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
-    """The number of the bin of each of x, from 1: bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i].
+    """The number of the bin of each x, from 1: bins[i-1] <= x < bins[i], or with `right` bins[i-1] < x <= bins[i].
 
-    Where bins descend: bins[i-1] > x >= bins[i], or bins[i-1] >= x > bins[i]. method: see searchsorted.
+    For descending bins: bins[i-1] > x >= bins[i], or bins[i-1] >= x > bins[i]. method: see searchsorted.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.digitize(pnp.array([0.5, 2.5]), pnp.array([0, 1, 2]))
@@ -160,7 +159,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
 
 
 def _stands_before(element: Array, value: Array, side: str) -> Array:
-    """Whether an element stands before the place of a value, with nan as the greatest number, also as a part."""
+    """Whether an element stands before the place of a value; nan is the greatest number, also as a complex part."""
     if dtypes.is_complex(get_aval(value).dtype):
         (re, im), (re_value, im_value) = ((real(x), imag(x)) for x in (element, value))
         both_nan = ufuncs.logical_and(ufuncs.isnan(re), ufuncs.isnan(re_value))
@@ -184,12 +183,12 @@ def _by_comparing(a: Array, v: Array, *, side: str) -> Array:
 
 def _by_halving(a: Array, v: Array, *, side: str) -> Array:
     count, shape = get_aval(a).shape[0], get_aval(v).shape
-    # A middle is found by a sum, for which a bit without a sign is left.
+    # A middle is computed from a sum. It does not overflow, because the sign bit is unused.
     index = dtypes.position_dtype("searchsorted", count)
     low, high = movement.full(shape, 0, index), movement.full(shape, count, index)
     for _ in range(count.bit_length()):
         middle = lax.shift_right_logical(lax.add(low, high), 1)
-        # Where nothing is left, the middle may be the end; its answer is not used.
+        # If the range is empty, the middle may be the end. Its answer is not used.
         go_right = ufuncs.logical_and(ufuncs.less(low, high), _stands_before(take(a, middle, mode="clip"), v, side))
         low = ufuncs.where(go_right, lax.add(middle, 1), low)
         high = ufuncs.where(ufuncs.logical_and(ufuncs.less(low, high), ufuncs.logical_not(go_right)), middle, high)
@@ -197,10 +196,11 @@ def _by_halving(a: Array, v: Array, *, side: str) -> Array:
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
-    """a with its kth smallest element along an axis at its sorted place: no larger element before it, no smaller one
-    after it.
+    """a with its kth smallest element along an axis at its sorted place. No element before it is larger, no element
+    after it is smaller.
 
-    The smallest elements come in ascending order, the others in descending order; complex ones all in ascending order.
+    The smallest elements are in ascending order, the others in descending order; complex ones are all in ascending
+    order.
 
     >>> import pycompiler.numpy as pnp
     >>> int(pnp.partition(pnp.array([3, 1, 2]), 1)[1])
@@ -228,10 +228,10 @@ def _partition(name: str, a: Any, kth: int, axis: int) -> tuple[Array, Array]:
 
 
 def _partitioned(a: Array, *, kth: Any, axis: int) -> tuple[Array, Array]:
-    # Of the elements in descending order the last are the least: as many as are wanted, turned around, then the others.
+    # In descending order the smallest elements come last: they are reversed and moved to the front.
     aval = get_aval(a)
     count = aval.shape[axis]
-    if dtypes.is_complex(aval.dtype):  # which top_k does not take: sorted, they are partitioned as well
+    if dtypes.is_complex(aval.dtype):  # top_k does not support them; a sorted array is partitioned, too
         return reduction.sort_key_val(a, movement.broadcasted_iota(dtypes.int32, aval.shape, axis), axis)
     values, places = reduction.top_k(a, count, axis=axis)
     head = [

@@ -39,7 +39,7 @@ _METHODS = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
 def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
-    """a as a float with the axes (None: all) made one, the last; and the shape of the result with sizes 1."""
+    """a as a float with the given axes (None: all) merged into a last one; the shape of the result with sizes 1."""
     check_arrays(name, a)
     shape = get_aval(a).shape
     axes = canonical_axes(name, axis, len(shape))
@@ -50,7 +50,7 @@ def _lines(name: str, a: Any, axis: Any) -> tuple[Array, tuple[int, ...]]:
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Array:
-    """The middle of the elements over axes, or the mean of the two in the middle; nan if any is.
+    """The middle element over axes, or the mean of the two middle elements; nan if any is.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.median(pnp.array([3, 1, 7, 4]))
@@ -63,7 +63,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
 def nanmedian(
     a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
-    """The middle of the elements over axes that are no nan; nan where there is none."""
+    """The median over axes of the elements that are not nan; nan if there is none."""
     _refused("nanmedian", out, overwrite_input)
     return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, None, True)
 
@@ -79,10 +79,10 @@ def quantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The values below which the shares q (0..1, a scalar or a vector) of the elements over axes lie; nan if any is.
+    """The quantiles over axes: a share q (0..1, a scalar or a vector) of the elements lies below each; nan if any is.
 
     method: 'linear', 'lower', 'higher', 'midpoint', 'nearest', 'inverted_cdf'. weights: of the shape of a, or of its
-    axes; for 'inverted_cdf' only. The result has q's dimension first.
+    axes; only for 'inverted_cdf'. The result has the dimension of q first.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.quantile(pnp.arange(5.0), 0.25)
@@ -103,7 +103,7 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """`quantile` of the elements that are no nan; nan where there is none."""
+    """`quantile` of the elements that are not nan; nan if there is none."""
     _refused("nanquantile", out, overwrite_input)
     return _quantile("nanquantile", a, q, axis, method, keepdims, weights, True)
 
@@ -151,7 +151,7 @@ def nanpercentile(
 
 
 def _shares(name: str, q: Any) -> Array:
-    """q as a float in which places in a line can be counted, which is not float16."""
+    """q as a float that can count places along an axis, which float16 cannot."""
     (q,) = promoted_inexact(name, q)
     return cast(q, dtypes.float32) if get_aval(q).dtype in FLOAT16S else q
 
@@ -173,7 +173,7 @@ def _quantile(
         raise ValueError(f"{name}: method is one of {', '.join(_METHODS)}, got {method!r}")
     check_arrays(name, a, q)
     if dtypes.is_complex(get_aval(a).dtype) and not name.endswith("median"):
-        # A part between two of them is not defined; the mean of the two in the middle, in their order, is.
+        # A value between two complex numbers is not defined. The median is: the mean of the two middle elements.
         raise ArgumentError(f"{name}: takes real arrays, got {short(a)}; ask for its real and imaginary parts")
     q = _shares(name, q)
     if get_aval(q).ndim > 1:
@@ -206,7 +206,7 @@ def _weights(name: str, weights: Any, a: Any, axis: Any) -> Array:
 
 
 def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array:
-    """Quantiles along the last axis, read off the sorted lines."""
+    """Quantiles along the last axis, from the sorted lines."""
     aval, share = get_aval(lines), get_aval(q)
     ordered = reduction.sort(lines, -1)
     if without_nan:
@@ -214,7 +214,7 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
     else:
         count = cast(aval.shape[-1], share.dtype)
     top = lax.sub(count, cast(1, share.dtype))
-    # One place for each of q in each line: (..., q).
+    # One place for each q in each line: (..., q).
     place = ufuncs.multiply(movement.reshape(q, (dim_product(share.shape),)), top)
     low, high = lax.floor(place), lax.ceil(place)
     above = lax.sub(place, low)
@@ -229,7 +229,7 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
         result = ufuncs.add(
             ufuncs.multiply(wide[0], lax.sub(cast(1, share.dtype), above)), ufuncs.multiply(wide[1], above)
         )
-        # The same infinity on both sides is that infinity, whatever the share of it.
+        # Between two equal infinities, the result is that infinity, for any share.
         result = ufuncs.where(ufuncs.equal(below, over), wide[0], result)
     elif method == "midpoint":
         result = ufuncs.multiply(ufuncs.add(below, over), np.asarray(0.5, aval.dtype))
@@ -244,7 +244,7 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
 
 
 def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) -> Array:
-    """The first element of each sorted line up to which the share q of the weights has been reached."""
+    """The first element of each sorted line at which the sum of weights reaches the share q."""
     aval, share = get_aval(lines), get_aval(q)
     ordered, weight = reduction.sort_key_val(lines, weights[0] if weights else movement.full_like(lines, 1.0), -1)
     missing = ufuncs.isnan(ordered)
@@ -265,7 +265,7 @@ def _inverted_cdf(lines: Array, q: Array, *weights: Array, without_nan: bool) ->
 
 
 def _with_shares_first(result: Array, shape: tuple[int, ...]) -> Array:
-    """(..., q) as (q, ...), or without q where it is a scalar."""
+    """(..., q) as (q, ...), or without q if it is a scalar."""
     return moveaxis(result, -1, 0) if shape else squeeze(result, -1)
 
 
@@ -281,8 +281,8 @@ def cov(
 ) -> Array:
     """The covariances of variables, which are the rows of m (columns with rowvar=False) and of y.
 
-    Divided by the number of observations less ddof: 1, or 0 with bias. fweights (integers): how often each was made;
-    aweights: how much each counts.
+    The divisor is the number of observations minus ddof: 1, or 0 with bias. fweights (integers): the count of each
+    observation; aweights: the weight of each.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.cov(pnp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -291,7 +291,7 @@ def cov(
     """
     x = _observations(m, y, rowvar, dtype)
     if ddof is not None:
-        get_aval(ddof)  # TypeError for what is no number
+        get_aval(ddof)  # TypeError for an object that is not a number
     less = (0 if bias else 1) if ddof is None else ddof
     count = get_aval(x).shape[1]
     weight = None

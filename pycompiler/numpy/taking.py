@@ -34,10 +34,11 @@ def take(
     indices_are_sorted: bool = False,
     fill_value: Any = None,
 ) -> Array:
-    """a at integer indices of an axis (None: of the flat array). Negative ones count from the end.
+    """a at integer indices of an axis (None: of the flat array). Negative indices count from the end.
 
-    mode 'clip' brings indices into range (negative ones to 0), 'wrap' counts around; without a mode, or with 'fill',
-    out of range gives fill_value, nan by default for floats, for integers the lowest (signed) or greatest value.
+    mode 'clip' clamps indices to the range (negative ones to 0), 'wrap' takes them modulo the size. Without a mode, or
+    with 'fill', indices out of range give fill_value. Its default is nan for floats, the lowest value for signed
+    integers, the greatest for unsigned ones.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.take(pnp.array([5, 6, 7]), pnp.array([2, 0]))
@@ -54,10 +55,10 @@ def take(
         raise IndexError(f"take: no index is in range for axis {axis} of {short(get_aval(a))}")
     if mode == "raise":
         raise NotImplementedError(
-            "take: mode 'raise' is not there, since compiled code can't raise; use 'fill' or 'clip'"
+            "take: mode 'raise' is not supported, since compiled code can't raise; use 'fill' or 'clip'"
         )
     if mode == "wrap":
-        # A narrow type need not hold the size.
+        # A narrow dtype may not hold the size.
         needed = dtypes.position_dtype("take", size)
         kind = needed if needed == dtypes.int64 else widened(get_aval(indices).dtype)
         indices = ufuncs.remainder(cast(indices, kind), max(size, 1))
@@ -71,13 +72,13 @@ def take(
 
 
 def refuse_out(name: str, out: Any) -> None:
-    """Raises for an output array, which there can't be: arrays don't change."""
+    """Raise NotImplementedError for an output array, because arrays don't change."""
     if out is not None:
         raise NotImplementedError(f"{name}: out is not taken, since arrays don't change; use the result")
 
 
 def check_integers(name: str, what: str, x: Any) -> None:
-    """Raises a TypeError unless x is made of integers."""
+    """Raise TypeError unless x is made of integers."""
     if not dtypes.is_integer(get_aval(x).dtype):
         raise ArgumentError(f"{name}: {what} must be integers, got {short(get_aval(x))}")
 
@@ -91,11 +92,10 @@ def take_along_axis(
     *,
     wrap_negative_indices: bool | None = None,
 ) -> Array:
-    """arr at indices that differ from place to place: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
+    """arr at indices that differ for each element: out[i, j, k] = arr[i, indices[i, j, k], k] for axis 1.
 
-    The other dimensions broadcast. Out of range gives fill_value (as in take), with mode 'clip' the nearest element,
-    with 'one_hot' 0.
-    Negative indices count from the end, unless wrap_negative_indices is false.
+    The other dimensions broadcast. Indices out of range give fill_value (as in take), with mode 'clip' the nearest
+    element, with 'one_hot' 0. Negative indices count from the end, unless wrap_negative_indices is false.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.take_along_axis(pnp.array([[1, 2], [3, 4]]), pnp.array([[1], [0]]), axis=1)
@@ -113,7 +113,7 @@ def take_along_axis(
         raise ValueError(f"take_along_axis: {_shown(indices)} and {_shown(arr)} differ in dimensions")
     axis = canonical_axis("take_along_axis", axis, len(shape))
     if mode == "one_hot":
-        # What the product with rows of zeros and a one gives, which JAX makes.
+        # The result of JAX's implementation: a product with one-hot rows.
         mode, fill_value = "fill", 0
     how = GatherScatterMode.from_any(mode).attribute
     try:
@@ -147,7 +147,7 @@ def from_end(indices: Any, size: Any) -> Array:
 def _taken_along(arr: Array, indices: Array, *fill: Array, axis: int, mode: str, wrap: bool) -> Array:
     shape, taken = get_aval(arr).shape, get_aval(indices).shape
     indices = from_end(indices, shape[axis]) if wrap else as_positions(indices, shape[axis])
-    # A dimension of both is a batching one; one that indices have not is a window's, one that arr has not is at 0.
+    # A dimension of both is a batching dimension. If indices lack it, it is a window; if arr lacks it, its index is 0.
     windows = [dim for dim in range(len(shape)) if dim != axis and taken[dim] == 1 and shape[dim] != 1]
     batching = [dim for dim in range(len(shape)) if dim != axis and dim not in windows and shape[dim] == taken[dim]]
     kept = [dim for dim in range(len(shape)) if dim not in windows]

@@ -1,4 +1,4 @@
-"""Functions that turn arrays around and roll them. After `movement`."""
+"""Functions that reverse, rotate and roll arrays. After `movement`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def flip(m: Any, axis: Any = None) -> Array:
-    """m backwards along axes, or along all."""
+    """m reversed along the given axes, or along all axes."""
     return movement.rev(m, canonical_axes("flip", axis, ndim(m)))
 
 
@@ -40,7 +40,7 @@ def flipud(m: Any) -> Array:
 
 
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """m turned by k quarters, from the first of the axes to the second."""
+    """m rotated by k quarter turns, from the first of the axes to the second."""
     first, second = canonical_axes("rot90", axes, ndim(m))
     match k % 4:
         case 0:
@@ -54,7 +54,7 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """a moved along axes (None: flat) by numbers of places; elements that leave at one end enter at the other.
+    """a moved along axes (None: flat) by numbers of places. Elements that leave one end enter at the other.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.roll(pnp.array([1, 2, 3]), 1)
@@ -63,7 +63,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), shape(a))
     rank = ndim(a)
-    # An axis may be named twice: it is moved by both.
+    # An axis may be named twice: both shifts apply.
     axes = [canonical_axis("roll", one, rank) for one in (axis if isinstance(axis, Sequence) else (axis,))]
     shifts = _shifts(shift)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
@@ -88,7 +88,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 
 def _shifts(shift: Any) -> list[Any]:
-    """The numbers of places, one for each axis: ints, dimensions, and arrays of ours that are integers."""
+    """The numbers of places, one for each axis: ints, dimensions, and integer arrays of this package."""
     if isinstance(shift, Sequence) and not isinstance(shift, str):
         return [one for part in shift for one in _shifts(part)]
     if isinstance(shift, Dim) or type(shift) is int:
@@ -104,7 +104,7 @@ def _shifts(shift: Any) -> list[Any]:
 
 
 def _rolled_by(a: Any, places: Array, along: int) -> Array:
-    """a moved along an axis by a number of places that is computed."""
+    """a moved along an axis by a computed number of places."""
     total = get_aval(a).shape[along]
     if isinstance(total, int) and total == 0:
         return a
@@ -115,19 +115,19 @@ def _rolled_by(a: Any, places: Array, along: int) -> Array:
     left = lax.rem(cast(places, kind), size)
     kind = np.dtype(np.int64 if kind == np.int64 else np.int32)
     left, size = cast(left, kind), cast(total, kind)
-    # The place where the result begins, from 0 to total - 1, for shifts of either sign.
+    # The place where the result begins, from 0 to total - 1, for a shift of either sign.
     start = lax.rem(lax.sub(size, left), size)
     return movement.dynamic_slice_in_dim(movement.concatenate([a, a], along), start, total, along)
 
 
 def _rolled(a: Any, places: Any, along: int) -> Array:
-    """a moved along an axis, where the size or the number of places is a dimension."""
+    """a moved along an axis, if the size or the number of places is symbolic."""
     places = places if isinstance(places, Dim) else int(places)
     total = get_aval(a).shape[along]
     cut = total - places if surely_below(-1, places) else -places
     if surely_below(-1, cut) and surely_below(cut, total + 1):
         end = movement.slice_in_dim(a, cut, total, axis=along)
         return movement.concatenate([end, movement.slice_in_dim(a, 0, cut, axis=along)], along)
-    # Perhaps more places than there are: cut from two of them at a place that is computed.
+    # The shift may exceed the size: cut from two copies at a computed place.
     start = lax.rem(lax.add(lax.rem(-places, total), total), total)
     return movement.dynamic_slice_in_dim(movement.concatenate([a, a], along), start, total, along)

@@ -1,5 +1,8 @@
-"""The names of dtypes and of their kinds, and questions about them. A name stands for its dtype and makes arrays of it,
-as `float16(1)`; the kinds are NumPy's abstract scalar types. Bases: `core.dtype`; JAX's `jax.numpy.issubdtype`."""
+"""The names of dtypes and of their kinds, and predicates on them.
+
+A name stands for its dtype and creates arrays of it, as `float16(1)`. The kinds are NumPy's abstract scalar types.
+Bases: `core.dtype`; JAX's `jax.numpy.issubdtype`.
+"""
 
 from typing import Any
 
@@ -65,7 +68,7 @@ float16, float32, float64 = map(_name, (dtypes.float16, dtypes.float32, dtypes.f
 bfloat16 = _name(dtypes.bfloat16)
 complex64, complex128 = _name(dtypes.complex64), _name(dtypes.complex128)
 single, double, csingle, cdouble = float32, float64, complex64, complex128
-# 64 bits wide (complex_: each part) with enable_x64, else 32.
+# 64 bits (complex_: for each part) with enable_x64, else 32 bits.
 int_, uint = _narrowed("int_", dtypes.int64), _narrowed("uint", dtypes.uint64)
 float_, complex_ = _narrowed("float_", dtypes.float64), _narrowed("complex_", dtypes.complex128)
 # The small types, by the names of ml_dtypes.
@@ -73,7 +76,7 @@ SMALL: dict[str, Scalar] = {name: _name(dtype) for name, dtype in dtypes.SMALL.i
 
 
 def _kind(dtype: dtypes.DType) -> Any:
-    """NumPy's abstract type right above a dtype; those of ml_dtypes are in no hierarchy of their own."""
+    """NumPy's abstract type directly above a dtype. The dtypes of ml_dtypes have no hierarchy in NumPy."""
     if dtypes.is_small(dtype):
         name = dtype.name
         return floating if name.startswith("float") else unsignedinteger if name.startswith("u") else signedinteger
@@ -89,7 +92,7 @@ def _is_abstract(spec: Any) -> bool:
 
 
 def _dtype_of(spec: Any) -> dtypes.DType:
-    """The dtype of a name, a dtype or a type; Python's types stand for NumPy's of 64 bits here."""
+    """The dtype of a name, a dtype or a type. Python's types stand for NumPy's 64-bit dtypes here."""
     if isinstance(spec, Scalar):
         return spec.dtype
     if dtypes.is_key(spec):
@@ -99,7 +102,7 @@ def _dtype_of(spec: Any) -> dtypes.DType:
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether the dtype (or kind) arg1 is arg2 or one of its kind, bfloat16 and the small types included."""
+    """Whether the dtype (or kind) arg1 is arg2 or below it, including bfloat16 and the small types."""
     if arg2 is generic and dtypes.is_key(arg1):
         return True
     if _is_abstract(arg2):
@@ -121,8 +124,8 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind of the Array API standard ("bool", "integral", "real floating", ...), is another
-    dtype, or either of one in a tuple. ValueError for a kind that there is not."""
+    """Whether a dtype is of a kind of the Array API standard ("bool", "integral", "real floating", ...), equals another
+    dtype, or matches one entry of a tuple. ValueError for an unknown kind."""
     own = _dtype_of(dtype)
     for one in kind if isinstance(kind, tuple) else (kind,):
         known = _KINDS.get(one) if isinstance(one, str) else None
@@ -135,12 +138,12 @@ def isdtype(dtype: Any, kind: Any) -> bool:
                 return True
         except TypeError:
             expected = ", ".join(map(repr, _KINDS))
-            raise ValueError(f"isdtype: {one!r} is no kind of dtypes: it is one of {expected}, or a dtype") from None
+            raise ValueError(f"isdtype: {one!r} is not a kind: expected one of {expected}, or a dtype") from None
     return False
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether values of a dtype may be cast to another by NumPy's rule."""
+    """Whether values of one dtype may be cast to another by NumPy's rule."""
 
     def plain(spec: Any) -> Any:
         return spec.dtype if hasattr(spec, "dtype") else spec

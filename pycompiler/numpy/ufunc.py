@@ -1,6 +1,6 @@
-"""Universal functions as objects: `ufunc`, and those of NumPy's binary functions that reduce, accumulate and update.
+"""Universal functions as objects: `ufunc`, and NumPy's binary functions that reduce, accumulate and update.
 
-Stands above reductions and cumulative, whose functions are the fast way to reduce with add, multiply, maximum, ...
+Based on reductions and cumulative, which have the fast reductions by add, multiply, maximum, ...
 """
 
 import inspect
@@ -33,10 +33,10 @@ from pycompiler.numpy.updates import IndexUpdate
 class ufunc(ArrayFunction):  # noqa: N801
     """A function of `nin` scalars with `nout` results, applied to arrays element by element.
 
-    func: a function of arrays, mapped by `vectorize` unless `call` says how it is applied to whole arrays. identity:
-    the neutral element, the start of a reduction. reduce, accumulate, at, reduceat: faster ways than pairwise
-    application of func, called as the methods are. The methods are NumPy's, but for `at`, which needs inplace=False and
-    gives the changed array; pairs are combined from the left, one after the other.
+    func: a function of arrays, mapped by `vectorize` unless `call` applies it to whole arrays. identity: the neutral
+    element, the start of a reduction. reduce, accumulate, at, reduceat: faster implementations than pairwise
+    application of func, with the signatures of the methods. The methods are NumPy's, except `at`, which needs
+    inplace=False and returns the changed array. Pairs are combined from the left, one after the other.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         if call is not None:
             publish(call)
         called = name or func.__name__
-        # Past __setattr__.
+        # This bypasses __setattr__.
         self.__dict__.update(
             __signature__=_SIGNATURE,
             __name__=called,
@@ -121,7 +121,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         return self._call
 
     def _apply(self, *args: Any, out: None = None, where: None = None, **unknown: Any) -> Any:
-        """The function of arrays that broadcast. out= and where= are refused."""
+        """The function of arrays that broadcast. out= and where= are errors."""
         try:
             if unknown:
                 raise TypeError(f"{self.__name__}: takes no keyword {', '.join(unknown)}; it takes arrays by position")
@@ -154,7 +154,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         initial: Any = None,
         where: Any = None,
     ) -> Array:
-        """The elements along an axis (None: all) combined by the function, from `initial` on, where `where` holds."""
+        """The elements along an axis (None: all) in `where`, combined by the function, starting with `initial`."""
         name = self._check("reduce", a, out=out)
         if where is not None and self.identity is None and initial is None:
             raise ValueError(f"{name}: where= needs initial=, the value for no elements")
@@ -191,7 +191,7 @@ class ufunc(ArrayFunction):  # noqa: N801
 
     @given_arrays
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
-        """The elements up to each along an axis, combined by the function."""
+        """Combinations of the elements up to each place along an axis."""
         name = self._check("accumulate", a, out=out)
         axis = canonical_axis(name, axis, get_aval(a).ndim)
         if self._accumulate is not None:
@@ -200,7 +200,7 @@ class ufunc(ArrayFunction):  # noqa: N801
 
     @given_arrays
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Array:
-        """a with the function applied to the elements at the indices (and to b), as often as each occurs.
+        """a with the function applied to the elements at the indices (and to b), once for each occurrence of an index.
 
         inplace must be False: arrays never change.
         """
@@ -214,7 +214,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         return self._at_each(name, a, indices, *values)
 
     def _at_each(self, name: str, a: Any, indices: Any, *values: Any) -> Array:
-        """One index after the other, since one may occur twice."""
+        """Apply one index after the other, because an index may occur twice."""
         index = indices if isinstance(indices, tuple) else (indices,)
         lists = [i for i, one in enumerate(index) if not isinstance(one, slice) and one is not None and np.ndim(one)]
         if not lists:
@@ -242,7 +242,7 @@ class ufunc(ArrayFunction):  # noqa: N801
 
     @given_arrays
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
-        """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] where that is empty."""
+        """reduce over a[indices[i]:indices[i+1]] for each i, the last to the end; a[indices[i]] for an empty range."""
         name = self._check("reduceat", a, indices, out=out)
         axis = canonical_axis(name, axis, get_aval(a).ndim)
         if get_aval(indices).ndim != 1 or not dtypes.is_integer(get_aval(indices).dtype):
@@ -255,7 +255,7 @@ class ufunc(ArrayFunction):  # noqa: N801
 
     @given_arrays
     def outer(self, A: Any, B: Any, /) -> Array:
-        """The function of each pair of an element of A and one of B: of shape A.shape + B.shape."""
+        """The function of each pair of an element of A and an element of B, of shape A.shape + B.shape."""
         self._check("outer", A, B)
         rank, more = get_aval(A).ndim, get_aval(B).ndim
         return self(movement.expand_dims(A, range(rank, rank + more)), B)
@@ -314,7 +314,7 @@ def _reduced_between(lines: Array, indices: Array, *, of: ufunc) -> Array:
 
 
 def _of_bits(function: Callable[..., Array], combine: Callable[..., Array], identity: int) -> Callable[..., Array]:
-    """A reduction by `and` or `or`, which lax has."""
+    """A reduction by `and` or `or` of lax."""
     name = f"{combine.__name__}.reduce"
 
     def reduce(
@@ -347,7 +347,7 @@ def _without_dtype(function: Callable[..., Array]) -> Callable[..., Array]:
 def _logsumexp(
     a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Array:
-    """log(sum(exp(a))), with the greatest taken out."""
+    """log(sum(exp(a))), with the maximum factored out."""
     (a,) = promoted_inexact("logaddexp.reduce", a)
     top = reductions.max(a, axis, keepdims=True, initial=-np.inf, where=where)
     top = lax.stop_gradient(ufuncs.where(lax.is_finite(top), top, 0))

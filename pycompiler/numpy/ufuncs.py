@@ -1,4 +1,4 @@
-"""Elementwise functions: arguments are promoted and broadcast, then bound; what is no primitive is composed."""
+"""Elementwise functions: arguments are promoted and broadcast, then bound to a primitive or composed of several."""
 
 import operator
 from collections.abc import Callable
@@ -47,28 +47,28 @@ def _named(function: Any, name: str, summary: str) -> Any:
 
 
 def _float_function(name: str, function: Callable[[Array], Array], summary: str) -> Unary:
-    """A function of floats: integers and bools are taken as floats."""
+    """A function of floats. Integers and bools are converted to floats."""
 
     def ufunc(x: Any, /) -> Array:
         return function(*promoted_inexact(name, x))
 
-    return _named(ufunc, name, f"{summary} Integers are taken as floats.")
+    return _named(ufunc, name, f"{summary} Integers are converted to floats.")
 
 
 def _logarithm(primitive: str, base: int, x: Array) -> Array:
-    """By the primitive; of complex numbers composed. The result is strong, as JAX's is."""
+    """A logarithm by its primitive, or composed for complex numbers. The result is not weakly typed, as in JAX."""
     dtype = get_aval(x).dtype
     if not dtypes.is_complex(dtype):
         return PRIMITIVES[primitive].bind(cast(x, dtype))
-    # Part by part: a complex divisor would make nans of infinities.
+    # Each part separately: a complex divisor would turn infinities into nans.
     return _by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")
 exp2 = _float_function("exp2", lax.exp2, "2 to the power of x.")
-expm1 = _float_function("expm1", lax.expm1, "exp(x) - 1, exact near 0.")
-log = _float_function("log", lax.log, "The natural logarithm; of a negative number nan.")
-log1p = _float_function("log1p", lax.log1p, "log(1 + x), exact near 0.")
+expm1 = _float_function("expm1", lax.expm1, "exp(x) - 1, accurate near 0.")
+log = _float_function("log", lax.log, "The natural logarithm; nan for a negative number.")
+log1p = _float_function("log1p", lax.log1p, "log(1 + x), accurate near 0.")
 log2 = _float_function("log2", lambda x: _logarithm("log2", 2, x), "The logarithm to base 2.")
 log10 = _float_function("log10", lambda x: _logarithm("log10", 10, x), "The logarithm to base 10.")
 sin = _float_function("sin", lax.sin, "The sine of x in radians.")
@@ -81,23 +81,23 @@ sinh = _float_function("sinh", lax.sinh, "The hyperbolic sine.")
 cosh = _float_function("cosh", lax.cosh, "The hyperbolic cosine.")
 tanh = _float_function("tanh", lax.tanh, "The hyperbolic tangent.")
 arcsinh = asinh = _float_function("arcsinh", lax.asinh, "The inverse of the hyperbolic sine.")
-arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hyperbolic cosine; below 1 nan.")
-arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; beyond -1..1 nan.")
-sqrt = _float_function("sqrt", lax.sqrt, "The square root; of a negative number nan.")
-cbrt = _float_function("cbrt", lax.cbrt, "The cube root, of negative numbers too.")
+arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hyperbolic cosine; nan below 1.")
+arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; nan outside -1..1.")
+sqrt = _float_function("sqrt", lax.sqrt, "The square root; nan for a negative number.")
+cbrt = _float_function("cbrt", lax.cbrt, "The cube root, also of negative numbers.")
 degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
 radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
 
 
 def fabs(x: Any, /) -> Array:
-    """The magnitude of x, as a float. Integers are taken as floats; TypeError for complex numbers, which abs takes."""
+    """The magnitude of x, as a float; integers are converted. TypeError for complex numbers, which abs takes."""
     (x,) = promoted_inexact("fabs", x)
     refuse_complex("fabs", x)
     return lax.abs(x)
 
 
 def _binary(name: str, primitive: str, summary: str, *, logical: str | None = None) -> Binary:
-    """A function of two arrays in their common dtype; of two bools that of `logical`."""
+    """A function of two arrays in their common dtype. Two bools use the primitive `logical`."""
     entry: Primitive = PRIMITIVES[primitive]
     on_bools: Primitive | None = PRIMITIVES[logical] if logical else None
 
@@ -111,7 +111,7 @@ def _binary(name: str, primitive: str, summary: str, *, logical: str | None = No
 
 
 def _order(name: str, primitive: str, summary: str) -> Binary:
-    """A comparison in the common dtype; of complex numbers by the real parts, then by the imaginary ones."""
+    """A comparison in the common dtype. Complex numbers compare by their real parts, then by their imaginary parts."""
     entry: Primitive = PRIMITIVES[primitive]
 
     def ufunc(x: Any, y: Any, /) -> Array:
@@ -124,25 +124,25 @@ def _order(name: str, primitive: str, summary: str) -> Binary:
     return _named(ufunc, name, summary)
 
 
-add = _binary("add", "add", "x + y; of bools or.", logical="or")
+add = _binary("add", "add", "x + y; logical or of bools.", logical="or")
 subtract = _binary("subtract", "sub", "x - y.")
-multiply = _binary("multiply", "mul", "x * y; of bools and.", logical="and")
-maximum = _binary("maximum", "max", "The greater; nan if either is.", logical="or")
-minimum = _binary("minimum", "min", "The lesser; nan if either is.", logical="and")
+multiply = _binary("multiply", "mul", "x * y; logical and of bools.", logical="and")
+maximum = _binary("maximum", "max", "The maximum; nan if either is.", logical="or")
+minimum = _binary("minimum", "min", "The minimum; nan if either is.", logical="and")
 equal = _binary("equal", "eq", "x == y.")
 not_equal = _binary("not_equal", "ne", "x != y.")
 less = _order("less", "lt", "x < y.")
 less_equal = _order("less_equal", "le", "x <= y.")
 greater = _order("greater", "gt", "x > y.")
 greater_equal = _order("greater_equal", "ge", "x >= y.")
-bitwise_and = _binary("bitwise_and", "and", "Bits that both have.")
-bitwise_or = _binary("bitwise_or", "or", "Bits that either has.")
-bitwise_xor = _binary("bitwise_xor", "xor", "Bits that one of them has.")
-left_shift = bitwise_left_shift = _binary("left_shift", "shift_left", "x shifted to the left; zeros come in.")
+bitwise_and = _binary("bitwise_and", "and", "The bits that both have.")
+bitwise_or = _binary("bitwise_or", "or", "The bits that either has.")
+bitwise_xor = _binary("bitwise_xor", "xor", "The bits that exactly one has.")
+left_shift = bitwise_left_shift = _binary("left_shift", "shift_left", "x shifted to the left; filled with zeros.")
 
 
 def right_shift(x: Any, y: Any, /) -> Array:
-    """x shifted to the right; copies of the sign come in, of unsigned integers zeros."""
+    """x shifted to the right, filled with copies of the sign bit; unsigned integers are filled with zeros."""
     x, y = promoted("right_shift", x, y)
     signed = dtypes.is_signed(get_aval(x).dtype)
     return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, y)
@@ -152,7 +152,7 @@ bitwise_right_shift = right_shift
 
 
 def invert(x: Any, /) -> Array:
-    """Every bit flipped; of a bool its negation."""
+    """Each bit flipped; the negation of a bool."""
     check_arrays("invert", x)
     return lax.bitwise_not(x)
 
@@ -173,9 +173,9 @@ def truth(name: str, x: Any) -> Array:
     return cast(x, dtypes.bool_)
 
 
-logical_and = _logical("logical_and", lax.bitwise_and, "Whether both are other than 0.")
-logical_or = _logical("logical_or", lax.bitwise_or, "Whether either is other than 0.")
-logical_xor = _logical("logical_xor", lax.bitwise_xor, "Whether one of them is other than 0.")
+logical_and = _logical("logical_and", lax.bitwise_and, "Whether both are not 0.")
+logical_or = _logical("logical_or", lax.bitwise_or, "Whether either is not 0.")
+logical_xor = _logical("logical_xor", lax.bitwise_xor, "Whether exactly one of them is not 0.")
 
 
 def logical_not(x: Any, /) -> Array:
@@ -205,12 +205,12 @@ abs = absolute
 
 
 def sign(x: Any, /) -> Array:
-    """-1, 0 or 1; of nan nan; of a complex number x / abs(x)."""
+    """-1, 0 or 1; nan for nan; x / abs(x) for a complex number."""
     return lax.sign(x)
 
 
 def square(x: Any, /) -> Array:
-    """x * x; of bools as int32."""
+    """x * x; bools count as int32."""
     check_arrays("square", x)
     dtype = get_aval(x).dtype
     if dtype == dtypes.bool_:
@@ -219,7 +219,7 @@ def square(x: Any, /) -> Array:
 
 
 def reciprocal(x: Any, /) -> Array:
-    """1 / x, of integers as floats."""
+    """1 / x; integers are converted to floats."""
     return lax.reciprocal(*promoted_inexact("reciprocal", x))
 
 
@@ -232,7 +232,7 @@ true_divide = divide
 
 
 def _of_reals(name: str, x: Any, y: Any) -> list[Any]:
-    """Promoted, bools to int32; only what can be rounded down has a whole quotient."""
+    """The promoted operands, with bools as int32. Only real numbers can be rounded down to a whole quotient."""
     pair = promoted(name, x, y)
     dtype = get_aval(pair[0]).dtype
     if dtype == dtypes.bool_:
@@ -243,7 +243,7 @@ def _of_reals(name: str, x: Any, y: Any) -> list[Any]:
 
 
 def floor_divide(x: Any, y: Any, /) -> Array:
-    """x / y rounded down. Of integers by zero as XLA divides."""
+    """x / y rounded down. Integer division by zero is that of XLA."""
     x, y = _of_reals("floor_divide", x, y)
     dtype = get_aval(x).dtype
     if dtypes.is_unsigned(dtype):
@@ -256,7 +256,7 @@ def floor_divide(x: Any, y: Any, /) -> Array:
 
 
 def remainder(x: Any, y: Any, /) -> Array:
-    """The remainder of floor_divide: it has the sign of y, a zero too. That of integers by 0 is 0."""
+    """The remainder of floor_divide, with the sign of y, also for a zero. For integers, the remainder by 0 is 0."""
     x, y = _of_reals("remainder", x, y)
     y = _divisor(y)
     rest = lax.rem(x, y)
@@ -268,7 +268,7 @@ mod = remainder
 
 
 def _divisor(y: Array) -> Array:
-    """y; of integers with ones for zeros, so that a remainder by 0 is 0."""
+    """y; for integers, zeros are replaced by ones, so that a remainder by 0 is 0."""
     aval = get_aval(y)
     if not dtypes.is_integer(aval.dtype):
         return y
@@ -276,7 +276,7 @@ def _divisor(y: Array) -> Array:
 
 
 def fmod(x: Any, y: Any, /) -> Array:
-    """The remainder with the sign of x. That of integers by 0 is 0."""
+    """The remainder with the sign of x. For integers, the remainder by 0 is 0."""
     x, y = _of_reals("fmod", x, y)
     return lax.rem(x, _divisor(y))
 
@@ -287,7 +287,7 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
     if not dtypes.is_floating(get_aval(x).dtype):
         return floor_divide(x, y), remainder(x, y)
     rest = lax.rem(x, y)
-    # By 0 the quotient is infinite, though there is no rest.
+    # For a divisor of 0 the quotient is infinite, although the remainder is nan.
     quotient = lax.div(lax.select(lax.eq(y, 0), x, lax.sub(x, rest)), y)
     other_side = lax.bitwise_and(lax.ne(rest, 0), lax.ne(lax.sign(y), lax.sign(rest)))
     rest = lax.select(other_side, lax.add(rest, y), rest)
@@ -299,7 +299,7 @@ def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
 
 @custom_jvp
 def _zero_like(y: Array, rest: Array) -> Array:
-    """The rest, a zero with the sign of y, as IEEE's callers of a modulus that follows y expect it."""
+    """The remainder; a zero gets the sign of y, as in a modulus of IEEE that follows y."""
     aval = get_aval(y)
     if not dtypes.is_floating(aval.dtype):
         return rest
@@ -319,7 +319,7 @@ atan2 = arctan2
 
 
 def logaddexp(x: Any, y: Any, /) -> Array:
-    """log(exp(x) + exp(y)), without overflow on the way."""
+    """log(exp(x) + exp(y)), without overflow of intermediate values."""
     x, y = promoted_inexact("logaddexp", x, y)
     if dtypes.is_complex(get_aval(x).dtype):
         return eager_jit(analytic.logaddexp, x, y)
@@ -327,9 +327,9 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 
 
 def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
-    """max(x, y) + log(1 + b**-|x - y|) for the base of which `power` makes powers, and `unit` is the logarithm."""
+    """max(x, y) + log(1 + b**-|x - y|) for a base b: `power` computes powers of b, `unit` is the logarithm of b."""
     difference = lax.sub(x, y)
-    # Equal infinities have no difference; their sum is their logarithm.
+    # Equal infinities have no difference. Their sum is the result.
     undefined = isnan(difference)
     distance = lax.abs(lax.select(undefined, 0.0, difference))
     more = lax.log1p(power(lax.neg(distance)))
@@ -350,8 +350,8 @@ def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) 
 def with_shares(
     function: Binary, power: Unary, primals: tuple[Array, Array], tangents: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """The logarithm of a sum, and its tangent: the terms' shares in the sum. As in jax, an infinite term has its share
-    whatever the sum is."""
+    """The logarithm of a sum, and its tangent by the terms' shares in the sum. As in jax, an infinite term has its
+    share for any sum."""
     total = function(*primals)
     shares = [power(lax.sub(_finite(x), _finite(total))) for x in primals]
     return total, lax.add(*(lax.mul(t, share) for t, share in zip(tangents, shares, strict=True)))
@@ -363,7 +363,7 @@ def _finite(x: Array) -> Array:
 
 @weak_scalars
 def sinc(x: Any, /) -> Array:
-    """sin(pi x) / (pi x), at 0 its limit 1."""
+    """sin(pi x) / (pi x), with its limit 1 at 0."""
     (x,) = promoted_inexact("sinc", x)
     return weakly(eager_jit(_sinc, x), get_aval(x).weak_type)
 
@@ -390,8 +390,8 @@ def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: 
     return _named(ufunc, name, summary)
 
 
-floor = _integers_unchanged("floor", lax.floor, "The next integer below.")
-ceil = _integers_unchanged("ceil", lax.ceil, "The next integer above.")
+floor = _integers_unchanged("floor", lax.floor, "The greatest integer not above x.")
+ceil = _integers_unchanged("ceil", lax.ceil, "The least integer not below x.")
 
 
 def trunc(x: Any) -> Array:
@@ -405,7 +405,7 @@ _towards_zero = _integers_unchanged(
 
 
 def rint(x: Any, /) -> Array:
-    """The nearest integer as a float, ties to even. Integers are taken as the default floats."""
+    """The nearest integer as a float, ties to even. Integers are converted to the default floats."""
     check_arrays("rint", x)
     if not dtypes.is_inexact(get_aval(x).dtype):
         return as_array(cast(x, dtypes.scalar_dtype(float)))
@@ -414,7 +414,7 @@ def rint(x: Any, /) -> Array:
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Array:
-    """a to a number of decimals, ties to even.
+    """a rounded to a number of decimals, ties to even.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.round(pnp.array([1.25, 2.5]))
@@ -427,12 +427,12 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
         return _by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):
         if decimals < 0:
-            raise TypeError(f"round: {short(get_aval(a))} with negative decimals is not there; convert it to a float")
+            raise TypeError(f"round: {short(get_aval(a))} takes no negative decimals; convert it to a float")
         return as_array(a)
     if decimals == 0:
         return lax.round(a, 1)
     if decimals > log10_of(float(dtypes.finfo(get_aval(a).dtype).max)):
-        # No float has so many, and the factor would be infinite.
+        # No float has this many decimals, and the factor would be infinite.
         return as_array(a)
     factor = 10.0**decimals
     return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
@@ -442,7 +442,7 @@ around = round
 
 
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
-    """arr brought into min..max, either of which may be missing. Where min > max the result is max.
+    """arr limited to min..max; either may be missing. If min > max, the result is max.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.clip(pnp.array([-1, 5]), 0, 3)
@@ -455,24 +455,24 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 
 
 def fmax(x1: Any, x2: Any) -> Array:
-    """The greater; where one is nan the other."""
+    """The maximum; if one is nan, the other."""
     x, y = promoted("fmax", x1, x2)
     return lax.select(lax.bitwise_or(greater(x, y), isnan(y)), x, y)
 
 
 def fmin(x1: Any, x2: Any) -> Array:
-    """The lesser; where one is nan the other."""
+    """The minimum; if one is nan, the other."""
     x, y = promoted("fmin", x1, x2)
     return lax.select(lax.bitwise_or(less(x, y), isnan(y)), x, y)
 
 
 def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:
-    """A function of both parts of a complex array."""
+    """A function applied to both parts of a complex array."""
     return complexes.complex(function(complexes.real(x)), function(complexes.imag(x)))
 
 
 def _test(name: str, function: Callable[[Array], Array], otherwise: bool, summary: str) -> Unary:
-    """A test of floats, which has one answer for all integers."""
+    """A test of floats, with a constant result for integers."""
 
     def ufunc(x: Any, /) -> Array:
         check_arrays(name, x)
@@ -495,7 +495,7 @@ _isneginf = _test("isneginf", lambda x: lax.eq(x, -np.inf), False, "Whether x is
 
 
 def no_out(name: str, out: Any) -> None:
-    """Raises a TypeError where out= is given."""
+    """Raise TypeError if out= is given."""
     if out is not None:
         raise TypeError(f"{name}: arrays never change, so there is no out=")
 
@@ -515,7 +515,7 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 
 
 def refuse_complex(name: str, x: Any) -> None:
-    """Raises for complex numbers: a TypeError, as NumPy's, and a ValueError, as jax's."""
+    """Raise an error for complex numbers: a TypeError, as NumPy's, and a ValueError, as jax's."""
     if dtypes.is_complex(get_aval(x).dtype):
         raise ArgumentError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 
@@ -525,7 +525,7 @@ def _bits(x: Array) -> Array:
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether x is negative, -0.0 and negative nans included."""
+    """Whether x is negative, including -0.0 and negative nans."""
     check_arrays("signbit", x)
     refuse_complex("signbit", x)
     (x,) = converted("signbit", x)
@@ -547,7 +547,7 @@ def nextafter(x: Any, y: Any, /) -> Array:
 
 
 def conjugate(x: Any, /) -> Array:
-    """x with the sign of its imaginary part changed; a real array itself."""
+    """The complex conjugate of x; a real array itself."""
     check_arrays("conjugate", x)
     return complexes.conj(x) if dtypes.is_complex(get_aval(x).dtype) else as_array(x)
 
@@ -556,7 +556,7 @@ conj = conjugate
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
-    """x where the condition holds, else y; all broadcast. Without x and y a TypeError."""
+    """x where the condition holds, else y; all broadcast. TypeError without x and y."""
     if x is None or y is None:
         raise TypeError("where: needs both x and y, or neither: the condition alone gives the indices where it holds")
     check_arrays("where", condition, x, y)
@@ -566,7 +566,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
-    """x with finite numbers for nan (0) and the infinities (the limits of the dtype).
+    """x with nan (by 0) and the infinities (by the limits of the dtype) replaced by finite numbers.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.nan_to_num(pnp.array([pnp.nan, 1.0]), nan=-1)

@@ -1,7 +1,7 @@
-"""x.at[index]: new arrays with some elements of x changed. Out of range is dropped, unless a mode says otherwise.
+"""x.at[index]: new arrays with some elements of x changed. Writes out of range are dropped unless a mode is given.
 
-Writes by the plan that `index_plan` makes of an index, in one scatter. A mask chooses by `where` if one value is
-written, so that it may be traced.
+Writes by the plan that `index_plan` makes of an index, in one scatter. A mask with one written value uses `where`, so
+that the mask may be traced.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ from pycompiler.ops.gather import scatter
 
 @with_boundary
 class IndexUpdate:
-    """`x.at`: `x.at[index].set(values)` and its like give a new array with some elements changed."""
+    """`x.at`: methods such as `x.at[index].set(values)` return a new array with some elements changed."""
 
     __slots__ = ("array",)
 
@@ -46,11 +46,11 @@ class IndexUpdate:
 
 @with_boundary
 class IndexUpdateRef:
-    """`x.at[index]`: the updates of these elements. Every method gives a new array.
+    """`x.at[index]`: the updates of these elements. Each method returns a new array.
 
     `mode` is the handling of indices out of range: 'drop' (a write is dropped, the default) or 'fill' (a read gives
-    fill_value), 'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices` a negative index
-    does not count from the end, it is out of range. `indices_are_sorted` and `unique_indices` are promises that make a
+    fill_value), 'clip' (the index is clamped), 'promise_in_bounds'. Without `wrap_negative_indices`, a negative index
+    is out of range instead of counting from the end. `indices_are_sorted` and `unique_indices` are promises that make a
     derivative cheaper, or possible.
     """
 
@@ -72,7 +72,7 @@ class IndexUpdateRef:
         fill_value: Array | None = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """The elements: x[index]; out of range is clamped unless a mode is given."""
+        """The elements: x[index]; indices out of range are clamped unless a mode is given."""
         x = as_array(self.array)
         planned, entries = plan("at[].get", x, self.index, wrap_negative_indices)
         how = "clip" if mode is None else canonical_mode("at[].get", mode)
@@ -88,7 +88,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with the elements replaced; where an index occurs twice the last value stays."""
+        """x with the elements replaced. If an index occurs twice, the last value stays."""
         return self._changed("set", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def add(
@@ -100,7 +100,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with values added; where an index occurs twice both are."""
+        """x with values added. If an index occurs twice, both values are added."""
         return self._changed("add", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def subtract(
@@ -112,7 +112,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with values subtracted; where an index occurs twice both are."""
+        """x with values subtracted. If an index occurs twice, both values are subtracted."""
         return self._changed("subtract", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def multiply(
@@ -124,7 +124,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with elements multiplied; where an index occurs twice by both values."""
+        """x with elements multiplied. If an index occurs twice, both values multiply."""
         return self._changed("multiply", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     mul = multiply
@@ -138,7 +138,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x divided by an array that is 1 except at the index: of the dtype that a division of x by values has."""
+        """x divided by an array that is 1 except at the index. The dtype is that of a division of x by values."""
         return self._by_ones("divide", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def power(
@@ -150,7 +150,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x raised to an array that is 1 except at the index: of the dtype that a power of x and values has."""
+        """x raised to an array that is 1 except at the index. The dtype is that of a power of x and values."""
         return self._by_ones("power", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def min(
@@ -162,7 +162,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with the lesser of the elements and values."""
+        """x with the minimum of the elements and values."""
         return self._changed("min", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def max(
@@ -174,7 +174,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with the greater of the elements and values."""
+        """x with the maximum of the elements and values."""
         return self._changed("max", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
 
     def apply(
@@ -186,7 +186,7 @@ class IndexUpdateRef:
         mode: Mode = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
-        """x with an elementwise function applied to the elements, as often as an index occurs."""
+        """x with an elementwise function applied to the elements, once for each occurrence of an index."""
         hints = (indices_are_sorted, unique_indices)
         return applied(as_array(self.array), self.index, func, hints, mode, wrap_negative_indices)
 
@@ -233,13 +233,13 @@ def canonical_mode(name: str, mode: Mode) -> str:
 
 
 def _held(x: Array, values: Any) -> Any:
-    """A Python int in the integer dtype of x: that which it has as an argument need not hold it."""
+    """A Python int in the integer dtype of x. Its own dtype as an argument may not hold it."""
     dtype = get_aval(x).dtype
     return cast(values, dtype) if type(values) is int and dtypes.is_integer(dtype) else values
 
 
 def chooses(x: Array, mask: Any, values: Any) -> bool:
-    """Whether what is written at a mask does not depend on the places where it holds."""
+    """Whether the values that are written at a mask do not depend on the places where it holds."""
     shape, ndim = get_aval(x).shape, len(get_aval(mask).shape)
     return get_aval(mask).shape == shape[:ndim] and broadcasts(get_aval(values).shape, shape[ndim:])
 
@@ -259,7 +259,7 @@ def changed(
     aval, shape = get_aval(x), planned.result_shape()
     given = get_aval(values).shape
     more = max(0, len(given) - len(shape))
-    if more and given[:more] == (1,) * more:  # as an assignment to a part of NumPy's arrays has it
+    if more and given[:more] == (1,) * more:  # as in an assignment to a part of a NumPy array
         given = given[more:]
         values = movement.reshape(values, given)
     if not broadcasts(given, shape):
@@ -276,13 +276,13 @@ def _scattered(
     x: Array, values: Array, *arrays: Array, planned: Plan, method: str, mode: str, hints: tuple[bool, bool]
 ) -> Array:
     aval = get_aval(x)
-    # As the operation on whole arrays computes it; then back to the dtype of x.
+    # The operation runs in the dtype for whole arrays; the result is converted to the dtype of x.
     dtype = aval.dtype if method == "set" else dtypes.result_type(x, values)[0]
     x, values = cast(x, dtype), cast(values, dtype)
     if method == "subtract":
         values = lax.neg(values)
     updates, indices, params = aimed(planned, broadcast_to(values, planned.result_shape()), positions(planned, arrays))
-    if not planned.axes:  # a scalar, which an ellipsis or a mask without dimensions takes
+    if not planned.axes:  # a scalar, with an index of an ellipsis or a mask without dimensions
         x = movement.reshape(x, (1,))
     out = scatter.bind(
         x,
@@ -298,8 +298,8 @@ def _scattered(
 
 
 def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array, list[Array], dict[str, Any]]:
-    """What a scatter takes that writes `values`, of the result's shape, where a plan says: updates, indices, dimension
-    numbers. A slice is a window, unless it goes in steps: then its positions are an index like an array."""
+    """The operands of a scatter that writes `values`, of the result's shape, by a plan: updates, indices, dimension
+    numbers. A slice is a window. A slice with a step becomes positions, an index like an array."""
     layout = planned.layout()
     sizes: list[Any] = [planned.batch[label[1]] if isinstance(label, tuple) else None for label in layout]
     windows: list[int] = []
@@ -315,7 +315,7 @@ def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array,
     values = movement.reshape(values, sizes)
     backwards = [place for place in windows if _steps(planned.axes[layout[place]]) < 0]
     values = movement.rev(values, backwards) if backwards else values
-    # The positions' shape: the other dimensions of the updates, in order.
+    # The shape of the positions: the other dimensions of the updates, in order.
     batch = [place for place in range(len(layout)) if place not in windows]
     shape = [sizes[place] for place in batch]
     labels = [layout[place] for place in batch]
@@ -336,7 +336,7 @@ def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array,
             first = axis.start + (axis.count - 1) * axis.step if axis.step < 0 else axis.start
             indices.append(movement.full(shape, np.int32(first)))
         elif shape and not indices and dim == len(planned.axes) - 1 and not inserted:
-            indices.append(movement.full(shape, np.int32(0)))  # masks without dimensions: it needs one index
+            indices.append(movement.full(shape, np.int32(0)))  # masks without dimensions: a scatter needs one index
         else:
             continue
         indexed.append(dim)
@@ -359,7 +359,7 @@ def _steps(axis: Slice | int) -> int:
 def applied(
     x: Array, index: Any, func: Callable[[Array], Array], hints: tuple[bool, bool], mode: Mode, wrap: bool
 ) -> Array:
-    """x with a function applied to the elements at an index, as often as the index names each."""
+    """x with a function applied to the elements at an index, once for each occurrence of an element in it."""
     name = "at[].apply"
     aval = get_aval(x)
     mask = lone_mask(index)
@@ -370,7 +370,7 @@ def applied(
     if not planned.batch or hints[1]:
         old = read(name, x, planned, entries, "clip")
         return changed(name, x, index, cast(func(old), aval.dtype), "set", how, wrap, hints)
-    # How often each element is named; a traced index may name one as often as there are places in it.
+    # The count of each element. A traced index may name an element as often as the index has places.
     ones = movement.full(planned.result_shape(), np.int32(1))
     zeros = movement.full(get_aval(x).shape, np.int32(0))
     counts = changed(name, zeros, index, ones, "add", how, wrap, hints)

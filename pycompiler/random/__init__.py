@@ -1,6 +1,6 @@
-"""Random numbers from keys, with JAX's streams: the same key gives the same numbers, always.
+"""Random numbers from keys, with JAX's streams: the same key always gives the same numbers.
 
-Stands above numpy; composes the primitive threefry2x32.
+After numpy. It composes the primitive threefry2x32.
 """
 
 from typing import NoReturn

@@ -1,4 +1,4 @@
-"""What every distribution does to its arguments: the key, the dtype, the shape of the result."""
+"""Preparation of the arguments of distributions: the key, the dtype, the shape of the result."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ _HERE = os.path.dirname(__file__)
 
 
 def check_key(name: str, key: Any) -> None:
-    """Raises a TypeError unless key is one key."""
+    """Raise TypeError unless key is one key."""
     check_arrays(name, key)
     aval = get_aval(key)
     is_typed = dtypes.is_key(aval.dtype) and aval.shape == ()
@@ -41,7 +41,7 @@ def check_key(name: str, key: Any) -> None:
 
 
 def _outermost() -> str:
-    """The function of this package that was called from outside of it: what it calls in turn is no use of its own."""
+    """The outermost function of this package on the stack. The functions that it calls are not separate uses."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     name = ""
     while frame is not None and os.path.dirname(frame.f_code.co_filename) == _HERE:
@@ -51,7 +51,7 @@ def _outermost() -> str:
 
 
 def float_dtype(name: str, dtype: Any) -> Dtype:
-    """The dtype that was asked for, float32 (float64 with enable_x64) without one. TypeError unless it is a float."""
+    """The given dtype, by default float32 (float64 with enable_x64). TypeError unless it is a float."""
     wanted = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
     if not dtypes.is_floating(wanted):
         raise ArgumentError(f"{name}: the dtype must be a floating-point one, got {wanted.name}")
@@ -67,7 +67,7 @@ def inexact_dtype(name: str, dtype: Any) -> Dtype:
 
 
 def int_dtype(name: str, dtype: Any) -> Dtype:
-    """The dtype that was asked for, int32 (int64 with enable_x64) without one. TypeError unless it is an integer."""
+    """The given dtype, by default int32 (int64 with enable_x64). TypeError unless it is an integer."""
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, name)
     if not dtypes.is_integer(wanted):
         raise ArgumentError(f"{name}: the dtype must be an integer, got {wanted.name}")
@@ -75,7 +75,7 @@ def int_dtype(name: str, dtype: Any) -> Dtype:
 
 
 def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
-    """The shape of the result: the one given, to which the parameters must broadcast, or theirs."""
+    """The shape of the result: the given one, to which the parameters must broadcast, or that of the parameters."""
     check_arrays(name, *parameters)
     shapes = [get_aval(x).shape for x in parameters]
     common = broadcast_shapes(*shapes) if shapes else ()
@@ -88,14 +88,14 @@ def result_shape(name: str, shape: Any, *parameters: Any) -> tuple[Any, ...]:
 
 
 def check_castable(name: str, dtype: Dtype, *parameters: Any) -> None:
-    """Raises a TypeError for a parameter that the dtype does not hold."""
+    """Raise TypeError for a parameter that the dtype does not hold."""
     for x in parameters:
         if dtypes.wider(x, dtype) != dtype:
             raise TypeError(f"{name}: a parameter of {get_aval(x).dtype.name} would lose digits in {dtype.name}")
 
 
 def sampled(name: str, function: Callable[..., Array], key: Any, shape: Any, dtype: Dtype, *parameters: Any) -> Array:
-    """What a function draws with a key for parameters, once all of them are checked; compiled as one."""
+    """The sample that a function draws with a key for checked parameters, compiled as one call."""
     check_key(name, key)
     size = result_shape(name, shape, *parameters)
     check_castable(name, dtype, *parameters)

@@ -1,5 +1,4 @@
-"""Distributions that are a formula of uniform or normal numbers. The algorithms are JAX's, so that the numbers are, to
-rounding."""
+"""Distributions that are formulas of uniform or normal numbers. The algorithms are JAX's; numbers agree to rounding."""
 
 from typing import Any
 
@@ -32,7 +31,7 @@ def _uniform(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
 def uniform(
     key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
 ) -> Array:
-    """Numbers in minval..maxval (excluded), all equally likely; float32 unless a dtype is given.
+    """Numbers in minval..maxval (excluded), uniformly distributed; float32 unless a dtype is given.
 
     >>> from pycompiler import random
     >>> random.uniform(random.key(0), (2,)).shape
@@ -48,10 +47,10 @@ def uniform(
 
 
 def normal_numbers(key: Array, shape: Shape, dtype: Dtype) -> Array:
-    """Floats or complex numbers of the normal distribution; inside other functions."""
+    """Floats or complex numbers of the normal distribution; for use inside other functions."""
     if not dtypes.is_complex(dtype):
         return normal_of(key, shape, dtype)
-    # The variance is that of the whole number.
+    # The variance is that of the complex number, not of its parts.
     root = np.asarray(np.sqrt(2), dtypes.real_part(dtype))
     parts = (lax.div(normal_of(subkey, shape, root.dtype), root) for subkey in subkeys(key, 2))
     return complex_.bind(*parts)
@@ -62,8 +61,7 @@ def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def normal(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a dtype, which may be complex, is
-    given.
+    """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a (float or complex) dtype is given.
 
     >>> from pycompiler import random
     >>> random.normal(random.key(42))
@@ -103,7 +101,7 @@ def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, d
     root = np.asarray(np.sqrt(2), dtype)
     low, high = (lax.erf(lax.div(x, root)) for x in (lower, upper))
     out = lax.mul(lax.erf_inv(uniform_of(key, shape, dtype, low, high)), root)
-    # Rounding must not push a number onto a bound or beyond it.
+    # Rounding must not move a number to a bound or beyond it.
     inner = lax.nextafter(lax.stop_gradient(lower), np.inf), lax.nextafter(lax.stop_gradient(upper), -np.inf)
     return ufuncs.clip(out, *inner)
 
@@ -111,7 +109,7 @@ def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, d
 def truncated_normal(
     key: Array, lower: Any, upper: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Numbers of the normal distribution, given that they lie between lower and upper.
+    """Numbers of the normal distribution, conditioned on the interval lower..upper.
 
     >>> from pycompiler import random
     >>> random.truncated_normal(random.key(0), -1, 1, (2,))
@@ -130,7 +128,7 @@ def _exponential(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def exponential_from(u: Array) -> Array:
-    """-log(1 - u); inside other functions."""
+    """-log(1 - u); for use inside other functions."""
     return lax.neg(lax.log1p(lax.neg(u)))
 
 
@@ -211,7 +209,7 @@ def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def rayleigh(key: Array, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Numbers of the Rayleigh distribution of a scale."""
+    """Numbers of the Rayleigh distribution with a scale."""
     return divided(
         "rayleigh", sampled("rayleigh", _rayleigh, key, shape, float_dtype("rayleigh", dtype), scale), out_sharding
     )
@@ -230,7 +228,7 @@ def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def wald(key: Array, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Numbers of the Wald (inverse Gaussian) distribution of a mean and scale 1."""
+    """Numbers of the Wald (inverse Gaussian) distribution with a mean and scale 1."""
     return divided("wald", sampled("wald", _wald, key, shape, float_dtype("wald", dtype), mean), out_sharding)
 
 
@@ -258,7 +256,7 @@ def _weibull_min(key: Array, scale: Array, concentration: Array, *, shape: Shape
 
 
 def weibull_min(key: Array, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Array:
-    """Numbers of the Weibull distribution of a scale and a concentration, which broadcast with the shape."""
+    """Numbers of the Weibull distribution with a scale and a concentration, which broadcast with the shape."""
     check_key("weibull_min", key)
     wanted = float_dtype("weibull_min", dtype)
     result_shape("weibull_min", None, scale, concentration)
@@ -267,7 +265,7 @@ def weibull_min(key: Array, scale: Any, concentration: Any, shape: Any = (), dty
 
 
 def maxwell_of(key: Array, shape: Shape, dtype: Dtype) -> Array:
-    """The length of a vector of three normal numbers; inside other functions."""
+    """The length of a vector of three normal numbers; for use inside other functions."""
     drawn = normal_of(key, (*shape, 3), dtype)
     return lax.sqrt(reduction.reduce_sum(lax.mul(drawn, drawn), (len(shape),)))
 
@@ -292,8 +290,8 @@ def _double_sided_maxwell(key: Array, loc: Array, scale: Array, *, shape: Shape,
 
 
 def double_sided_maxwell(key: Array, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Array:
-    """Numbers of the Maxwell distribution of a scale with a random sign, about loc; of the shape and then that of the
-    parameters."""
+    """Numbers of the Maxwell distribution with a scale and a random sign, centred at loc. The result has the given
+    shape, followed by that of the parameters."""
     check_key("double_sided_maxwell", key)
     wanted = float_dtype("double_sided_maxwell", dtype)
     parameters = result_shape("double_sided_maxwell", None, loc, scale)
@@ -306,7 +304,7 @@ def _gumbel(key: Array, *, shape: Shape, dtype: Dtype, mode: str) -> Array:
 
 
 def gumbel_of(key: Array, shape: Shape, dtype: Dtype, mode: str) -> Array:
-    """Gumbel noise; inside other functions."""
+    """Gumbel noise; for use inside other functions."""
     info = dtypes.finfo(dtype)
     if mode == "low":
         return lax.neg(lax.log(lax.neg(lax.log(uniform_of(key, shape, dtype, float(info.tiny), 1.0)))))
@@ -320,7 +318,7 @@ def gumbel_of(key: Array, shape: Shape, dtype: Dtype, mode: str) -> Array:
 
 
 def _fraction(high: Array, low: Array) -> Array:
-    """The float32 below 1 whose first 64 binary digits are these words; its mantissa is cut off."""
+    """The float32 below 1 whose first 64 binary digits are these words; its mantissa is truncated."""
     leading, leading_low = bits.clz(high), bits.clz(low)
     is_low = lax.eq(leading, 32)
     rest = lax.select(is_low, lax.shift_left(low, leading_low), lax.shift_right_logical(low, lax.sub(32, leading)))
@@ -332,7 +330,7 @@ def _fraction(high: Array, low: Array) -> Array:
 
 
 def _finest_gumbel(key: Array, shape: Shape) -> Array:
-    # A uniform number of 64 digits, whose distance from the nearer end of 0..1 is what has to be exact.
+    # A uniform number of 64 digits. Its distance from the nearer end of 0..1 must be exact.
     words = bits_of(key, 32, (2, *shape))
     high, low = (movement.index_in_dim(words, i, keepdims=False) for i in (0, 1))
     near_zero = lax.lt(high, 1 << 31)
@@ -345,7 +343,7 @@ def _finest_gumbel(key: Array, shape: Shape) -> Array:
 
 
 def gumbel_mode(name: str, mode: str | None) -> str:
-    """The mode of Gumbel noise that was asked for, 'low' without one."""
+    """The given mode of Gumbel noise, by default 'low'."""
     if mode not in (None, "low", "high", "highest"):
         raise ValueError(f"{name}: the mode must be 'low', 'high' or 'highest', got {mode!r}")
     return mode or "low"
@@ -354,8 +352,7 @@ def gumbel_mode(name: str, mode: str | None) -> str:
 def gumbel(
     key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None
 ) -> Array:
-    """Numbers of the Gumbel distribution, -log(-log(u)); with the modes 'high' and 'highest' of twice as many random
-    bits.
+    """Numbers of the Gumbel distribution, -log(-log(u)). The modes 'high' and 'highest' use twice as many random bits.
 
     >>> from pycompiler import random
     >>> random.gumbel(random.key(0), (2,))

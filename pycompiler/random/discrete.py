@@ -1,5 +1,4 @@
-"""Distributions of bools and integers: of uniform numbers, or by rejection (poisson, binomial), which draws until every
-element is accepted. The algorithms are JAX's, so that the numbers are."""
+"""Distributions of bools and integers, from uniform numbers. The algorithms are JAX's, and the numbers equal JAX's."""
 
 from typing import Any
 
@@ -29,9 +28,9 @@ def _bernoulli(key: Array, p: Array, *, shape: Shape, dtype: Dtype, mode: str) -
 
 
 def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None) -> Array:
-    """True with probability p; the mode 'high' takes twice as many random bits, for small probabilities.
+    """True with probability p. The mode 'high' uses twice as many random bits, for small probabilities.
 
-    Raises TypeError for a p that is no float.
+    Raises TypeError for a p that is not a float.
 
     >>> from pycompiler import random
     >>> random.bernoulli(random.key(1), 0.5, (4,))
@@ -48,7 +47,7 @@ def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low", *,
 
 
 def rademacher_of(key: Array, shape: Shape, dtype: Dtype) -> Array:
-    """-1 or 1; inside other functions."""
+    """-1 or 1; for use inside other functions."""
     drawn = cast(lax.lt(uniform_of(key, shape, dtypes.scalar_dtype(float)), 0.5), dtype)
     return lax.sub(lax.mul(drawn, 2), 1)
 
@@ -58,7 +57,7 @@ def _rademacher(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def rademacher(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """-1 or 1, equally likely; int32 unless a dtype is given."""
+    """-1 or 1 with equal probability; int32 unless a dtype is given."""
     check_key("rademacher", key)
     wanted = dtypes.canonicalize_requested(int if dtype is None else dtype, "rademacher")
     return divided(
@@ -67,15 +66,15 @@ def rademacher(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: 
 
 
 def _clipped(x: Array, dtype: Dtype) -> Array:
-    """An integer in another integer dtype, brought into its range instead of wrapped."""
+    """An integer in another integer dtype, clamped to its range instead of wrapped."""
     given, wanted = dtypes.iinfo(get_aval(x).dtype), dtypes.iinfo(dtype)
     low, high = max(int(given.min), int(wanted.min)), min(int(given.max), int(wanted.max))
     return cast(lax.clamp(low, x, high), dtype)
 
 
 def randint_of(key: Array, low: Array, high: Array, shape: Shape, dtype: Dtype) -> Array:
-    """Integers from low up to high; inside other functions."""
-    # Twice as many bits as the result has, reduced to the span: the bias is of the order of span / 2**(2 width).
+    """Integers from low up to high; for use inside other functions."""
+    # Twice as many bits as the result has, modulo the span: the bias is of the order of span / 2**(2 width).
     high_dtype = get_aval(high).dtype
     beyond = lax.gt(high, _clipped(np.asarray(dtypes.iinfo(dtype).max, dtype), high_dtype))
     low, high, beyond = (broadcast_to(x, shape) for x in (_clipped(low, dtype), _clipped(high, dtype), beyond))
@@ -93,7 +92,7 @@ def randint_of(key: Array, low: Array, high: Array, shape: Shape, dtype: Dtype) 
 def _randint(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype) -> Array:
     if dtype.itemsize >= 4:
         return randint_of(key, low, high, shape, dtype)
-    # Drawn with 32 bits, for which the bias is small, from bounds brought into the range of the dtype.
+    # Drawn with 32 bits, for which the bias is small, with bounds clamped to the range of the dtype.
     limits = dtypes.iinfo(dtype)
     low, high = (
         lax.clamp(int(limits.min), cast(x, dtypes.int32), int(limits.max) + extra) for x, extra in ((low, 0), (high, 1))
@@ -102,7 +101,7 @@ def _randint(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
 
 
 def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Integers from minval up to, not including, maxval; int32 unless a dtype is given. Of an empty range minval.
+    """Integers from minval up to, not including, maxval; int32 unless a dtype is given. An empty range gives minval.
 
     >>> from pycompiler import random
     >>> random.randint(random.key(4), (5,), 0, 10)
@@ -118,7 +117,7 @@ def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None,
 
 
 def _bound(x: Any, dtype: Dtype) -> Any:
-    """A bound; of Python's integers one that only the dtype of the result holds is of that dtype."""
+    """A bound. A Python integer that only the dtype of the result holds gets that dtype."""
     limits, default = dtypes.iinfo(dtype), dtypes.iinfo(dtypes.scalar_dtype(int))
     if type(x) is int and not int(default.min) <= x <= int(default.max) and int(limits.min) <= x <= int(limits.max):
         return np.asarray(x, dtype)
@@ -133,7 +132,7 @@ def _geometric(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def geometric(key: Array, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """The number of trials, of probability p, until one succeeds; int32 unless a dtype is given."""
+    """The number of trials, of probability p, until the first success; int32 unless a dtype is given."""
     check_key("geometric", key)
     wanted = int_dtype("geometric", dtype)
     size = result_shape("geometric", shape, p)

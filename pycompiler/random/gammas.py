@@ -1,7 +1,7 @@
-"""The gamma distribution, by rejection, and those that are made of it. The algorithms, and so the numbers, are JAX's.
+"""The gamma distribution, by rejection, and distributions that derive from it. Algorithms and numbers are JAX's.
 
-Reference: Marsaglia and Tsang, "A simple method for generating gamma variables" (2000). Every element has a key of its
-own; one loop draws for all of them until each is accepted.
+Reference: Marsaglia and Tsang, "A simple method for generating gamma variables" (2000). Each element has a separate
+key. One loop draws for all elements until each is accepted.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ Shape = tuple[int, ...]
 def _until_none(
     condition: Callable[..., Array], body: Callable[..., tuple[Array, ...]], *start: Array
 ) -> tuple[Array, ...]:
-    """A loop for each element: those whose condition does not hold any more keep their values."""
+    """A loop for each element: elements whose condition no longer holds keep their values."""
 
     def running(state: tuple[Array, ...]) -> Array:
         return reduction.reduce_or(state[0], tuple(range(len(get_aval(state[0]).shape))))
@@ -84,7 +84,7 @@ def _gamma_elements(keys: Halves, alpha: Array, *, log_space: bool) -> Array:
 
     key, subkey = split_each(keys, 2)
     *_, v, _ = _until_none(is_rejected, draw, *key, zero, one, constant(2.0))
-    # Of alpha below 1: that of alpha + 1, times u ** (1 / alpha).
+    # For alpha below 1: the sample for alpha + 1, times u ** (1 / alpha).
     u = uniform_each(subkey, dtype)
     if log_space:
         log_u = lax.neg(exponential_from(u))
@@ -97,7 +97,7 @@ def _gamma_elements(keys: Halves, alpha: Array, *, log_space: bool) -> Array:
 
 @partial(custom_jvp, nondiff_argnums=(2,))
 def _keeping_quantiles(drawn: Array, alpha: Array, log_space: bool) -> Array:
-    """What was drawn, by a loop without derivative: by alpha it has that which keeps the quantile of each number."""
+    """The sample, which a loop without derivative drew. Its derivative by alpha keeps the quantile of each number."""
     return drawn
 
 
@@ -106,13 +106,13 @@ def _quantile_rule(log_space: bool, primals: tuple[Array, Array], tangents: tupl
     drawn, alpha = primals
     if not log_space:
         return drawn, lax.mul(random_gamma_grad(alpha, drawn), tangents[1])
-    # A sample that is too small for its dtype has the slope of the smallest.
+    # A sample that underflows its dtype has the slope of the smallest number.
     sample = lax.max(lax.exp(drawn), float(finfo(get_aval(drawn).dtype).tiny))
     return drawn, lax.mul(lax.div(random_gamma_grad(alpha, sample), sample), tangents[1])
 
 
 def gamma_of(key: Any, alpha: Any, shape: Shape, dtype: Dtype, *, log_space: bool) -> Array:
-    """Samples of a shape, or their logarithms; inside other functions."""
+    """Samples of a shape, or their logarithms; for use inside other functions."""
     alpha = broadcast_to(cast(alpha, dtype), shape)
     count = prod(shape)
     keys = halves(split_keys(key, (count,)))
@@ -133,7 +133,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_shardin
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """The logarithm of numbers of the gamma distribution: exact where these would be too small for the dtype."""
+    """The logarithm of numbers of the gamma distribution, accurate even if these underflow the dtype."""
     check_key("loggamma", key)
     size, wanted = result_shape("loggamma", shape, a), float_dtype("loggamma", dtype)
     return divided("loggamma", eager_jit(_gamma, key, a, shape=size, dtype=wanted, log_space=True), out_sharding)
@@ -207,7 +207,7 @@ def _dirichlet(key: Array, alpha: Array, *, shape: Shape, dtype: Dtype) -> Array
 
 
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Probabilities of the Dirichlet distribution, along the last axis of alpha; `shape` is that without this axis.
+    """Probabilities of the Dirichlet distribution, along the last axis of alpha; `shape` does not include this axis.
 
     Raises ValueError for an alpha without dimensions.
 
@@ -250,7 +250,7 @@ def _ball(key: Array, p: Array, *, d: int, shape: Shape, dtype: Dtype) -> Array:
 
 
 def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Points that are uniform in the unit ball of the p-norm in d dimensions, along the last axis."""
+    """Points with uniform distribution in the unit ball of the p-norm in d dimensions, along the last axis."""
     check_key("ball", key)
     size, wanted = canonical_shape("ball", shape), float_dtype("ball", dtype)
     (count,) = canonical_shape("ball", d)

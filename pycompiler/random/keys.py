@@ -1,8 +1,8 @@
-"""Keys: made of a seed, of another key, of their numbers; and bits of one.
+"""Keys: created from a seed, from another key, or from numbers; and random bits of a key.
 
-`key` gives an array of the dtype key<fry>, without dimensions; `split(key, n)` one of n keys, which is indexed, stacked
-and mapped like any other. `PRNGKey` gives the numbers of a key, uint32[2], which every function takes as well; what is
-made of numbers is numbers again.
+`key` returns an array of the dtype key<fry>, without dimensions. `split(key, n)` returns an array of n keys, which is
+indexed, stacked and mapped as other arrays are. `PRNGKey` returns the numbers of a key, uint32[2]. Each function also
+accepts numbers; keys that derive from numbers are numbers, too.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def _check_impl(name: str, impl: Any, dtype: Any = None) -> None:
         raise ValueError(f"{name}: takes impl or dtype, not both")
     for spec in (impl, dtype):
         if spec not in (None, _IMPL) and not dtypes.is_key(spec):
-            raise ValueError(f"{name}: the generator that there is is {_IMPL!r} (dtype {dtypes.KEY}), got {spec!r}")
+            raise ValueError(f"{name}: the only generator is {_IMPL!r} (dtype {dtypes.KEY}), got {spec!r}")
 
 
 def _is_typed(keys: Any) -> bool:
@@ -40,7 +40,7 @@ def _numbers_of_seed(name: str, seed: Any) -> Array:
     if config.random_seed_offset:
         seed = seed + config.random_seed_offset
     if type(seed) is int:
-        # As JAX: 64 bits wide, of which the upper half counts only with enable_x64.
+        # As in JAX: 64 bits, of which the upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
         return array(np.array([high, seed & 0xFFFFFFFF], np.uint32))
     check_arrays(name, seed)
@@ -65,7 +65,7 @@ def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
-    """The numbers of the key of an integer seed, uint32[2]; with the setting enable_custom_prng the key itself.
+    """The numbers of the key of an integer seed, uint32[2]; with the setting enable_custom_prng, the key itself.
 
     TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
 
@@ -80,13 +80,13 @@ def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
 
 
 def key_dtype(impl_spec: Any = None) -> Any:
-    """The dtype of the keys of a generator."""
+    """The dtype of the keys of the generator."""
     _check_impl("key_dtype", impl_spec)
     return dtypes.KEY
 
 
 def _check_keys(name: str, keys: Any) -> None:
-    """Raises a TypeError unless these are keys, or numbers of keys."""
+    """Raise TypeError unless these are keys, or numbers of keys."""
     check_arrays(name, keys)
     aval = get_aval(keys)
     if not dtypes.is_key(aval.dtype) and (aval.dtype != dtypes.uint32 or aval.shape[-1:] != (2,)):
@@ -94,7 +94,7 @@ def _check_keys(name: str, keys: Any) -> None:
 
 
 def key_impl(keys: Any) -> str:
-    """The name of the generator of keys."""
+    """The name of the generator of the keys."""
     _check_keys("key_impl", keys)
     return _IMPL
 
@@ -111,7 +111,7 @@ def key_data(keys: Any) -> Array:
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
-    """Keys of their numbers uint32[..., 2]."""
+    """Keys from their numbers uint32[..., 2]."""
     _check_impl("wrap_key_data", impl, dtype)
     _check_keys("wrap_key_data", key_bits_array)
     if _is_typed(key_bits_array):
@@ -122,7 +122,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = 
 def clone(key: Any) -> Array:
     """The same key."""
     _check_keys("clone", key)
-    # To the check of keys that are used twice, it is a new one.
+    # The check for keys that are used twice treats it as a new key.
     return eager_jit(_packed_again, key) if config.debug_key_reuse and _is_typed(key) else key
 
 
@@ -135,7 +135,7 @@ def _split_typed(key: Array, *, shape: tuple[int, ...]) -> Array:
 
 
 def split(key: Any, num: Any = 2) -> Array:
-    """`num` new keys (or as many as a shape holds), whose streams have nothing to do with each other.
+    """`num` new keys (or an array of keys of a shape), with independent streams.
 
     >>> from pycompiler import random
     >>> key, subkey = random.split(random.key(0))
@@ -149,7 +149,7 @@ def _fold_typed(key: Array, data: Array) -> Array:
 
 
 def fold_in(key: Any, data: Any) -> Array:
-    """The key that belongs to a key and an integer.
+    """A new key that derives from a key and an integer.
 
     >>> from pycompiler import random
     >>> random.normal(random.fold_in(random.key(42), 43))
@@ -166,7 +166,7 @@ def fold_in(key: Any, data: Any) -> Array:
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Unsigned integers, every bit random; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
+    """Unsigned integers of random bits; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
 
     >>> from pycompiler import random
     >>> random.bits(random.key(0), (2,))

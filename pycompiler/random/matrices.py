@@ -1,5 +1,7 @@
-"""Distributions that need decompositions: normal vectors of a covariance, orthogonal matrices. The algorithms are
-JAX's, and so are the numbers, but for the signs that a decomposition leaves open."""
+"""Distributions that need decompositions: normal vectors with a covariance, orthogonal matrices.
+
+The algorithms are JAX's, and the numbers equal JAX's, except signs that a decomposition leaves open.
+"""
 
 from typing import Any
 
@@ -25,7 +27,7 @@ _METHODS = ("cholesky", "eigh", "svd")
 
 
 def _columns_scaled(x: Array, scale: Array) -> Array:
-    """Each column of the matrices times its number."""
+    """The columns of the matrices, each multiplied by one number."""
     scale = movement.expand_dims(scale, (len(get_aval(scale).shape) - 1,))
     return lax.mul(x, broadcast_to(scale, get_aval(x).shape))
 
@@ -63,10 +65,10 @@ def multivariate_normal(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Vectors of the normal distribution of a mean [..., n] and a covariance [..., n, n]; `shape` is that without n.
+    """Vectors of the normal distribution with a mean [..., n] and a covariance [..., n, n]; `shape` does not include n.
 
-    The covariance is factored by its Cholesky decomposition, or, where it may be singular, by 'eigh' or 'svd'. Raises
-    ValueError for another method and for shapes that do not fit; TypeError for a dtype that is no float.
+    The covariance is factored by its Cholesky decomposition, or, for singular ones, by 'eigh' or 'svd'. Raises
+    ValueError for another method and for shapes that do not fit; TypeError for a dtype that is not a float.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import random
@@ -96,10 +98,10 @@ def multivariate_normal(
 
 
 def orthonormal(x: Any) -> Array:
-    """Orthonormal columns from matrices of normal numbers, uniformly distributed; inside other functions.
+    """Orthonormal columns from matrices of normal numbers, uniformly distributed; for use inside other functions.
 
-    The factor q, with signs that make the decomposition unique: Mezzadri, "How to generate random matrices from the
-    classical compact groups" (2007).
+    The result is the factor q, with signs that make the decomposition unique: Mezzadri, "How to generate random
+    matrices from the classical compact groups" (2007).
     """
     q, r = linalg.qr(x, full_matrices=False)[:2]
     return _columns_scaled(q, lax.sign(diagonal(r, 0, -2, -1)))
@@ -115,7 +117,7 @@ def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dty
 def orthogonal(
     key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
 ) -> Array:
-    """Matrices [*shape, n, m] with orthonormal columns (rows, where n < m), all equally likely; m is n without it. Of a
+    """Matrices [*shape, n, m] with orthonormal columns (rows, if n < m), uniformly distributed; m defaults to n. With a
     complex dtype they are unitary."""
     check_key("orthogonal", key)
     rows, columns = canonical_shape("orthogonal", (n, n if m is None else m))

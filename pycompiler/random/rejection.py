@@ -1,5 +1,6 @@
-"""Poisson, binomial and multinomial numbers: by inversion where few steps are expected, by rejection elsewhere. The
-algorithms are JAX's, so that the numbers are.
+"""Poisson, binomial and multinomial numbers: by inversion if few steps are expected, else by rejection.
+
+The algorithms are JAX's, and the numbers equal JAX's.
 
 References: Knuth, "The Art of Computer Programming", volume 2; Hormann, "The transformed rejection method for
 generating Poisson random variables" (1993); Hormann, "The generation of binomial random variates" (1993);
@@ -37,7 +38,7 @@ def _filled(value: float, like: Array) -> Array:
 
 
 def _poisson_knuth(key: Array, lam: Array, dtype: Dtype) -> Array:
-    """How many uniform numbers have a product above exp(-lam)."""
+    """The number of uniform numbers whose product stays above exp(-lam)."""
     shape = get_aval(lam).shape
 
     def body(state: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -84,7 +85,7 @@ def _poisson(key: Array, lam: Array, *, shape: Shape, dtype: Dtype) -> Array:
 
 
 def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
-    """Integers of the Poisson distribution of mean lam; int32 unless a dtype is given. Of a mean that is nan -1."""
+    """Integers of the Poisson distribution of mean lam; int32 unless a dtype is given. A mean of nan gives -1."""
     check_key("poisson", key)
     return divided(
         "poisson",
@@ -94,7 +95,7 @@ def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None, *, out_s
 
 
 def _stirling_tail(k: Array) -> Array:
-    """log(k!) less Stirling's formula for it."""
+    """log(k!) minus Stirling's formula for it."""
     tails = [0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211]
     tails += [0.0138761288230707, 0.0118967099458917, 0.010411265261972, 0.00925546218271273, 0.00833056343336287]
     square = (k + 1) * (k + 1)
@@ -104,7 +105,7 @@ def _stirling_tail(k: Array) -> Array:
 
 
 def _binomial_inversion(key: Array, count: Array, p: Array) -> Array:
-    """How many waiting times of the geometric distribution fit into the count."""
+    """The number of waiting times of the geometric distribution that fit into the count."""
     aval = get_aval(p)
     log_failure = lax.log1p(-p)
 
@@ -177,7 +178,7 @@ def _binomial(key: Array, n: Array, p: Array, *, shape: Shape, dtype: Dtype) -> 
 
 
 def binomial(key: Array, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """The number of successes in n trials of probability p, as floats; nan for an n or p that is none."""
+    """The number of successes in n trials of probability p, as floats; nan for an invalid n or p."""
     check_key("binomial", key)
     wanted = float_dtype("binomial", dtype)
     size = result_shape("binomial", shape, n, p)
@@ -205,7 +206,7 @@ def _multinomial(key: Array, n: Array, p: Array, *, shape: Shape, dtype: Dtype) 
 
 
 def multinomial(key: Array, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: int | bool = 1) -> Array:
-    """How often each category came up in n trials; `p` are probabilities along the last axis. `unroll` changes nothing.
+    """The count of each category in n trials; `p` are probabilities along the last axis. `unroll` has no effect.
 
     Raises ValueError for a p without dimensions.
     """

@@ -1,4 +1,4 @@
-"""Drawing from what is given: permutation, choice, categorical. The algorithms are JAX's, so that the numbers are."""
+"""Draws from given elements: permutation, choice, categorical. The algorithms and the numbers are JAX's."""
 
 import operator
 from math import prod
@@ -26,7 +26,7 @@ from pycompiler.random.streams import bits_of, subkeys, uniform_of
 
 
 def _shuffle(key: Array, x: Array, *, axis: int) -> Array:
-    """Sorted by random numbers, again and again until equal ones have become unlikely (as TensorFlow and JAX do)."""
+    """x sorted by random numbers, repeatedly, until equal numbers are unlikely (as TensorFlow and JAX do)."""
     shape = get_aval(x).shape
     size = prod(shape)
 
@@ -44,7 +44,7 @@ def _shuffle(key: Array, x: Array, *, axis: int) -> Array:
     return x
 
 
-# From how many elements on there is one more round: there are ceil(3 log(size) / log(2**32 - 1)).
+# The sizes from which one more round is needed: there are ceil(3 log(size) / log(2**32 - 1)) rounds.
 _MORE_ROUNDS = (2, 1626, 2642246)
 
 
@@ -58,7 +58,7 @@ def _permuted_numbers(key: Array, *, count: Any) -> Array:
 
 
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
-    """x shuffled along an axis: whole slices, or with `independent` each line for itself. Of an int 0..x-1 shuffled.
+    """x shuffled along an axis: whole slices, or with `independent` each line separately. An int x stands for 0..x-1.
 
     >>> from pycompiler import random
     >>> random.permutation(random.key(3), 6)
@@ -73,7 +73,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
     rank = len(get_aval(x).shape)
     if rank == 0:
         if isinstance(x, Tracer):
-            operator.index(x)  # raises, and says which argument it depends on
+            operator.index(x)  # raises an error that names the argument on which it depends
         raise TypeError(f"permutation: takes an integer or an array, got {x!r}")
     axis = canonical_axis("permutation", axis, rank)
     return divided(
@@ -92,7 +92,7 @@ def _categorical(key: Array, logits: Array, *, axis: int, shape: tuple[int, ...]
 def _categorical_without(
     key: Array, logits: Array, *, axis: int, shape: tuple[int, ...], count: int, mode: str
 ) -> Array:
-    """The Gumbel top-k trick: the greatest logits with noise."""
+    """The Gumbel top-k trick: the indices of the greatest sums of logits and noise."""
     aval = get_aval(logits)
     noisy = lax.add(gumbel_of(key, aval.shape, aval.dtype, mode), logits)
     rank = len(aval.shape)
@@ -111,10 +111,10 @@ def categorical(
     *,
     out_sharding: Any = None,
 ) -> Array:
-    """Indices along an axis of logits, each with a probability in proportion to exp(logit).
+    """Indices along an axis of logits. The probability of each is proportional to exp(logit).
 
-    Without `replace`, those of one batch (the leading dimensions of the shape) are different. `mode` is that of the
-    Gumbel noise. Raises ValueError for more than there are categories.
+    Without `replace`, the draws of one batch (the leading dimensions of the shape) are different. `mode` is the mode of
+    the Gumbel noise. Raises ValueError for more draws than categories.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import random
@@ -158,9 +158,9 @@ def choice(
     axis: int = 0,
     mode: str | None = None,
 ) -> Array:
-    """Elements of a (of an int: of 0..a-1) along an axis, drawn with or without putting back; `p` are probabilities.
+    """Elements of a (an int stands for 0..a-1) along an axis, with or without replacement; `p` are probabilities.
 
-    `mode` is that of the Gumbel noise that chooses with `p` and without putting back.
+    `mode` is the mode of the Gumbel noise for draws with `p` and without replacement.
 
     >>> from pycompiler import random
     >>> random.choice(random.key(2), 5, (3,), replace=False)
@@ -174,7 +174,7 @@ def choice(
     axis = 0 if scalar else canonical_axis("choice", axis, len(aval.shape))
     population, draws = (a if isinstance(a, Dim) else int(a)) if scalar else aval.shape[axis], prod(size)
     if population <= 0 and draws:
-        raise ValueError("choice: there is nothing to draw from")
+        raise ValueError("choice: takes at least one element to draw from, got none")
     if not replace and draws > population:
         raise ValueError(f"choice: {draws} draws from {population} elements need replace=True")
     if p is None and replace:
@@ -205,7 +205,7 @@ def _weighted(key: Array, p: Array, *, shape: tuple[int, ...]) -> Array:
 
 
 def _weighted_without(key: Array, p: Array, *, shape: tuple[int, ...], mode: str) -> Array:
-    """The Gumbel top-k trick: the greatest of log(p) with noise."""
+    """The Gumbel top-k trick: the indices of the greatest sums of log(p) and noise."""
     aval = get_aval(p)
     noisy = lax.add(gumbel_of(key, aval.shape, aval.dtype, mode), lax.log(p))
     return reduction.top_k(noisy, prod(shape))[1]

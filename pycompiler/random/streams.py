@@ -1,8 +1,8 @@
-"""The streams of the Threefry-2x32 generator: what a key stands for, as words, keys and floats.
+"""The streams of the Threefry-2x32 generator: words, keys and floats of a key.
 
-A key is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as uint32[..., 2], which is
-what the functions here return. The streams are JAX's, bit for bit, for both values of the setting
-threefry_partitionable. Below keys and the distributions; these functions are called inside of traced ones.
+A key is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as uint32[..., 2], which the
+functions here return. The streams are JAX's, bit for bit, for both values of the setting threefry_partitionable.
+Below keys and the distributions. Traced functions call these functions.
 """
 
 from math import prod
@@ -26,7 +26,7 @@ Halves = tuple[Array, Array]
 
 
 def halves(key: Array) -> Halves:
-    """The two numbers of a key; of several keys two arrays."""
+    """The two numbers of a key; for several keys, two arrays."""
     if dtypes.is_key(get_aval(key).dtype):
         word = bitcast.bind(key, new_dtype=dtypes.uint64)
         return _narrow(word), _narrow(shift_right_logical.bind(word, _half_width(word)))
@@ -36,14 +36,14 @@ def halves(key: Array) -> Halves:
 
 
 def packed(keys: Array) -> Array:
-    """Keys of the dtype key<fry> of their numbers."""
+    """Keys of the dtype key<fry>, from their numbers."""
     first, second = (convert.bind(half, new_dtype=dtypes.uint64) for half in halves(keys))
     word = or_.bind(first, shift_left.bind(second, _half_width(second)))
     return bitcast.bind(word, new_dtype=dtypes.KEY)
 
 
 def numbers(keys: Array) -> Array:
-    """The numbers of keys, uint32[..., 2]: what loops carry."""
+    """The numbers of keys, uint32[..., 2], which loops carry."""
     if not dtypes.is_key(get_aval(keys).dtype):
         return keys
     last = len(get_aval(keys).shape)
@@ -55,7 +55,7 @@ def _narrow(word: Array) -> Array:
 
 
 def _half_width(word: Array) -> Array:
-    # Words of 64 bits are there without enable_x64 too, but literals of them are not.
+    # Words of 64 bits exist without enable_x64, but their literals do not.
     return broadcast_to(convert.bind(32, new_dtype=dtypes.uint64), get_aval(word).shape)
 
 
@@ -77,7 +77,7 @@ def _apply(key: Array, x0: Array, x1: Array) -> Halves:
 
 
 def _hash(key: Array, counts: Array) -> Array:
-    """The block function over a vector of counters, taken as two halves; an odd one is padded with 0."""
+    """The block function over a vector of counters, split into two halves; an odd length is padded with 0."""
     (count,) = get_aval(counts).shape
     half = (count + 1) // 2
     odd = 2 * half - count
@@ -89,7 +89,7 @@ def _hash(key: Array, counts: Array) -> Array:
 
 
 def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
-    """The block function of each element's own 64-bit number: the newer stream, which can be made in parts."""
+    """The block function of the 64-bit number of each element: the newer stream, whose parts are independent."""
     size = prod(shape)
     if surely_below(2**32, size):
         raise ValueError(f"random: an array of {size} random numbers is more than the 2**32 that there are yet")
@@ -113,12 +113,12 @@ def subkeys(key: Array, count: int) -> list[Array]:
 
 
 def fold_key(key: Array, data: Array) -> Array:
-    """The key that belongs to a key and an integer."""
+    """A new key that derives from a key and an integer."""
     return _hash(key, seed_key(cast(data, dtypes.uint32)))
 
 
 def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
-    """Unsigned integers of a width, every bit random."""
+    """Unsigned integers of a width, with random bits."""
     dtype = UINTS[width]
     if config.threefry_partitionable:
         high, low = _numbered(key, shape)
@@ -133,7 +133,7 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
         high, low = (cast(movement.slice_in_dim(words, i, i + size), dtype) for i in (0, size))
         words = lax.bitwise_or(lax.shift_left(high, 32), low)
     elif width < 32:
-        # Each word holds several, the lowest first.
+        # Each word holds several integers, the lowest first.
         parts = (count, 32 // width)
         wide = movement.broadcast_in_dim(words, parts, (0,))
         places = lax.mul(movement.broadcasted_iota(dtypes.uint32, parts, 1), width)
@@ -142,7 +142,7 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
     return movement.reshape(words, shape)
 
 
-# Streams of many keys, the first numbers of each: arrays of keys as two arrays.
+# Streams of many keys, the first numbers of each. Arrays of keys are two arrays.
 
 
 def _apply_each(keys: Halves, x0: int, x1: int) -> Halves:
@@ -151,7 +151,7 @@ def _apply_each(keys: Halves, x0: int, x1: int) -> Halves:
 
 
 def split_each(keys: Halves, count: int) -> list[Halves]:
-    """`count` arrays of keys: what `split_keys` gives for each of the keys."""
+    """`count` arrays of keys: the result of `split_keys` for each of the keys."""
     if config.threefry_partitionable:
         return [_apply_each(keys, 0, i) for i in range(count)]
     blocks = [_apply_each(keys, i, i + count) for i in range(count)]
@@ -160,7 +160,7 @@ def split_each(keys: Halves, count: int) -> list[Halves]:
 
 
 def bits_each(keys: Halves, width: int) -> Array:
-    """One unsigned integer of each of the keys: what `bits_of` gives for the shape ()."""
+    """One unsigned integer for each of the keys: the result of `bits_of` for the shape ()."""
     dtype = UINTS[width]
     newer = config.threefry_partitionable
     high, low = _apply_each(keys, 0, 1 if width == 64 and not newer else 0)
@@ -174,12 +174,12 @@ def bits_each(keys: Halves, width: int) -> Array:
 
 
 def _drawn_width(dtype: Any) -> int:
-    """How many random bits a float takes."""
+    """The number of random bits for a float."""
     return 8 if int(dtypes.finfo(dtype).nmant) < 8 else dtype.itemsize * 8
 
 
 def _floats(words: Array, low: Array, high: Array, dtype: Any) -> Array:
-    """Random mantissas under the exponent of 1, less 1, scaled: multiples of 2**-nmant."""
+    """Random mantissas with the exponent of 1, minus 1, scaled: multiples of 2**-nmant."""
     shape = get_aval(words).shape
     width, drawn, mantissa = dtype.itemsize * 8, _drawn_width(dtype), int(dtypes.finfo(dtype).nmant)
     words = words if drawn == width else cast(words, UINTS[width])
@@ -196,12 +196,12 @@ def _normals(key_words: Array, dtype: Any) -> Array:
 
 
 def uniform_of(key: Array, shape: tuple[int, ...], dtype: Any, low: Array = 0.0, high: Array = 1.0) -> Array:
-    """Floats in low..high, all equally likely."""
+    """Floats in low..high, uniformly distributed."""
     return _floats(bits_of(key, _drawn_width(dtype), shape), low, high, dtype)
 
 
 def uniform_each(keys: Halves, dtype: Any) -> Array:
-    """A float in 0..1 of each of the keys."""
+    """A float in 0..1 for each of the keys."""
     return _floats(bits_each(keys, _drawn_width(dtype)), 0.0, 1.0, dtype)
 
 
@@ -211,5 +211,5 @@ def normal_of(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
 
 
 def normal_each(keys: Halves, dtype: Any) -> Array:
-    """A float of the normal distribution of each of the keys."""
+    """A float of the normal distribution for each of the keys."""
     return _normals(bits_each(keys, _drawn_width(dtype)), dtype)

@@ -1,4 +1,4 @@
-"""The supported parts of SciPy, by its module names. Compositions only: it defines no primitive."""
+"""The supported parts of SciPy, by its module names. Only compositions; no primitive is defined here."""
 
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy import linalg, signal, special, stats

@@ -1,4 +1,4 @@
-"""Signal processing: direct convolutions and correlations of any number of dimensions, and the removal of trends."""
+"""Signal processing: direct convolutions and correlations in any number of dimensions, and detrending."""
 
 from itertools import pairwise
 from typing import Any
@@ -63,7 +63,7 @@ def _convolved(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
     if mode == "full":
         padding = [(size - 1, size - 1) for size in shape]
     elif mode == "same":
-        # As large as the first array, and centred in the full result.
+        # The result has the size of the first array, and is the centre of the full result.
         padding = [(n - 1 - (m - 1) // 2, n - m + (m - 1) // 2) for n, m in zip(shape, second, strict=True)]
     else:
         padding = [(0, 0)] * len(shape)
@@ -86,8 +86,7 @@ def _correlated(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
 
 
 def _correlated2d(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
-    """As SciPy's: a centred part is that of the result turned around, and of what does not meet an end it is the
-    smaller matrix that is conjugated."""
+    """As SciPy's correlate2d: 'same' is the centre of the reversed result; 'valid' conjugates the smaller matrix."""
     if mode != "same":
         result = _correlated(in1, in2, mode=mode, precision=precision)
         first, second = get_aval(in1).shape, get_aval(in2).shape
@@ -104,16 +103,15 @@ def _check_method(name: str, method: str) -> None:
 def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
     """The convolution of two arrays, one of which is at least as large as the other in every dimension.
 
-    mode: 'full', all of it; 'same', its centre of the size of in1; 'valid', the part without padding. Every method
-    gives the direct sum.
+    mode: 'full' (all of it), 'same' (its centre, of the size of in1) or 'valid' (the part without padding). Every
+    method computes the direct sum.
     """
     _check_method("convolve", method)
     return eager_jit(_convolved, *_checked("convolve", in1, in2, mode), mode=mode, precision=precision)
 
 
 def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto", precision: Any = None) -> Array:
-    """The correlation of two arrays: the convolution with the reversed conjugate of in2. Parameters as those of
-    convolve."""
+    """The correlation of two arrays: the convolution with the reversed conjugate of in2. Parameters as in convolve."""
     _check_method("correlate", method)
     return eager_jit(_correlated, *_checked("correlate", in1, in2, mode), mode=mode, precision=precision)
 
@@ -129,7 +127,7 @@ def _check_plane(name: str, in1: Any, in2: Any, boundary: str, fillvalue: float)
 def convolve2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Array:
-    """The convolution of two matrices, beyond which there are zeros. Modes as those of convolve."""
+    """The convolution of two matrices, padded with zeros. Modes as in convolve."""
     _check_plane("convolve2d", in1, in2, boundary, fillvalue)
     return eager_jit(_convolved, *_checked("convolve2d", in1, in2, mode), mode=mode, precision=precision)
 
@@ -137,17 +135,16 @@ def convolve2d(
 def correlate2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0, precision: Any = None
 ) -> Array:
-    """The correlation of two matrices, the second conjugated, beyond which there are zeros. Modes as those of
-    convolve."""
+    """The correlation of two matrices, the second conjugated, padded with zeros. Modes as in convolve."""
     _check_plane("correlate2d", in1, in2, boundary, fillvalue)
     return eager_jit(_correlated2d, *_checked("correlate2d", in1, in2, mode), mode=mode, precision=precision)
 
 
 @nested(1)
 def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: None = None) -> Array:
-    """data less its mean along an axis (type='constant'), or less the line that fits best (type='linear').
+    """data minus its mean along an axis (type='constant'), or minus the best-fitting line (type='linear').
 
-    bp: the indices at which a new line begins. ValueError where they are not in the axis.
+    bp: the indices at which a new line begins. ValueError if they are not in the axis.
     """
     if overwrite_data is not None:
         raise NotImplementedError("detrend: arrays never change, so there is no overwrite_data=")
@@ -172,7 +169,7 @@ def _detrended(x: Array, *, axis: int, ends: tuple[int, ...], linear: bool) -> A
         part = lax.sub(part, _spread(reductions.mean(part, axis, keepdims=True), part))
         count = limit - start
         if linear and count > 1:
-            # The places are centred as the values are: the slope of the best line is one quotient.
+            # Places and values are both centred, so the slope of the best line is one quotient.
             places = np.arange(count) - (count - 1) / 2
             along = np.reshape(places, [count if i == axis else 1 for i in range(len(get_aval(x).shape))])
             t = _spread(cast(along.astype(np.float64), get_aval(x).dtype), part)

@@ -1,8 +1,8 @@
-"""Spectra of signals and convolution through Fourier transforms: the part of scipy.signal that stands on numpy.fft.
+"""Spectra of signals, and convolution by Fourier transforms: the part of scipy.signal that is based on numpy.fft.
 
-Shapes and segments are chosen while tracing; what is computed from the samples is a few array operations, so it works
-under jit, vmap and grad. Reference: SciPy's `scipy.signal` (Welch 1967 for averaged periodograms; Allen and Rabiner
-1977 for the short-time transform and its inverse).
+Shapes and segments are chosen while tracing. The samples need only a few array operations, so the functions work under
+jit, vmap and grad. Reference: SciPy's `scipy.signal` (Welch 1967 for averaged periodograms; Allen and Rabiner 1977 for
+the short-time transform and its inverse).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _cosines(*coefficients: float) -> Callable[[int], Any]:
     return window
 
 
-# Periodic windows, as a transform of segments wants them: a period of `length` samples.
+# Periodic windows, for transforms of segments: one period of `length` samples.
 _WINDOWS: dict[str, Callable[[int], Any]] = {
     "boxcar": np.ones,
     "bartlett": lambda length: 1 - np.abs(2 * np.arange(length) / length - 1),
@@ -64,7 +64,7 @@ def _window(name: str, window: Window, length: int, dtype: Any) -> Array:
 
 
 class _Segments(NamedTuple):
-    """How a signal is cut: samples of a segment, samples from one to the next, samples of a transform."""
+    """The partition of a signal: the samples of a segment, the step between segments, the samples of a transform."""
 
     length: int
     step: int
@@ -92,7 +92,7 @@ def _segments(
 
 
 def _extended(name: str, x: Array, count: int, boundary: str | None) -> Array:
-    """The last axis continued by `count` samples on both sides."""
+    """The last axis extended by `count` samples on both sides."""
     match boundary:
         case None:
             return x
@@ -120,7 +120,7 @@ def _without_trend(name: str, segments: Array, detrend: Any) -> Array:
     count = segments.shape[-1]
     if detrend == "constant" or count < 2:
         return centred
-    # The least-squares line through points at equal distances is orthogonal to the mean.
+    # With equal distances and centred places, the least-squares line is orthogonal to the mean.
     place = pnp.asarray(np.arange(count) - (count - 1) / 2, dtype=segments.real.dtype)
     slope = (centred * place).sum(axis=-1, keepdims=True) / (place * place).sum()
     return centred - slope * place
@@ -134,7 +134,7 @@ def _framed(x: Array, cut: _Segments) -> Array:
 
 
 class _Spectra(NamedTuple):
-    """Frequencies, the middle sample of each segment, transforms of segments of x and of y, and the scale of one."""
+    """Frequencies, the middle sample of each segment, the transforms of segments of x and of y, and a common scale."""
 
     freqs: Array
     middles: Any
@@ -201,9 +201,9 @@ def stft(
 ) -> tuple[Array, Array, Array]:
     """The short-time Fourier transform: frequencies (f,), times of the segments (t,), and the transforms (..., f, t).
 
-    fs: samples for a unit of time. Segments of `nperseg` samples under the window overlap by `noverlap` (half of them
-    by default); the signal is continued at both ends by `boundary` ('zeros', 'constant', 'even', 'odd' or None) and,
-    with `padded`, by zeros to a whole number of segments. Raises ValueError for segments that don't fit.
+    fs: samples per unit of time. Segments of `nperseg` samples under the window overlap by `noverlap` (by default half
+    of them). `boundary` ('zeros', 'constant', 'even', 'odd' or None) extends the signal at both ends. `padded` adds
+    zeros up to a whole number of segments. Raises ValueError for segments that don't fit.
     """
     axis, (signal, _) = _signals("stft", axis, x, None)
     cut = _segments("stft", signal.shape[-1], window, nperseg, noverlap, nfft)
@@ -286,8 +286,8 @@ def csd(
 ) -> tuple[Array, Array]:
     """The cross power spectral density by Welch's method: frequencies (f,), and densities with f in place of `axis`.
 
-    `scaling`: 'density' (units squared for a unit of frequency) or 'spectrum'; `average` over the segments: 'mean' or
-    'median'. Without `y` it is that of x with itself, real. A shorter signal is filled up with zeros.
+    `scaling`: 'density' (units squared per unit of frequency) or 'spectrum'; `average` over the segments: 'mean' or
+    'median'. Without `y`, it is the real spectrum of x with itself. A shorter signal is padded with zeros.
     """
     return _cross("csd", x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
@@ -319,7 +319,7 @@ def _cross(
     if found.of_y is None:
         power = power.real
     if found.is_onesided:
-        # The other half of the spectrum is counted here, but for the entries that stand in it once.
+        # These entries also count the other half of the spectrum, except entries that occur in it once.
         twice = np.full(found.freqs.shape[0], 2.0)
         twice[0] = 1.0
         if cut.transform % 2 == 0:
@@ -329,7 +329,8 @@ def _cross(
 
 
 def _averaged(power: Array, average: str) -> Array:
-    """Over the segments, the last axis but one. A median of exponential variables is biased: SciPy divides by it."""
+    """The average over the segments, the last axis but one. The median of exponential variables is biased: as SciPy,
+    divide by the bias."""
     count = power.shape[-2]
     if average == "mean" or count == 1:
         return power.mean(axis=-2)
@@ -361,7 +362,7 @@ def welch(
 
 
 def _smooth_length(length: int) -> int:
-    """The least length from `length` on without prime factors above 5: its transform is fast."""
+    """The smallest length from `length` on without prime factors above 5, for a fast transform."""
     length = fixed("fftconvolve", length)
     while True:
         rest = length
@@ -374,10 +375,10 @@ def _smooth_length(length: int) -> int:
 
 
 def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Sequence[int] | None = None) -> Array:
-    """The convolution of two arrays through Fourier transforms: faster than `convolve` for long ones.
+    """The convolution of two arrays by Fourier transforms: faster than `convolve` for long arrays.
 
-    `mode`: 'full', 'same' (the middle, of the shape of in1) or 'valid' (where the arrays overlap wholly). Along other
-    dimensions than `axes` (all by default) the arrays are broadcast. Raises ValueError for shapes that don't fit.
+    `mode`: 'full', 'same' (the middle, of the shape of in1) or 'valid' (the arrays overlap completely). Along other
+    dimensions than `axes` (by default all) the arrays broadcast. Raises ValueError for shapes that don't fit.
     """
     check_arrays("fftconvolve", in1, in2)
     if mode not in ("full", "same", "valid"):

@@ -1,4 +1,4 @@
-"""Arguments, tangents and cotangents of functions with derivative rules of their own: trees made flat, and checked.
+"""Arguments, tangents and cotangents of functions with custom derivative rules: their trees, flattened and checked.
 
 Errors name the function, the rule, the leaf, and what to do. `custom_rules` is the public face.
 """
@@ -25,7 +25,7 @@ from pycompiler.transforms.tangents import on_device
 
 
 class SymbolicZero:
-    """A tangent or cotangent that is zero for certain, as rules with `symbolic_zeros=True` are given it."""
+    """A tangent or cotangent that is certainly zero. Rules with `symbolic_zeros=True` receive it."""
 
     __slots__ = ("aval",)
 
@@ -49,8 +49,7 @@ class SymbolicZero:
 
 
 class CustomVJPPrimal:
-    """The argument of a forward function with `symbolic_zeros=True` for each array: its value, and whether it
-    varies."""
+    """An argument of a forward function with `symbolic_zeros=True`: the value of one array, and whether it varies."""
 
     __slots__ = ("perturbed", "value")
 
@@ -70,7 +69,7 @@ def name_of(fun: object) -> str:
 
 
 def shown(x: object) -> str:
-    """A value in a message: its type where it is an array, else itself."""
+    """The text of a value in a message: the type of an array, else the value itself."""
     if is_array(x) or isinstance(x, SymbolicZero):
         return short(x.aval if isinstance(x, SymbolicZero) else get_aval(x))
     text = repr(x)
@@ -78,7 +77,7 @@ def shown(x: object) -> str:
 
 
 def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[int, ...]:
-    """The positions of the arguments that are not differentiated, given by number and by name."""
+    """The positions of the arguments that are not differentiated, from their numbers and names."""
     numbers: set[int] = set()
     given: tuple[Any, ...] = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
     for number in given:
@@ -97,7 +96,7 @@ def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) 
 
 
 def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a call by position, with the defaults of those that are not given."""
+    """The arguments of a call by position, with defaults for missing ones."""
     try:
         signature = inspect.signature(fun)
     except (TypeError, ValueError):
@@ -107,7 +106,7 @@ def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise TypeError(f"{kind}: {name_of(fun)} can't be called so: {error}") from None
+        raise TypeError(f"{kind}: {name_of(fun)} can't take these arguments: {error}") from None
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(
@@ -118,8 +117,11 @@ def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs
 
 
 class Arguments:
-    """The arguments of one call as operands: the leaves of those that are differentiated, behind tracers that were
-    found among the others, whose derivative is zero."""
+    """The arguments of one call as operands.
+
+    Tracers among the arguments that are not differentiated come first; their derivative is zero. The leaves of the
+    differentiated arguments follow.
+    """
 
     __slots__ = ("_fixed", "_fixed_tree", "_held", "_operands", "count", "fun", "in_tree", "places")
 
@@ -146,20 +148,20 @@ class Arguments:
             self._fixed[place] = None
 
     def take_operands(self) -> list[Any]:
-        """The operands, once: the rules, which live as long as what was traced, are not to keep them."""
+        """The operands; none at a second call. The rules live as long as the trace and must not keep the operands."""
         operands, self._operands = self._operands, []
         return operands
 
     def names(self) -> list[str]:
-        """The names of the leaves that are differentiated."""
+        """The names of the differentiated leaves."""
         return argument_names(self.fun, self.in_tree, self.places)
 
     def held(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Those that belong to arguments that are not differentiated."""
+        """The operands that belong to arguments that are not differentiated."""
         return operands[: len(self._held)]
 
     def moving(self, operands: Sequence[Any]) -> Sequence[Any]:
-        """Those that are differentiated."""
+        """The operands that are differentiated."""
         return operands[len(self._held) :]
 
     def fixed(self, held: Sequence[Any]) -> list[Any]:
@@ -170,7 +172,7 @@ class Arguments:
         return self._fixed_tree.unflatten(leaves)
 
     def trees(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
-        """The arguments that are differentiated, or anything of their structure."""
+        """The differentiated arguments, from values for their leaves."""
         return self.in_tree.unflatten(leaves)[0]
 
     def all(self, held: Sequence[Any], leaves: Sequence[Any]) -> list[Any]:
@@ -184,7 +186,7 @@ def _held(x: Any) -> Any:
 
 
 class Results:
-    """What the function returned, as far as it has run: what its rules return must be like it."""
+    """The results of the function, once it has run. The results of its rules must have the same structure and types."""
 
     __slots__ = ("avals", "tree")
 
@@ -193,23 +195,23 @@ class Results:
         self.avals: list[ShapedArray] = []
 
     def of_function(self, kind: str, fun: Callable[..., Any], result: Any) -> list[Any]:
-        """The leaves of what the function itself returned."""
+        """The leaves of the result of the function itself."""
         return self._arrays(f"{kind}: {name_of(fun)}", result)
 
     def of_rule(self, what: str, fun: Callable[..., Any], result: Any) -> list[Any]:
-        """The leaves of what a rule gave for the results of the function."""
+        """The leaves of the primal result of a rule."""
         known, avals = self.tree, self.avals
         outs = self._arrays(what, result)
         if known is not None and self.tree != known:
             raise TypeError(
-                f"{what} must return what {name_of(fun)} returns first, which has the structure {known}, it returned "
+                f"{what} must return the result of {name_of(fun)} first, which has the structure {known}, it returned "
                 f"{self.tree}"
             )
         if known is not None:
             for path, aval, out in zip(known.paths(), avals, outs, strict=True):
                 if not same_type(aval, get_aval(out)):
                     raise TypeError(
-                        f"{what} must return what {name_of(fun)} returns first, {short(aval)} at output{path}, "
+                        f"{what} must return the result of {name_of(fun)} first, {short(aval)} at output{path}, "
                         f"it returned {short(get_aval(out))}"
                     )
         return outs
@@ -224,7 +226,7 @@ class Results:
 
 
 def pair(what: str, of: str, result: Any) -> tuple[Any, Any]:
-    """What a rule returned, which must be two things."""
+    """The result of a rule, which must be a pair."""
     if not isinstance(result, (tuple, list)) or len(cast(Sequence[Any], result)) != 2:
         raise TypeError(f"{what} must return a pair, {of}; it returned {shown(cast(object, result))}")
     first, second = cast(Sequence[Any], result)
@@ -232,7 +234,7 @@ def pair(what: str, of: str, result: Any) -> tuple[Any, Any]:
 
 
 def given_zero(x: Any, symbolic: bool) -> Any:
-    """A tangent or cotangent as a rule is given it: zeros are arrays, or `symbolic`; those of integers are float0."""
+    """A tangent or cotangent for a rule: zeros become arrays, or `symbolic`; derivatives of integers are float0."""
     if type(x) is not Zero:
         return x
     if symbolic:
@@ -241,9 +243,9 @@ def given_zero(x: Any, symbolic: bool) -> Any:
 
 
 def taken(x: Any, aval: ShapedArray) -> Any:
-    """A tangent or cotangent for a value of this aval, as a rule returned it, or None where it does not fit."""
+    """A tangent or cotangent that a rule returned, for a value of this aval. None: it does not fit."""
     if not dtypes.is_inexact(aval.dtype):
-        # Nothing can depend on it.
+        # The derivative of an integer is always zero.
         return Zero(aval)
     if isinstance(x, SymbolicZero):
         return Zero(strong(aval)) if same_type(x.aval, aval) else None
@@ -260,8 +262,10 @@ def taken(x: Any, aval: ShapedArray) -> Any:
 
 
 def mirror(tree: Any, like: Any) -> list[Any] | None:
-    """The entries of `tree` for the leaves of `like`, where None stands for all leaves below it; None where the
-    structures differ."""
+    """The entries of `tree` for the leaves of `like`. A None in `tree` stands for all leaves below it.
+
+    The result is None if the structures differ.
+    """
     if tree is None:
         return [None] * len(tree_leaves(like))
     children, wanted = tree_flatten(like, lambda x: x is not like)

@@ -1,6 +1,6 @@
-"""Functions with derivative rules of their own: `custom_jvp`, `custom_vjp`, `custom_gradient`, `closure_convert`.
+"""Functions with custom derivative rules: `custom_jvp`, `custom_vjp`, `custom_gradient`, `closure_convert`.
 
-The public face of core.custom. What rules are given and return is checked in `custom_arguments`.
+The public face of core.custom. `custom_arguments` checks the inputs and outputs of rules.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ Values = Sequence[Any]
 
 
 class custom_jvp:  # noqa: N801 (a decorator)
-    """A function with its own derivative rule, for forward and reverse mode.
+    """A function with a custom derivative rule, for forward and reverse mode.
 
     `nondiff_argnums` (and `nondiff_argnames`) are positional arguments that are not differentiated: Python values,
-    functions, or arrays. The rule is given by `defjvp` or `defjvps`; calling the function before is an AttributeError.
-    Values that the function closes over are not differentiated either: a derivative by one is a TypeError.
+    functions, or arrays. `defjvp` or `defjvps` sets the rule; a call without a rule is an AttributeError.
+    Values that the function closes over are not differentiated: a derivative with respect to one is a TypeError.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> @pc.custom_jvp
@@ -78,17 +78,17 @@ class custom_jvp:  # noqa: N801 (a decorator)
         """Set the rule, and return it: `jvp(primals, tangents)`, two tuples, gives the result and its tangent.
 
         Arguments that are not differentiated come first: `jvp(*nondiff_args, primals, tangents)`. Tangents of integers
-        are of dtype float0. With `symbolic_zeros` a tangent that is zero for certain is a `SymbolicZero`, which the
-        rule may return as well.
+        are of dtype float0. With `symbolic_zeros`, a tangent that is certainly zero is a `SymbolicZero`. The rule may
+        return one, too.
         """
         self.jvp = jvp
         self.symbolic_zeros = symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
-        """Set the rule argument by argument: `jvp(tangent, result, *args)` gives the tangent that is due to one.
+        """Set the rule argument by argument: `jvp(tangent, result, *args)` gives the contribution of one tangent.
 
-        None where an argument has no derivative. Raises TypeError for a function with `nondiff_argnums`.
+        None: the argument has no derivative. Raises TypeError for a function with `nondiff_argnums`.
         """
         if self.nondiff_argnums:
             raise TypeError(f"defjvps: {name_of(self.fun)} has nondiff_argnums; write the rule with defjvp")
@@ -150,17 +150,17 @@ class custom_jvp:  # noqa: N801 (a decorator)
         return results.tree.unflatten(outs)
 
 
-# In the place of `symbolic_zeros`: the rule is our own, and takes core's.
+# The value of `symbolic_zeros` that marks an internal rule, which takes the zeros of core.
 _INTERNAL: Any = object()
 
 
 def _tangents(what: str, tree: PyTreeDef, avals: Sequence[ShapedArray], given: Any) -> list[Any]:
-    """The tangents that a rule returned for results of this structure and these types."""
+    """The tangents that a rule returned, for results of this structure and these types."""
     leaves, found = tree_flatten(given)
     if found != tree:
         raise TypeError(
             f"{what} must return a tangent of the structure of its result, {tree}, it returned {found}. What to do: "
-            "give zeros, of dtype float0 for integers, for what has no derivative"
+            "give zeros, of dtype float0 for integers, for results without derivative"
         )
     tangents: list[Any] = []
     for path, leaf, aval in zip(tree.paths(), leaves, avals, strict=True):
@@ -175,11 +175,11 @@ def _tangents(what: str, tree: PyTreeDef, avals: Sequence[ShapedArray], given: A
 
 
 class custom_vjp:  # noqa: N801 (a decorator)
-    """A function with its own derivative rules, for reverse mode only; forward mode is a TypeError.
+    """A function with custom derivative rules, for reverse mode only; forward mode is a TypeError.
 
     `nondiff_argnums` (and `nondiff_argnames`) are positional arguments that are not differentiated: Python values,
-    functions, or arrays. The rules are given by `defvjp`; calling the function before is an AttributeError. Values that
-    the function closes over are not differentiated either: a derivative by one is a TypeError.
+    functions, or arrays. `defvjp` sets the rules; a call without rules is an AttributeError. Values that the
+    function closes over are not differentiated: a derivative with respect to one is a TypeError.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> @pc.custom_vjp
@@ -214,11 +214,11 @@ class custom_vjp:  # noqa: N801 (a decorator)
     ) -> None:
         """Set the rules: `fwd(*args)` gives the result and residuals, `bwd(residuals, cotangent)` the cotangents.
 
-        `bwd` returns a tuple with an entry for each argument that is differentiated, of its structure; None stands for
-        zero. Other arguments come first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays, or
-        of Python values. With `symbolic_zeros` each array that `fwd` is given is a `CustomVJPPrimal`, and a cotangent
-        that is zero for certain is a `SymbolicZero`. `optimize_remat` changes nothing: the recomputation of
-        `checkpoint` calls the function itself, and `fwd` only if residuals are read.
+        `bwd` returns a tuple with an entry for each differentiated argument, of its structure; None stands for zero.
+        Other arguments come first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays or Python
+        values. With `symbolic_zeros`, `fwd` receives a `CustomVJPPrimal` for each array, and a cotangent that is
+        certainly zero is a `SymbolicZero`. `optimize_remat` has no effect: the recomputation of `checkpoint` calls the
+        function itself, and `fwd` only if residuals are read.
         """
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros = symbolic_zeros
@@ -282,7 +282,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
     def _backward(
         self, given: Arguments, avals: Sequence[ShapedArray], held: Values, residual: Any, cotangent: Any
     ) -> list[Any]:
-        """The cotangents of the arguments that are differentiated."""
+        """The cotangents of the differentiated arguments."""
         assert self.bwd is not None
         what = f"custom_vjp: the backward function {name_of(self.bwd)} of {name_of(self.fun)}"
         with lines_of(self.bwd):
@@ -317,7 +317,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
 
 
 def _is_value(x: Any) -> bool:
-    """Whether a residual is computed, and not a Python value that can be kept as it is."""
+    """Whether a residual is computed, not a Python value that is kept unchanged."""
     return isinstance(getattr(x, "aval", None), ShapedArray) and not isinstance(x, CustomVJPPrimal)
 
 
@@ -325,7 +325,7 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
     """A function that defines its own gradient: `fun(*args)` returns the result and the function of its cotangent.
 
     That function returns a tuple with a cotangent for each argument, or the cotangent if there is one argument. It may
-    use values of `fun`. Reverse mode only, and not differentiated a second time.
+    use values of `fun`. Only reverse mode is supported, and no second derivative.
 
     >>> import pycompiler as pc
     >>> @pc.custom_gradient
@@ -372,12 +372,12 @@ class _Rule:
 
 @boundary
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
-    """A function with the traced values that `fun` closes over as further arguments, and the list of these values.
+    """`fun` with the traced values of its closure as further arguments, and the list of these values.
 
-    `fun` is traced for the types of `example_args`. Where a higher-order function has a derivative rule of its own,
-    values in the closure of its argument become arguments this way, by which the rule can differentiate.
+    `fun` is traced for the types of `example_args`. A higher-order function with a custom derivative rule uses this
+    to differentiate with respect to values in the closure of its argument: they become arguments.
 
-    Raises TypeError when the returned function is called with arguments of another structure.
+    Raises TypeError if the arguments of the returned function have another structure than the examples.
     """
     check_function("closure_convert", fun)
     leaves, in_tree = tree_flatten((tuple(example_args), {}))

@@ -1,6 +1,6 @@
 """Derivatives: `jvp` and `linearize` forwards, `vjp`, `grad` and `value_and_grad` backwards (linearize, transpose).
 
-The public face of core's interpreters: arguments and results are trees, checked here, at the user's line.
+The public face of the interpreters in `core`. Arguments and results are trees, which are checked here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pycompiler.transforms.tangents import OF_JVP, check_tangents, float0, on_de
 
 Argnums = int | Sequence[int]
 
-# The transformations that have allow_int.
+# The transformations with the parameter allow_int.
 _TAKES_INTEGERS = ("grad", "value_and_grad", "jacrev")
 
 
@@ -45,7 +45,8 @@ def select(
 ) -> tuple[FlatFunction, list[Any]]:
     """`fun` as a function of the leaves of some of its arguments, and these leaves, which must be floating-point.
 
-    Complex ones are taken too, unless `real_only`; with `holomorphic` nothing else is; integers with `allow_int`.
+    Complex leaves are accepted unless `real_only` is set. With `holomorphic`, only complex leaves are accepted. With
+    `allow_int`, integers are accepted, too.
     """
     numbers: tuple[Any, ...] = tuple(argnums) if isinstance(argnums, Sequence) else (argnums,)
     for number in numbers:
@@ -95,13 +96,13 @@ def _position(flat: FlatFunction, index: int) -> int:
 
 
 def derivatives(flat: FlatFunction, argnums: Argnums, leaves: Sequence[Any]) -> Any:
-    """Values for the leaves of the selected arguments in the shape in which the user gets them."""
+    """The values for the leaves of the selected arguments, in the structure that the user gets."""
     args, _ = flat.in_tree.unflatten(leaves)
     return args[0] if isinstance(argnums, int) else args
 
 
 def check_output(transform: str, what: str, aval: ShapedArray, holomorphic: bool) -> None:
-    """Raises TypeError unless a result is real, or complex with `holomorphic`."""
+    """Raise TypeError unless a result is real, or complex with `holomorphic`."""
     if holomorphic and not dtypes.is_complex(aval.dtype):
         raise TypeError(f"{transform} with holomorphic=True requires complex outputs, but {what} is {short(aval)}")
     if not holomorphic and dtypes.is_complex(aval.dtype):
@@ -124,13 +125,13 @@ def value_and_grad(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives the value of `fun`, which must be a scalar, and its gradient.
+    """A function that returns the value of `fun`, which must be a scalar, and its gradient.
 
     The gradient has the structure, shapes and dtypes of the argument at `argnums`, or is a tuple of these for several.
-    With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`. The gradient by a
-    complex argument is df/dx - i df/dy; with `holomorphic`, which takes complex values to complex ones, f'(z). With
-    `allow_int` arguments may be integers, whose gradient is of dtype float0.
-    Raises TypeError when the value is no floating-point scalar or when an argument is not floating-point.
+    With `has_aux` the function returns `(value, aux)`, and the result is `((value, aux), gradient)`. The gradient with
+    respect to a complex argument is df/dx - i df/dy. With `holomorphic`, it is f'(z); values are complex. With
+    `allow_int`, arguments may be integers, whose gradient is of dtype float0.
+    Raises TypeError if the value is not a floating-point scalar or an argument is not floating-point.
 
     >>> import pycompiler as pc
     >>> pc.value_and_grad(lambda x: x * x)(3.0)
@@ -151,7 +152,7 @@ def grad(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives the gradient of `fun`: as `value_and_grad`, without the value.
+    """A function that returns the gradient of `fun`: as `value_and_grad`, without the value.
 
     >>> import pycompiler as pc
     >>> pc.grad(lambda x: x * x)(3.0)
@@ -200,9 +201,9 @@ def _value_and_grad(
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and the function from a cotangent of the value to a tuple of those of the primals.
 
-    With `has_aux` a third result, the aux. Cotangents of integers are of dtype float0. The function is a container of
-    the arrays that it keeps: `jit` and `vmap` return it and take it. Raises ValueError where a cotangent does not have
-    the structure, shape and dtype of the value.
+    With `has_aux`, the aux is a third result. Cotangents of integers are of dtype float0. The function is a container
+    of the arrays that it keeps: `jit` and `vmap` return it and take it. It raises ValueError for a cotangent that does
+    not have the structure, shape and dtype of the value.
 
     >>> import pycompiler as pc
     >>> import pycompiler.numpy as pnp
@@ -228,7 +229,7 @@ def _flat(
 
 
 def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], Any, Linearized, Sequence[Any]]:
-    """The results and the aux of a function, how it is linearized, and the constants of its linear graph."""
+    """The results and the aux of a function, its linearization, and the constants of its linear graph."""
     avals = tuple(map(get_aval, leaves))
     moving = tuple([varies(aval) for aval in avals])
     outs, linear, varying = linearize_flat(flat, leaves, moving, flat.debug_info(), flat.active)
@@ -238,7 +239,7 @@ def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], A
         graph=linear.graph,
         in_tree=flat.in_tree,
         in_avals=avals,
-        # Not that of the function of leaves, which may hold arguments.
+        # Not a method of `flat`, which may hold arguments.
         in_names=functools.partial(argument_names, flat.fun, flat.in_tree, flat.places),
         moving=moving,
         out_tree=flat.out_tree,
@@ -252,8 +253,8 @@ def _linearized(flat: FlatFunction, leaves: Sequence[Any]) -> tuple[list[Any], A
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and its derivative in the direction of `tangents`, of the same structure.
 
-    With `has_aux` a third result, the aux. Tangents of integers are of dtype float0. Raises TypeError where a tangent
-    does not have the structure and dtype of its primal, ValueError for another shape.
+    With `has_aux`, the aux is a third result. Tangents of integers are of dtype float0. Raises TypeError for a tangent
+    that does not have the structure and dtype of its primal, ValueError for another shape.
 
     >>> import pycompiler as pc
     >>> pc.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.0))
@@ -278,9 +279,9 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The value of `fun(*primals)`, and the linear function from tangents of the primals to the tangent of the value.
 
-    Values that depend only on the primals are computed once. With `has_aux` a third result, the aux. The function is a
-    container of the arrays that it keeps. Raises TypeError for tangents of another structure, ValueError for another
-    shape or dtype.
+    Values that depend only on the primals are computed once. With `has_aux`, the aux is a third result. The function
+    is a container of the arrays that it keeps. It raises TypeError for tangents of another structure, ValueError for
+    another shape or dtype.
 
     >>> import pycompiler as pc
     >>> import pycompiler.numpy as pnp

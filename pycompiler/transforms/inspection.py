@@ -1,5 +1,7 @@
-"""Looking at a function without running it: `make_jaxpr` its graph, `eval_shape` the shapes of its results; at a value:
-`typeof`; and computing while tracing: `ensure_compile_time_eval`."""
+"""Inspection of functions and values. `make_jaxpr`: the graph of a function; `eval_shape`: the shapes of its results.
+
+`typeof`: the type of a value. `ensure_compile_time_eval`: computation while a function is traced.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,10 @@ def make_jaxpr(
     axis_env: Sequence[tuple[Name, int]] | None = None,
     return_shape: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives the graph of `fun` for its arguments: arrays, or ShapeDtypeStructs in their place.
+    """A function that returns the graph of `fun` for its arguments, which are arrays or ShapeDtypeStructs.
 
-    With `return_shape`, the graph and the shapes of the results, as `eval_shape` gives them. `axis_env` declares named
-    axes with their sizes, for a function that is mapped over them outside.
+    With `return_shape`, the result is the graph and the shapes of the results, as `eval_shape` returns them. `axis_env`
+    declares named axes with their sizes, for a function that a caller maps over them.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.make_jaxpr(lambda x: pnp.sin(x) * 2)(3.0)
@@ -47,7 +49,7 @@ def make_jaxpr(
 
 @boundary
 def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """The tree of results of `fun` with a ShapeDtypeStruct in the place of each array; nothing is computed.
+    """The tree of results of `fun`, with ShapeDtypeStructs instead of arrays; nothing is computed.
 
     >>> import pycompiler as pc
     >>> pc.eval_shape(lambda x: x @ x.T, pc.ShapeDtypeStruct((3, 4), "float32"))
@@ -72,7 +74,7 @@ def typeof(x: Any) -> ShapedArray:
 
 @contextlib.contextmanager
 def ensure_compile_time_eval() -> Generator[None]:
-    """A context in which values that do not depend on traced arguments are computed at once, also inside `jit`.
+    """A context that computes values at once, also inside `jit`, if they do not depend on traced arguments.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> @pc.jit

@@ -32,10 +32,10 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives the Jacobian of `fun`, row by row, backwards: for few outputs.
+    """A function that returns the Jacobian of `fun`, computed row by row in reverse mode: for few outputs.
 
-    The result has the structure of the output, with the structure of the argument at each leaf, of shape
-    `output.shape + argument.shape`. With `allow_int` arguments may be integers, whose blocks are zeros of their dtype.
+    The result has the structure of the output, with the structure of the argument at each leaf. A block has the shape
+    `output.shape + argument.shape`. With `allow_int`, arguments may be integers, whose blocks are zeros of their dtype.
     Raises TypeError for arguments and outputs that are not floating-point.
 
     >>> import pycompiler as pc
@@ -55,7 +55,9 @@ def jacrev(
 def jacfwd(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the Jacobian of `fun`, column by column, forwards: for few inputs. Result as `jacrev`'s.
+    """A function that returns the Jacobian of `fun`, computed column by column in forward mode: for few inputs.
+
+    The result has the structure of the result of `jacrev`.
 
     >>> import pycompiler as pc
     >>> import pycompiler.numpy as pnp
@@ -74,7 +76,7 @@ def jacfwd(
 def hessian(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the second derivatives of `fun`: `jacfwd(jacrev(fun))`.
+    """A function that returns the second derivatives of `fun`: `jacfwd(jacrev(fun))`.
 
     >>> import pycompiler as pc
     >>> import pycompiler.numpy as pnp
@@ -115,7 +117,7 @@ def _jacobian(
     blocks = blocks_of(linear, out_avals, [aval for aval, m in zip(in_avals, moving, strict=True) if m], varying)
     if not all(moving):
         blocks = [_with_integers(row, out, in_avals, moving) for row, out in zip(blocks, out_avals, strict=True)]
-    # Forwards they are tangents of the outputs, backwards cotangents of the arguments.
+    # In forward mode, the rows are tangents of the outputs; in reverse mode, cotangents of the arguments.
     rows = [
         [typed(x, out if forwards else aval) for x, aval in zip(on_device(row), in_avals, strict=True)]
         for row, out in zip(blocks, out_avals, strict=True)
@@ -164,7 +166,7 @@ def _columns(
         def forwards(unit: Any, place: int = place) -> list[Any]:
             return evaluate(linear, [unit if index == place else zeros(a) for index, a in enumerate(in_avals)])
 
-        # The unit's axis comes last, so that what is left to do is a reshape.
+        # The axis of unit arrays comes last, so that a reshape completes the result.
         found = _mapped(forwards, aval, last=True)
         columns.append(iter([_reshape(x, _block(out, aval)) for x, out in zip(found, moving, strict=True)]))
     return [
@@ -194,7 +196,7 @@ def _block(out: ShapedArray, aval: ShapedArray) -> Shape:
 def _with_integers(
     row: list[Any], out: ShapedArray, in_avals: Sequence[ShapedArray], moving: Sequence[bool]
 ) -> list[Any]:
-    """The blocks of an output for all arguments, given those for the arguments that are no integers."""
+    """The blocks of an output for all arguments, from those of the arguments that are not integers."""
     found = iter(row)
     return [next(found) if m else _zero_block(out, aval, aval) for aval, m in zip(in_avals, moving, strict=True)]
 

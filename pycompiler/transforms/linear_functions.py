@@ -1,7 +1,7 @@
-"""What `vjp`, `linearize` and `linear_transpose` give: functions that are containers of the arrays that they keep.
+"""The functions that `vjp`, `linearize` and `linear_transpose` return: containers of the arrays that they keep.
 
-So `jit` and `vmap` can return them and take them. Their structure is the linear graph, which is compared by identity;
-their leaves are its constants. Before it: `derivative`, which checks what they are called with.
+`jit` and `vmap` can return and take them. Their structure is the linear graph, which is compared by identity; their
+leaves are its constants. Before it: `derivative`, which checks their arguments.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pycompiler.transforms.tangents import OF_LINEARIZE, OF_VJP, check_tangents,
 
 @dataclass(frozen=True, eq=False)
 class Linearized:
-    """A function linearized at a point: without the values of the constants of its linear graph.
+    """The linearization of a function at a point, without the values of the constants of its linear graph.
 
-    `moving` says which arguments have tangents, `varying` which results depend on them.
+    `moving` marks the arguments that have tangents, `varying` the results that depend on them.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Linearized:
         return [f"output{path}" for path in self.out_tree.paths()]
 
     def pull_back(self, consts: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """The cotangents of all leaves, zeros made real, float0 for integers."""
+        """The cotangents of all leaves: zeros become arrays, and integers get float0."""
         linear = ClosedGraph(self.graph, consts)
         undefined = [UndefinedPrimal(aval) for aval in linear.in_avals]
         given = [ct for ct, v in zip(cotangents, self.varying, strict=True) if v]
@@ -54,7 +54,7 @@ class Linearized:
 
     @boundary
     def push_forward(self, consts: Sequence[Any], *tangents: Any) -> Any:
-        """The tangent of the result for those of the arguments."""
+        """The tangent of the result, from the tangents of the arguments."""
         what = f"linearize of {self.name}: the tangent"
         tree: Any = (tangents, {})
         given = check_tangents(what, self.in_names, self.in_tree, self.in_avals, tree, OF_LINEARIZE)
@@ -69,7 +69,7 @@ class Linearized:
 
 
 class _NotNeeded:
-    """In the place of an argument of which the pullback keeps nothing."""
+    """Stands for an argument that the pullback does not keep."""
 
     def __repr__(self) -> str:
         return "NotNeeded()"
@@ -80,16 +80,16 @@ register_pytree_node(_NotNeeded, lambda _: ((), None), lambda _, __: _NotNeeded(
 
 @with_boundary
 class VJP:
-    """The pullback that `vjp` gives: a function from a cotangent of the result to a tuple of those of the arguments.
+    """The pullback that `vjp` returns: a function from a cotangent of the result to a tuple of those of the arguments.
 
-    It is a container of its saved values: `args_res`, the arguments among it, in their places, and `opaque_residuals`.
+    It is a container of its saved values: `args_res` has arguments in their places, `opaque_residuals` the others.
     """
 
     def __init__(
         self, linearized: Linearized, places: tuple[int, ...], args_res: list[Any], opaque_residuals: list[Any]
     ) -> None:
         self._linearized = linearized
-        # Of each constant of the graph: the argument that it is, or (counted from ~0 downwards) the opaque residual.
+        # For each constant of the graph: the number of its argument, or, from ~0 downwards, of its opaque residual.
         self._places = places
         self.args_res = args_res
         self.opaque_residuals = opaque_residuals
@@ -141,7 +141,7 @@ class VJP:
         return f"<vjp of {self._linearized.name}>"
 
     def parts(self) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
-        """Its children, and what else it is made of."""
+        """The children of the container, and its other parts."""
         return (self.args_res, self.opaque_residuals), (self._linearized, self._places)
 
 
@@ -155,5 +155,5 @@ register_pytree_with_keys(VJP, _parts_with_keys, lambda data, children: VJP(*dat
 
 
 def linear_function(linearized: Linearized, consts: Sequence[Any]) -> Partial:
-    """The function from tangents of the arguments to that of the result, a container of the constants."""
+    """The function from tangents of the arguments to the tangent of the result, a container of the constants."""
     return Partial(linearized.push_forward, list(consts))

@@ -1,4 +1,4 @@
-"""`vmap`: a function of single examples as a function of a batch, without a loop."""
+"""`vmap` turns a function of single examples into a function of a batch, without a loop."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def vmap(
       out_axes: the place of the mapped axis in the results, in the same form. None: the result is not mapped.
       axis_name: the name of the mapped axis in `fun` for `lax.psum` and the other collectives; any hashable object.
       axis_size: the size of the mapped axis, if no argument is mapped.
-      spmd_axis_name: the axes of a mesh over which the mapped axis is divided, where `fun` constrains shardings or is
+      spmd_axis_name: the axes of a mesh that divide the mapped axis. It matters if `fun` constrains shardings or is
         written for devices (`with_sharding_constraint`, `shard_map`).
-      sum_match: a result that is mapped, and whose entry of `out_axes` is None, is summed over the axis.
+      sum_match: sum a mapped result over the axis if its entry of `out_axes` is None.
 
-    Raises ValueError when sizes differ, when an axis does not exist, and when nothing is mapped.
+    Raises ValueError if sizes differ, if an axis does not exist, and if nothing is mapped.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.vmap(lambda x, y: x * y, in_axes=(0, None))(pnp.arange(3.0), 2.0)
@@ -71,7 +71,7 @@ def vmap(
         leaves, in_tree = tree_flatten((args, kwargs))
         flat = FlatFunction("vmap", fun, in_tree)
         dims = [*in_axes_of(flat, in_axes, args), *_mapped_axes(0, kwargs)]
-        # What is not mapped may be anything, and is handed on as it is.
+        # Unmapped arguments may be any objects; they are passed on unchanged.
         mapped = [0 if d is None or _is_float0(x) else x for x, d in zip(leaves, dims, strict=True)]
         check_arrays("vmap", fun, mapped, in_tree)
         dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
@@ -90,7 +90,7 @@ def vmap(
 
 
 def _without_float0(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[list[Any], list[MappedAxis]]:
-    """The leaves and their axes, with one member of what holds nothing, the derivatives of integers, as it is."""
+    """The leaves and their axes. An array of float0, which holds nothing, becomes one of its members, unmapped."""
     given: list[Any] = []
     trace_dims: list[MappedAxis] = []
     for leaf, dim in zip(leaves, dims, strict=True):
@@ -103,12 +103,12 @@ def _without_float0(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[
 
 
 def _is_float0(x: Any) -> bool:
-    """Whether a value is the derivative of an integer, which is no array, but has a shape."""
+    """Whether a value is the derivative of an integer: not an array, but with a shape."""
     return getattr(x, "dtype", None) == dtypes.float0
 
 
 def _several(names: Any) -> tuple[Name, ...]:
-    """The axes of a mesh, of one name or a tuple of them."""
+    """The axes of a mesh, from one name or a tuple of names."""
     if names is None:
         return ()
     kind: Any = names.__class__
@@ -141,7 +141,7 @@ def in_axes_of(flat: FlatFunction, in_axes: Any, args: Sequence[Any]) -> list[Ma
 
 
 def out_axes_of(flat: FlatFunction, out_axes: Any, outs: Sequence[Any]) -> list[MappedAxis]:
-    """Where the mapped axis is put in each leaf of the result."""
+    """The place of the mapped axis in each leaf of the result."""
     _check_entries(flat.transform, "out_axes", out_axes)
     try:
         return _mapped_axes(out_axes, flat.out_tree.unflatten(outs))
@@ -174,7 +174,7 @@ def _check_entries(transform: str, what: str, axes: Any) -> None:
 
 
 def _mapped_axes(axes: Any, tree: Any) -> list[MappedAxis]:
-    """An axis for each leaf of `tree`, given a tree of axes that is a prefix of it."""
+    """An axis for each leaf of `tree`, from a tree of axes that is a prefix of it."""
     return [None if entry is None else entry.__index__() for entry in prefix_leaves(axes, tree, _is_none)]
 
 

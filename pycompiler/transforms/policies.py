@@ -1,6 +1,6 @@
-"""What `checkpoint` keeps instead of computing it again: the policies, under jax's names.
+"""The policies of `checkpoint`, under jax's names. A policy chooses values that are kept instead of recomputed.
 
-A policy is asked for each operation: `policy(primitive, *avals, **params)` says whether its results may be kept.
+A policy is called for each operation: `policy(primitive, *avals, **params)` returns whether its results may be kept.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Policy = Callable[..., Any]
 
 
 def everything_saveable(*_: Any, **__: Any) -> bool:
-    """Keep everything: as without `checkpoint`."""
+    """Keep every value, as without `checkpoint`."""
     return True
 
 
 def nothing_saveable(*_: Any, **__: Any) -> bool:
-    """Keep the inputs only: as without a policy."""
+    """Keep only the inputs, as without a policy."""
     return False
 
 
@@ -35,12 +35,12 @@ def dots_saveable(prim: Primitive, *args: Any, **params: Any) -> bool:
 
 
 def dots_with_no_batch_dims_saveable(prim: Primitive, *args: Any, **params: Any) -> bool:
-    """Keep the results of matrix products without batch dimensions: those with weights."""
+    """Keep the results of matrix products without batch dimensions: products with weights."""
     return prim is dot_general and not params["lhs_batch"] and not params["rhs_batch"]
 
 
 class _Names:
-    """A policy on the values that were given names: `name in names` must be `wanted`."""
+    """A policy on named values: `name in names` must equal `wanted`."""
 
     def __init__(self, names: tuple[Any, ...], wanted: bool, unnamed: bool, called: str) -> None:
         for name in names:
@@ -49,7 +49,7 @@ class _Names:
         self._names = frozenset[str](names)
         self._wanted = wanted
         self._unnamed = unnamed
-        # A value that has such a name is made again also where what made it may be kept.
+        # A value with such a name is recomputed even if the policy keeps the result that it names.
         self.names_not_saved = self._names if unnamed else frozenset[str]()
 
     def __call__(self, prim: Primitive, *args: Any, **params: Any) -> bool:
@@ -65,12 +65,12 @@ class _Names:
 
 
 def save_anything_except_these_names(*names_not_to_save: str) -> Policy:
-    """Keep everything but the values of these names (`checkpoint_name`)."""
+    """Keep all values except those of these names (`checkpoint_name`)."""
     return _Names(names_not_to_save, wanted=False, unnamed=True, called="save_anything_except_these_names")
 
 
 def save_any_names_but_these(*names_not_to_save: str) -> Policy:
-    """Keep the values that have a name, but for these names."""
+    """Keep the named values, except those of these names."""
     return _Names(names_not_to_save, wanted=False, unnamed=False, called="save_any_names_but_these")
 
 
@@ -116,7 +116,7 @@ checkpoint_policies = SimpleNamespace(
 
 
 def checkpoint_name(x: Any, name: Any) -> Any:
-    """A tree of arrays as it is, under a name for the policies of `checkpoint`.
+    """A tree of arrays, unchanged, with a name for the policies of `checkpoint`.
 
     >>> import pycompiler as pc
     >>> from pycompiler.ad_checkpoint import checkpoint_name

@@ -1,6 +1,6 @@
-"""`checkpoint`: what a derivative needs of a function is computed again instead of being kept. Public face of the core.
+"""`checkpoint`: a derivative recomputes values of a function instead of keeping them. The public face of the core.
 
-A function is traced once for each kind of arguments, also outside of `jit`: the graphs are kept with it.
+A function is traced once for each kind of arguments, also outside of `jit`. Its graphs are kept with it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_broadcast, tree_leaves, tree_structure
 from pycompiler.core.types.tree_keys import register_pytree_node
 
-# What was traced of a function, as long as the function lives; of each, this many graphs.
+# The traces of each function, as long as the function lives; at most this many graphs each.
 _traces: weakref.WeakKeyDictionary[Callable[..., Any], dict[Hashable, tuple[ClosedGraph, PyTreeDef]]]
 _traces = weakref.WeakKeyDictionary()
 _MOST_TRACES = 256
 
 
 class _Absent:
-    """In the place of an option that is gone."""
+    """The default of an option that was removed."""
 
     def __repr__(self) -> str:
         return "Deprecated"
@@ -49,13 +49,13 @@ def checkpoint(
     """A function whose derivative keeps only the arguments and recomputes the rest: less memory, more time.
 
     Args:
-      prevent_cse: keep the compiler from reusing the earlier values instead of the recomputation. Not needed in the
-        body of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
-      policy: the values to keep nevertheless: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
-      static_argnums, static_argnames: arguments that are Python values and not arrays, including lists and dicts.
+      prevent_cse: keep the compiler from reusing the earlier values in the recomputation. Not needed in the body
+        of `scan`. A sequence has an entry for each argument, a tree of bools that is a prefix.
+      policy: chooses values to keep: `policy(primitive, *avals, **params)`, one of `checkpoint_policies`.
+      static_argnums, static_argnames: arguments that are Python values, not arrays, including lists and dicts.
       concrete: removed, as in jax: any value is a NotImplementedError. Use static arguments.
 
-    The function is traced: Python sees no values. Raises TypeError for an argument that is not an array.
+    The function is traced: Python does not see values. Raises TypeError for an argument that is not an array.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> layer = pc.checkpoint(lambda x: pnp.sin(pnp.sin(x)))
@@ -96,7 +96,7 @@ def _checkpoint(
 ) -> Callable[..., Any]:
     if concrete is not _ABSENT:
         raise NotImplementedError(
-            f"{name}: concrete is not there any more; name what Python must see in static_argnums"
+            f"{name}: concrete was removed; name arguments whose values Python must see in static_argnums"
         )
     if not isinstance(prevent_cse, (bool, Sequence)):
         raise TypeError(f"{name}: prevent_cse must be a bool or a sequence of bools, got {prevent_cse!r}")
@@ -125,13 +125,13 @@ def _checkpoint(
 
 
 def _static_key(entry: tuple[Any, Any]) -> Hashable:
-    """A static argument in a key: by value, or, where it has no hash, by what a structure says of it: a copy."""
+    """A static argument as part of a key: a snapshot of the tree structure that holds it."""
     place, value = entry
     return place, cast(object, type(value)), tree_structure(_Fixed(value)).snapshot()
 
 
 class _Fixed:
-    """A value as a part of a structure."""
+    """A value as part of a tree structure."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -159,7 +159,7 @@ def _traced(flat: FlatFunction, leaves: Sequence[Any], static: Hashable) -> tupl
     avals = tuple([get_aval(leaf) for leaf in leaves])
     try:
         known = _traces.setdefault(flat.fun, {})
-    except TypeError:  # neither hashable nor something that weak references refer to
+    except TypeError:  # it has no hash, or takes no weak references
         known = {}
     key = (static, avals, context_key())
     traced = known.get(key)

@@ -1,4 +1,4 @@
-"""Names for parts of a program: `named_scope` and `named_call`. They are said wherever a place in it is said."""
+"""Names for parts of a program: `named_scope` and `named_call`. Messages that name a line of a program have them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pycompiler.core.tracing.boundary import boundary
 
 @boundary
 def named_scope(name: str) -> AbstractContextManager[None]:
-    """A context manager, or a decorator: errors of computations inside mention `name`.
+    """A context manager, or a decorator: errors of the computations inside mention `name`.
 
     Raises TypeError for a name that is not a string.
 
@@ -28,7 +28,7 @@ def named_scope(name: str) -> AbstractContextManager[None]:
 
 @boundary
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:
-    """`fun` in a `named_scope` of this name, or of its own.
+    """`fun` in a `named_scope` of this name; the default is the name of the function.
 
     >>> import pycompiler as pc
     >>> float(pc.named_call(lambda x: x + 1, name="next")(1.0))

@@ -1,7 +1,7 @@
-"""`shard_map`: a function written for one device of a mesh, run by all of them on their parts of the arguments.
+"""`shard_map`: all devices of a mesh run a function for one device on their parts of the arguments.
 
-Here it is traced and bound; the rules of the primitive are in `ops.spmd.shard_map`. `pmap`, for one axis, is built on
-it.
+This module traces and binds the function; `ops.spmd.shard_map` has the rules of the primitive. `pmap` builds on
+it, for one axis.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Infer:
         return "Infer"
 
 
-# in_specs that are to be those of the arguments.
+# The in_specs that stand for the specs of the arguments.
 Infer = _Infer()
 
 
@@ -37,7 +37,7 @@ def _is_spec(x: object) -> bool:
 
 
 def _prefix_specs(function: str, what: str, specs: Any, tree: Any) -> list[PartitionSpec]:
-    """A spec for each leaf of a tree, given a tree of specs that is a prefix of it."""
+    """A spec for each leaf of a tree, from a tree of specs that is a prefix of it."""
     for entry in tree_leaves(specs, _is_spec):
         if not _is_spec(entry):
             raise TypeError(f"{function}: {what} holds PartitionSpecs, got {entry!r} of type {type(entry).__name__}")
@@ -51,7 +51,7 @@ def _prefix_specs(function: str, what: str, specs: Any, tree: Any) -> list[Parti
 def over_mesh(
     f: Callable[..., Any], mesh: Mesh | None, in_specs: Any, out_specs: Any, axis_names: Any, check_vma: bool
 ) -> Callable[..., Any]:
-    """The function of whole arrays that `shard_map` gives, which binds the primitive: it is not compiled yet."""
+    """The function of whole arrays that `shard_map` returns. It binds the primitive and is not compiled yet."""
 
     def mapped(*args: Any) -> Any:
         over = current_mesh("shard_map") if mesh is None else mesh
@@ -89,7 +89,7 @@ def over_mesh(
 
 
 def _out_layout(function: str, spec: PartitionSpec, sizes: dict[str, int], out: Any) -> Layout:
-    # One device's part has any size.
+    # The part of one device has any size: zeros pass the check that sizes divide.
     return layout_of(function, spec, sizes, [0] * len(get_aval(out).shape))
 
 
@@ -103,9 +103,9 @@ def bind_over_mesh(
     varying: bool,
     debug_info: DebugInfo,
 ) -> Sequence[Any]:
-    """Trace a flat function for one device and bind it. `out_layouts` is asked for those of its results.
+    """Trace a flat function for one device and bind it. `out_layouts` gives the layouts of its results.
 
-    Raises ValueError, with `varying`, for a result that is to be equal on devices on which it may differ.
+    Raises ValueError, with `varying`, if a result must be equal on devices but may differ.
     """
     trace = GraphTrace(debug_info)
     tracker = Differing(sizes, trace.level) if varying else None
@@ -139,7 +139,7 @@ def _bind(
     out_layouts: Sequence[Layout],
     varying: bool,
 ) -> Sequence[Any]:
-    """What the function closes over is an argument of which every device has all."""
+    """Bind the primitive. The values in the closure become arguments that are replicated on every device."""
     opened, consts = close_over(closed)
     whole: list[Layout] = [((),) * len(get_aval(const).shape) for const in consts]
     return shard_map.bind(
@@ -162,6 +162,6 @@ def _check_equal(debug_info: DebugInfo, tracker: Differing, outs: Sequence[Any],
                 f"shard_map: result {number} of {debug_info.name}, {short(out)} on each device, may differ over the "
                 f"mesh axes {shown}, which its entry of out_specs does not name, as if it were equal on all of "
                 f"them.\nWhat to do: make it equal, by lax.psum or lax.pmean over {shown}; or name the axis in "
-                "out_specs, so that the parts become one array; or, where it is known to be equal, give "
+                "out_specs, so that the parts become one array; or, if it is known to be equal, give "
                 "check_vma=False."
             )

@@ -1,4 +1,4 @@
-"""Tangents and cotangents as they are given: their structures and types are checked here. Before `derivative`."""
+"""Checks of the structures and types of tangents and cotangents that users pass. Before `derivative`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from pycompiler.ops.arithmetic import convert
 
 
 class Mismatch(NamedTuple):
-    """The errors for what is given in another structure, dtype or shape: JAX's, which differ by transformation."""
+    """The errors for another structure, dtype or shape than expected. They are JAX's, which depend on the
+    transformation."""
 
     structure: type[Exception]
     dtype: type[Exception]
     shape: type[Exception]
-    # Whether that of an integer may be an array of any dtype: a pullback takes what the function gave.
+    # Whether the cotangent of an integer may have any dtype: a pullback accepts the result of the function itself.
     any_of_integers: bool = False
 
 
@@ -34,9 +35,9 @@ OF_VJP = Mismatch(ValueError, ValueError, ValueError, any_of_integers=True)
 
 
 def on_device(leaves: Sequence[Any]) -> list[Any]:
-    """The leaves as arrays; inside a traced function as they are: scalars stay literals there.
+    """The leaves as arrays. Inside a traced function they stay unchanged, so that scalars are literals there.
 
-    A Zero, and the float0 of an integer's derivative, are no arrays and stay.
+    A Zero, and the float0 of an integer's derivative, are not arrays and stay unchanged.
     """
     return list(leaves) if current_trace() is not None else list(map(to_device, leaves))
 
@@ -54,8 +55,8 @@ def varies(aval: ShapedArray) -> bool:
 
 
 def typed(derivative: Any, aval: ShapedArray) -> Any:
-    """A derivative as weakly typed as the value that it belongs to: the gradient by a Python scalar follows what it
-    meets, as the scalar does."""
+    """A derivative with the weak type of its value: the gradient with respect to a Python scalar adapts its dtype, as
+    the scalar does."""
     own = getattr(derivative, "aval", None)
     if not isinstance(own, ShapedArray) or own.weak_type == aval.weak_type or own.dtype != aval.dtype:
         return derivative
@@ -63,7 +64,7 @@ def typed(derivative: Any, aval: ShapedArray) -> Any:
         return with_weak_type(derivative, aval.weak_type)
     if is_zero(derivative):
         return Zero(aval)
-    # At the line that made it, as what was computed before it.
+    # The conversion has the source line of the derivative, as the computations before it.
     previous = swap_source(None)
     swap_source((derivative.made_at() if isinstance(derivative, Tracer) else None) or previous)
     try:
@@ -73,7 +74,7 @@ def typed(derivative: Any, aval: ShapedArray) -> Any:
 
 
 def float0(x: Any) -> np.ndarray[Any, Any]:
-    """The tangent of an integer, which holds nothing. It is an array of NumPy: an axis that is a symbol has size 0."""
+    """The tangent of an integer, which holds nothing. It is a NumPy array; a symbolic axis has size 0."""
     aval = x if isinstance(x, ShapedArray) else x.aval if is_zero(x) else get_aval(x)
     return nothing_of(aval.shape)
 
@@ -86,10 +87,10 @@ def check_tangents(
     tree: Any,
     mismatch: Mismatch,
 ) -> list[Any]:
-    """The leaves of a tree of tangents, which must be of the given structure and types; Zero for integers."""
+    """The leaves of a tree of tangents, which must have the given structure and types; Zero for integers."""
     given, found = tree_flatten(tree)
     if found != treedef:
-        raise mismatch.structure(f"{what} must have the structure of what it belongs to, {treedef}, got {found}")
+        raise mismatch.structure(f"{what} must have the structure of its values, {treedef}, got {found}")
     checked: list[Any] = []
     for index, (aval, tangent) in enumerate(zip(avals, given, strict=True)):
         shape = getattr(tangent, "shape", None)

@@ -1,4 +1,4 @@
-"""`linear_transpose`: a linear function backwards, without its derivative."""
+"""`linear_transpose`: the transpose of a linear function, without its derivative."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from pycompiler.transforms.tangents import on_device
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], Any]:
     """The transpose of a linear function, from a cotangent of its result to a tuple of those of its arguments.
 
-    `fun` is traced for the types of `primals`, anything with a shape and a dtype: their values do not matter. It is
+    `fun` is traced for the types of `primals`, which need only a shape and a dtype: their values do not matter. It is
     linear in all of them together, from floating-point numbers to floating-point numbers, or from integers to integers.
-    Constants that are added to the linear part have no effect. The result is a container of the arrays that it keeps.
-    Raises TypeError, at the line, where the function is not linear; where the cotangent does not have the structure,
-    shape and dtype of the result.
+    Constants that are added to the linear part have no effect. The returned function is a container of its arrays.
+    Raises TypeError, at the line, if the function is not linear, or if the cotangent does not have the structure, shape
+    and dtype of the result.
 
     >>> import pycompiler as pc
     >>> pc.linear_transpose(lambda x, y: 2 * x + y, 1.0, 1.0)(3.0)
@@ -77,7 +77,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
 
 
 def _check_linear(graph: ClosedGraph, name: str) -> None:
-    """Raise TypeError, at the line, where the derivative depends on an argument, or an operation has none."""
+    """Raise TypeError, at the line, if the derivative depends on an argument, or an operation has no derivative."""
     reached: set[Atom] = set(graph.graph.inputs)
     for equation in graph.graph.equations:
         if not reached.isdisjoint(equation.inputs):
@@ -109,7 +109,7 @@ def _kinds(avals: Sequence[ShapedArray]) -> set[str]:
 
 
 def _follows(given: ShapedArray, wanted: ShapedArray) -> bool:
-    """Whether a Python scalar stands for a value of the wanted type."""
+    """Whether a Python scalar can stand for a value of the wanted type."""
     return given.weak_type and given.shape == wanted.shape and dtypes.wider(given, wanted) == wanted.dtype
 
 

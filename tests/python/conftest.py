@@ -1,15 +1,15 @@
-"""A disk cache of the tests' own, test files that need several devices, or a GPU, and counts of what jit does.
+"""A disk cache for the tests, processes for test files that need several devices or a GPU, and counts of jit's work.
 
-Compiled code is kept in a folder that is empty at the start and removed at the end: in this process, and in all that
-the tests start.
+Compiled code is kept in a folder that is empty at the start and removed at the end, for this process and all processes
+that the tests start.
 
-Files that need several CPU devices say `DEVICES = 4`, those that need a GPU say `GPU = True`, and run in one process
-of their own that has them: what devices there are is settled when a process starts. Here each test of such a file takes
-its outcome from that process, which runs the whole file once; there, the tests run as usual.
+Files that need several CPU devices have `DEVICES = 4`, files that need a GPU have `GPU = True`. They run in a separate
+process with these devices, because the devices of a process are fixed at its start. Here, each test of such a file
+takes its outcome from that process, which runs the whole file once. In that process, the tests run as usual.
 
-The GPU is the emulated one (tests/emulator), or the machine's, where PYCOMPILER_PLATFORM=gpu asks for this. The
-emulated one has NVIDIA's libraries, emulated too, in files that name them alone: `GPU_LIBRARIES = ("cublaslt",)`. There
-are several of it in files that say how many: `GPU_DEVICES = 4`.
+The GPU is the emulated one (tests/emulator), or that of the machine with PYCOMPILER_PLATFORM=gpu. The emulated GPU has
+only the libraries of NVIDIA, also emulated, that a file names: `GPU_LIBRARIES = ("cublaslt",)`. A file with
+`GPU_DEVICES = 4` gets several emulated GPUs.
 """
 
 import atexit
@@ -25,12 +25,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-# Workers of pytest-xdist find the folder of who started them. Before anything imports the package.
+# Workers of pytest-xdist find the folder of the parent process. This runs before the package is imported.
 if "PYCOMPILER_TESTS_CACHE" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="pycompiler-tests-")
     os.environ["PYCOMPILER_TESTS_CACHE"] = os.environ["PYCOMPILER_COMPILATION_CACHE_DIR"] = _folder
     _owner = os.getpid()
-    # Children that a test forked end here too.
+    # Forked children of a test end here, too.
     atexit.register(lambda: os.getpid() == _owner and shutil.rmtree(_folder, ignore_errors=True))
 
 
@@ -56,7 +56,7 @@ def process_for(module) -> dict[str, str]:
 
 @functools.cache
 def outcomes(path: str, needed: frozenset[tuple[str, str]], marks: str) -> dict[str, tuple[str, str]]:
-    """What became of each test of a file, of those with some marks: "failed" or "skipped" and why, or nothing."""
+    """The outcome of each test of a file with one of the marks: "failed" or "skipped" with the reason, or nothing."""
     environment = {**os.environ, **dict(needed)}
     with tempfile.NamedTemporaryFile(suffix=".xml") as report:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report.name}", path]
@@ -77,7 +77,7 @@ def outcomes(path: str, needed: frozenset[tuple[str, str]], marks: str) -> dict[
 # Before pytest-xdist reads the groups.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A file that runs in a process of its own is one worker's, so that there is one such process."""
+    """One worker runs all tests of a file with a separate process, so that there is one such process."""
     for item in items:
         if process_for(getattr(item, "module", None)):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
@@ -99,7 +99,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 class Counts:
-    """How often functions were traced, compiled and bound to sizes since the last `clear`, as the log of jit says."""
+    """The number of traces, compilations and bindings to sizes since the last `clear`, from jit's log."""
 
     def __init__(self, caplog):
         self._caplog = caplog

@@ -1,5 +1,5 @@
-// MLIR's language server says of an operation under the pointer its name and its generic form. Here what it answers is
-// read on the way to the editor, and the operation's documentation added.
+// For an operation under the pointer, MLIR's language server answers its name and its generic form. This filter reads
+// the answers on the way to the editor, and adds the documentation of the operation.
 #ifndef ARRAY_TOOLS_HOVERDOCS_H
 #define ARRAY_TOOLS_HOVERDOCS_H
 
@@ -7,8 +7,8 @@
 
 namespace mlir::array {
 
-/// Runs `server`, which speaks the protocol over stdin and stdout, in a process of its own, between this one's stdin
-/// and stdout. Returns its exit status; of a server that crashed, 128 and the signal.
+/// Runs `server`, which speaks the protocol over stdin and stdout, in a separate process between this one's stdin and
+/// stdout. Returns its exit status; for a crashed server, 128 plus the signal.
 int runWithHoverDocs(llvm::function_ref<int()> server);
 
 } // namespace mlir::array

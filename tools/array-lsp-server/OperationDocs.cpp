@@ -1,4 +1,4 @@
-// Finds an operation's section in what mlir-tblgen has written, which is part of the binary.
+// Finds an operation's section in the output of mlir-tblgen, which is part of the binary.
 #include "OperationDocs.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -18,7 +18,7 @@ extern const char arrayOperationDocsEnd[] __attribute__((visibility("hidden")));
 namespace mlir::array {
 
 static bool isOfInterest(llvm::StringRef line) {
-  // What passes ask an operation for, in C++.
+  // These lines describe C++ interfaces for passes.
   return !line.starts_with("Traits: ") && !line.starts_with("Interfaces: ") && !line.starts_with("Effects: ");
 }
 

@@ -43,8 +43,8 @@ struct Flags {
 
 llvm::ManagedStatic<Flags> flags;
 
-/// Lowers a module to a stage of MLIR; for code, to the last one before it, of which it makes the code. That goes to
-/// the tool's output: a pipeline that is read as text, as a reproducer's is, has none.
+/// Lowers a module to a stage of MLIR. For a stage of code, lowers it to the last stage of MLIR and generates the code,
+/// which goes to the tool's output. A pipeline that is read as text, such as that of a reproducer, has no such output.
 struct CompileToPass : PassWrapper<CompileToPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompileToPass)
 
@@ -88,7 +88,7 @@ struct CompileToPass : PassWrapper<CompileToPass, OperationPass<ModuleOp>> {
   }
 
   void writeCode(const Stage &stage) {
-    // Code generation takes modules apart.
+    // Code generation modifies modules.
     OwningOpRef<ModuleOp> lowered(getOperation().clone());
     FailureOr<std::string> code = stage.emit(*lowered, options());
     if (failed(code))

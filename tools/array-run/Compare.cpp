@@ -1,4 +1,4 @@
-// Elements one by one, and a report that says where they differ.
+// Comparison of elements, and a report of the differing places.
 #include "Compare.h"
 
 #include "llvm/Support/Format.h"
@@ -22,7 +22,7 @@ static bool isClose(const ElementType &type, const char *x, const char *expected
   std::complex<double> a = type.loadNumber(x), b = type.loadNumber(expected);
   if (!type.isComplex())
     return isCloseTo(a.real(), b.real(), tolerance);
-  // By their distance in the plane, unless a part is no number.
+  // Complex numbers compare by their distance, unless a part is not finite.
   bool isFinite =
       std::isfinite(a.real()) && std::isfinite(a.imag()) && std::isfinite(b.real()) && std::isfinite(b.imag());
   if (isFinite)
@@ -30,7 +30,7 @@ static bool isClose(const ElementType &type, const char *x, const char *expected
   return isCloseTo(a.real(), b.real(), tolerance) && isCloseTo(a.imag(), b.imag(), tolerance);
 }
 
-/// "[0,2]" of the element of this number.
+/// The index of the element of this number, as "[0,2]".
 static std::string placeOf(int64_t number, const std::vector<int64_t> &shape) {
   std::vector<int64_t> place(shape.size());
   for (size_t d = shape.size(); d-- > 0; number /= shape[d])
@@ -57,7 +57,7 @@ bool arrayrun::compare(const Array &result, const Array &expected, Tolerance tol
   }
   if (differing == 0)
     return true;
-  os << name << " differs from what is expected in " << differing << " of " << count << " elements";
+  os << name << " differs from the expected array in " << differing << " of " << count << " elements";
   if (type.isInexact())
     os << llvm::format(" (rtol=%g, atol=%g)", tolerance.relative, tolerance.absolute);
   os << ":\n" << places;

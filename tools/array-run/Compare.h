@@ -1,4 +1,4 @@
-// Comparing results with what is expected of them. After Values; array-run prints what it finds.
+// Comparison of results with expected arrays. After Values; array-run prints the report.
 #ifndef ARRAY_RUN_COMPARE_H
 #define ARRAY_RUN_COMPARE_H
 
@@ -10,8 +10,8 @@ struct Tolerance {
   double relative, absolute;
 };
 
-/// Whether every element is within absolute + relative * |expected| of the expected one (as numpy.allclose); integers
-/// and bools have to be equal. nan equals nan. Prints the first differing places otherwise.
+/// Whether each element is within absolute + relative * |expected| of the expected one (as numpy.allclose). Integers
+/// and bools must be equal. nan equals nan. Prints the first differing places.
 bool compare(const Array &result, const Array &expected, Tolerance tolerance, llvm::StringRef name,
              llvm::raw_ostream &os);
 

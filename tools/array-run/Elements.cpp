@@ -1,4 +1,4 @@
-// Elements from and to text: floats by LLVM's APFloat, which knows every format, and rounds once.
+// Elements from and to text. Floats use LLVM's APFloat, which supports all formats, and rounds once.
 #include "Elements.h"
 #include "Failure.h"
 
@@ -41,7 +41,7 @@ WideInteger ElementType::loadInteger(const char *from) const {
 }
 
 void ElementType::storeInteger(WideInteger value, char *to) const {
-  // What is smaller than a byte lies in its low bits; the others are zero.
+  // Elements smaller than a byte lie in its low bits; the other bits are zero.
   uint64_t word = static_cast<uint64_t>(value) & (~uint64_t(0) >> (64 - bits));
   std::memcpy(to, &word, bytes());
 }
@@ -114,12 +114,12 @@ Error ElementType::parsePart(StringRef text, char *to) const {
   if (!isDecimal || !read(wide).first)
     return failure("'" + text + "' is no number");
   std::string beyond = (text + " is beyond the range of " + name()).str();
-  // Not every format has a zero, a sign, or an infinity that overflow leads to.
+  // Some formats have no zero, no sign, or no infinity for an overflow.
   if (!APFloat::semanticsHasZero(*semantics) && (wide.isZero() || isNegative))
     return failure(beyond);
   bool isSaturated = !APFloat::semanticsHasInf(*semantics) && !APFloat::semanticsHasNaN(*semantics) &&
                      wide.convertToDouble() > largest();
-  // From the text once more, so that the number itself is rounded, and once.
+  // Read the text again, so that the number itself is rounded, and only once.
   if (isSaturated || read(rounded).second || !rounded.isFinite())
     return failure(beyond);
   if (isNegative)
@@ -128,7 +128,7 @@ Error ElementType::parsePart(StringRef text, char *to) const {
   return Error::success();
 }
 
-/// Where the imaginary part of "1e-3-2j" begins, at its sign; 0 where it is all that there is.
+/// The place of the imaginary part of "1e-3-2j", at its sign; 0 if there is no real part.
 static size_t imaginaryPart(StringRef text) {
   for (size_t at = text.size(); at-- > 1;)
     if ((text[at] == '+' || text[at] == '-') && text[at - 1] != 'e' && text[at - 1] != 'E')

@@ -1,4 +1,5 @@
-// The elements of arrays: how those of a type are stored, read from text and printed. Before Values; knows no files.
+// The elements of arrays: their storage, their input from text, and their output. Before Values; it does not know
+// files.
 #ifndef ARRAY_RUN_ELEMENTS_H
 #define ARRAY_RUN_ELEMENTS_H
 
@@ -14,12 +15,12 @@
 
 namespace arrayrun {
 
-/// Holds every integer that an element can be.
+/// Holds the integers of all element types.
 using WideInteger = __int128;
 
 class ElementType {
 public:
-  /// None for what the runtime's ABI does not know.
+  /// None for types outside of the runtime's ABI.
   static std::optional<ElementType> get(mlir::Type type);
 
   pcrt::DType dtype() const { return code; }
@@ -27,30 +28,30 @@ public:
   /// "float32".
   llvm::StringRef name() const { return pcrt::name(code); }
   bool isBool() const { return code == pcrt::DType::Bool; }
-  /// Bools are not.
+  /// Bools are not integers.
   bool isInteger() const { return !semantics && !isBool(); }
-  /// A float, or a complex number of two.
+  /// A float, or a complex number of two floats.
   bool isInexact() const { return semantics != nullptr; }
   bool isComplex() const { return code == pcrt::DType::Complex64 || code == pcrt::DType::Complex128; }
 
-  /// Of integers, and of bools.
+  /// The range of integers and bools.
   WideInteger lowest() const;
   WideInteger highest() const;
 
-  /// Of a float: the largest finite number; and whether there is a zero (a float8_e8m0fnu is a power of two).
+  /// For floats: the largest finite number, and whether there is a zero (a float8_e8m0fnu is a power of two).
   double largest() const;
   bool hasZero() const;
 
-  /// Writes the element that the text means to `to`: "true", "-3", "2.5", "nan", "-inf", "1.5-2j". Fails where it is no
-  /// number of this type or beyond its range; a float is rounded to the nearest one.
+  /// Writes the element in the text to `to`: "true", "-3", "2.5", "nan", "-inf", "1.5-2j". Fails for text that is not a
+  /// number of this type, or that is out of its range. A float is rounded to the nearest one.
   llvm::Error parse(llvm::StringRef text, char *to) const;
   /// The shortest text that parse reads as the same element.
   void print(const char *from, llvm::raw_ostream &os) const;
 
-  /// Of integers and bools.
+  /// For integers and bools.
   WideInteger loadInteger(const char *from) const;
   void storeInteger(WideInteger value, char *to) const;
-  /// Of floats and complex numbers; a float's imaginary part is 0.
+  /// For floats and complex numbers; the imaginary part of a float is 0.
   std::complex<double> loadNumber(const char *from) const;
   /// Rounds to the nearest element.
   void storeNumber(std::complex<double> value, char *to) const;
@@ -66,9 +67,9 @@ private:
   void storePart(double value, char *to) const;
 
   pcrt::DType code;
-  /// Of a float, or of a part of a complex number; null for others.
+  /// The format of a float, or of a part of a complex number; null for other types.
   const llvm::fltSemantics *semantics;
-  /// Of an integer.
+  /// The width of an integer.
   unsigned bits;
   bool isSigned;
 };

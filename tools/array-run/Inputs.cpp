@@ -1,4 +1,4 @@
-// From words to arrays.
+// Arrays from words of the command line.
 #include "Inputs.h"
 #include "Failure.h"
 #include "Npy.h"
@@ -12,7 +12,7 @@ using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 
-/// Takes "12=" off the words.
+/// Removes "12=" from the words.
 static std::optional<size_t> takeNumber(StringRef &words) {
   StringRef digits = words.take_while(llvm::isDigit);
   size_t number;

@@ -21,14 +21,14 @@ static constexpr StringRef magic(magicText, 6);
 //===-- Types ----------------------------------------------------------------------------------------------------===//
 
 namespace {
-/// What NumPy calls an element type: its kind and its bytes.
+/// NumPy's name of an element type: its kind and its bytes.
 struct Descr {
   char kind;
   unsigned bytes;
 };
 } // namespace
 
-/// Types that NumPy does not know are raw bytes to it: so does ml_dtypes write them.
+/// Types that NumPy does not know are raw bytes, as ml_dtypes writes them.
 static Descr descrOf(const ElementType &type) {
   auto bytes = static_cast<unsigned>(type.bytes());
   switch (type.dtype()) {
@@ -66,7 +66,7 @@ static std::string nameOf(Descr descr) {
   return descr.kind == 'b' ? kind : kind + std::to_string(8 * descr.bytes);
 }
 
-/// ml_dtypes calls its float8_e5m2 "<f1".
+/// The name of float8_e5m2 in ml_dtypes is "<f1".
 static bool holds(Descr descr, const ElementType &type) {
   Descr expected = descrOf(type);
   bool isSame = descr.kind == expected.kind || (expected.kind == 'V' && descr.kind == 'f' && descr.bytes == 1);
@@ -84,7 +84,7 @@ struct Header {
   StringRef data;
 };
 
-/// Takes the header's dictionary apart: only what numpy.lib.format writes.
+/// Parses the dictionary in the header: only the form of numpy.lib.format.
 class HeaderParser {
 public:
   explicit HeaderParser(StringRef text) : rest(text) {}
@@ -183,13 +183,13 @@ static Expected<Header> parseHeader(StringRef file) {
 
 //===-- The elements ---------------------------------------------------------------------------------------------===//
 
-/// Copies elements whose first dimension is the one that lies closest together.
+/// Copies elements from the order in which the first dimension is contiguous.
 static void copyFromFortranOrder(StringRef from, Array &to) {
   size_t bytes = to.type.element.bytes();
   const std::vector<int64_t> &shape = to.type.shape;
   for (int64_t target = 0, count = to.type.count(); target < count; ++target) {
     int64_t rest = target, source = 0, stride = count;
-    // The last dimension of the position in the array has the largest stride in the file.
+    // The last dimension has the largest stride in the file.
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
       stride /= shape[d];
       source += rest % shape[d] * stride;
@@ -235,7 +235,7 @@ Error arrayrun::writeNpy(StringRef path, const Array &array) {
   for (int64_t dim : array.type.shape)
     header += std::to_string(dim) + ",";
   header += "), }";
-  // The elements begin at a multiple of 64 bytes; the header ends with a line.
+  // The elements begin at a multiple of 64 bytes. The header ends with a newline.
   constexpr size_t begin = 10, alignment = 64;
   size_t padding = alignment - (begin + header.size() + 1) % alignment;
   header += std::string(padding % alignment, ' ') + '\n';

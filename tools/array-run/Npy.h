@@ -6,7 +6,7 @@
 
 namespace arrayrun {
 
-/// The array of a file, which must be of this type. Either byte order, either order of the elements.
+/// The array in a file, which must have this type. Both byte orders and both element orders are read.
 llvm::Expected<Array> readNpy(llvm::StringRef path, const ArrayType &type);
 
 llvm::Error writeNpy(llvm::StringRef path, const Array &array);

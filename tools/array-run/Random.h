@@ -1,4 +1,4 @@
-// Random arrays, the same on every machine. After Values; Inputs asks for them.
+// Random arrays, equal on all machines. After Values; Inputs uses them.
 #ifndef ARRAY_RUN_RANDOM_H
 #define ARRAY_RUN_RANDOM_H
 
@@ -6,11 +6,12 @@
 
 namespace arrayrun {
 
-/// An array as the words say: "uniform", "normal,mean=1,std=2,seed=7", "uniform,low=-1,high=1". Without a seed it is
-/// `seed`. Uniform floats lie in [low, high), [0, 1) if not said, integers too, in [0, 10); bools are true by half.
+/// An array from words: "uniform", "normal,mean=1,std=2,seed=7", "uniform,low=-1,high=1". The default of the seed is
+/// `seed`. Uniform floats lie in [low, high), by default [0, 1); integers in [low, high), by default [0, 10). Half of
+/// the bools are true.
 ///
-/// Uniform numbers are the words of std::mt19937_64, which the C++ standard defines; normal ones are drawn from them by
-/// Karney's exact method (ACM TOMS 42, 2016), which only compares. A complex number takes two.
+/// Uniform numbers are the words of std::mt19937_64, which the C++ standard defines. Normal numbers are drawn from them
+/// by Karney's exact method (ACM TOMS 42, 2016), which only compares. A complex number takes two.
 llvm::Expected<Array> makeRandom(llvm::StringRef words, const ArrayType &type, uint64_t seed);
 
 } // namespace arrayrun

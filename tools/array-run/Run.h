@@ -1,4 +1,4 @@
-// Running a program once, or several times. After Program; before Compare and Outputs.
+// One or several runs of a program. After Program; before Compare and Outputs.
 #ifndef ARRAY_RUN_RUN_H
 #define ARRAY_RUN_RUN_H
 
@@ -6,7 +6,7 @@
 
 namespace arrayrun {
 
-/// What one run gave: the results of each participant.
+/// The results of one run, for each participant.
 using Results = std::vector<std::vector<Array>>;
 
 struct Timing {
@@ -18,13 +18,13 @@ class Runner {
 public:
   static llvm::Expected<Runner> make(const Program &program, const Target &target, const std::vector<Array> &inputs);
 
-  /// Runs it and reads the results.
+  /// Runs the program and reads the results.
   llvm::Expected<Results> run();
-  /// Runs it once, then `count` times that are measured.
+  /// Runs it once, then `count` times with measurements.
   llvm::Expected<Timing> measure(unsigned count);
 
 private:
-  /// What a participant runs on. The results are new for each run.
+  /// The arrays of a participant. The results are new for each run.
   struct Part {
     pcrt::Device *device;
     std::vector<pcrt::RefPtr<pcrt::Buffer>> arguments, results;

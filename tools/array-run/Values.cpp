@@ -1,4 +1,4 @@
-// Arrays as text: nested brackets in, nested brackets out.
+// Arrays from and to text, as nested brackets.
 #include "Values.h"
 #include "Failure.h"
 
@@ -26,7 +26,7 @@ Expected<ArrayType> ArrayType::get(mlir::Type type) {
   if (!element || !tensor.hasStaticShape())
     return failure("has the type " + textOf(type) +
                    ", expected a tensor of a static shape of the array dialect's elements");
-  // Memory that is not there ends a program without exceptions.
+  // Running out of memory ends a program without exceptions.
   std::optional<int64_t> bytes = mlir::array::countBytes(tensor);
   if (!bytes)
     return failure("has the type " + textOf(type) + ", which takes more bytes than 2**63 - 1");
@@ -48,12 +48,12 @@ std::string ArrayType::describe() const { return element.name().str() + describe
 
 namespace {
 
-/// Reads the elements in order, and notes the shape: the first row of a depth says how long the others are.
+/// Reads the elements in order, and records the shape. The first row of a depth determines the length of the others.
 class LiteralParser {
 public:
   LiteralParser(StringRef text, const ArrayType &type, Array *array = nullptr) : rest(text), type(type), array(array) {}
 
-  /// Without an array the elements are only looked at.
+  /// Without an array, the elements are only checked.
   Error parse() {
     if (Error error = parseValue(0))
       return error;
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  /// As many as NumPy allows; the parser calls itself for each.
+  /// NumPy's limit. The parser recurses for each dimension.
   static constexpr size_t mostDimensions = 64;
 
   Error parseValue(size_t depth) {
@@ -77,7 +77,7 @@ private:
     if (depth == mostDimensions)
       return failure("it has more than " + llvm::Twine(mostDimensions) + " brackets around an element");
     rest = rest.drop_front();
-    // The length is not known before its end.
+    // The length of a row is not known before its end.
     bool isFirst = depth == shape.size();
     if (isFirst && hasElements)
       return failure("a row stands where an element was expected, before '" + rest.take_front(20) + "'");
@@ -126,7 +126,7 @@ private:
 } // namespace
 
 Expected<Array> arrayrun::parseLiteral(StringRef text, const ArrayType &type) {
-  // A type of any size may stand beside a literal of another one: memory is taken for one that fits.
+  // A type of any size may meet a literal of another size. Memory is allocated only for a literal that fits.
   if (Error error = LiteralParser(text, type).parse())
     return error;
   Array array(type);
@@ -162,7 +162,7 @@ static void printFrom(const Array &array, size_t depth, int64_t first, int64_t s
 
 void arrayrun::printArray(const Array &array, bool isWhole, llvm::raw_ostream &os) {
   int64_t count = array.type.count(), brackets = 1;
-  for (int64_t size : array.type.shape) // those of rows without elements too
+  for (int64_t size : array.type.shape) // also the dimensions of rows without elements
     brackets *= std::max<int64_t>(size, 1);
   printFrom(array, 0, 0, count, isWhole || brackets <= mostElements, os);
 }

@@ -1,5 +1,5 @@
-// An array in the host's memory, and how it is read from the words of the command line and printed. After Elements;
-// before whatever makes arrays (Npy, Random, Inputs) or takes them (Run, Compare).
+// An array in the host's memory, with its input from the command line and its output. After Elements; before the parts
+// that create arrays (Npy, Random, Inputs) or take them (Run, Compare).
 #ifndef ARRAY_RUN_VALUES_H
 #define ARRAY_RUN_VALUES_H
 
@@ -10,7 +10,7 @@
 
 namespace arrayrun {
 
-/// What an argument or a result is: a tensor of a static shape, whose elements the runtime knows.
+/// The type of an argument or a result: a tensor of a static shape, whose elements the runtime supports.
 struct ArrayType {
   static llvm::Expected<ArrayType> get(mlir::Type type);
 
@@ -34,15 +34,15 @@ struct Array {
   const char *at(int64_t index) const { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
 
   ArrayType type;
-  /// In row-major order.
+  /// The elements, in row-major order.
   std::vector<char> data;
 };
 
-/// "[[1, 2], [3, 4]]", a scalar without brackets. The rows have to agree with each other and with the type.
+/// "[[1, 2], [3, 4]]", a scalar without brackets. The rows must agree with each other and with the type.
 llvm::Expected<Array> parseLiteral(llvm::StringRef text, const ArrayType &type);
 
-/// As parseLiteral reads it. Unless `isWhole`, of an array of more than 1000 elements a dimension shows its first and
-/// last three.
+/// The form that parseLiteral reads. Unless `isWhole`, each dimension of an array with more than 1000 elements is
+/// abbreviated to its first and last three.
 void printArray(const Array &array, bool isWhole, llvm::raw_ostream &os);
 
 } // namespace arrayrun

@@ -9,10 +9,10 @@ SOURCE = "dialect/include/array/IR/Attributes.def"
 
 HEAD = f"""# Attributes
 
-Attributes of the dialect that stand on operations of any dialect, on modules, functions, and arguments and results of
-functions. A program sets the attributes of the first table; passes set the others for later passes. The dialect
-verifies their places and kinds. An attribute `array.*` that is not in a table is an error, which names the nearest
-name. Generated from `{SOURCE}`.
+Attributes of the dialect on operations of any dialect, on modules, functions, and arguments and results of functions.
+A program sets the attributes of the first table; passes set the others for later passes. The dialect verifies their
+places and kinds. An attribute `array.*` that is not in a table is an error, which names the nearest name. Generated from
+`{SOURCE}`.
 """
 
 KINDS = {
@@ -28,7 +28,7 @@ KINDS = {
 
 
 class Row(NamedTuple):
-    """One attribute: its name, on what it stands, what it holds, what it means."""
+    """One attribute: its name, the operations that have it, its type, its meaning."""
 
     name: str
     places: tuple[str, ...]
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def tables(root: Path) -> dict[str, list[Row]]:
-    """The rows, by the comments that they stand below."""
+    """The rows, by the comments above them."""
     found: dict[str, list[Row]] = {}
     text = (root / SOURCE).read_text()
     for part in re.finditer(r"^// ([^\n]+)\n((?:ARRAY_ATTRIBUTE\(.*?\)\n)+)", text, re.MULTILINE | re.DOTALL):
@@ -53,7 +53,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     """One page."""
     text = HEAD
     for title, rows in tables(root).items():
-        text += f"\n## {title}\n\n| attribute | stands on | holds | what it says |\n|---|---|---|---|\n"
+        text += f"\n## {title}\n\n| attribute | on | value | meaning |\n|---|---|---|---|\n"
         for row in rows:
             places = ", ".join(f"{place.lower()}s" for place in row.places)
             text += f"| `{row.name}` | {places} | {KINDS[row.kind]} | {row.meaning} |\n"

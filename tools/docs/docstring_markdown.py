@@ -1,13 +1,13 @@
-"""Docstrings are plain text with examples; as Markdown, examples are blocks, and nothing else is markup but `code`."""
+"""Conversion of docstrings, plain text with examples, to Markdown: examples become blocks; only `code` is markup."""
 
 import re
 
-# What would be emphasis, a link or a tag. Code spans are found first, and stay.
+# Characters that Markdown would read as emphasis, a link or a tag. Code spans are found first, and stay unchanged.
 MARKUP = re.compile(r"(`[^`]*`)|([*_\[\]<\\#|])")
 
 
 def as_markdown(text: str) -> str:
-    """The text with its examples fenced, and what means something in Markdown alone escaped."""
+    """The text with fenced examples and escaped Markdown characters."""
     lines: list[str] = []
     inside = False
     for line in text.splitlines():
@@ -17,7 +17,7 @@ def as_markdown(text: str) -> str:
         elif inside and not line.strip():
             lines.append("```")
             inside = False
-        # What is indented is shown as it is.
+        # Indented text is shown unchanged.
         lines.append(line if inside or line.startswith("    ") else escaped(line))
     return "\n".join([*lines, "```"] if inside else lines)
 

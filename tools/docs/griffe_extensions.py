@@ -1,8 +1,8 @@
-"""Extensions of griffe, which reads the package's sources for the reference: functions that are made by calls, and
+"""Extensions of griffe, which reads the package's sources for the reference: functions that calls create, and
 docstrings as Markdown.
 
-`sin = _float_function("sin", ...)` is an assignment to who reads the source alone. What it makes is asked of the
-imported module: its signature and its docstring.
+In the source, `sin = _float_function("sin", ...)` is only an assignment. The imported module gives the signature and
+the docstring of the function.
 """
 
 import inspect
@@ -22,11 +22,11 @@ KINDS = {
 
 
 class ObjectsMadeByCalls(griffe.Extension):
-    """Puts a function in the place of each assignment of a module that makes one."""
+    """Replaces each assignment that creates a function by that function."""
 
     def on_module_members(self, *, mod: griffe.Module, **kwargs: Any) -> None:
         module = sys.modules.get(mod.path)
-        if module is None:  # the public modules were imported: what they have is in a module that is loaded
+        if module is None:  # the public modules were imported, so modules with public functions are loaded
             return
         for name, member in list(mod.members.items()):
             if name.startswith("_") or member.is_alias or not member.is_attribute or member.has_docstring:
@@ -37,7 +37,7 @@ class ObjectsMadeByCalls(griffe.Extension):
 
 
 class Docstrings(griffe.Extension):
-    """Makes Markdown of every docstring."""
+    """Converts each docstring to Markdown."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
         if obj.docstring is not None:
@@ -53,7 +53,7 @@ def _function(name: str, value: Any, member: griffe.Object | griffe.Alias) -> gr
 def _parameters(value: Any) -> griffe.Parameters:
     try:
         signature = inspect.signature(value)
-    except ValueError:  # a function of an extension module without one
+    except ValueError:  # a function of an extension module without a signature
         return griffe.Parameters()
     return griffe.Parameters(
         *(

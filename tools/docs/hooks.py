@@ -1,6 +1,6 @@
-"""MkDocs calls this file (mkdocs.yml): it adds the pages of the reference, which are generated from the code.
+"""MkDocs calls this file (mkdocs.yml). It adds the pages of the reference, which are generated from the code.
 
-Each generator is a file beside this one that yields (path below docs/, Markdown); none of what they make is in git.
+Each generator is a file beside this one that yields (path below docs/, Markdown). Their output is not in git.
 """
 
 import re
@@ -28,7 +28,7 @@ GENERATORS = (
 
 @event_priority(100)
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Adds the generated pages to those of docs/."""
+    """Add the generated pages to those of docs/."""
     for generate in GENERATORS:
         for path, text in generate(ROOT):
             files.append(File.generated(config, path, content=text))
@@ -36,5 +36,5 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
-    """On the pages of errors, the example that raises one is marked for the tests; for readers it is Python."""
+    """Remove the mark `no-run`, which tells the tests about examples that raise."""
     return re.sub(r"^```python no-run$", "```python", markdown, flags=re.MULTILINE)

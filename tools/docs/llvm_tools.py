@@ -1,4 +1,4 @@
-"""Where the programs of LLVM and our own are, for the pages that they print; what to do where one is missing."""
+"""The places of the programs of LLVM and of this project, which print pages; messages if one is missing."""
 
 import subprocess
 from pathlib import Path
@@ -13,19 +13,19 @@ def llvm_path(root: Path, what: str) -> Path:
     try:
         return Path(output([config, f"--{what}"]).strip())
     except FileNotFoundError:
-        raise PluginError(f"docs: {config} is not there; `make system` installs Debian's packages") from None
+        raise PluginError(f"docs: {config} is missing; `make system` installs Debian's packages") from None
 
 
 def own_tool(root: Path, name: str) -> Path:
     """A program of build/bin."""
     tool = root / "build" / "bin" / name
     if not tool.exists():
-        raise PluginError(f"docs: {tool.relative_to(root)} is not there; `make build` makes it")
+        raise PluginError(f"docs: {tool.relative_to(root)} is missing; `make build` makes it")
     return tool
 
 
 def output(command: list[str | Path], text: str = "") -> str:
-    """What a command prints; an error, with what it says, where it fails."""
+    """The output of a command; an error with the error output of the command if it fails."""
     run = subprocess.run(command, input=text, capture_output=True, text=True)
     if run.returncode:
         raise PluginError(f"docs: {' '.join(map(str, command))} failed:\n{run.stderr}")

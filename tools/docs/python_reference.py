@@ -11,7 +11,7 @@ from typing import Any
 from docstring_markdown import as_markdown
 
 PACKAGE = "pycompiler"
-# Public modules that a program imports itself.
+# Public modules that the package does not import.
 BESIDE = ("imported", "mlir")
 
 
@@ -23,7 +23,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "reference/python/.nav.yml", "nav:\n" + "".join(f"  - {name}.md\n" for name in order)
     for path, module in modules:
         text = f"# {path}\n\n::: {module.__name__}\n"
-        if path == PACKAGE:  # its class Array has a page of its own
+        if path == PACKAGE:  # its class Array has a separate page
             text += '    options: { filters: ["!^_", "!^Array$"] }\n\nArrays are [their own page](Array.md).\n'
         for function in hidden_by_files(module):
             text += f"\n::: {function}\n    options: {{ show_root_heading: true, show_root_full_path: false }}\n"
@@ -32,8 +32,8 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def public_modules(path: str, module: ModuleType) -> Iterator[tuple[str, ModuleType]]:
-    """The modules that are among the names of the package, or of one of its modules, by the names that they have there;
-    not those that hold modules alone."""
+    """The modules among the names of the package, or of one of its modules, by their public names; not modules that
+    hold only modules."""
     members = {name: getattr(module, name) for name in public_names(module)}
     if not all(inspect.ismodule(value) for value in members.values()):
         yield path, module
@@ -43,14 +43,14 @@ def public_modules(path: str, module: ModuleType) -> Iterator[tuple[str, ModuleT
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Those that it lists or, where it does not, those that it defines."""
+    """The names that a module lists or, without a list, defines."""
     own = [name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__]
     return list(getattr(module, "__all__", None) or [name for name in own if not name.startswith("_")])
 
 
 def hidden_by_files(module: ModuleType) -> list[str]:
-    """Where the functions of a package are defined that have the name of one of its files, as `jit` has: for who reads
-    the sources alone, the name is the file's."""
+    """The places of functions of a package that have the name of one of its files, such as `jit`. A reader of only the
+    sources takes the name for the file."""
     functions = {name: getattr(module, name) for name in public_names(module)}
     return [
         f"{value.__module__}.{name}"
@@ -64,8 +64,8 @@ def dotted(*parts: str) -> str:
 
 
 def array_page() -> str:
-    """What arrays have: they are a class of the extension module, whose methods are attached when the package is
-    imported, so no source has them all."""
+    """The members of arrays. Their class is in the extension module, and the import of the package attaches methods, so
+    no source has all members."""
     array = importlib.import_module(PACKAGE).Array
     names = [name for name in dir(array) if not name.startswith("_")]
     lines = [f"# {PACKAGE}.Array", as_markdown(inspect.getdoc(array) or "")]
@@ -77,7 +77,7 @@ def array_page() -> str:
 
 
 def signature_of(value: Any, member: Any) -> str:
-    """The parameters of a method without `self`; nothing for a property."""
+    """The parameters of a method without `self`; empty for a property."""
     if not callable(value):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The reference of the settings: a row for each of the table in pycompiler/core/config/settings.py."""
+"""The reference of the settings: one row for each setting in the table of pycompiler/core/config/settings.py."""
 
 import importlib
 from collections.abc import Iterator

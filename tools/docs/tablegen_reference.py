@@ -1,6 +1,6 @@
-"""The reference of the dialect and of the passes: what mlir-tblgen writes of each .td, one page for each family.
+"""The reference of the dialect and the passes: mlir-tblgen's output for each .td file, one page for each family.
 
-The .td files are the one place where ops and passes are described; here their pages are only given titles.
+Only the .td files describe ops and passes; this module adds titles.
 """
 
 import re
@@ -11,7 +11,7 @@ from llvm_tools import llvm_path, output
 from mkdocs.exceptions import PluginError
 
 DIALECT = "dialect/include/array"
-# Names of families of more than one word; others are the file's name.
+# Titles of families with more than one word. Other titles are the name of the file.
 TITLES = {
     "Fft": "Fourier transforms",
     "LinearAlgebra": "Linear algebra",
@@ -26,11 +26,11 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     families = re.findall(r'^include "array/IR/(\w+\.td)"', (folder / "ArrayOps.td").read_text(), re.MULTILINE)
     ops: list[str] = []
     for path in (folder / name for name in sorted(families)):
-        # A family may include another one, whose ops come with it.
+        # A family may include another one. The output then has the ops of both.
         sections = re.split(r"^(?=## )", described(root, path, "-gen-op-doc"), flags=re.MULTILINE)[1:]
         own = {name_of(section): section for section in sections if f'"{name_of(section)}"' in path.read_text()}
         if not own:
-            continue  # bases that families share
+            continue  # shared base classes of families
         text, names = "".join(own.values()), list(own)
         page = f"{path.stem.lower()}.md"
         title = TITLES.get(path.stem, path.stem)
@@ -46,7 +46,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def name_of(section: str) -> str:
-    """The op that a section is about, without the dialect's name."""
+    """The op that a section describes, without the name of the dialect."""
     heading = re.match(r"## `array\.(\w+)`", section)
     if heading is None:
         raise PluginError(f"docs: mlir-tblgen writes headings in another way now: {section.splitlines()[0]}")
@@ -54,7 +54,7 @@ def name_of(section: str) -> str:
 
 
 def dialect_page(root: Path, ops: list[str]) -> str:
-    """The dialect's own description, then its families."""
+    """The description of the dialect, then its families."""
     text = tablegen(root, root / DIALECT / "IR" / "ArrayOps.td", "-gen-dialect-doc", "-dialect=array")
     description = text.split("[TOC]")[0].split("# 'array' Dialect")[1].strip()
     types = text.split("## Types")[1].strip() if "## Types" in text else ""
@@ -63,10 +63,10 @@ def dialect_page(root: Path, ops: list[str]) -> str:
 
 
 def described(root: Path, path: Path, *options: str) -> str:
-    """What mlir-tblgen says of one file: a heading for each op or pass, of the second level, and no others."""
+    """The output of mlir-tblgen for one file: a second-level heading for each op or pass, and no other headings."""
     text = tablegen(root, path, *options).split("-->", 1)[1].strip()
     text = re.sub(r"^#### (.*?):?$", r"**\1**", text, flags=re.MULTILINE)
-    # The C++ class says nothing to those who write IR, and a pass is named without the dash of the command line.
+    # Writers of IR do not need the C++ class. The name of a pass loses the dash of the command line.
     text = re.sub(r"^### (`array\.[\w.]+`) \(.*\)$", r"## \1", text, flags=re.MULTILINE)
     text = re.sub(r"^### `-([\w-]+)`$", r"## `\1`", text, flags=re.MULTILINE)
     return re.sub(r"^```\n(?=operation ::=)", "```text\n", text, flags=re.MULTILINE) + "\n"
@@ -79,7 +79,7 @@ def tablegen(root: Path, path: Path, *options: str) -> str:
 
 
 def first_comment(path: Path) -> str:
-    """The lines at the head of the file, which say what it has."""
+    """The header comment of the file, which describes its contents."""
     lines: list[str] = []
     for line in path.read_text().splitlines():
         if not line.startswith("// "):

@@ -1,4 +1,4 @@
-"""The reference of array-opt: its pipelines with the passes that each runs, and the passes that no .td describes."""
+"""The reference of array-opt: its pipelines with their passes, and the passes that no .td file describes."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from mkdocs.exceptions import PluginError
 PIPELINES = """# Pipelines
 
 `array-opt` runs a pipeline by its name, as `array-opt --array-to-linalg model.mlir`; options follow the name,
-as in `--array-to-llvm="vector-bits=256"`. Generated from what `array-opt` itself prints.
+as in `--array-to-llvm="vector-bits=256"`. Generated from the output of `array-opt`.
 """
 
 PASSES = """# Passes: array-opt
@@ -22,7 +22,7 @@ The passes that only `array-opt` has. Generated from its output.
 
 
 class Entry(NamedTuple):
-    """A pass or a pipeline, as --help lists it; each option with what it says."""
+    """A pass or a pipeline from the list of --help; each option with its description."""
 
     name: str
     summary: str
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """A page of pipelines and, where there are such passes, one of them."""
+    """A page of pipelines and, if there are such passes, a page of passes."""
     tool = own_tool(root, "array-opt")
     text = output([tool, "--help"])
     pipelines = PIPELINES
@@ -50,7 +50,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def entries(text: str, heading: str) -> list[Entry]:
-    """Those of the list under the heading, in the text of --help, that are ours."""
+    """The entries of this project in the list under the heading, in the text of --help."""
     _, found, rest = text.partition(f"    {heading}:\n")
     if not found:
         raise PluginError(f"docs: `array-opt --help` has no list of {heading} any more; tools/docs/tool_reference.py")
@@ -64,19 +64,19 @@ def entries(text: str, heading: str) -> list[Entry]:
             listed.append(Entry(name, summary, []))
         elif mark == "--":
             listed[-1].options.append((name, summary))
-        else:  # one of an option's values
+        else:  # a value of an option
             option, what = listed[-1].options[-1]
             listed[-1].options[-1] = option, f"{what}; `{name}`"
     return [entry for entry in listed if entry.name.startswith(("array-", "convert-array-"))]
 
 
 def passes(tool: Path, pipeline: str) -> str:
-    """The passes of a pipeline with their options, as the pass manager writes them."""
+    """The passes of a pipeline with their options, as the pass manager prints them."""
     command = [str(tool), f"--{pipeline}", "--dump-pass-pipeline", "-"]
     run = subprocess.run(command, input="module {}", capture_output=True, text=True)
     _, found, text = run.stderr.partition("passes:\n")
     if not found:
         raise PluginError(f"docs: `{' '.join(command)}` prints no pipeline:\n{run.stderr}")
-    text = text.partition("\n)")[0] + "\n)"  # then the error of the module, which is empty
-    # Of MLIR's own passes the names say enough.
+    text = text.partition("\n)")[0] + "\n)"  # the rest is the error for the empty module
+    # The names of MLIR's own passes are enough.
     return re.sub(r"^( *(?!array-|convert-array-)[\w.-]+)\{.*\}(,?)$", r"\1\2", text, flags=re.MULTILINE).strip()

@@ -1,4 +1,4 @@
-// What the tools register: all of MLIR's, and ours.
+// The tools register the contents of MLIR and of this project.
 #include "Registration.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"

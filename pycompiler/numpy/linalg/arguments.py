@@ -1,4 +1,4 @@
-"""What the functions of numpy.linalg do to their arguments: one floating-point dtype, matrices, broadcast batches."""
+"""Preparation of the arguments of numpy.linalg: one floating-point dtype, matrices, broadcast batches."""
 
 from typing import Any
 
@@ -21,9 +21,10 @@ def is_narrow(dtype: Any) -> bool:
 
 
 def inexact_arrays(name: str, *xs: Any, narrow: bool = False) -> list[Array]:
-    """The arguments in the least floating-point dtype that holds them all, no longer weakly typed.
+    """The arguments in the smallest floating-point dtype that holds them all, without weak types.
 
-    Raises TypeError for what is no array, and unless `narrow` for float16 and bfloat16, which LAPACK does not take.
+    Raises TypeError for objects that are not arrays, and, unless `narrow`, for float16 and bfloat16, which LAPACK
+    lacks.
     """
     check_arrays(name, *xs)
     dtype = inexact(dtypes.result_type(*xs)[0])
@@ -34,7 +35,7 @@ def inexact_arrays(name: str, *xs: Any, narrow: bool = False) -> list[Array]:
 
 
 def widened(x: Array) -> Array:
-    """A float that is too narrow for LAPACK in float32; another array itself."""
+    """A float that is too narrow for LAPACK, converted to float32; other arrays unchanged."""
     return cast(x, dtypes.float32) if is_narrow(get_aval(x).dtype) else x
 
 
@@ -56,7 +57,7 @@ def any_matrix(name: str, a: Any) -> Array:
 
 
 def one_batch(name: str, a: Any, b: Any) -> tuple[Array, Array]:
-    """Two stacks of matrices, their leading dimensions broadcast."""
+    """Two stacks of matrices with broadcast leading dimensions."""
     left, right = get_aval(a), get_aval(b)
     try:
         batch = broadcast_shapes(left.shape[:-2], right.shape[:-2])

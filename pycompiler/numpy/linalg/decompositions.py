@@ -1,4 +1,4 @@
-"""cholesky, qr, svd and eigenvalues, as numpy.linalg names them."""
+"""cholesky, qr, svd and eigenvalues of numpy.linalg."""
 
 from typing import Any, NamedTuple
 
@@ -49,9 +49,9 @@ def _upper(a: Array, *, symmetrize: bool) -> Array:
 
 
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
-    """The lower factor L of a = L L^H, or with `upper` L^H; nan where a is not positive definite.
+    """The lower factor L of a = L L^H, or with `upper` L^H; nan if a is not positive definite.
 
-    a is symmetrized first; without symmetrize_input its lower triangle is taken.
+    a is symmetrized first. Without symmetrize_input, only its lower triangle is read.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.cholesky(pnp.array([[4.0, 2.0], [2.0, 5.0]]))
@@ -84,7 +84,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _hermitian_svd(a: Array, *, vectors: bool) -> Any:
-    """The singular values of a Hermitian matrix are the sizes of its eigenvalues."""
+    """The singular values of a Hermitian matrix: the magnitudes of its eigenvalues."""
     v, w = lax_linalg.eigh(a)
     s = lax.abs(w)
     last = len(get_aval(s).shape) - 1
@@ -104,7 +104,7 @@ def svd(
     hermitian: bool = False,
     subset_by_index: tuple[int, int] | None = None,
 ) -> Any:
-    """U, S, Vh of a = U diag(S) Vh, S descending, or S alone without compute_uv; `hermitian` takes a to be so.
+    """U, S, Vh of a = U diag(S) Vh, S descending, or only S without compute_uv. `hermitian` declares a as Hermitian.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.svd(pnp.array([[3.0, 0.0], [0.0, 4.0]])).S
@@ -120,7 +120,7 @@ def svd(
         return SVDResult(*out) if compute_uv else out
     a = square_matrix("svd", a)
     if subset_by_index not in (None, (0, get_aval(a).shape[-1])):
-        raise NotImplementedError("svd: subset_by_index is not there for hermitian=True; leave one of the two out")
+        raise NotImplementedError("svd: subset_by_index is not supported with hermitian=True; leave one of them out")
     out = eager_jit(_hermitian_svd, a, vectors=bool(compute_uv))
     return SVDResult(*out) if compute_uv else out
 
@@ -144,7 +144,7 @@ def _lower(name: str, uplo: str | None) -> bool:
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Ascending eigenvalues and eigenvectors (columns) of Hermitian matrices.
 
-    a is symmetrized first; without symmetrize_input the triangle that UPLO names ('L' or 'U') is taken.
+    a is symmetrized first. Without symmetrize_input, only the triangle UPLO ('L' or 'U') is read.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.eigh(pnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues

@@ -1,4 +1,4 @@
-"""Determinants, as numpy.linalg names them. After `solving`."""
+"""Determinants of numpy.linalg. After `solving`."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from pycompiler.transforms import custom_jvp, jvp
 
 
 class SlogdetResult(NamedTuple):
-    """The sign of a determinant, and the logarithm of its size."""
+    """The sign of a determinant, and the logarithm of its magnitude."""
 
     sign: Array
     logabsdet: Array
@@ -31,7 +31,7 @@ class SlogdetResult(NamedTuple):
 def det(a: Any) -> Array:
     """The determinant of each matrix [..., n, n]: by its definition for n up to 3, else by LU.
 
-    Its derivatives are those of the polynomial that it is, up to the third at every matrix, singular ones too.
+    Derivatives up to the third are those of the determinant as a polynomial, also at singular matrices.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.det(pnp.array([[1.0, 2.0], [3.0, 4.0]]))
@@ -54,7 +54,7 @@ def _by_definition(a: Array, n: int) -> Array:
         return movement.squeeze(la.part(a, rows=(i, i + 1), columns=(j, j + 1)), (rank - 2, rank - 1))
 
     def minor(i: int, j: int) -> Array:
-        """Of rows 1 and 2 and two columns."""
+        """The minor of rows 1 and 2 and two columns."""
         return lax.sub(lax.mul(at(1, i), at(2, j)), lax.mul(at(1, j), at(2, i)))
 
     if n == 0:
@@ -80,16 +80,16 @@ def _by_factors(a: Array) -> Array:
 
 @_by_factors.defjvp
 def _by_factors_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    # The derivative of the factors divides by the pivots, of which a singular matrix has some that are 0.
+    # The derivative of the factors divides by the pivots. Some pivots of a singular matrix are 0.
     return _by_factors(*primals), jvp(_by_blocks, primals, tangents)[1]
 
 
 def _by_blocks(a: Array) -> Array:
-    """The determinant of the first n - 3 rows and columns, times that of what elimination leaves of the others.
+    """The determinant of the first n - 3 rows and columns, times that of the remainder after their elimination.
 
-    Columns and rows are ordered by their pivots. So the first block is regular if the rank is n - 3 or more, and the
-    second, of which the determinant is by definition, may be singular. Of less rank all derivatives up to the third
-    are 0.
+    Columns and rows are ordered by their pivots. So the first block is regular if the rank is at least n - 3. The
+    second block may be singular; its determinant is computed by definition. If the rank is lower, all derivatives up to
+    the third are 0.
     """
     *batch, n, _ = get_aval(a).shape
     k = n - 3
@@ -113,7 +113,7 @@ def _by_blocks(a: Array) -> Array:
 
 
 def _is_odd(pivots: Array) -> Array:
-    """Whether so many rows were swapped that a determinant changes its sign."""
+    """Whether the number of swapped rows is odd, which changes the sign of a determinant."""
     aval = get_aval(pivots)
     last = len(aval.shape) - 1
     swapped = lax.ne(pivots, movement.broadcasted_iota(np.int32, aval.shape, last))
@@ -122,7 +122,7 @@ def _is_odd(pivots: Array) -> Array:
 
 
 def _is_odd_order(permutation: Array) -> Array:
-    """Whether a permutation has an odd number of pairs that stand the wrong way round."""
+    """Whether a permutation has an odd number of inversions."""
     n = get_aval(permutation).shape[-1]
     wrong = lax.lt(la.rows_of(permutation, n), la.columns_of(permutation, n))
     ones = cast(wrong, np.dtype(np.int32))
@@ -137,7 +137,7 @@ def _slogdet(a: Array) -> tuple[Array, Array]:
     aval = get_aval(diagonal)
     last = len(aval.shape) - 1
     size = lax.abs(diagonal)
-    # At 0 the direction is 0, the sign of the product, and the logarithm is -inf.
+    # At 0 the direction is 0. Then the sign of the product is 0, and the logarithm is -inf.
     direction = lax.sign(diagonal)
     if la.is_complex(a):
         safe = lax.select(lax.eq(size, full_like(size, 0)), full_like(size, 1), size)
@@ -148,9 +148,9 @@ def _slogdet(a: Array) -> tuple[Array, Array]:
 
 
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
-    """The sign (0 where a is singular) and the logarithm of the size of the determinant of each matrix, by LU.
+    """The sign (0 if a is singular) and the logarithm of the magnitude of the determinant of each matrix, by LU.
 
-    method is None, 'lu' or 'qr'; the last is taken for compatibility.
+    method is None, 'lu' or 'qr'; 'qr' is accepted for compatibility.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.slogdet(pnp.diag(pnp.array([1.0, -1.0]))).sign

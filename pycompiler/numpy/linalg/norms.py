@@ -1,4 +1,4 @@
-"""Norms, condition numbers and ranks, as numpy.linalg names them."""
+"""Norms, condition numbers and ranks of numpy.linalg."""
 
 import functools
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Axis = int | tuple[int, ...] | None
 
 
 def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
-    """The norm of a narrower float computed in float32, as its squares may overflow, and rounded at the end."""
+    """The norm of a narrower float, computed in float32 because its squares may overflow, and rounded at the end."""
 
     @functools.wraps(function)
     def computed(x: Array, **params: Any) -> Array:
@@ -37,7 +37,7 @@ def _in_float32(function: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _root(total: Array, root: Callable[[Array], Array]) -> Array:
-    """The root of a sum of powers; at zero, where it has no slope, the derivative is 0, and no product of 0 and inf."""
+    """The root of a sum of powers. At zero, where it has no slope, the derivative is 0, not a product of 0 and inf."""
     vanishes = lax.eq(total, 0)
     return lax.select(vanishes, total, root(lax.select(vanishes, 1.0, total)))
 
@@ -78,7 +78,7 @@ def _order(name: str, order: Any) -> Any:
 
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Array:
     """The norm of the elements along axes (None: all), taken as one vector: the ord-th root of the sum of ord-th powers
-    of sizes; inf the maximum, -inf the minimum, 0 the number of nonzero elements.
+    of magnitudes. inf: the maximum; -inf: the minimum; 0: the number of nonzero elements.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.vector_norm(pnp.array([1.0, -2.0]), ord=1)
@@ -109,11 +109,15 @@ def _matrix_norm(x: Array, *, axis: tuple[int, int], keepdims: bool, order: Any)
 
 
 def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> Array:
-    """The norm of vectors along one axis, or of matrices along two; of all elements without ord and axis.
+    """The norm of vectors along one axis, or of matrices along two axes; of all elements without ord and axis.
 
-    ord of a vector: see vector_norm. Of a matrix: None or 'fro' (the root of the sum of squares), 'nuc' (the sum of
-    singular values), 2 and -2 (their maximum and minimum), 1 and -1 (the maximum and minimum sum of sizes in a column),
-    inf and -inf (in a row). ValueError for another ord or number of axes.
+    ord of a vector: see vector_norm. ord of a matrix:
+
+    - None or 'fro': the root of the sum of squares; 'nuc': the sum of singular values
+    - 2 and -2: the maximum and the minimum of singular values
+    - 1 and -1: the maximum and the minimum sum of magnitudes in a column; inf and -inf: in a row
+
+    ValueError for another ord or number of axes.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.norm(pnp.array([3.0, 4.0]))
@@ -133,7 +137,7 @@ def norm(x: Any, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> 
     if ord not in (None, "f", "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
         raise ValueError(f"norm: ord of a matrix is None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
     if ord in ("nuc", 2, -2):
-        (x,) = inexact_arrays("norm", x)  # which LAPACK takes
+        (x,) = inexact_arrays("norm", x)  # LAPACK requires them
     return eager_jit(_matrix_norm, x, axis=axes, keepdims=bool(keepdims), order=ord)
 
 
@@ -152,7 +156,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array
 
 def cond(x: Any, p: Any = None) -> Array:
     """The condition number of each matrix: the ratio of extreme singular values for p None and 2, its inverse for -2,
-    else norm(x, p) norm(inv(x), p); inf where x is singular. ValueError for empty matrices.
+    else norm(x, p) norm(inv(x), p). inf if x is singular. ValueError for empty matrices.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.cond(pnp.diag(pnp.array([4.0, 2.0])))
@@ -192,9 +196,9 @@ def _rank(x: Array, rtol: Array | None = None, *, hermitian: bool) -> Array:
 
 
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
-    """How many singular values of each matrix are greater than a bound, an integer.
+    """The number of singular values of each matrix that exceed a bound, an integer.
 
-    The bound is rtol (or tol, its other name), as it is; by default the maximum times max(m, n) eps.
+    The bound is rtol (or tol, its other name), not scaled; by default the maximum times max(m, n) eps.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.matrix_rank(pnp.ones((3, 3)))

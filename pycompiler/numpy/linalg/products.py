@@ -1,4 +1,4 @@
-"""Products and views of matrices, as numpy.linalg names them."""
+"""Products and views of matrices of numpy.linalg."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -19,7 +19,7 @@ from pycompiler.numpy.promotion import converted
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
-    """The cross products of vectors of 3 elements along an axis. ValueError for another number of them."""
+    """The cross products of vectors of 3 elements along an axis. ValueError for vectors of other lengths."""
     check_arrays("cross", x1, x2)
     for x in (x1, x2):
         shape = get_aval(x).shape
@@ -84,7 +84,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
 
 
 def _best_order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to split each span of matrices, the i-th of which is sizes[i] x sizes[i + 1]."""
+    """The place at which each span of matrices is split; the i-th matrix is sizes[i] x sizes[i + 1]."""
     sizes = [typical(size) for size in sizes]
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
@@ -98,8 +98,8 @@ def _best_order(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
 
 
 def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
-    """The product of two or more matrices, in the order that takes the fewest multiplications; the first and the last
-    may be vectors. ValueError where shapes do not fit.
+    """The product of two or more matrices, in the order with the fewest multiplications. The first and the last may be
+    vectors. ValueError if shapes do not fit.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.multi_dot([pnp.ones((2, 3)), pnp.ones((3, 4)), pnp.ones(4)])

@@ -1,4 +1,4 @@
-"""Systems of equations, inverses and powers, as numpy.linalg names them."""
+"""Systems of equations, inverses and powers of numpy.linalg."""
 
 from collections.abc import Sequence
 from math import prod
@@ -26,7 +26,8 @@ from pycompiler.transforms import custom_jvp, jvp
 
 
 def solve_square(a: Any, b: Any) -> Array:
-    """The solution of a x = b, for matrices of one batch, by LU; a derivative goes through the equation."""
+    """The solution of a x = b, for matrices of one batch, by LU. Derivatives use the equation, not the
+    factorization."""
     factors, _, permutation = solvers.lu.bind(stop_gradient.bind(a))
     return solvers.linear_solve.bind(a, factors, permutation, b, transpose_a=0)
 
@@ -40,7 +41,7 @@ def _solve(a: Array, b: Array, *, vector: bool) -> Array:
 
 
 def solve(a: Any, b: Any) -> Array:
-    """x of a x = b, for a [..., n, n] and b [n] or [..., n, k]; infinities or nan where a is singular.
+    """x of a x = b, for a [..., n, n] and b [n] or [..., n, k]; infinities or nan if a is singular.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.solve(pnp.array([[2.0, 1.0], [1.0, 3.0]]), pnp.array([3.0, 5.0]))
@@ -64,7 +65,7 @@ def _inv(a: Array) -> Array:
 
 
 def inv(a: Any) -> Array:
-    """The inverse of each matrix [..., n, n]; infinities or nan where it is singular.
+    """The inverse of each matrix [..., n, n]; infinities or nan if it is singular.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.inv(pnp.array([[2.0, 0.0], [0.0, 4.0]]))
@@ -75,8 +76,10 @@ def inv(a: Any) -> Array:
 
 
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
-    """The Moore-Penrose inverse [..., n, m] of each [..., m, n]: singular values up to rtol times the maximum count as
-    zero (by default 10 max(m, n) eps). Its derivatives are those of constant rank; singular values may be equal.
+    """The Moore-Penrose inverse [..., n, m] of each [..., m, n].
+
+    Singular values up to rtol times the maximum count as zero (by default 10 max(m, n) eps). The derivatives are those
+    of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.pinv(pnp.array([[2.0], [0.0]]))
@@ -106,7 +109,7 @@ def _tolerance(name: str, a: Array, rtol: Any, factor: float) -> Array:
 
 
 def _inverted(s: Array, rtol: Array) -> Array:
-    """1 / s, and 0 where s counts as zero; s descends."""
+    """1 / s, and 0 if s counts as zero; s descends."""
     if get_aval(s).shape[-1] == 0:
         return s
     greatest = movement.slice_in_dim(s, 0, 1, axis=-1)
@@ -130,7 +133,7 @@ def _pseudoinverse(a: Array, rtol: Array) -> Array:
 def _pseudoinverse_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
     a, rtol = primals
     p, da = _pseudoinverse(a, rtol), tangents[0]
-    # What of a and of its derivative the inverse does not see: the singular vectors have no part in it.
+    # The parts of the derivative of a outside of its column and row space. They need no singular vectors.
     left = lax.sub(la.adjoint(da), la.matmul(la.matmul(la.adjoint(da), a), p))
     right = lax.sub(la.adjoint(da), la.matmul(p, la.matmul(a, la.adjoint(da))))
     moved = lax.sub(la.matmul(p, la.matmul(la.adjoint(p), left)), la.matmul(p, la.matmul(da, p)))
@@ -184,7 +187,7 @@ def _lstsq(a: Array, b: Array, rcond: Array, *, vector: bool) -> Any:
 
 @custom_jvp
 def _least_squares(a: Array, b: Array, rcond: Array) -> tuple[Array, Array]:
-    """The solution of least norm, and the singular values."""
+    """The solution of minimal norm, and the singular values."""
     u, s, vh = lax_linalg.svd(a, full_matrices=False)
     inverse = la.as_dtype(_inverted(s, rcond), get_aval(u).dtype)
     scaled = lax.mul(la.columns_of(inverse, get_aval(b).shape[1]), la.matmul(la.adjoint(u), b))
@@ -198,7 +201,7 @@ def _least_squares_jvp(primals: tuple[Array, Array, Array], tangents: tuple[Arra
     ds = jvp(lambda x: lax_linalg.svd(x, full_matrices=False, compute_uv=False), (a,), (da,))[1]
     rest = lax.sub(b, la.matmul(a, x))
     seen = lax.add(lax.sub(db, la.matmul(da, x)), la.matmul(la.adjoint(p), la.matmul(la.adjoint(da), rest)))
-    # What the derivative turns into the rows of a that were none.
+    # The parts that the derivative adds to the row space of a.
     turned = la.matmul(la.adjoint(da), la.matmul(la.adjoint(p), x))
     turned = lax.sub(turned, la.matmul(p, la.matmul(a, turned)))
     return (x, s), (lax.add(la.matmul(p, seen), turned), ds)
@@ -207,12 +210,13 @@ def _least_squares_jvp(primals: tuple[Array, Array, Array], tangents: tuple[Arra
 def lstsq(
     a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
-    """The x with minimal |a x - b| for a [m, n] and b [m] or [m, k], the squared residuals, the rank of a (int32), and
-    its singular values.
+    """The x with minimal |a x - b| for a [m, n] and b [m] or [m, k].
+
+    Further results are the squared residuals, the rank of a (int32) and its singular values.
 
     Singular values up to rcond times the maximum count as zero (by default max(m, n) eps; also for a negative rcond).
-    The residuals are there even where NumPy gives none, unless numpy_resid, which reads the rank. The derivatives of x
-    are those of constant rank; singular values may be equal.
+    The residuals are returned even in cases without residuals in NumPy, unless numpy_resid is set, which reads the
+    rank. The derivatives of x are those of constant rank; singular values may be equal.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.linalg.lstsq(pnp.array([[1.0], [1.0]]), pnp.array([1.0, 3.0]))[0].round(3)
@@ -237,7 +241,7 @@ def lstsq(
 
 
 def tensorinv(a: Any, ind: int = 2) -> Array:
-    """The inverse of the product over the last dimensions: tensordot(tensorinv(a, ind), a, ind) is an identity."""
+    """The inverse for the product over the last dimensions: tensordot(tensorinv(a, ind), a, ind) is an identity."""
     (a,) = inexact_arrays("tensorinv", a)
     aval = get_aval(a)
     if ind <= 0:

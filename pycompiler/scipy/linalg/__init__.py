@@ -1,6 +1,6 @@
 """scipy.linalg: decompositions, systems of equations, functions of matrices and special matrices, on LAPACK.
 
-Leading dimensions are of a batch where the docstring does not name a size. Integers are converted to the default float.
+Leading dimensions are batch dimensions unless the docstring names their sizes. Integers become the default float.
 """
 
 from pycompiler.core.tracing.boundary import expose

@@ -1,5 +1,5 @@
-"""Decompositions, as scipy.linalg names them. overwrite_*, check_finite, lwork, turbo and lapack_driver are taken for
-compatibility: nothing is overwritten, nothing is checked."""
+"""Decompositions of scipy.linalg. overwrite_*, check_finite, lwork, turbo and lapack_driver are accepted for
+compatibility: nothing is overwritten, and nothing is checked."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def _cholesky(a: Array, *, lower: bool) -> Array:
 
 @nested(1)
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """The upper factor R of a = R^H R, or with `lower` L of a = L L^H; one triangle of a is read. nan where a is not
+    """The upper factor R of a = R^H R, or with `lower` L of a = L L^H. One triangle of a is read. nan if a is not
     positive definite."""
     return eager_jit(_cholesky, square_matrix("cholesky", a), lower=bool(lower))
 
@@ -49,8 +49,8 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """u, s, vh of a = u diag(s) vh, s descending; s alone without compute_uv. ValueError for a driver that LAPACK has
-    not; both give the same."""
+    """u, s, vh of a = u diag(s) vh, s descending; only s without compute_uv. Both drivers give the same result.
+    ValueError for a driver that LAPACK lacks."""
     if lapack_driver not in ("gesdd", "gesvd"):
         raise ValueError(f"svd: lapack_driver is 'gesdd' or 'gesvd', got {lapack_driver!r}")
     return lax_linalg.svd(any_matrix("svd", a), full_matrices=full_matrices, compute_uv=compute_uv)
@@ -69,21 +69,23 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """Ascending eigenvalues and eigenvectors (columns) of Hermitian matrices, or the values alone. The matrix is
-    symmetrized first. NotImplementedError for the generalized problem and for a range of eigenvalues."""
+    """Ascending eigenvalues and eigenvectors (columns) of Hermitian matrices, or only the values.
+
+    The matrix is symmetrized first. NotImplementedError for the generalized problem and for a range of eigenvalues.
+    """
     if b is not None or type != 1 or eigvals is not None:
-        raise NotImplementedError("eigh: only b=None, type=1 and eigvals=None are there")
+        raise NotImplementedError("eigh: only b=None, type=1 and eigvals=None are supported")
     v, w = lax_linalg.eigh(square_matrix("eigh", a), lower=lower)
     return w if eigvals_only else (w, v)
 
 
 def as_complex(a: Any) -> Array:
-    """a in the complex dtype of its width."""
+    """a in the complex dtype of the same precision."""
     return cast(a, la.complex_dtype(get_aval(a).dtype))
 
 
 def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
-    """T and Z of a = Z T Z^H. With output='complex' both are complex, and T is triangular; otherwise the T of a real
+    """T and Z of a = Z T Z^H. With output='complex', both are complex, and T is triangular. Otherwise the T of a real
     matrix has 2x2 blocks on its diagonal. ValueError for another output."""
     if output not in ("real", "complex"):
         raise ValueError(f"schur: output is 'real' or 'complex', got {output!r}")
@@ -98,7 +100,7 @@ def _complex_form(t: Array, z: Array) -> tuple[Array, Array]:
 
 
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
-    """The complex Schur form of the real one: T becomes triangular, both become complex."""
+    """The complex Schur form, from the real one: T becomes triangular, both become complex."""
     t, z = (widened(x) for x in inexact_arrays("rsf2csf", T, Z, narrow=True))
     for x in (t, z):
         if len(get_aval(x).shape) < 2 or get_aval(x).shape[-1] != get_aval(x).shape[-2]:
@@ -125,7 +127,7 @@ def _lu(a: Array, *, permute: bool) -> tuple[Array, ...]:
     eye = la.on_diagonal(full((*batch, m, k), 1, aval.dtype))
     lower = lax.add(la.tril(la.part(factors, columns=(0, k)), -1), eye)
     upper = la.triu(la.part(factors, rows=(0, k)))
-    # Row i of a stands in row permutation[i]'s place: P[i, j] = (permutation[j] == i).
+    # Row i of a is in the place of row permutation[i]: P[i, j] = (permutation[j] == i).
     places = movement.broadcasted_iota(np.int32, (*batch, m, m), len(batch))
     p = cast(lax.eq(la.rows_of(permutation, m), places), la.real_dtype(aval.dtype))
     if permute:
@@ -171,7 +173,7 @@ def qr_multiply(
     overwrite_a: bool = False,
     overwrite_c: bool = False,
 ) -> Any:
-    """c Q (mode 'right') or Q c ('left') for a = Q R without making Q, then R, and with pivoting P; `conjugate` takes
+    """c Q (mode 'right') or Q c ('left') for a = Q R without forming Q, then R, and with pivoting P. `conjugate` uses
     conj(Q)."""
     if mode not in ("right", "left"):
         raise ValueError(f"qr_multiply: mode is 'right' or 'left', got {mode!r}")
@@ -257,9 +259,9 @@ def polar(
     eps: float | None = None,
     max_iterations: int | None = None,
 ) -> tuple[Array, Array]:
-    """u (unitary) and p (Hermitian, not negative) of a = u p (side 'right') or a = p u ('left').
+    """u (unitary) and p (Hermitian, positive semidefinite) of a = u p (side 'right') or a = p u ('left').
 
-    method: 'qdwh' (as many rows as columns or more for 'right', fewer for 'left') or 'svd' (any shape).
+    method: 'qdwh' (at least as many rows as columns for 'right', fewer for 'left') or 'svd' (any shape).
     """
     if side not in ("right", "left"):
         raise ValueError(f"polar: side is 'right' or 'left', got {side!r}")
@@ -305,11 +307,12 @@ def eigh_tridiagonal(
     tol: float | None = None,
     key: Any = None,
 ) -> Any:
-    """Ascending eigenvalues and eigenvectors of the Hermitian matrix with the diagonal d [n], of which the real part
-    counts, and e [n - 1] above it.
+    """Ascending eigenvalues and eigenvectors of a Hermitian tridiagonal matrix.
 
-    select: 'a' for all, 'i' for those with the indices select_range, both ends included. They are those of the whole
-    matrix, to full precision: tol and key are taken for compatibility. NotImplementedError for select='v'.
+    d [n] is its diagonal, whose real part counts, and e [n - 1] is above the diagonal.
+
+    select: 'a' for all, 'i' for the indices select_range, both ends included. The eigenvalues are those of the whole
+    matrix, to full precision: tol and key are accepted for compatibility. NotImplementedError for select='v'.
     """
     d, e = inexact_arrays("eigh_tridiagonal", d, e)
     n = get_aval(d).shape[-1] if get_aval(d).shape else -1
@@ -318,7 +321,7 @@ def eigh_tridiagonal(
             f"eigh_tridiagonal: expects shapes [n] and [n - 1], got {short(get_aval(d))} and {short(get_aval(e))}"
         )
     if select == "v":
-        raise NotImplementedError("eigh_tridiagonal: select='v' is not there, since its size depends on the values")
+        raise NotImplementedError("eigh_tridiagonal: select='v' is not supported, since its size depends on the values")
     if select not in ("a", "i"):
         raise ValueError(f"eigh_tridiagonal: select is 'a', 'i' or 'v', got {select!r}")
     first, last = 0, n

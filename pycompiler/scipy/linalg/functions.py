@@ -1,4 +1,4 @@
-"""Functions of matrices, as scipy.linalg names them: expm, expm_frechet, sqrtm, funm."""
+"""Functions of matrices of scipy.linalg: expm, expm_frechet, sqrtm, funm."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +23,8 @@ from pycompiler.scipy.linalg.decompositions import as_complex, schur
 
 
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
-    """The exponential of each matrix [..., n, n], by scaling and squaring (Higham, 2005); nan where it takes more than
-    max_squarings squarings. upper_triangular is taken for compatibility.
+    """The exponential of each matrix [..., n, n], by scaling and squaring (Higham, 2005); nan if it needs more than
+    max_squarings squarings. upper_triangular is accepted for compatibility.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import linalg
@@ -36,9 +36,9 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
 
 
 def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
-    """The exponential of each A and its derivative in the direction E, or with compute_expm=False the derivative alone.
+    """The exponential of each A and its derivative in the direction E; with compute_expm=False only the derivative.
 
-    `method` is taken for compatibility.
+    `method` is accepted for compatibility.
     """
     a, e = inexact_arrays("expm_frechet", A, E)
     a, e = square_matrix("expm_frechet", a), square_matrix("expm_frechet", e)
@@ -57,7 +57,7 @@ def _sqrtm(a: Array) -> Array:
     sums = lax.select(zero, full_like(sums, 1), sums)
     u = la.on_diagonal(la.rows_of(roots, n))
     for distance in range(1, n):
-        # U U = T: what the diagonals found so far leave of T, over the sum of two roots.
+        # U U = T: the part of T that the known diagonals do not explain, divided by the sum of two roots.
         rest = lax.div(lax.sub(t, la.matmul(u, u)), sums)
         u = lax.add(u, la.tril(la.triu(rest, distance), distance))
     return la.matmul(la.matmul(z, u), la.adjoint(z))
@@ -75,24 +75,24 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
            [0., 3.]], dtype=float32)
     """
     if blocksize > 1:
-        raise NotImplementedError(f"sqrtm: only blocksize=1 is there, got {blocksize}; the result is the same")
+        raise NotImplementedError(f"sqrtm: only blocksize=1 is supported, got {blocksize}; the result is the same")
     return eager_jit(_sqrtm, widened(square_matrix("sqrtm", A, narrow=True)))
 
 
 def _apart(t: Array, distance: int) -> Array:
-    """The differences of diagonal elements that are so far apart."""
+    """The differences of diagonal elements at a distance."""
     d = diagonal(t)
     n = get_aval(d).shape[0]
     return lax.sub(d[distance:], d[: n - distance])
 
 
 def _parlett(f: Array, t: Array) -> Array:
-    """f(T) for an upper triangular T, from f on its diagonal: one diagonal after the other, by the commutation of T and
-    f(T) (Golub and Van Loan, algorithm 9.1.1; Parlett, 1976)."""
+    """f(T) for an upper triangular T, from f on its diagonal. One diagonal follows from the earlier ones, because T and
+    f(T) commute (Golub and Van Loan, algorithm 9.1.1; Parlett, 1976)."""
     n = get_aval(t).shape[0]
     for distance in range(1, n):
-        # F holds the diagonals below `distance`, so that (F T - T F)[i, i + distance] lacks only the two end terms,
-        # F[i, i] T[i, j] and T[i, j] F[j, j], which it has, and those of F[i, j], which are still 0.
+        # F holds the diagonals below `distance`. So (F T - T F)[i, i + distance] has the two end terms F[i, i] T[i, j]
+        # and T[i, j] F[j, j], and lacks only those of F[i, j], which are still 0.
         defect = lax.sub(la.matmul(t, f), la.matmul(f, t))
         numerator = diagonal(defect, distance)
         gap = _apart(t, distance)
@@ -103,8 +103,10 @@ def _parlett(f: Array, t: Array) -> Array:
 
 
 def funm(A: Any, func: Callable[[Array], Array], disp: bool = True) -> Any:
-    """func of a matrix [n, n], complex, by its Schur form (Parlett, 1976); func takes and gives a vector. Not accurate
-    where eigenvalues lie close together: with disp=False an estimate of the relative error is given too."""
+    """func of a matrix [n, n], complex, by its Schur form (Parlett, 1976). func takes and returns a vector.
+
+    The result is inaccurate for close eigenvalues. With disp=False, an estimate of the relative error is returned, too.
+    """
     a = square_matrix("funm", A)
     if len(get_aval(a).shape) != 2:
         raise ValueError(f"funm: expects one square matrix, got {short(get_aval(a))}")

@@ -1,4 +1,4 @@
-"""Special matrices, as scipy.linalg names them. Those of vectors take any leading dimensions for a batch."""
+"""Special matrices of scipy.linalg. Functions of vectors accept leading batch dimensions."""
 
 from math import comb
 from typing import Any
@@ -25,7 +25,7 @@ from pycompiler.ops.sort import take_along
 
 
 def block_diag(*arrs: Any) -> Array:
-    """The matrix with the given ones (vectors count as rows, scalars as 1x1) along its diagonal, zeros elsewhere.
+    """The matrix with the given matrices (vectors are rows, scalars are 1x1) along its diagonal, zeros elsewhere.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy import linalg
@@ -73,7 +73,7 @@ def _one_batch(name: str, *vectors: Array) -> list[Array]:
 
 
 def _diagonals(c: Array, r: Array, *, rising: bool) -> Array:
-    """A matrix constant along diagonals (or rising ones), with the first column c and the first (or last) row r."""
+    """A matrix constant along diagonals (or antidiagonals), with the first column c and the first (or last) row r."""
     m, n = get_aval(c).shape[-1], get_aval(r).shape[-1]
     if m == 0 or n == 0:
         return full((*get_aval(c).shape[:-1], m, n), 0, get_aval(c).dtype)
@@ -85,7 +85,7 @@ def _diagonals(c: Array, r: Array, *, rising: bool) -> Array:
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """The matrices with the first column c and the first row r (but for its first element; conj(c) by default),
+    """The matrices with the first column c and the first row r (without its first element; by default conj(c)),
     constant along diagonals.
 
     >>> import pycompiler.numpy as pnp
@@ -102,8 +102,8 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """The matrices with the first column c and the last row r (without its first element; zeros by default), constant
-    along rising diagonals."""
+    """The matrices with the first column c and the last row r (without its first element; by default zeros), constant
+    along antidiagonals."""
     check_arrays("hankel", c, *(() if r is None else (r,)))
     r = movement.full_like(c, 0) if r is None else r
     for what, x in (("c", c), ("r", r)):
@@ -119,13 +119,13 @@ def _circulant(c: Array) -> Array:
 
 
 def circulant(c: Any) -> Array:
-    """The matrices whose columns are c, turned by one more element each."""
+    """The matrices whose columns are rotations of c, each by one more element."""
     check_arrays("circulant", c)
     return eager_jit(_circulant, atleast_1d(c))
 
 
 def _shifted_rows(first: Array, below: Array) -> Array:
-    """The matrices with a first row, and numbers below the diagonal."""
+    """The matrices with a first row, and numbers on the diagonal below the main diagonal."""
     n = get_aval(first).shape[-1]
     rows = la.rows_of(first, n)
     zero = full((*get_aval(below).shape[:-1], 1), 0, get_aval(below).dtype)
@@ -170,7 +170,7 @@ def _fiedler(a: Array) -> Array:
 
 
 def fiedler(a: Any) -> Array:
-    """The sizes of the differences of all pairs of elements."""
+    """The magnitudes of the differences of all pairs of elements."""
     check_arrays("fiedler", a)
     return eager_jit(_fiedler, atleast_1d(a))
 
@@ -209,7 +209,7 @@ def fiedler_companion(a: Any) -> Array:
     return eager_jit(_fiedler_companion, a)
 
 
-# More rows than any memory has room for the columns of.
+# A matrix with more rows does not fit into any memory.
 _MOST_ROWS = 2**24
 
 
@@ -246,7 +246,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     return eager_jit(_convolution, a, n=n, mode=mode)
 
 
-# Matrices of a size alone: exact, then rounded.
+# Matrices that depend only on a size: computed exactly, then rounded.
 
 
 def _real(values: Any) -> Array:
@@ -305,7 +305,8 @@ def invpascal(n: int, kind: str | None = None) -> Array:
 
 
 def helmert(n: int, full: bool = False) -> Array:
-    """The rows, orthogonal to each other and to a row of ones, of Helmert's matrix [n - 1, n]; with `full` that too."""
+    """The rows of Helmert's matrix [n - 1, n], orthogonal to each other and to ones; with `full`, also a row of
+    ones."""
     n = _index("helmert", n)
     if n < 1:
         raise ValueError(f"helmert: n must be positive, got {n}")
@@ -336,7 +337,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     if wanted.kind != "c":
         raise ValueError(f"dft: dtype must be complex, got {wanted}")
     i, j = np.indices((n, n))
-    # Reduced to one turn first, so that the angles are exact.
+    # Angles are reduced to one turn first, so that they are exact.
     rows = np.exp(-2j * np.pi * ((i * j) % max(n, 1)) / max(n, 1))
     rows = rows / {None: 1, "sqrtn": np.sqrt(n), "n": n}[scale] if n else rows
     return asarray(rows.astype(wanted))

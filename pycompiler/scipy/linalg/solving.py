@@ -1,4 +1,4 @@
-"""Systems of equations, as scipy.linalg names them. overwrite_*, check_finite and debug are taken for compatibility."""
+"""Systems of equations of scipy.linalg. overwrite_*, check_finite and debug are accepted for compatibility."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
 
 
 def _system(name: str, a: Any, b: Any, narrow: bool = False) -> tuple[Array, Array, bool]:
-    """The matrix and the right side of a system of one batch, and whether b holds one vector for each matrix."""
+    """The matrix and the right side of a system of one batch, and whether b has one vector for each matrix."""
     a, b = inexact_arrays(name, a, b, narrow=narrow)
     left, right = get_aval(a), get_aval(b)
     if len(left.shape) < 2 or left.shape[-1] != left.shape[-2]:
@@ -120,14 +120,14 @@ def _lu_solve(factors: Array, pivots: Array, b: Array, *, trans: int, vector: bo
     transpose = {"transpose_a": True, "conjugate_a": trans == 2 and la.is_complex(factors), "left_side": True}
     y = solvers.triangular_solve.bind(factors, b, lower=False, unit_diagonal=False, **transpose)
     y = solvers.triangular_solve.bind(factors, y, lower=True, unit_diagonal=True, **transpose)
-    # The inverse permutation puts each row in its place.
+    # The inverse permutation moves each row to its place.
     identity = movement.broadcasted_iota(np.int32, get_aval(permutation).shape, len(get_aval(permutation).shape) - 1)
     _, inverse = reduction.sort_key_val(permutation, identity)
     return _columns(solvers.permuted_rows(y, inverse), vector)
 
 
 def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Array:
-    """x of op(a) x = b, from the result of lu_factor for a; op by trans: 0 none, 1 transpose, 2 conjugate transpose."""
+    """x of op(a) x = b, from the result of lu_factor for a. trans selects op: 0 none, 1 transpose, 2 adjoint."""
     if trans not in (0, 1, 2):
         raise ValueError(f"lu_solve: trans is 0, 1 or 2, got {trans!r}")
     factors, pivots = lu_and_piv
@@ -202,8 +202,8 @@ def _sylvester(a: Array, b: Array, c: Array, *, eigen: bool, tol: float) -> Arra
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """X of A X + X B = C for A [..., m, m], B [..., n, n], C [..., m, n].
 
-    nan where an eigenvalue of A and one of B add up to less than tol in size, so that no X is unique. method: 'schur'
-    (Bartels and Stewart, 1972) or 'eigen'.
+    nan if an eigenvalue of A and one of B add up to less than tol in magnitude, because X is then not unique. method:
+    'schur' (Bartels and Stewart, 1972) or 'eigen'.
     """
     if method not in ("schur", "eigen"):
         raise ValueError(f"solve_sylvester: method is 'schur' or 'eigen', got {method!r}")

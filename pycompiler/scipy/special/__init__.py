@@ -1,6 +1,7 @@
-"""Special functions by SciPy's names. The runtime computes most of them, element by element on one thread, in double
-precision or better; float16, bfloat16 and float32 are rounded once from that. 0, the infinities and nan give what SciPy
-gives.
+"""Special functions by SciPy's names.
+
+The runtime computes most of them, one element at a time on one thread, in double precision or better. For float16,
+bfloat16 and float32 it rounds once at the end. 0, the infinities and nan give the results of SciPy.
 """
 
 from pycompiler.core.tracing.boundary import protect

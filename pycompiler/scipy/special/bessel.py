@@ -51,7 +51,7 @@ def _i1(x: Array) -> Array:
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
     """The Bessel functions of the first kind of the orders 0 to v at z, stacked along a new first dimension.
 
-    v and n_iter are Python integers; each order is computed to full precision whatever n_iter is.
+    v and n_iter are Python integers. Each order is computed to full precision for any n_iter.
     """
     try:
         v, n_iter = operator.index(v), operator.index(n_iter)
@@ -79,5 +79,5 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
 
 
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
-    """The hypergeometric function 2F1(a, b; c; x) for x <= 1; beyond it is inf."""
+    """The hypergeometric function 2F1(a, b; c; x) for x <= 1; inf for greater x."""
     return ops.hyp2f1.bind(*promoted_inexact("hyp2f1", a, b, c, x))

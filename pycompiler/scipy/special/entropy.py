@@ -1,4 +1,4 @@
-"""Logarithms that are weighted: entropies, divergences, logits, the transformation of Box and Cox."""
+"""Weighted logarithms: entropies, divergences, logits, the Box-Cox transformation."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from pycompiler.transforms import custom_jvp
 
 
 def xlogy(x: Any, y: Any) -> Array:
-    """x log(y), 0 where x is 0.
+    """x log(y); 0 if x is 0.
 
     >>> from pycompiler.scipy import special
     >>> special.xlogy(0.0, 0.0)
@@ -28,19 +28,19 @@ def xlogy(x: Any, y: Any) -> Array:
 
 
 def xlog1py(x: Any, y: Any) -> Array:
-    """x log(1 + y), 0 where x is 0."""
+    """x log(1 + y); 0 if x is 0."""
     x, y = promoted_inexact("xlog1py", x, y)
     return eager_jit(_complex_xlog1py, x, y) if dtypes.is_complex(get_aval(x).dtype) else ops.xlog1py.bind(x, y)
 
 
 def _weighted(x: Array, y: Array, logarithm: Array) -> Array:
-    """x times a logarithm of y; 0 where x is, unless y is nan."""
+    """x times a logarithm of y; 0 if x is 0, unless y is nan."""
     vanishes = lax.bitwise_and(lax.eq(x, 0), lax.eq(y, y))
     return lax.select(vanishes, _constant(x, 0), lax.mul(x, logarithm))
 
 
 def _share(t: Array, x: Array, y: Array) -> Array:
-    """t x / y; 0 where x is."""
+    """t x / y; 0 if x is 0."""
     vanishes = lax.eq(x, 0)
     return lax.mul(t, lax.select(vanishes, x, lax.div(x, lax.select(vanishes, _constant(y, 1), y))))
 
@@ -111,12 +111,12 @@ def _entr(x: Array) -> Array:
 
 
 def rel_entr(p: Any, q: Any) -> Array:
-    """p log(p / q) where both are positive, 0 where p is 0 and q is not negative, elsewhere inf."""
+    """p log(p / q) if both are positive, 0 if p is 0 and q is not negative, else inf."""
     return _weak_by_first(p, eager_jit(_rel_entr, *promoted_inexact("rel_entr", p, q)))
 
 
 def _weak_by_first(p: Any, result: Array) -> Array:
-    """Weakly typed, as jax's, where p is a number: constants of the dtype of an array of such meet it."""
+    """The result, weakly typed if p is a number, as in jax. In jax, arrays meet constants of their dtype."""
     return weakly(result, False) if get_aval(p).shape else result
 
 
@@ -126,7 +126,8 @@ def _rel_entr(p: Array, q: Array) -> Array:
     safe_q = lax.select(positive, q, _constant(q, 1))
     ratio = lax.div(safe_p, safe_q)
     near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
-    # Near 1 the quotient has lost what the difference still has; where it over- or underflows, its logarithm does not.
+    # Near 1, the quotient has lost digits that the difference still has. If the quotient over- or underflows, its
+    # logarithm does not.
     close = lax.log1p(lax.select(near, lax.div(lax.sub(safe_p, safe_q), safe_q), _constant(p, 0)))
     least = float(dtypes.finfo(get_aval(p).dtype).tiny)
     whole = lax.bitwise_and(lax.ge(ratio, least), lax.is_finite(ratio))
@@ -134,7 +135,7 @@ def _rel_entr(p: Array, q: Array) -> Array:
         whole, lax.log(lax.select(whole, ratio, _constant(p, 1))), lax.sub(lax.log(safe_p), lax.log(safe_q))
     )
     result = lax.mul(safe_p, lax.select(near, close, apart))
-    # At p = 0 the result is 0, its derivative by p -inf, and that by q, -p / q, has a derivative by p.
+    # At p = 0 the result is 0, and its derivative by p is -inf. Its derivative by q, -p / q, has a derivative by p.
     zero = lax.bitwise_and(lax.eq(p, 0), lax.ge(q, 0))
     inner = lax.bitwise_and(zero, lax.gt(q, 0))
     safe_q = lax.select(inner, q, _constant(q, 1))
@@ -145,7 +146,7 @@ def _rel_entr(p: Array, q: Array) -> Array:
 
 
 def kl_div(p: Any, q: Any) -> Array:
-    """rel_entr(p, q) - p + q, the part of one point in the divergence of Kullback and Leibler."""
+    """rel_entr(p, q) - p + q, one term of the Kullback-Leibler divergence."""
     return _weak_by_first(p, eager_jit(_kl_div, *promoted_inexact("kl_div", p, q)))
 
 
@@ -162,7 +163,7 @@ def _only_first(p: Array, q: Array) -> Array:
 
 
 def boxcox(x: Any, lmbda: Any) -> Array:
-    """(x**lmbda - 1) / lmbda, log(x) where lmbda is 0."""
+    """(x**lmbda - 1) / lmbda; log(x) if lmbda is 0."""
     x, lmbda = promoted_inexact("boxcox", x, lmbda)
     return weakly(
         eager_jit(_power_of_log, x, lmbda, one_more=False), get_aval(x).weak_type and get_aval(lmbda).weak_type
@@ -181,7 +182,7 @@ def _power_of_log(x: Array, lmbda: Array, *, one_more: bool) -> Array:
     logarithm = lax.log1p(x) if one_more else lax.log(x)
     bounded = lax.bitwise_or(lax.ne(lmbda, 0), lax.is_finite(logarithm))
     u = lax.select(bounded, lax.mul(lmbda, logarithm), _constant(lmbda, 0))
-    # Where u is small it is its quotient that has derivatives by lmbda, also at 0; else lmbda is not 0.
+    # For small u, the quotient has derivatives by lmbda, also at 0. Else lmbda is not 0.
     near = lax.lt(lax.abs(u), 0.5)
     small = lax.mul(logarithm, expm1_quotient(lax.select(near, u, _constant(u, 0))))
     one = _constant(u, 1)

@@ -1,4 +1,4 @@
-"""The error function, the normal distribution and what is akin to them."""
+"""The error function, the normal distribution and related functions."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def erf(x: Any) -> Array:
 
 
 def erfc(x: Any) -> Array:
-    """1 - erf(x), accurate where that is small."""
+    """1 - erf(x), accurate where it is small."""
     return lax.erfc(*promoted_inexact("erfc", x))
 
 
@@ -36,7 +36,7 @@ def erfinv(x: Any) -> Array:
 
 @never_weak
 def erfcx(x: Any) -> Array:
-    """exp(x**2) erfc(x), also of complex numbers, without underflow or overflow for x > 0."""
+    """exp(x**2) erfc(x), also for complex numbers, without underflow or overflow for x > 0."""
     (x,) = promoted_inexact("erfcx", x)
     return eager_jit(plane.complex_erfcx, x) if plane.is_complex(x) else ops.erfcx.bind(x)
 
@@ -50,7 +50,7 @@ def dawsn(x: Any) -> Array:
 @nested(1)
 @never_weak
 def ndtr(x: Any) -> Array:
-    """The normal distribution function, float32 or float64, else TypeError.
+    """The normal distribution function. TypeError unless x is float32 or float64.
 
     >>> from pycompiler.scipy import special
     >>> special.ndtr(0.0)
@@ -66,9 +66,9 @@ def _ndtr(x: Array) -> Array:
 @nested(1)
 @never_weak
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
-    """The logarithm of the normal distribution function, float32 or float64, else TypeError.
+    """The logarithm of the normal distribution function. TypeError unless x is float32 or float64.
 
-    It is computed to full precision whatever series_order is, which must be a Python integer in 0..30.
+    It is computed to full precision for any series_order, which must be a Python integer in 0..30.
     """
     if not isinstance(series_order, int):
         raise TypeError(f"log_ndtr: series_order must be a Python integer, got {series_order!r}")
@@ -79,7 +79,7 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
 
 @never_weak
 def ndtri(p: Any) -> Array:
-    """The quantile of the normal distribution at the probability p, float32 or float64, else TypeError.
+    """The quantile of the normal distribution at the probability p. TypeError unless p is float32 or float64.
 
     >>> from pycompiler.scipy import special
     >>> special.ndtri(0.975)
@@ -89,7 +89,7 @@ def ndtri(p: Any) -> Array:
 
 
 def wide_float(name: str, x: Any) -> Array:
-    """x, which must be of float32 or float64."""
+    """x, which must be float32 or float64."""
     check_arrays(name, x)
     aval = get_aval(x)
     if aval.dtype not in (dtypes.float32, dtypes.float64):

@@ -1,4 +1,4 @@
-"""Sums of exponentials in logarithms, and softmax. nn gives them too."""
+"""Sums of exponentials in logarithms, and softmax. nn has these functions, too."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ from pycompiler.numpy.promotion import promoted_inexact
 
 
 def _shifted(x: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
-    """x less its maximum over axes, and that maximum, which counts as a constant; an infinite one is taken as 0."""
+    """x minus its maximum over axes, and that maximum, which counts as a constant; an infinite one counts as 0."""
     top = _top(x, axes)
     return lax.sub(x, broadcast_to(top, get_aval(x).shape)), top
 
 
 def _top(x: Array, axes: tuple[int, ...]) -> Array:
-    # Nothing has no maximum. Elsewhere there is no infinity that is not of x, which debug_infs would find.
+    # Without elements there is no maximum. Otherwise all infinities are from x, as debug_infs expects.
     shape = get_aval(x).shape
     least = {} if all(surely_below(0, shape[axis]) for axis in axes) else {"initial": -np.inf}
     top = lax.stop_gradient(reductions.max(x, axes, keepdims=True, **least))
@@ -33,9 +33,9 @@ def _top(x: Array, axes: tuple[int, ...]) -> Array:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False, where: Any = None
 ) -> Any:
-    """log(sum(b exp(a))) over axes, without overflow; with return_sign the logarithm of the magnitude, and the sign.
+    """log(sum(b exp(a))) over axes, without overflow; with return_sign, the logarithm of the magnitude, and the sign.
 
-    Of complex numbers it is the principal logarithm, and the sign is a number of magnitude 1.
+    For complex numbers it is the principal logarithm, and the sign is a number of magnitude 1.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler import nn
@@ -49,7 +49,7 @@ def logsumexp(
         a = ufuncs.where(lax.ne(arrays[1], 0), a, -np.inf)
     if where is not None:
         a = ufuncs.where(where, a, -np.inf)
-    # Of complex numbers the real parts say what overflows, and the angle of the sum is the result's.
+    # For complex numbers, the real parts decide on overflow, and the angle of the sum is that of the result.
     top = _top(real(a), axes)
     terms = lax.exp(lax.sub(a, broadcast_to(cast(top, get_aval(a).dtype), get_aval(a).shape)))
     if b is not None:

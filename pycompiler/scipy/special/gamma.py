@@ -1,4 +1,4 @@
-"""The gamma and beta functions, their logarithms, derivatives and incomplete forms; what counts by them."""
+"""The gamma and beta functions, their logarithms, derivatives and incomplete forms; counts that are based on them."""
 
 import math
 import operator
@@ -29,7 +29,7 @@ def gammaln(x: Any) -> Array:
 
 
 def loggamma(x: Any) -> Array:
-    """The logarithm of the gamma function: of complex numbers the principal branch, of negative real ones nan."""
+    """The logarithm of the gamma function: the principal branch for complex numbers, nan for negative real numbers."""
     (x,) = promoted_inexact("loggamma", x)
     return eager_jit(plane.complex_loggamma if plane.is_complex(x) else _loggamma, x)
 
@@ -40,7 +40,7 @@ def _loggamma(x: Array) -> Array:
 
 @never_weak
 def gammasgn(x: Any) -> Array:
-    """The sign of the gamma function, as a float; at -1, -2, ... nan."""
+    """The sign of the gamma function, as a float; nan at -1, -2, ..."""
     return eager_jit(_gammasgn, *promoted_inexact("gammasgn", x))
 
 
@@ -48,7 +48,7 @@ def _gammasgn(x: Array) -> Array:
     below = lax.floor(x)
     negative = lax.lt(x, 0)
     odd = lax.ne(lax.rem(below, 2), 0)
-    # 1 / x tells the zeros apart.
+    # 1 / x distinguishes the two zeros.
     minus_zero = lax.bitwise_and(lax.eq(x, 0), lax.lt(lax.div(1, x), 0))
     sign = lax.select(lax.bitwise_or(lax.bitwise_and(negative, odd), minus_zero), _constant(x, -1), _constant(x, 1))
     pole = lax.bitwise_or(lax.bitwise_and(negative, lax.eq(x, below)), lax.ne(x, x))
@@ -57,7 +57,7 @@ def _gammasgn(x: Array) -> Array:
 
 @never_weak
 def gamma(x: Any) -> Array:
-    """The gamma function, also of complex numbers; at 0 an infinity of its sign, at -1, -2, ... nan.
+    """The gamma function, also of complex numbers; an infinity with the sign of the zero at 0, nan at -1, -2, ...
 
     >>> from pycompiler.scipy import special
     >>> special.gamma(5.0)
@@ -78,7 +78,7 @@ def digamma(x: Any) -> Array:
 
 
 def polygamma(n: Any, x: Any) -> Array:
-    """The derivative of order n of digamma. n is of integers, else ValueError; there is no derivative by it.
+    """The derivative of order n of digamma. ValueError unless n is of integers; it has no derivative by n.
 
     >>> from pycompiler.scipy import special
     >>> special.polygamma(1, 1.0)
@@ -114,7 +114,7 @@ def gammaincc(a: Any, x: Any) -> Array:
 
 
 def betaln(a: Any, b: Any) -> Array:
-    """The logarithm of the magnitude of the beta function; at its poles inf."""
+    """The logarithm of the magnitude of the beta function; inf at its poles."""
     return eager_jit(_betaln, *promoted_inexact("betaln", a, b))
 
 
@@ -123,8 +123,10 @@ def _betaln(a: Array, b: Array) -> Array:
 
 
 def _reflected(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
-    """a and b of the same magnitude of the beta function; whether they are others, and whether there is a pole. Where
-    one is 0, -1, -2, ... the function is finite for some whole numbers: (-1)**b B(1 - a - b, b), as SciPy has it."""
+    """Arguments with the same magnitude of beta; whether they differ from a and b; whether there is a pole.
+
+    If a is 0, -1, -2, ..., the function is finite for some whole numbers: (-1)**b B(1 - a - b, b), as in SciPy.
+    """
     swapped = lax.bitwise_and(_is_pole(b), lax.bitwise_not(_is_pole(a)))
     low, high = lax.select(swapped, b, a), lax.select(swapped, a, b)
     rest = lax.sub(lax.sub(1, low), high)
@@ -143,7 +145,7 @@ def beta(a: Any, b: Any) -> Array:
 def _beta(a: Array, b: Array) -> Array:
     first, second, finite, pole = _reflected(a, b)
     odd = lax.ne(lax.rem(second, 2), 0)
-    # Of two poles that of the second one says the sign.
+    # At two poles, the second one determines the sign.
     both = lax.bitwise_and(pole, lax.bitwise_and(_is_pole(b), lax.lt(lax.add(a, b), 1)))
     by_parity = lax.select(lax.bitwise_and(odd, lax.bitwise_or(finite, both)), _constant(a, -1), _constant(a, 1))
     by_gamma = lax.mul(lax.mul(_gammasgn(a), _gammasgn(b)), _gammasgn(lax.add(a, b)))
@@ -152,7 +154,7 @@ def _beta(a: Array, b: Array) -> Array:
 
 
 def betainc(a: Any, b: Any, x: Any) -> Array:
-    """The regularized incomplete beta function. There is no derivative by a or b.
+    """The regularized incomplete beta function. It has no derivative by a or b.
 
     >>> from pycompiler.scipy import special
     >>> special.betainc(2.0, 3.0, 0.5)
@@ -162,7 +164,7 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
 
 
 def factorial(n: Any, exact: bool = False) -> Array:
-    """gamma(n + 1); of a negative number 0. NotImplementedError for exact.
+    """gamma(n + 1); 0 for a negative number. NotImplementedError for exact.
 
     >>> from pycompiler.scipy import special
     >>> special.factorial(5.0)
@@ -170,7 +172,7 @@ def factorial(n: Any, exact: bool = False) -> Array:
     """
     if exact:
         raise NotImplementedError(
-            "factorial: exact integers of any size are not there; leave exact out, or use math.factorial of an int"
+            "factorial: exact integers of any size are not supported; leave exact out, or use math.factorial of an int"
         )
     return eager_jit(_factorial, *promoted_inexact("factorial", n))
 
@@ -180,7 +182,7 @@ def _factorial(n: Array) -> Array:
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
-    """How many ways there are to choose k of N things, as a float; with repetition, each as often as one likes.
+    """The number of ways to choose k of N things, as a float; with repetition, a thing may be chosen several times.
 
     >>> from pycompiler.scipy import special
     >>> special.comb(5, 2).round(2)
@@ -196,21 +198,21 @@ def _comb(n: Array, k: Array, *, repetition: bool) -> Array:
     possible = lax.bitwise_and(lax.bitwise_and(lax.le(k, n), lax.ge(n, 0)), lax.ge(k, 0))
     n, k = lax.select(possible, n, _constant(n, 0)), lax.select(possible, k, _constant(k, 0))
     rest = lax.sub(n, k)
-    # 1 / ((n + 1) B(n - k + 1, k + 1)), whose parts don't cancel.
+    # 1 / ((n + 1) B(n - k + 1, k + 1)), whose factors do not cancel.
     inverse = lax.add(lax.log1p(n), ops.betaln.bind(lax.add(rest, 1), lax.add(k, 1)))
     return lax.select(possible, lax.exp(lax.neg(inverse)), _constant(n, 0))
 
 
 @never_weak
 def poch(z: Any, m: Any) -> Array:
-    """Pochhammer's symbol, gamma(z + m) / gamma(z); 1 where m is 0."""
+    """Pochhammer's symbol, gamma(z + m) / gamma(z); 1 if m is 0."""
     return eager_jit(_poch, *promoted_inexact("poch", z, m))
 
 
 def _poch(z: Array, m: Array) -> Array:
     end = lax.add(z, m)
     pole, pole_at_end = _is_pole(z), _is_pole(end)
-    # Of two poles the quotient is that of their reflections.
+    # At two poles, the quotient is that of the reflections.
     both = lax.bitwise_and(pole, pole_at_end)
     one = _constant(z, 1)
     value = _rising(lax.select(both, lax.sub(one, end), lax.select(pole, one, z)), m)
@@ -247,7 +249,7 @@ def multigammaln(a: Any, d: Any) -> Array:
     except TypeError:
         raise TypeError(f"multigammaln: the dimension must be a Python integer, got {d!r}") from None
     if d > _MOST_DIMENSIONS:
-        raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: there is a term for each")
+        raise OverflowError(f"multigammaln: the dimension {d} is above {_MOST_DIMENSIONS}: each adds a term")
     (a,) = promoted_inexact("multigammaln", a)
     return eager_jit(_multigammaln, a, d=d)
 
@@ -260,7 +262,7 @@ def _multigammaln(a: Array, *, d: int) -> Array:
 
 
 def bernoulli(n: int) -> Array:
-    """The numbers of Bernoulli of the orders 0 to n, with B(1) = -1/2. n is a Python integer, not below 0."""
+    """The Bernoulli numbers of the orders 0 to n, with B(1) = -1/2. n is a Python integer, not below 0."""
     try:
         n = operator.index(n)
     except TypeError:

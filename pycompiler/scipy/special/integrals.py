@@ -16,7 +16,7 @@ from pycompiler.scipy.special.error import wide_float
 
 @never_weak
 def exp1(x: Any) -> Array:
-    """The exponential integral E1, the integral of exp(-t) / t from x > 0 on; below 0 nan."""
+    """The exponential integral E1, the integral of exp(-t) / t from x > 0 to infinity; nan below 0."""
     return ops.exp1.bind(*promoted_inexact("exp1", x))
 
 
@@ -29,7 +29,7 @@ def expi(x: Any) -> Array:
 @nested(2)
 @never_weak
 def expn(n: Any, x: Any) -> Array:
-    """The integral of exp(-x t) / t**n from 1 on, for integral n >= 0 and x >= 0, else nan."""
+    """The integral of exp(-x t) / t**n from 1 to infinity, for integral n >= 0 and x >= 0, else nan."""
     return ops.expn.bind(*promoted_inexact("expn", n, x))
 
 
@@ -42,7 +42,7 @@ def fresnel(x: Any) -> tuple[Array, Array]:
 
 @never_weak
 def sici(x: Any) -> tuple[Array, Array]:
-    """The sine integral and the cosine integral; the latter is that of |x|, but nan at -inf."""
+    """The sine integral and the cosine integral. The cosine integral is that of |x|, except nan at -inf."""
     return eager_jit(_sici, *promoted_inexact("sici", x))
 
 
@@ -54,14 +54,14 @@ def _sici(x: Array) -> tuple[Array, Array]:
 @nested(1)
 @never_weak
 def spence(x: Any) -> Array:
-    """The integral of log(t) / (1 - t) from 1 to x >= 0, below nan. float32 and float64, else TypeError."""
+    """The integral of log(t) / (1 - t) from 1 to x >= 0, nan for negative x. TypeError unless float32 or float64."""
     return ops.spence.bind(wide_float("spence", x))
 
 
 @never_weak
 def owens_t(h: Any, a: Any) -> Array:
-    """The probability that X > h and 0 < Y < a X of independent normal X and Y; of float16 and bfloat16 in float32, as
-    jax has it."""
+    """The probability that X > h and 0 < Y < a X for independent normal X and Y. float16 and bfloat16 are computed in
+    float32, as in jax."""
     given = promoted_inexact("owens_t", h, a)
     if get_aval(given[0]).dtype.itemsize < 4:
         given = [lax.convert_element_type(x, np.float32) for x in given]

@@ -1,6 +1,6 @@
 """Special functions of complex numbers: the Faddeeva function, spherical harmonics, the logarithm of gamma.
 
-They are composed of functions of the real and imaginary parts.
+They are compositions of functions of the real and imaginary parts.
 """
 
 import operator
@@ -28,7 +28,7 @@ def is_complex(x: Any) -> bool:
 
 @never_weak
 def wofz(z: Any) -> Array:
-    """The Faddeeva function exp(-z**2) erfc(-i z) of complex z; real numbers are taken as complex."""
+    """The Faddeeva function exp(-z**2) erfc(-i z) of complex z; real numbers are converted to complex ones."""
     (z,) = promoted_inexact("wofz", z)
     if not is_complex(z):
         z = cast(z, dtypes.with_parts(get_aval(z).dtype))
@@ -49,14 +49,14 @@ def complex_erfcx(z: Any) -> Array:
 
 
 def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None) -> Array:
-    """The spherical harmonic of degree n >= 0 and order m, both of integers, at the polar angle theta, which may lie
-    outside of 0..pi, and azimuth phi.
+    """The spherical harmonic of degree n >= 0 and order m, both integers, at the polar angle theta and the azimuth phi.
+    theta may lie outside of 0..pi.
 
-    Orthonormal on the sphere, with the phase of Condon and Shortley; 0 where abs(m) > n, so for negative n. The
-    arguments broadcast; a degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
+    Orthonormal on the sphere, with the phase of Condon and Shortley; 0 if abs(m) > n, which includes negative n. The
+    arguments broadcast. A degree above n_max, a Python integer, counts as n_max. NotImplementedError for diff_n.
     """
     if diff_n is not None:
-        raise NotImplementedError("sph_harm_y: diff_n is not there; differentiate with grad or jacfwd")
+        raise NotImplementedError("sph_harm_y: diff_n is not supported; differentiate with grad or jacfwd")
     n, m = promoted("sph_harm_y", n, m)
     for what, given in (("degree", n), ("order", m)):
         if not dtypes.is_integer(get_aval(given).dtype):
@@ -70,7 +70,7 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, 
 
 def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
     none = lax.lt(n, 0)
-    # The polar angle in 0..pi, with the same cosine, of which this is a function.
+    # The polar angle in 0..pi with the same cosine. The result depends only on the cosine.
     turned = lax.sub(theta, lax.mul(lax.round(lax.mul(theta, 1 / (2 * pi)), 1), 2 * pi))
     folded = lax.select(lax.lt(turned, 0), lax.neg(turned), turned)
     size = ops.sph_legendre.bind(lax.select(none, 0, n), m, folded)
@@ -79,15 +79,15 @@ def _sph_harm_y(n: Array, m: Array, theta: Array, phi: Array) -> Array:
 
 
 def complex_loggamma(z: Any) -> Array:
-    """The principal branch of log gamma of a complex array; at 0, -1, -2, ... nan.
+    """The principal branch of log gamma of a complex array; nan at 0, -1, -2, ...
 
-    Stirling's formula (DLMF 5.11.1) where it is good, near 0 after 8 steps of the recurrence, on the left half after
-    the reflection of D. Hare, "Computing the principal branch of log-Gamma", 1997.
+    Stirling's formula (DLMF 5.11.1) where it is accurate, near 0 after 8 steps of the recurrence. On the left half
+    plane, the reflection of D. Hare, "Computing the principal branch of log-Gamma", 1997, comes first.
     """
     x, y = real.bind(z), imag.bind(z)
     near_axis = lax.lt(lax.abs(y), 8)
     left = lax.bitwise_and(near_axis, lax.lt(x, 0.1))
-    # 1 - z stands for z on the left.
+    # On the left half plane, 1 - z replaces z.
     right_x = lax.select(left, lax.sub(1, x), x)
     right_y = lax.select(left, lax.neg(y), y)
     close = lax.bitwise_and(near_axis, lax.lt(right_x, 8))
@@ -115,9 +115,9 @@ def _stirling(z: Array) -> Array:
 
 def _reflection(x: Array, y: Array, left: Array) -> Array:
     """log(pi / sin(pi z)) on the branch that continues log gamma from the right."""
-    # Elsewhere 1/2 stands for z: what is not chosen must have a derivative.
+    # Elsewhere 1/2 replaces z, because values that are not selected must have a derivative, too.
     x = lax.select(left, x, broadcast_to(cast(0.5, get_aval(x).dtype), get_aval(x).shape))
-    # sin(pi z) by the distance to the nearest integer, so that it is exact near its zeros.
+    # sin(pi z) uses the distance to the nearest integer, so that it is accurate near its zeros.
     nearest = lax.round(x)
     turn = lax.mul(lax.sub(x, nearest), pi)
     odd = lax.ne(lax.rem(nearest, 2), 0)
@@ -125,7 +125,7 @@ def _reflection(x: Array, y: Array, left: Array) -> Array:
     sine, cosine = lax.mul(lax.sin(turn), lax.cosh(height)), lax.mul(lax.cos(turn), lax.sinh(height))
     sine, cosine = (lax.select(odd, lax.neg(part), part) for part in (sine, cosine))
     logarithm = lax.log(complex_.bind(sine, cosine))
-    # Whole turns that the principal logarithm has lost.
+    # Whole turns that the principal logarithm does not include.
     turns = lax.mul(lax.floor(lax.add(lax.mul(x, 0.5), 0.25)), 2 * pi)
     turns = lax.select(_is_negative(y), lax.neg(turns), turns)
     return complex_.bind(lax.sub(log(pi), real.bind(logarithm)), lax.sub(turns, imag.bind(logarithm)))

@@ -1,4 +1,4 @@
-"""The estimate of a density by a sum of Gaussian kernels."""
+"""The estimate of a density as a sum of Gaussian kernels."""
 
 from collections.abc import Callable
 from math import log, pi
@@ -31,10 +31,11 @@ _STATE = ("neff", "dataset", "weights", "covariance", "inv_cov")
 @register_pytree_node_class
 @with_boundary
 class gaussian_kde:  # noqa: N801 (SciPy's name)
-    """The density of d-dimensional points as the sum of Gaussians around each of n, a pytree of arrays.
+    """The density of d-dimensional points as the sum of Gaussians around each of n points, a pytree of arrays.
 
-    dataset: f[d, n], or f[n] for d = 1. bw_method: 'scott' (the default), 'silverman', a factor, or a function of this
-    object that gives one. weights: f[n], of any sum. Raises ValueError for other shapes, TypeError for complex data.
+    dataset: f[d, n], or f[n] for d = 1. bw_method: 'scott' (the default), 'silverman', a factor, or a function from
+    this object to a factor. weights: f[n], with any sum. Raises ValueError for other shapes, TypeError for complex
+    data.
     """
 
     neff: Any
@@ -91,7 +92,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
 
     @classmethod
     def tree_unflatten(cls, aux_data: None, children: Any) -> "gaussian_kde":
-        """The object of those arrays."""
+        """The object with these arrays."""
         made = cls.__new__(cls)
         made._set(**dict(zip(_STATE, children, strict=True)))
         return made
@@ -125,7 +126,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         return eager_jit(_density, self.dataset, self.weights, points, self.inv_cov, logarithm=True)
 
     def integrate_gaussian(self, mean: Any, cov: Any) -> Array:
-        """The integral of the density times that of a normal distribution."""
+        """The integral of the product of the density and a normal density."""
         mean = movement.atleast_1d(movement.squeeze(mean))
         cov = movement.atleast_2d(cov)
         for what, given, shape in (("mean", mean, (self.d,)), ("covariance", cov, (self.d, self.d))):
@@ -134,7 +135,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         return self._overlap(ufuncs.add(self.covariance, cov), movement.reshape(mean, (self.d, 1)), None)
 
     def integrate_kde(self, other: "gaussian_kde") -> Array:
-        """The integral of the product with another density of as many dimensions."""
+        """The integral of the product with another density of the same number of dimensions."""
         if other.d != self.d:
             raise ValueError(f"integrate_kde: the densities have {self.d} and {other.d} dimensions; both need the same")
         return self._overlap(ufuncs.add(self.covariance, other.covariance), other.dataset, other.weights)
@@ -146,7 +147,7 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         return reductions.sum(density if weights is None else ufuncs.multiply(density, weights))
 
     def integrate_box_1d(self, low: Any, high: Any) -> Array:
-        """The integral of a density of one dimension between two scalars."""
+        """The integral of a one-dimensional density between two scalars."""
         if self.d != 1:
             raise ValueError(f"integrate_box_1d: the density has {self.d} dimensions, it takes one of 1")
         if np.ndim(low) != 0 or np.ndim(high) != 0:
@@ -166,11 +167,11 @@ class gaussian_kde:  # noqa: N801 (SciPy's name)
         return ufuncs.add(indexing.getitem(self.dataset, (slice(None), chosen)), movement.moveaxis(spread, -1, 0))
 
     def integrate_box(self, low_bounds: Any, high_bounds: Any, maxpts: int | None = None) -> Array:
-        """Not there in several dimensions: NotImplementedError."""
-        raise NotImplementedError("integrate_box: is there in one dimension only; use integrate_box_1d")
+        """Raises NotImplementedError: it is not supported in several dimensions."""
+        raise NotImplementedError("integrate_box: is supported in one dimension only; use integrate_box_1d")
 
     def set_bandwidth(self, bw_method: Any = None) -> None:
-        """Not there, since the object does not change: NotImplementedError."""
+        """Raises NotImplementedError: the object does not change."""
         raise NotImplementedError("set_bandwidth: the bandwidth is fixed; make a new object with bw_method=")
 
     def _matched(self, name: str, points: Any) -> Array:
@@ -196,7 +197,7 @@ def _points(name: str, points: Any) -> Array:
 
 
 def _inverse(matrix: Array) -> Array:
-    """Of a symmetric positive matrix."""
+    """The inverse of a symmetric positive definite matrix."""
     lower = linalg.cholesky(matrix)
     identity = eye(get_aval(matrix).shape[0], dtype=get_aval(matrix).dtype)
     half = linalg.triangular_solve(lower, identity, left_side=True, lower=True)

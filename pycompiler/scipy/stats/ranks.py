@@ -16,7 +16,7 @@ from pycompiler.numpy.promotion import promoted_inexact
 
 
 class ModeResult(NamedTuple):
-    """The most frequent values, and how often they occur."""
+    """The most frequent values, and their counts."""
 
     mode: Array
     count: Array
@@ -32,7 +32,7 @@ def _check_policy(name: str, policy: str) -> None:
 
 
 def _run_starts(ordered: Array) -> Array:
-    """Whether each element of sorted lines (the last dimension) differs from the one before it; nans are alike."""
+    """Whether each element of sorted lines (the last dimension) differs from the one before it; nans count as equal."""
     shape = get_aval(ordered).shape
     last = len(shape) - 1
     before = lax_movement.slice_in_dim(ordered, 0, shape[last] - 1, axis=last)
@@ -48,7 +48,7 @@ def _positions(shape: tuple[int, ...]) -> Array:
 
 
 def _run_bounds(starts: Array) -> tuple[Array, Array]:
-    """The number of each element's run, and where each run starts, followed by the length."""
+    """The number of each element's run, and the start of each run, followed by the length."""
     shape = get_aval(starts).shape
     length = shape[-1]
     number = lax.sub(cumulative.cumsum(cast(starts, dtypes.int32), -1), 1)
@@ -58,9 +58,9 @@ def _run_bounds(starts: Array) -> tuple[Array, Array]:
 
 
 def mode(a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False) -> ModeResult:
-    """The most frequent value along an axis (None: of all), the smallest of several, and its count.
+    """The most frequent value along an axis (None: of all elements), the smallest if there are several, and its count.
 
-    nans are alike. Of an empty array the mode is nan. nan_policy must be 'propagate'.
+    nans count as equal. The mode of an empty array is nan. nan_policy must be 'propagate'.
     """
     _check_policy("mode", nan_policy)
     check_arrays("mode", a)
@@ -94,10 +94,10 @@ def _mode(lines: Array) -> tuple[Array, Array]:
 
 
 def rankdata(a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate") -> Array:
-    """The ranks of the elements from 1 on, as floats: of all (flat), or along an axis.
+    """The ranks of the elements, from 1, as floats: of all elements (flat), or along an axis.
 
-    Equal ones get the 'average', 'min' or 'max' of their ranks, ranks without gaps ('dense'), or ranks in order
-    ('ordinal'). Where there is a nan, all are nan. nan_policy must be 'propagate'.
+    Equal elements get the 'average', 'min' or 'max' of their ranks, ranks without gaps ('dense'), or ranks in order
+    ('ordinal'). If one element is nan, all ranks are nan. nan_policy must be 'propagate'.
     """
     _check_policy("rankdata", nan_policy)
     check_arrays("rankdata", a)
@@ -129,7 +129,7 @@ def _rankdata(a: Array, *, axis: int, method: str, dtype: Any) -> Array:
 
 
 def _tied(run: Array, bounds: Array, method: str) -> Array:
-    """The ranks of runs by their bounds; 'average' gives twice them."""
+    """The ranks of runs from their bounds; for 'average', twice the ranks."""
     if method == "dense":
         return lax.add(run, 1)
     least = lax.add(taking.take_along_axis(bounds, run, -1), 1)
@@ -138,7 +138,7 @@ def _tied(run: Array, bounds: Array, method: str) -> Array:
 
 
 def sem(a: Any, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *, keepdims: bool = False) -> Array:
-    """The standard deviation divided by the root of the number of elements; with nan_policy='omit' without nans."""
+    """The standard deviation divided by the root of the number of elements. nan_policy='omit' ignores nans."""
     (a,) = promoted_inexact("sem", a)
     dtype = get_aval(a).dtype
     if nan_policy == "propagate":

@@ -1,15 +1,15 @@
-// Comparing with what is expected: within a tolerance, or the places that differ, and the status 2.
+// Comparing with expected arrays: within a tolerance, or the places that differ, and the status 2.
 
 // RUN: array-run %s --input='[1, nan, inf, 2]' --expect='[2, nan, inf, 4]'
 // RUN: array-run %s --input='[1, nan, inf, 2]' --expect='[2.0002, nan, inf, 4]' --rtol=1e-3
 // RUN: array-run %s --input='[1, nan, inf, 2]' --expect='[2.0002, nan, inf, 4]' --atol=1e-3 --rtol=0
 // RUN: not array-run %s --input='[1, nan, inf, 2]' --expect='[2.0002, nan, inf, 4]' 2>&1 | FileCheck %s --check-prefix=NEAR
-// NEAR: array-run: result 0 differs from what is expected in 1 of 4 elements (rtol=1e-05, atol=1e-08):
+// NEAR: array-run: result 0 differs from the expected array in 1 of 4 elements (rtol=1e-05, atol=1e-08):
 // NEAR-NEXT: {{^}}  at [0]: 2, expected 2.0002
 
 // RUN: bash -c 'array-run "$0" --input="[1, nan, inf, 2]" --expect="[2, 0, -inf, nan]" 2>&1; test $? = 2' %s \
 // RUN:   | FileCheck %s --check-prefix=FAR
-// FAR: differs from what is expected in 3 of 4 elements
+// FAR: differs from the expected array in 3 of 4 elements
 // FAR-NEXT: {{^}}  at [1]: nan, expected 0
 // FAR-NEXT: {{^}}  at [2]: inf, expected -inf
 // FAR-NEXT: {{^}}  at [3]: 4, expected nan
@@ -23,9 +23,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // RUN: array-run %s --entry=integers --input='[[1, -9223372036854775808]]' --expect='1=[[true, false]]'
 // RUN: not array-run %s --entry=integers --input='[[1, -9223372036854775808]]' --rtol=1 \
 // RUN:   --expect='[[1, -9223372036854775807]]' --expect='[[true, true]]' 2>&1 | FileCheck %s --check-prefix=INTEGERS
-// INTEGERS: result 0 differs from what is expected in 1 of 2 elements:
+// INTEGERS: result 0 differs from the expected array in 1 of 2 elements:
 // INTEGERS-NEXT: {{^}}  at [0,1]: -9223372036854775808, expected -9223372036854775807
-// INTEGERS: result 1 differs from what is expected in 1 of 2 elements:
+// INTEGERS: result 1 differs from the expected array in 1 of 2 elements:
 // INTEGERS-NEXT: {{^}}  at [0,1]: false, expected true
 func.func @integers(%x: tensor<1x2xi64>) -> (tensor<1x2xi64>, tensor<1x2xi1>) {
   %zero = array.constant dense<0> : tensor<1x2xi64>

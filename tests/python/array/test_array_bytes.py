@@ -1,4 +1,4 @@
-"""What arrays say of their memory, against NumPy's and jax's; which attributes they have."""
+"""The memory attributes of arrays, against NumPy's and jax's; the list of attributes that they have."""
 
 import ctypes
 import pickle
@@ -87,9 +87,9 @@ def test_traced_values_have_no_bytes(name):
         pc.jit(lambda x: getattr(x, name)())(pnp.ones(2))
 
 
-# Left out: jax raises for them, or shows what is its own.
+# Left out: attributes for which jax raises, or which show its internals.
 ABSENT = {"clone", "device_buffer", "device_buffers", "format", "traceback"}
-# NumPy's that write in place, or are of its own inside.
+# NumPy's methods that write in place, and its internals.
 IN_PLACE = {"fill", "getfield", "partition", "put", "resize", "setfield", "setflags"}
 
 
@@ -114,7 +114,7 @@ def test_arrays_have_the_attributes_of_jax_s_and_of_numpy_s():
         "mutable_qdd",
     }
     own |= {"parent", "to_concrete_value", "val"}
-    # Where the elements are, and whether, is known of arrays alone.
+    # Only arrays, not tracers, know the place of the elements and whether they are computed.
     placed = {"addressable_data", "addressable_shards", "committed", "delete", "devices", "global_shards", "is_deleted"}
     placed |= {"is_fully_addressable", "is_fully_replicated", "sharding"}
     assert theirs[0] - ours[0] - own - placed - ABSENT == set()

@@ -1,4 +1,4 @@
-"""`isinstance(x, Array)` is true of arrays and of what stands for them while a function is traced, of nothing else."""
+"""`isinstance(x, Array)` is true of arrays and of their stand-ins in traced functions, and of nothing else."""
 
 import functools
 from unittest import mock
@@ -15,7 +15,7 @@ X = pnp.arange(3.0)
 
 
 def seen(transform):
-    """What a function of one array is given by a transformation that calls it."""
+    """The argument that a transformation passes to a function of one array."""
     found = []
 
     def function(x):

@@ -1,4 +1,4 @@
-"""The methods and operators of arrays: against NumPy's, eagerly and on tracers; what they refuse, in which words."""
+"""The methods and operators of arrays: against NumPy's, eagerly and on tracers; refused arguments."""
 
 import copy
 import operator

@@ -1,4 +1,4 @@
-"""The operators of arrays: which function the runtime calls, and that both give the same."""
+"""The operators of arrays: the function that the runtime calls, and equal results of both."""
 
 import itertools
 import operator
@@ -66,7 +66,7 @@ def test_an_operator_is_its_function(apply):
 
 
 def calls_of_python(function):
-    """How many functions written in Python run beneath it."""
+    """The number of Python functions that run in the call."""
     count = 0
 
     def profile(frame, event, _):

@@ -1,4 +1,4 @@
-"""How arrays look in notebooks: what they are, a table of their elements, the corners of large ones."""
+"""Arrays in notebooks: their description, a table of their elements, the corners of large arrays."""
 
 from xml.etree import ElementTree
 

@@ -1,4 +1,4 @@
-"""Documented behaviour of dtypes, broadcasting, futures and where they are."""
+"""Documented behaviour of dtypes, broadcasting, futures and their devices."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""block_until_ready of a tree: what it takes, what it gives back, and what it raises."""
+"""block_until_ready of a tree: its arguments, results and errors."""
 
 import inspect
 import pickle

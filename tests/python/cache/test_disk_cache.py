@@ -1,4 +1,4 @@
-"""The disk cache: new processes load what others compiled, damage is told and repaired, the folder is private."""
+"""The disk cache: new processes load code of others, damage is reported and repaired, the folder is private."""
 
 import os
 import re
@@ -37,7 +37,7 @@ print("pycompiler._compiler" in sys.modules)
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """An empty cache of this test, of the processes that it starts too."""
+    """An empty cache for this test and the processes that it starts."""
     path = tmp_path / "cache"
     monkeypatch.setenv("PYCOMPILER_COMPILATION_CACHE_DIR", str(path))
     monkeypatch.setattr(cache, "_told", set())
@@ -56,7 +56,7 @@ def files(folder):
 
 
 def compiled(fun, *args, **options):
-    """What a function compiled for these arguments gives, and whether it was loaded."""
+    """The result of a function compiled for these arguments, and whether it was loaded."""
     made = pc.jit(fun, **options).lower(*args).compile()
     return made, made._compilation.from_disk
 
@@ -122,7 +122,7 @@ def test_an_error_names_the_line_of_this_program():
             made(x).block_until_ready()
         places = re.findall(r"model\.py:(\d+)", str(caught.value) + "".join(caught.value.__notes__))
         seen.append((was_loaded, set(places)))
-    # Of the last, one line stands for two: that is not the same code.
+    # In the last pair, one line stands for two: the code differs.
     assert seen == [(False, {"3"}), (True, {"5"}), (False, {"2"})]
 
 
@@ -171,7 +171,7 @@ def test_an_entry_of_a_huge_size_is_replaced(folder, size, says_so):
         code = size - len(whole) + code
         file.write_bytes(entry._HEAD.pack(magic, form, known, code) + whole[entry._HEAD.size :])
     try:
-        os.truncate(file, size)  # it holds nothing there, and takes no room
+        os.truncate(file, size)  # the file is sparse and uses no space
     except OSError:
         pytest.skip("this file system has no files of this size")
     pc.clear_caches()
@@ -206,7 +206,7 @@ def test_every_byte_is_watched():
         2.5,
         True,
         True,
-        # Of a module that is called, the places are those where it was exported.
+        # The places in a called module are those of its export.
         [("sort", "model.py:1"), ("fft", ""), ("qr", "elsewhere.py:2")],
         ((0, 1),),
     )
@@ -353,7 +353,7 @@ def test_what_is_larger_than_the_limit_is_not_kept_and_without_limit_all_is(kept
 
 def test_what_many_small_processes_write_is_counted(kept):
     for number in range(200):
-        # Each as another process would, that knows of no other.
+        # Each entry is read as in another process, which knows of no other entry.
         store.Store(kept.folder).write(str(number), bytes(5000), 500_000)
     assert 400_000 < sum(stored.size for stored in kept.entries()) <= 500_000
 
@@ -454,7 +454,7 @@ def test_the_command(folder, capsys):
     compiled(layer, pnp.ones((3, 4)))
     (first,) = files(folder)
     key, about = entry.describe(first.stem, first.read_bytes())
-    # The same function, as another compiler made it for another machine.
+    # The same function, from another compiler for another machine.
     other = entry.Key("ab" * 20, key.ir, key.options, "0.0.1 old", "x86_64 Other 12")
     other_file = folder / f"{other.digest}.entry"
     other_file.write_bytes(entry.pack(other, entry.Artifact(b"", "main", 0, 0, False, False, [], ()), about))
@@ -479,7 +479,7 @@ def test_the_command(folder, capsys):
     assert files(folder) == []
 
 
-# Keys: see test_fingerprints.py for the graph's part.
+# Keys: see test_fingerprints.py for the part of the graph.
 
 
 def test_a_key_holds_the_compiler_the_target_and_what_is_in_place(monkeypatch):

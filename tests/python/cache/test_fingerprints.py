@@ -1,4 +1,4 @@
-"""The digest of a graph holds all that its code is made from: whatever emission reads, and whatever may differ."""
+"""The digest of a graph covers all data of its code: all parameters that emission reads, and all differences."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def digest(fun, *args):
 
 
 class Recording(dict):
-    """Parameters that know which of them were read."""
+    """Parameters that record their reads."""
 
     def __init__(self, params):
         super().__init__(params)
@@ -48,7 +48,7 @@ class Recording(dict):
 
 
 def recorded(graph, found):
-    """Give every equation of a graph, and of those inside it, parameters that record."""
+    """Replace the parameters of each equation of a graph, and of inner graphs, by recording ones."""
     for equation in graph.equations:
         if not isinstance(equation.params, Recording):
             equation.params = Recording(equation.params)
@@ -69,7 +69,7 @@ clipped.defjvp(lambda primals, tangents: (clipped(*primals), tangents[0]))
 
 
 def everything(x):
-    """A program with every form that emission has."""
+    """A program with each form of emission."""
     x = pc.jit(lambda x: pnp.sin(x))(x) + clipped(x)
     x = pc.checkpoint(lambda x: pnp.cos(x))(x)
     x = lax.while_loop(lambda c: c.sum() < 3, lambda c: c + x, x)
@@ -86,7 +86,7 @@ def test_what_emission_reads_is_in_the_digest(monkeypatch):
     graph = graph_of(everything, ONES)
     equations = recorded(graph, [])
     assert {*module.READ} >= {*emit._FORMS} - {
-        # Of the call all parameters are read; of the others, no code is made.
+        # All parameters of the call are read; no code is made of the others.
         *(primitive for primitive in emit._FORMS if primitive.name in ("jit", "shard_map", "custom_lin", "take_first"))
     }
     emit.emit(graph, ir.Context())
@@ -102,7 +102,7 @@ def test_what_emission_reads_is_in_the_digest(monkeypatch):
 
 
 def changed(value):
-    """Another value of the same kind, none for what is no plain value."""
+    """Another value of the same kind; None for values that are not plain."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -133,7 +133,7 @@ def test_every_parameter_of_every_primitive_is_in_the_digest(name):
         avals = tuple(ShapedArray(x.shape, x.dtype) for x in sample.args)
         said = (avals, tuple((name, repr(value)) for name, value in sample.params.items()))
         own = of(avals, sample.params)
-        # Another set of shapes and parameters is another digest, and the same one the same.
+        # Other shapes and parameters give another digest, equal ones the same.
         assert found.setdefault(own, said) == said
         outs = primitive.shape_rule(*avals, **sample.params)
         outs = outs if primitive.multiple_results else (outs,)
@@ -215,7 +215,7 @@ def test_the_slots_of_calls_of_the_host_are_in_the_digest():
         return graph_of(f, ONES)
 
     plain, calling = solving(lambda v: v * 2), solving(lambda v: pc.pure_callback(np.abs, v, v))
-    # Of the solver, emission reads what it computes, and not the product that it inverts.
+    # Of a solver, emission reads the computation of the solution, not the product that it inverts.
     assert [len(host_calls(graph)) for graph in (plain, calling)] == [1, 2]
     assert fingerprint_of(plain).digest != fingerprint_of(calling).digest
 

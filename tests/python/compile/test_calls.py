@@ -1,4 +1,4 @@
-"""Calls of compiled functions: they are inlined, so they must have an end, and not too far away."""
+"""Calls of compiled functions. They are inlined, so recursion and deep nesting are errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pycompiler.core.tracing.graph import graphs_in
 
 
 def doubling(depth: int) -> Callable[[Any], Any]:
-    """Functions on top of each other that each call the one below twice."""
+    """A tower of functions; each calls the one below twice."""
     function: Callable[[Any], Any] = pc.jit(lambda x: x * 1.5)
     for _ in range(depth):
         below = function

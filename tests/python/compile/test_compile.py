@@ -37,7 +37,7 @@ def compile_text(text: str, context: ir.Context) -> _compiler.CompiledObject:
 def run(
     text: str, context: ir.Context, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Compile and run a module. `results` tell the shapes and dtypes of the results."""
+    """Compile and run a module. `results` are the shapes and dtypes of the results."""
     compiled = compile_text(text, context)
     executable = Executable.load(compiled.object, compiled.entry, compiled.arena_bytes, "test")
     arrays = [array_from_numpy(np.ascontiguousarray(x), ShapedArray(x.shape, x.dtype)) for x in inputs]
@@ -93,7 +93,7 @@ def test_unknown_stage(context: ir.Context) -> None:
 
 
 def test_the_stages_that_are_told_of_are_the_compilers() -> None:
-    # Before them is the graph, which is Python's; PTX has a compilation of its own.
+    # The stages before them are graphs in Python; PTX has a separate compilation.
     told = [stage for stage in STAGES if stage not in ("graph", "ptx")]
     assert _compiler.stage_names() == told
 
@@ -124,7 +124,7 @@ def test_constants(context: ir.Context) -> None:
 
 
 def test_temporaries_live_in_the_arena(context: ir.Context) -> None:
-    # Each product needs the whole one before it.
+    # Each product needs all elements of the one before it.
     text = """
     func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
       %0 = array.dot_general %x, %x contracting = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -196,7 +196,7 @@ def test_targets(context: ir.Context) -> None:
 
 
 def test_objects_hold_only_what_the_loader_takes(context: ir.Context, tmp_path: Path) -> None:
-    """Sections and relocations are those that the runtime's loader documents."""
+    """Sections and relocations are those in the documentation of the runtime's loader."""
     path = tmp_path / "object.o"
     path.write_bytes(compile_text(SUM, context).object)
     relocations = subprocess.run(["readelf", "-rW", path], check=True, capture_output=True, text=True).stdout

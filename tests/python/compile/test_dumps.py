@@ -44,7 +44,7 @@ def test_every_compilation_has_a_folder(tmp_path):
     assert "array.tanh" in (folder / "01-array.mlir").read_text()
     assert "llvm.func" in (folder / "05-llvm.mlir").read_text()
     assert "pcrt_main" in (folder / "07-asm.s").read_text()
-    # The next one, and one whose name is no name of a file.
+    # The next compilation, and a function whose name is not a valid file name.
     assert dumped(tmp_path / "new", lambda x: x - 3, X)[1] == ["0001-model", "0002-_lambda_"]
     (tmp_path / "new" / "10000-model").mkdir()
     assert "10001-_lambda_" in dumped(tmp_path / "new", lambda x: x - 4, X)[1]

@@ -1,4 +1,4 @@
-"""Signals while something compiles: what a handler raises surfaces, nothing stays locked, and the process ends."""
+"""Signals during a compilation: the handler's exception surfaces, nothing stays locked, and the process ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def long_program(length: int) -> Callable[[Any], Any]:
 
 @contextmanager
 def signal_after(seconds: float, handler: Any) -> Iterator[list[float]]:
-    """Has SIGALRM come; the list says when."""
+    """Start a timer for SIGALRM; the list records its arrival."""
     came: list[float] = []
 
     def handle(number: int, frame: Any) -> None:
@@ -61,9 +61,9 @@ def test_an_interrupt_surfaces_and_the_next_compilation_works() -> None:
     lowered = pc.jit(long_program(1500)).lower(X)
     with signal_after(0.3, signal.default_int_handler) as came, pytest.raises(KeyboardInterrupt):
         lowered.compile()
-    # Not after the pass, or all of them.
+    # The exception does not wait for the end of the pass, or of all passes.
     assert time.monotonic() - came[0] < 5
-    # What was left may go on: another module is compiled meanwhile, here and in another thread.
+    # The interrupted compilation may go on. Meanwhile another module is compiled, here and in another thread.
     np.testing.assert_array_equal(np.asarray(pc.jit(lambda x: x * 2 + 1)(X)), X * np.float32(2) + np.float32(1))
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(np.asarray(pc.jit(lambda x: x - 3)(X))))
@@ -139,7 +139,7 @@ def test_a_pass_manager_is_interrupted() -> None:
 
     with signal_after(0.2, signal.default_int_handler), pytest.raises(KeyboardInterrupt):
         run_again_and_again()
-    # It is with whom works on it; the context is free when that ends.
+    # The worker owns the context, which is free when the worker ends.
     assert len(list(module.walk())) == 1
     passes.run(other)
     assert "linalg.generic" in str(other)

@@ -1,4 +1,4 @@
-"""`_compiler.ir` and `_compiler.passmanager`: the part of upstream's bindings that is here works as upstream's does."""
+"""`_compiler.ir` and `_compiler.passmanager`: the supported part of upstream's bindings works as upstream's does."""
 
 from __future__ import annotations
 

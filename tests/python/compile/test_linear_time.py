@@ -1,5 +1,7 @@
-"""What a program repeats takes time in proportion to compile: at most 2.5 times as long for twice as much of it. What is
-measured is the time of the processor, and the least of several tries: only a growth with a higher power fails."""
+"""Compile time is linear in the number of repetitions in a program: at most 2.5 times for twice the program.
+
+The minimum processor time of several tries is measured. Only growth with a higher power fails.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from pycompiler.core.config.config import config, enable_x64
 from pycompiler.ops import PRIMITIVES
 
 MOST = 2.5
-# Below this a ratio says little.
+# Below this time, a ratio means little.
 LEAST_SECONDS = 0.05
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32)
@@ -70,7 +72,7 @@ MARKED = [name if name in SAMPLED else pytest.param(name, marks=pytest.mark.full
 
 
 def seconds(function: Callable[..., Any], *args: Any) -> float:
-    """The processor's time to compile, of all threads."""
+    """The processor time of a compilation, over all threads."""
     pc.clear_caches()
     lowered = pc.jit(function).lower(*args)
     begin = time.process_time()
@@ -120,7 +122,7 @@ def side_by_side(name: str) -> Callable[[int], Callable[..., Any]]:
 
 
 def in_a_chain(name: str) -> Callable[[int], Callable[..., Any]] | None:
-    """Each link takes the first result of the one before; None where that is of another type than the operand."""
+    """A chain: each link takes the first result of the one before; None if that has another type than the operand."""
     primitive, sample = PRIMITIVES[name], sample_of(name)
 
     def link(*args: Any) -> Any:
@@ -132,7 +134,7 @@ def in_a_chain(name: str) -> Callable[[int], Callable[..., Any]] | None:
     return lambda length: lambda first, *rest: repeated(lambda x, _: link(x, *rest))(length)(first)
 
 
-# Without operands nothing tells one from another.
+# Operations without operands are all equal.
 NAMES = [name for name in sorted(PRIMITIVES) if name not in ("iota", "dim_as_value", "rng_bit_generator")]
 FEW = {"concatenate", "dynamic_update_slice", "scatter", "pow", "reduce_window_max"}
 SOME = [name if name in FEW else pytest.param(name, marks=pytest.mark.full) for name in NAMES]
@@ -158,7 +160,7 @@ def test_primitives_in_a_chain(name: str) -> None:
 
 @pytest.mark.parametrize("base", [np.array(3), np.array([[2, 3, -1, 5]]), np.array([[2], [3], [7]])])
 def test_integer_powers_of_what_is_broadcast(base: Any) -> None:
-    """A step for each bit of the exponent, however the operands lie."""
+    """A step for each bit of the exponent, for any layout of the operands."""
     exponents = np.arange(12).reshape(3, 4)
     with enable_x64(True):
         power = pc.jit(lambda x, n: x**n)

@@ -1,6 +1,6 @@
-"""Long sums are sums of blocks, whatever axes they go over and whatever is fused into them: against float64.
+"""Long sums are sums of blocks, for any axes and any fused operations: against float64.
 
-Equal numbers are the hardest: their rounding errors all have one sign.
+Equal numbers are the hardest case, because their rounding errors all have one sign.
 """
 
 import math
@@ -12,7 +12,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 
-# In registers, in rows of memory, cut into blocks of rows or of columns with a rest, with several loops around.
+# In registers, in rows of memory, cut into blocks of rows or of columns with a remainder, with several outer loops.
 SHAPES = [
     ((16384, 64), 0),
     ((16384, 128), 0),
@@ -87,7 +87,7 @@ def test_reductions_that_are_cut_and_are_no_sums_of_floats():
     np.testing.assert_allclose(sums, near.sum(0, dtype=np.float64), rtol=5e-7)
 
 
-# So many units in the last place of the exact sum of equal numbers: blocks of 128 lost up to 126.
+# The error limit in units of the last place of the exact sum of equal numbers: blocks of 128 lost up to 126.
 MOST_ULPS = 3
 EQUAL = np.array([0.1, 1 / 3, np.pi, 1e-3, 0.7, 1.1, 5 / 7, 1e10 / 3, 123.456], np.float32)
 LENGTHS = [100, 1000, 1023, 4097, 30011, 1 << 18, 300007, 1 << 22]
@@ -99,7 +99,7 @@ def ulps(got, exact):
 
 
 def worst(function, shape, count, dtype=np.float32):
-    """The greatest error of a sum of so many equal numbers."""
+    """The maximum error of a sum of `count` equal numbers."""
     return max(ulps(function(pnp.full(shape, c, dtype=dtype)), np.float64(c) * count) for c in EQUAL)
 
 
@@ -110,7 +110,7 @@ def worst(function, shape, count, dtype=np.float32):
     ids=["all", "last", "narrow", "registers", "memory", "middle"],
 )
 def test_sums_of_equal_numbers_are_nearly_exact(length, before, after):
-    # 16 million elements at most: more of them are the same loops, longer.
+    # At most 16 million elements: more elements run the same loops, only longer.
     length = min(length, (1 << 24) // math.prod((*before, *after)))
     shape = (*before, length, *after)
     assert worst(pc.jit(lambda x: x.sum(len(before))), shape, length) <= MOST_ULPS
@@ -188,7 +188,7 @@ def test_sums_of_random_numbers_lose_no_more_than_twice_what_numpy_loses(length)
         return np.sqrt(np.mean((np.asarray(got, np.float64) - exact) ** 2))
 
     total = pc.jit(lambda x: x.sum())
-    least = np.spacing(np.float32(exact.max())) / 4  # what the last rounding alone loses
+    least = np.spacing(np.float32(exact.max())) / 4  # the loss of the last rounding alone
     most = 2 * max(spread(x.sum(1)), least)
     assert spread(pc.jit(lambda x: x.sum(1))(x)) <= most
     assert spread([total(row) for row in x]) <= most

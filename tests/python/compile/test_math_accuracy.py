@@ -55,14 +55,14 @@ UNARY: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def power(x: Any, y: Any) -> Any:
-    """By float64 where mpmath would compute the digits of numbers beyond any range."""
+    """In float64 if mpmath would compute digits of numbers beyond any range."""
     beyond = abs(y * mpmath.log(abs(x))) > 800
     return mpmath.mpf(float(np.power(float(x), float(y)))) if beyond else mpmath.power(x, y)
 
 
 BINARY = {"pow": (np.power, power), "atan2": (np.arctan2, mpmath.atan2)}
 
-# Where formulas change, overflow, underflow or saturate; zeros, denormals, infinities and nan.
+# Places at which formulas change, overflow, underflow or saturate; zeros, denormals, infinities and nan.
 # fmt: off
 SPECIAL = np.array([
     0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1e-200, 1e-45, 1e-40, 1.1754943508222875e-38, 1e-20, 1e-8, 0.25, 0.5,
@@ -79,7 +79,7 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def every_exponent(step: int) -> np.ndarray:
-    """Every `step`-th float32 there is."""
+    """Each `step`-th float32."""
     return np.arange(0, 2**32, step, dtype=np.uint64).astype(np.uint32).view(np.float32)
 
 
@@ -101,7 +101,8 @@ def samples(count: int, dtype: Any) -> np.ndarray:
 
 
 def ulps(result: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """The error in units of the last place of the correctly rounded result; inf where class or sign of zero differ."""
+    """The error in units of the last place of the rounded exact result; inf if the class or the sign of zero
+    differs."""
     dtype = result.dtype
     with np.errstate(all="ignore"):
         rounded = exact.astype(dtype)
@@ -122,7 +123,7 @@ def assert_within(name: str, error: np.ndarray, result: np.ndarray, *operands: n
 
 
 def exactly(of_float: Callable[..., Any], of_mpmath: Callable[..., Any], *operands: np.ndarray) -> np.ndarray:
-    """The function to 40 digits, rounded to float64; where an operand is special, as float64 has it."""
+    """The function to 40 digits, rounded to float64; for special operands, the result of float64."""
     with np.errstate(all="ignore"):
         result = np.asarray(of_float(*operands)).copy()
     regular = np.isfinite(result) & np.all([np.isfinite(x) & (x != 0.0) for x in operands], axis=0)
@@ -153,7 +154,7 @@ def test_single(name: str) -> None:
 
 
 def worst_of_chunk(name: str) -> Callable[[Any], tuple[Any, Any]]:
-    """A function of a number n: the greatest error among the floats of the n-th chunk of patterns, and its place."""
+    """A function of a number n: the maximum error among the floats of the n-th chunk of bit patterns, and its place."""
     bind = PRIMITIVES[name].bind
 
     def worst(start: Any) -> tuple[Any, Any]:
@@ -212,7 +213,7 @@ def test_remainder_is_exact(dtype: Any) -> None:
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_every_half(name: str, dtype: str) -> None:
-    """Through f32, and rounded once more: within one unit, and in almost all cases right."""
+    """The result through f32, rounded once more: within one unit, and right in almost all cases."""
     x = np.arange(2**16, dtype=np.uint16).view(pnp.dtype(dtype))
     result = np.asarray(function(name)(x))
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Where temporaries lie, which of them there are, and that what is computed in place is computed right."""
+"""The places of temporaries, the list of them, and right results of computations in place."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Passes and rewrites that are written in Python, in pass managers beside those of C++, and by themselves."""
+"""Passes and rewrites in Python, in pass managers together with C++ passes, and alone."""
 
 import gc
 import re
@@ -68,7 +68,7 @@ def log_of_exp(op, rewriter):
 def test_a_rewrite(module):
     assert tanh_is_sin(module)
     assert names(module)[:3] == ["array.sin", "array.exp", "array.log"]
-    # In the place of the operation, at its line, with the type that follows.
+    # The result replaces the operation, at its line, with the inferred type.
     sin = find(module, "array.sin")
     assert 'loc("model.py":7:3)' in str(sin.location)
     assert str(sin.result.type) == "tensor<4xf32>"
@@ -110,7 +110,7 @@ def test_what_a_rewrite_raises_is_raised(module):
     passes.add(broken)
     with pytest.raises(KeyError, match="mine"):
         passes.run(module)
-    # It is good for the next run.
+    # The pass manager works in the next run.
     with pytest.raises(KeyError, match="mine"):
         passes.run(module)
 
@@ -188,7 +188,7 @@ def test_parts_of_another_context_are_refused(module):
         lambda: FunctionType.get([], [kind], own),
         lambda: ArrayAttr.get([attribute], own),
         lambda: DenseElementsAttr.get_splat(RankedTensorType.get([2], Type.parse("i32", own)), attribute),
-        # The last one: what was had before can't be used after it.
+        # The last run invalidates earlier handles.
         lambda: rewrite("array.tanh")(insert)(module),
     ):
         with pytest.raises(ValueError, match=r"the (attribute|type|location) is of another context"):
@@ -230,12 +230,12 @@ def test_changes_in_place(module):
             op.set_operand(0, owner.operands[0])
 
     assert skip(module)
-    # Nobody uses it any more.
+    # It has no users left.
     assert "array.tanh" not in names(module)
 
 
 def mark(root):
-    """A pass that counts the operations, and says so."""
+    """A pass that counts the operations and reports the number."""
     for op in root.walk():
         op.set_attribute("test.seen", Attribute.parse("true", context))
 
@@ -270,7 +270,7 @@ def test_one_pass_of_several_rewrites(module):
 
 def test_a_pass_that_breaks_the_module_is_told(module):
     def unbalance(root):
-        # A function without its end.
+        # A function without a terminator.
         find(root, "func.return").erase()
 
     passes = PassManager(context=module.context)
@@ -287,7 +287,7 @@ def test_operations_that_a_pass_erases_are_refused(module):
     for use in (lambda: log.name, lambda: result.type, lambda: log.erase()):
         with pytest.raises(ValueError, match="this part of the module was erased"):
             use()
-    # Others are as good as before, and what is made now is not what was there.
+    # Other handles stay valid, and new operations do not reuse old ones.
     assert inner.owner.name == "array.exp"
     made = module.operation.create(
         "array.exp",

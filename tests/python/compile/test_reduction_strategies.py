@@ -1,5 +1,5 @@
-"""Values of what array-vectorize-linalg does by shuffles, by nan-aware comparisons and in one sweep, at sizes around those of
-vectors and tiles, against NumPy."""
+"""Reductions of array-vectorize-linalg by shuffles, by nan-aware comparisons and in one sweep, against NumPy, at sizes
+around those of vectors and tiles."""
 
 import ml_dtypes
 import numpy as np
@@ -84,11 +84,11 @@ def test_first_of_equal_extremes(size, dtype):
 
 @pytest.mark.parametrize("size", [17, 300])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-@pytest.mark.filterwarnings("ignore:overflow")  # next to the greatest number
+@pytest.mark.filterwarnings("ignore:overflow")  # next to the maximum
 def test_places_of_special_values(size, dtype):
     finfo = np.finfo(dtype)
     special = [0.0, -0.0, finfo.smallest_subnormal, finfo.tiny, 1.0, finfo.max, np.inf, np.nan]
-    # Each beside what is next to it, and among what is behind it.
+    # Each value next to its neighbour, and among the elements after it.
     rows = [[sign * value, np.nextafter(dtype(sign * value), dtype(toward))] for value in special for sign in (1, -1)
             for toward in (-np.inf, np.inf)]  # fmt: skip
     x = np.zeros((2 * len(rows), size), dtype)
@@ -118,7 +118,7 @@ def test_extremes_of_halves(size, dtype, axis):
 
 @pytest.mark.parametrize(("rows", "columns"), [(17, 64), (18, 65), (63, 1003), (64, 130), (1003, 17)])
 def test_sums_over_rows(rows, columns):
-    # NumPy adds rows one after the other, and loses more.
+    # NumPy adds rows one after the other, which loses more.
     exact = lambda np, x: x.sum(0, dtype=np.float64).astype(np.float32)  # noqa: E731
     check(lambda np, x: x.sum(0), numbers(rows, columns), reference=exact, rtol=1e-5)
 

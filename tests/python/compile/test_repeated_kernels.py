@@ -1,4 +1,4 @@
-"""Code that repeats within a program is compiled once, as a function: the results, and what errors say, stay the same."""
+"""Repeated code in a program is compiled once, as a function. The results and the messages of errors stay the same."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def repeated(layer: Callable[[Any], Any], times: int) -> Callable[[Any], Any]:
 
 
 def same_as_one_by_one(layer: Callable[[Any], Any], x: Any, times: int) -> str:
-    """Compare with as many calls of one layer, bit for bit; returns the module at its loops."""
+    """Compare with the same number of calls of one layer, bit for bit. Returns the module at the stage of loops."""
     whole, one = pc.jit(repeated(layer, times)), pc.jit(layer)
     expected = x = pnp.asarray(x)
     for _ in range(times):
@@ -112,7 +112,7 @@ func.func @main(%x: tensor<96x96xf32>) -> tensor<96x96xf32> {
 def test_what_was_compiled_for_another_module_is_taken():
     module = ir.Module.parse(PRODUCT, ir.Context())
     _compiler.forget_objects()
-    # At this level the module has the functions of its product itself.
+    # At this level, the module contains the functions of its product.
     new = _compiler.compile_to_object(module, opt_level=2).object
     known = _compiler.compile_to_object(module, opt_level=2).object
     assert new == known

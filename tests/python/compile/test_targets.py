@@ -1,4 +1,4 @@
-"""What is compiled for lesser machines of the same kind gives the same results, run on this one; other kinds compile."""
+"""Code for lesser machines of the same kind gives the same results on this machine; other kinds compile."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNARY = ("exp", "log", "sin", "tan", "tanh", "sinh", "log1p", "expm1", "arctan",
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_math_functions_have_the_same_bits(cpu: str, dtype: str) -> None:
-    """Without an instruction that multiplies and adds with one rounding too."""
+    """Also without an instruction that multiplies and adds with one rounding."""
     rng = np.random.default_rng(0)
     largest = 30.0 if dtype == "float32" else 300.0
     x = np.concatenate([rng.uniform(-10, 10, 999), rng.uniform(-1, 1, 500), 10 ** rng.uniform(-largest, largest, 200)])
@@ -73,7 +73,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_have_close_results(cpu: str, name: str) -> None:
-    """Sums are taken in another order by vectors of another width."""
+    """Vectors of another width sum in another order."""
     function, shapes = PROGRAMS[name]
     rng = np.random.default_rng(1)
     inputs = tuple(rng.standard_normal(shape).astype(np.float32) for shape in shapes)
@@ -106,7 +106,7 @@ PRODUCTS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("form", PRODUCTS)
 def test_functions_of_the_build_give_the_same_bits(form: str, dtype: str) -> None:
-    """For another level of optimization than the default the module has the functions itself."""
+    """For another optimization level than the default, the module contains the functions."""
     function, shapes = PRODUCTS[form]
     rng = np.random.default_rng(0)
     inputs = tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
@@ -119,7 +119,7 @@ def test_functions_of_the_build_give_the_same_bits(form: str, dtype: str) -> Non
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "bfloat16"])
 @pytest.mark.parametrize("columns", [16, 45])
 def test_pairs_of_the_build_give_the_same_bits(columns: int, dtype: str) -> None:
-    """With the factors along the sum and across it."""
+    """Factors along the sum and across it."""
     wide = np.dtype(np.float32 if dtype == "bfloat16" else np.int32)
     rng = np.random.default_rng(0)
     left, right = (rng.integers(0, 99, shape).astype(dtype) for shape in ((37, 71), (71, columns)))

@@ -1,4 +1,4 @@
-"""Measured plans: every plan computes the same product, what was measured is kept and found again, nobody is in the way."""
+"""Measured plans: all plans compute the same product, measurements are stored and found again, nothing blocks."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ from pycompiler.core.config.config import config
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """An empty cache of this test, of the processes that it starts too, and short measurements."""
+    """An empty cache for this test and the processes that it starts, and short measurements."""
     path = tmp_path / "cache"
     monkeypatch.setenv("PYCOMPILER_COMPILATION_CACHE_DIR", str(path))
     monkeypatch.setattr(cache, "_told", set())
@@ -140,7 +140,7 @@ def test_what_was_measured_is_used_by_new_processes(folder):
     assert first[1] == "1 True"
     (file,) = plans(folder)
     kept = file.read_bytes()
-    # The code is in the cache as well: neither measured nor compiled again, whatever another measurement would give.
+    # The code is in the cache, too. It is neither measured nor compiled again, for any result of a measurement.
     assert finish(start({"depth": 256}, "measure")) == (first[0], "0 False")
     assert file.read_bytes() == kept
     usual = finish(start({}, "off"))
@@ -157,14 +157,14 @@ def test_two_processes_at_once_agree(folder):
 
 
 def tuned(fun, *args, tuning="measure"):
-    """The module of a function, and its result, as compiled with this setting."""
+    """The module of a function, and its result, compiled with this setting."""
     with pc.tuning(tuning):
         made = pc.jit(fun).lower(*args).compile()
         return made.as_text("array"), np.asarray(made(*args))
 
 
 def choosing(monkeypatch, plan):
-    """Measurements that choose this plan; what they were about."""
+    """Measurements that choose this plan, and the measured products."""
     measured = []
 
     def winner(trial, proposed):

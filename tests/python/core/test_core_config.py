@@ -1,4 +1,4 @@
-"""Settings: by environment, by call, by context; those that code depends on are in the key of the cache."""
+"""Settings: by environment, by call, by context. Settings that affect code are part of the cache key."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Symbolic dimensions: arithmetic is checked against numbers, what depends on a size is an error that names it."""
+"""Symbolic dimensions: arithmetic is compared with numbers; an operation that depends on a size names it."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ from pycompiler.core.types.aval import shaped, short
 from pycompiler.core.types.dtype import float32
 
 n, m = Dim("n"), Dim("m")
-# A symbol of each kind of bounds, and sizes that it allows.
+# A symbol with each kind of bounds, and sizes that it allows.
 SYMBOLS = {
     n: (1, 2, 5, 12),
     m: (1, 3, 7),
@@ -34,7 +34,7 @@ def at(x, sizes):
 
 
 def expressions(depth=3):
-    """Dimensions, each with a function from the symbols' sizes to its own by Python's arithmetic."""
+    """Dimensions, each with the same function on the symbols' sizes in Python's arithmetic."""
     leaves = st.one_of(
         st.sampled_from(list(SYMBOLS)).map(lambda symbol: (symbol, lambda sizes: sizes[repr(symbol)])),
         st.integers(-3, 9).map(lambda i: (i, lambda sizes: i)),
@@ -219,7 +219,7 @@ def test_one_name_has_one_set_of_bounds():
     ):
         with pytest.raises(ValueError, match=r'n stands for two different dimensions, Dim\("n".*\) and Dim\("n".*\)'):
             mix()
-    # The bounds are those of the sizes that there are.
+    # The bounds are those of the actual sizes.
     assert Dim("n", min=3, multiple_of=4) + Dim("n", min=4, multiple_of=4) == 2 * Dim("n", multiple_of=4)
 
 

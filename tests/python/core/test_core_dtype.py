@@ -1,4 +1,4 @@
-"""Element types: promotion is JAX's for all combinations, narrowing is told once for each place."""
+"""Element types: promotion is JAX's for all combinations; narrowing is reported once for each place."""
 
 import itertools
 import warnings
@@ -14,7 +14,7 @@ SCALARS = [True, 1, 1.0, 1j]
 
 
 def promoted(result_type, values):
-    """The common type, or None where there is none."""
+    """The common type; None if there is none."""
     try:
         return result_type(*values)
     except (TypeError, jax.dtypes.TypePromotionError):
@@ -28,7 +28,7 @@ def by_jax(*values):
 @pytest.mark.parametrize("x64", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_promotion_is_that_of_jax_for_all_triples(x64, count):
-    # Of the small types two of each kind in the triples, which are many.
+    # Only two small types of each kind are in the triples, which are many.
     chosen = [d for d in dtypes.DTYPES if count < 3 or not dtypes.is_small(d)]
     chosen += [dtypes.SMALL[name] for name in ("float8_e4m3fn", "float4_e2m1fn", "int4", "uint4") if count == 3]
     with jax.enable_x64(x64), enable_x64(x64), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Graphs: what is recorded, how it prints, what is checked, what is dead."""
+"""Graphs: recorded equations, printing, checks, dead code."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What is bound late: filled by the modules that say so, an error that names them until then."""
+"""Hooks that later modules fill. Until then, an error names the module."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from pycompiler.core.hooks import Hooks, hooks
 from pycompiler.core.tracing.structural import add
 from pycompiler.sharding import SingleDeviceSharding
 
-# Before the fixture of this folder has operations evaluated by their references.
+# This runs before the fixture of this folder makes references evaluate operations.
 FILLED_BY = {name: getattr(hooks, name).__module__ for name in Hooks.__slots__}
 
 

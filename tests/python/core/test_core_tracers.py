@@ -1,4 +1,4 @@
-"""What a tracer answers when its value is asked for, and when it is used after its time."""
+"""Tracers: errors when their value is requested, and when they are used after the end of their trace."""
 
 import re
 
@@ -112,7 +112,7 @@ def test_a_leaked_tracer_names_the_function_that_made_it(transform):
     assert "What to do: return the value" in str(caught.value)
     if transform is make_jaxpr:
         assert f"made at {__file__}:{line_of(leaky, 1)} (leaky)" in str(caught.value)
-    # Nor may it slip into another graph.
+    # The tracer must not enter another graph, either.
     with pytest.raises(errors.UnexpectedTracerError):
         make_jaxpr(lambda x: mul.bind(x, leaked[0]))(1.0)
 

@@ -1,4 +1,4 @@
-"""What tracing, differentiating and lowering cost, in calls of functions: the count does not depend on the machine."""
+"""The cost of tracing, differentiating and lowering, in function calls: the count does not depend on the machine."""
 
 import sys
 import warnings
@@ -37,7 +37,7 @@ def test_calls_for_an_operation_are_few_and_as_many_in_a_long_program():
         warnings.simplefilter("ignore")
         lowered(10)  # loads the compiler, meets each kind of operation
         short, long = (calls_of(lambda length=length: lowered(length)) for length in (100, 1100))
-    # An operation and its number: traced, linearized, transposed, pruned, emitted. They were 489 when this was written.
+    # An operation and its number of calls: traced, linearized, transposed, pruned, emitted. The first count was 489.
     each = (long - short) / 1000
     assert each < 600
     assert short < 100 * each + 5000

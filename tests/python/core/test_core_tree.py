@@ -103,7 +103,7 @@ def test_dataclasses_are_registered_by_their_fields():
 
 
 def as_jax(x):
-    """A tree of ours with jax's key classes."""
+    """A tree of this package with jax's key classes."""
     return jax.tree.map(lambda key: getattr(jax.tree_util, type(key).__name__)(*vars(key).values()), x)
 
 

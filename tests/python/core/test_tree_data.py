@@ -1,4 +1,4 @@
-"""Registered containers whose data can't be hashed, or whose == gives an array: in trees, transformations and keys."""
+"""Registered containers with unhashable data, or data whose == gives an array: in trees, transformations and keys."""
 
 import dataclasses
 
@@ -24,14 +24,14 @@ tree_util.register_pytree_node(Box, lambda box: ((box.value,), box.data), lambda
 
 @dataclasses.dataclass
 class Mutable:
-    """Compared by its fields, without a hash; its == of arrays is no bool."""
+    """Data compared by its fields, without a hash; its == of arrays is not a bool."""
 
     sizes: list
     weights: np.ndarray
 
 
 class Odd:
-    """Hashed by identity, with an == that gives an array."""
+    """Data hashed by identity, whose == gives an array."""
 
     def __init__(self, values):
         self.values = np.asarray(values)
@@ -43,7 +43,7 @@ class Odd:
 
 
 class Refusing:
-    """Neither hashed nor compared."""
+    """Data that is neither hashed nor compared."""
 
     __hash__ = None
 
@@ -51,7 +51,7 @@ class Refusing:
         raise RuntimeError("can't be compared")
 
 
-# Makers of equal data, and of data that differs from it.
+# Makers of equal data, and of different data.
 DATA = {
     "list": (lambda: [1, 2], lambda: [1, 3]),
     "dict": (lambda: {"a": [1], "b": 2}, lambda: {"a": [1], "c": 2}),

@@ -1,4 +1,4 @@
-"""Structures taken apart and put together, and pickled: as jax's PyTreeDef, whose answers are compared."""
+"""Structures: decomposed, composed and pickled, compared with jax's PyTreeDef."""
 
 import collections
 import copy

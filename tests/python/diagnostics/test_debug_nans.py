@@ -1,4 +1,4 @@
-"""debug_nans and debug_infs: the first nan is an error that names the primitive and the line, wherever it is made."""
+"""debug_nans and debug_infs: the first nan is an error that names the primitive and the line, for any origin."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_eagerly_and_inside_of_jit():
         root = pnp.sqrt(x) + 1
         return root
 
-    # The line is the one that runs now, not the first that evaluated the primitive.
+    # The line is that of the current call, not of the first evaluation of the primitive.
     assert "return pnp.sqrt(x)" in fault(eager, -1.0)
     assert "root = pnp.sqrt(x) + 1" in fault(other, -2.0)
 

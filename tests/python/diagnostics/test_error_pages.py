@@ -21,7 +21,7 @@ def examples(name):
 
 
 def run(code, name):
-    # As a file of the user's, whose lines messages show.
+    # The example is a user's file, whose lines messages show.
     exec(compile(code, f"{name}.py", "exec"), {"__name__": "__main__"})
 
 
@@ -44,7 +44,7 @@ def test_every_class_that_is_raised_has_a_page():
         for name, value in vars(sys.modules["pycompiler.core.errors"]).items()
         if isinstance(value, type) and value.__module__ == "pycompiler.core.errors"
     }
-    # Those of arguments that don't fit say all in their message.
+    # Errors of arguments that don't fit have the whole explanation in their message.
     assert defined - {"ExplainedError", "ArgumentError", "AxisError"} == set(CLASSES)
     pages = Path(errors.__file__).parent / "pages"
     assert {path.stem for path in pages.iterdir()} == set(CLASSES)

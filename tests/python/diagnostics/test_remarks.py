@@ -1,4 +1,4 @@
-"""Remarks: what is given up without an error is told with its line, and counted; every kind stands in the page."""
+"""Remarks: each fallback is reported with its line, and counted; each kind is on the page."""
 
 import re
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_sizes_that_no_symbol_can_stand_for():
 
 
 def _carry_that_is_copied(scale):
-    """A branch hands on a value beside what it changes of it: no order of the steps is in place."""
+    """A branch passes on a value next to a changed version of it: no order of the steps works in place."""
 
     def body(i, carry):
         a, _, c = carry

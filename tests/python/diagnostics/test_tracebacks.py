@@ -1,4 +1,4 @@
-"""Tracebacks of errors: they end at the user's line, and show no frame of the package unless that is asked for."""
+"""Tracebacks of errors: they end at the user's line, and show frames of the package only on request."""
 
 import builtins
 import traceback
@@ -61,7 +61,7 @@ def iterate(x):
         pass
 
 
-# Programs whose error is at a line of theirs that says "here".
+# Programs whose error is at their line with the mark "here".
 CASES = {
     "operator": lambda: X + V,  # here
     "comparison": lambda: X < V,  # here
@@ -131,7 +131,7 @@ CASES = {
 
 
 def frames(error):
-    """The frames of an error, and of all that it was raised from or while handling."""
+    """The frames of an error, and of all its causes and contexts."""
     found, left = [], [error]
     while left:
         found += traceback.extract_tb(left[0].__traceback__)
@@ -160,7 +160,7 @@ def test_what_an_error_was_raised_from_is_filtered_too():
 
 
 def own_frames(mode):
-    """Of an error under a setting: the package's frames, and those of them that are marked to be hidden."""
+    """The package's frames of an error under a setting, and those of them that are marked as hidden."""
     with pc.config.override("traceback_filtering", mode):
         error = failure(lambda: pc.jit(bad)(1.0))
     found = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
@@ -177,7 +177,7 @@ def test_the_setting(monkeypatch):
     shown, marked = own_frames("tracebackhide")
     assert shown
     assert shown == marked
-    # IPython leaves marked ones out of what it prints, and its debugger still reaches them.
+    # IPython does not print marked frames, and its debugger still reaches them.
     monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)
     shown, marked = own_frames("auto")
     assert shown

@@ -1,4 +1,4 @@
-"""The generators of the reference and the list of names are tools; these tests compare the site with what they say."""
+"""The generators of the reference and the list of names are tools. These tests compare the site with their output."""
 
 import sys
 from pathlib import Path

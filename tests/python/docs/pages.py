@@ -1,15 +1,15 @@
-"""The examples of the documentation's pages: found, run in order in one namespace for each page, and compared.
+"""The examples of the documentation's pages: extracted, run in order in one namespace for each page, and compared.
 
-    ```python    is run; where it has `>>>` it is what `pycon` is
-    ```pycon     is a doctest: what is printed is compared
-    ```console   `$ command` lines are run in a shell, in a folder of the page's own; what they print is compared
-    ```mlir      is read by array-opt where it is a module or a function
-    ```python no-run   is shown: what raises an error is run by a test of its own, what measures is run by its reader
+    ```python    is run; a block with `>>>` is treated as `pycon`
+    ```pycon     is a doctest: the output is compared
+    ```console   `$ command` lines run in a shell, in a separate folder for the page; their output is compared
+    ```mlir      is read by array-opt if it is a module or a function
+    ```python no-run   is shown: separate tests run examples that raise, and readers run measurements
 
-In what is compared `...` stands for anything, white space counts once, and a float matches to six digits, or to those
-that are written. Lines that were typed are those of `<stdin>`, as in a session. A block with a title that is a file of
-the repository (```cpp title="dialect/lib/...") is not run: its lines are quoted from there, in this order.
-A page says by `devices: 4` in the YAML at its head that its examples need as many CPU devices.
+In compared output, `...` matches anything, white space counts once, and a float matches to six digits, or to the
+written digits. Typed lines have the file `<stdin>`, as in a session. A block with a title that is a file of the
+repository (```cpp title="dialect/lib/...") is not run: its lines must occur there, in this order. A page whose examples
+need several CPU devices has `devices: 4` in the YAML at its head.
 """
 
 import doctest
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 DOCUMENTS = [ROOT / "README.md", *PAGES]
 RUN = ("python", "pycon", "console", "mlir")
-# What is shown, and is no example: sources, names of files, commands of the loop (make), other formats.
+# Blocks that are shown and are not examples: sources, names of files, commands of the loop (make), other formats.
 SHOWN = (
     "text",
     "sh",
@@ -54,7 +54,7 @@ FLOAT = re.compile(r"[-+]?\d+\.\d*(?:e[-+]?\d+)?|[-+]?\d+e[-+]?\d+")
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, the number of its first line on the page, what stands in it, its title."""
+    """A fenced block: its language, the number of its first line on the page, its contents, its title."""
 
     language: str
     line: int
@@ -69,7 +69,7 @@ def head(page: Path) -> dict[str, Any]:
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced blocks of a page, in lists too."""
+    """The fenced blocks of a page, including those in lists."""
     found: list[Block] = []
     for token in MarkdownIt().parse(page.read_text()):
         language, _, rest = token.info.partition(" ")
@@ -80,7 +80,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 class Checker(doctest.OutputChecker):
-    """Compares as doctest does, but floats to the digits that are written: the last ones differ between machines."""
+    """Compares as doctest does, but compares floats to the written digits: the last digits differ between machines."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         got = TYPED.sub("<stdin>", got)
@@ -90,7 +90,7 @@ class Checker(doctest.OutputChecker):
 
     @staticmethod
     def as_written(want: str, got: str) -> str:
-        """`got` with each float that is the one that is wanted written as that is."""
+        """`got`, with each matching float in the written form of the expected one."""
         wanted = FLOAT.findall(want)
         found = list(FLOAT.finditer(got))
         if len(wanted) != len(found):
@@ -102,7 +102,7 @@ class Checker(doctest.OutputChecker):
 
 
 def unit_of_last_digit(text: str) -> float:
-    """10 to the power of the last digit that is written: 0.01 for 1.25, 1e-7 for 1.0e-6."""
+    """10 to the power of the last written digit: 0.01 for 1.25, 1e-7 for 1.0e-6."""
     mantissa, _, exponent = text.partition("e")
     return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
@@ -129,22 +129,22 @@ class Runner:
             self.run_python(block)
 
     def run_python(self, block: Block) -> None:
-        # Blank lines before it give every line the number that it has on the page.
+        # Blank lines before the code give each line its number on the page.
         exec(compile("\n" * (block.line - 1) + block.text, str(self.page), "exec"), self.namespace)
 
     def run_doctest(self, block: Block) -> None:
         name = f"{self.page.name}:{block.line}"
-        # A blank line ends what is expected, unless more of it follows.
+        # A blank line ends the expected output, unless more output follows.
         text = re.sub(r"(?<=\n)\n(?!\n|>>> |$)", "<BLANKLINE>\n", block.text)
         test = doctest.DocTestParser().get_doctest(text, {}, name, str(self.page), block.line - 1)
-        test.globs = self.namespace  # not a copy: later blocks see what this one defines
+        test.globs = self.namespace  # not a copy: later blocks see definitions of this one
         report: list[str] = []
         runner = doctest.DocTestRunner(checker=Checker(), optionflags=FLAGS, verbose=False)
         runner.run(test, out=report.append, clear_globs=False)
         assert not runner.failures, "".join(report)
 
     def run_console(self, block: Block) -> None:
-        # Of its own, since what is shown may list the disk cache or empty it.
+        # The page has a separate disk cache, because its examples may list or empty it.
         cache = {"PYCOMPILER_COMPILATION_CACHE_DIR": str(self.folder / "cache")}
         for command, want in commands(block.text):
             run = subprocess.run(
@@ -170,14 +170,14 @@ class Runner:
 
     def run_mlir(self, block: Block) -> None:
         if not re.search(r"^\s*(module|func\.func)\b", block.text, re.MULTILINE):
-            return  # one op, whose operands stand nowhere
+            return  # one op whose operands are not defined
         command = [ROOT / "build/bin/array-opt", "-o", "/dev/null", "-"]
         run = subprocess.run(command, input=block.text, capture_output=True, text=True)
         assert run.returncode == 0, f"{self.page}:{block.line}: array-opt does not take this:\n{run.stderr}"
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
-    """(command, what it prints) of a session in a shell: `$ ` opens a command, `> ` continues it."""
+    """The pairs (command, output) of a shell session: `$ ` opens a command, `> ` continues it."""
     command, printed = "", ""
     for line in text.splitlines(keepends=True):
         if line.startswith("$ "):
@@ -193,6 +193,6 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def shell_environment() -> dict[str, str]:
-    """`python` is this one, with this checkout's package; the tools of build/bin have no path before their names."""
+    """`python` is this interpreter with this checkout's package; the tools of build/bin are on the path."""
     places = [str(Path(sys.executable).parent), str(ROOT / "build" / "bin"), os.environ["PATH"]]
     return {**os.environ, "PATH": os.pathsep.join(places), "PYTHONPATH": str(ROOT)}

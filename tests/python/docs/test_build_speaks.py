@@ -1,4 +1,4 @@
-"""A build says before it begins how much there is to do, and in a log from time to time how far it is."""
+"""A build reports the amount of work before it begins, and its progress in a log from time to time."""
 
 import subprocess
 import sys
@@ -32,8 +32,8 @@ def test_the_last_step_is_told():
     [
         (0, 2, ""),
         (5, 2, ""),
-        (590, 2, "build: up to 590 steps by 2 jobs: about 9 minutes, and far less for what ccache has"),
-        (20, 1, "build: up to 20 steps by 1 job: about 1 minute, and far less for what ccache has"),
+        (590, 2, "build: up to 590 steps by 2 jobs: about 9 minutes, far less with a warm ccache"),
+        (20, 1, "build: up to 20 steps by 1 job: about 1 minute, far less with a warm ccache"),
     ],
 )
 def test_what_is_said_before(steps, jobs, said):
@@ -42,7 +42,7 @@ def test_what_is_said_before(steps, jobs, said):
 
 @pytest.fixture
 def tree(tmp_path):
-    """A build tree with steps enough to be told of, whose manifest a dry run takes for old, as CMake's with globs."""
+    """A build tree with enough steps for a report. A dry run considers its manifest old, as with CMake's globs."""
     names = [f"step{number}" for number in range(20)]
     rules = "rule step\n  command = touch $out\nrule look\n  command = true\n  restat = 1\n  generator = 1\n"
     manifest = "build always: phony\nbuild globs: look | always\nbuild build.ninja: look | globs\n"

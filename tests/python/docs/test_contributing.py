@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md lets a newcomer do is what happens: its tests pass, its edit applies, its commands are there."""
+"""The instructions of CONTRIBUTING.md work: its tests pass, its edit applies, its commands exist."""
 
 import re
 import shutil
@@ -12,7 +12,7 @@ PAGE = ROOT / "CONTRIBUTING.md"
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A folder that is like a checkout, to which a newcomer's tests can be added."""
+    """A folder like a checkout, to which tests of a newcomer can be added."""
     for name in ("pycompiler", "llvm-version.txt", "pyproject.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
     for folder in ("tests/lit/IR", "tests/python/numpy"):
@@ -27,7 +27,7 @@ def test_the_first_tests_pass_and_print_what_is_shown(checkout):
     assert len(shown) == 3
     for block in shown:
         runner.run(block)
-    # A test can fail, this one too.
+    # This checks that a test can fail.
     first = checkout / "tests/lit/IR/first.mlir"
     first.write_text(first.read_text().replace("return %[[X]]", "return %[[Y:.*]] : tensor<5xf32>"))
     again = subprocess.run(["lit", first], env=shell_environment(), capture_output=True, text=True, check=False)

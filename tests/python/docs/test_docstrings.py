@@ -1,4 +1,4 @@
-"""Every example in a docstring of the package runs and prints what stands there; floats as on the pages (pages.py)."""
+"""Each example in a docstring of the package runs and prints the written output; floats as on the pages (pages.py)."""
 
 import doctest
 import importlib
@@ -25,6 +25,6 @@ def test_the_examples_of_a_module_run(path):
     for test in tests:
         runner.run(test, out=report.append)
     assert not runner.failures, "".join(report)
-    # None may be overlooked: each stands in a docstring of something that the module has.
+    # No example may be missed: each is in a docstring of a member of the module.
     written = len(re.findall(r"^\s*>>> ", path.read_text(), re.MULTILINE))
     assert runner.tries >= written, f"{written} examples are written, {runner.tries} were found"

@@ -1,4 +1,4 @@
-"""What a newcomer and continuous integration meet first names what is there: targets, files, packages, one version."""
+"""The first files of newcomers and of continuous integration name existing targets, files, packages and one version."""
 
 import datetime
 import json
@@ -28,7 +28,7 @@ def jobs():
 
 
 def commands(jobs):
-    """What runs in the image, in every job."""
+    """The commands that run in the image, in all jobs."""
     return [step["with"]["run"] for job in jobs.values() for step in job["steps"] if "in-image" in step.get("uses", "")]
 
 
@@ -96,11 +96,11 @@ def test_the_image_installs_packages_by_the_makefiles_own_script():
     assert f"@{script}\n" in MAKEFILE[MAKEFILE.index("\nsystem:") :].partition("\n\n")[0] + "\n"
     assert f"\nRUN {script}\n" in lines
     copied = {name for line in re.findall(r"^COPY (.*)$", lines, re.M) for name in line.split()[:-1]}
-    # All that the script reads, and all that the image's context has.
+    # All files that the script reads, and all files in the image's context.
     read = set(re.findall(r"[a-z][\w-]*\.txt", (ROOT / script).read_text()))
     assert copied == {script, *read}
     assert copied == set(re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(), re.M))
-    # None of these packages is named a second time; what it names itself is what README.md asks for.
+    # None of these packages is listed twice. The packages in the script are those of README.md.
     named = set(re.search(r"--no-install-recommends ([\w+ -]+)$", lines, re.M)[1].split())
     assert named - {"ca-certificates"} == {"git", "python3", "make", "g++"}
     listed = set(re.sub("#.*", "", (ROOT / "apt-packages.txt").read_text()).split())

@@ -1,4 +1,4 @@
-"""The files, folders and tests that a page names are there."""
+"""The files, folders and tests that a page names exist."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from pages import DOCUMENTS, ROOT
 from test_pages import names
 
-# Of which `a/b` is a path; elsewhere it may be a quotient, or a folder of somebody's home.
+# In these, `a/b` is a path. Elsewhere it may be a quotient, or a folder of a user.
 FOLDERS = ("benchmarks/", "dialect/", "docs/", "examples/", "pycompiler/", "runtime/", "tests/", "tools/")
 TESTS = "".join(path.read_text() for path in (ROOT / "tests").rglob("*") if path.suffix in (".py", ".cpp"))
 
@@ -16,7 +16,7 @@ def spans(page):
 
 
 def is_there(path):
-    """A file, a folder, or a header as it is included; `<family>` stands for any name."""
+    """A file, a folder, or a header in the form of its include; `<family>` stands for any name."""
     pattern = re.sub(r"<\w+>", "*", path).rstrip("/")
     return any(True for start in ("", "*/include/") for _ in ROOT.glob(start + pattern))
 

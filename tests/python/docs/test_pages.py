@@ -1,4 +1,4 @@
-"""Every example of every page, and of the README, runs and prints what stands there. pages.py says how."""
+"""Each example of each page, and of the README, runs and prints the written output, by the rules in pages.py."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ def settings():
 
 
 def check(page, folder):
-    """Runs the page's examples, in a folder of their own; a setting that a page changes, it has to change back."""
+    """Run the page's examples in a separate folder. A page must restore the settings that it changes."""
     runner, before = Runner(page, folder), settings()
     try:
         with contextlib.chdir(folder):
@@ -42,7 +42,7 @@ def test_the_examples_of_a_page_run(page, tmp_path):
 
 @pytest.mark.parametrize("page", DOCUMENTS, ids=names(DOCUMENTS))
 def test_every_block_says_what_it_is(page):
-    """A block that could be run, but isn't, is found by its language."""
+    """A runnable block that does not run is found by its language."""
     for block in blocks(page):
         assert block.language in RUN + SHOWN, f"{page}:{block.line}: a block of {block.language or 'no language'!r}"
         if block.language not in RUN:

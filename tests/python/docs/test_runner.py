@@ -1,4 +1,4 @@
-"""The runner of examples finds what is wrong on a page, and lets pass what differs between machines alone."""
+"""The runner of examples finds errors on a page, and accepts differences between machines."""
 
 import pytest
 from pages import Runner, blocks, commands, head

@@ -1,4 +1,4 @@
-"""The site builds without a warning, of links too; its reference has every public function, op, pass and setting."""
+"""The site builds without warnings, also about links; its reference has all functions, ops, passes, settings."""
 
 import inspect
 import os
@@ -17,7 +17,7 @@ import pycompiler as pc
 from pycompiler._runtime import ArrayFunction
 from pycompiler.core.config.settings import TABLE
 
-# One worker builds the site, for all of them.
+# One worker builds the site, for all tests.
 pytestmark = pytest.mark.xdist_group("site")
 
 
@@ -56,7 +56,7 @@ def test_the_reference_has_every_method_of_arrays(site):
 
 
 def test_the_reference_has_every_op(site):
-    """Ops are the primitives' and some that the compiler makes."""
+    """Ops are those of the primitives and some that only the compiler creates."""
     pages = [page.parent for page in (site / "reference/ops").glob("*/index.html")]
     sources = "".join(path.read_text() for path in (ROOT / "dialect/include/array/IR").glob("*.td"))
     ops = re.findall(r'^def Array_\w+Op\s*:\s*\w+<\s*"(\w+)"', sources, re.M)
@@ -80,7 +80,7 @@ def test_the_reference_has_every_attribute(site):
 
 
 def test_the_table_of_attributes_is_complete():
-    """Every discardable attribute that is read or set anywhere; the others of the dialect's names are its ops."""
+    """All discardable attributes that are read or set anywhere. Other names of the dialect are its ops."""
     named = set()
     for folder, endings in (("dialect", ("*.h", "*.cpp", "*.td")), ("pycompiler", ("*.py",)), ("tools", ("*.cpp",))):
         for path in (path for ending in endings for path in (ROOT / folder).rglob(ending)):
@@ -99,6 +99,6 @@ def test_the_reference_has_every_setting(site):
 
 
 def test_every_block_is_one(site):
-    """What MkDocs does not take for a block it shows as text, with its fences."""
+    """A fence that MkDocs does not read as a block would appear as text."""
     pages = {page: page.read_text() for page in site.rglob("index.html")}
     assert not [str(page) for page, text in pages.items() if "```" in re.sub(r"<pre.*?</pre>", "", text, flags=re.S)]

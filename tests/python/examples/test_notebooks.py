@@ -1,4 +1,4 @@
-"""Every notebook of examples/ runs from top to bottom in a process of its own, where its own assertions hold."""
+"""Each notebook of examples/ runs from top to bottom in a separate process, and its assertions hold."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
-# Much longer than a notebook takes, since a machine that tests has other things to do.
+# Much longer than a notebook takes, because a testing machine has other work.
 SECONDS_OF_A_CELL = 240
 
 

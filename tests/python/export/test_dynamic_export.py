@@ -1,4 +1,4 @@
-"""Exported functions of symbolic sizes: loaded, and run at sizes that they were not tried at."""
+"""Exported functions of symbolic sizes: loaded, and run at sizes that were not tried before the export."""
 
 import subprocess
 import sys
@@ -128,5 +128,5 @@ def test_compiled_code_is_kept_on_disk(tmp_path):
     assert "Compiled <lambda>" in first
     assert "Loaded <lambda> from the disk cache" in again
     assert "compiler loaded: False" in again
-    # The bounds are part of what is kept.
+    # The bounds are stored in the file.
     assert "Compiled <lambda>" in other

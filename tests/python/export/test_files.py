@@ -1,4 +1,4 @@
-"""What is in the bytes of an exported function, and which bytes are refused: damage, later versions, unknown names."""
+"""The contents of exported files, and refused files: damage, later versions, unknown names."""
 
 import json
 
@@ -50,7 +50,7 @@ def test_every_damaged_byte_is_noticed(blob):
 
 @pytest.mark.parametrize("size", [0, 5, 20, 87, 300, -1])
 def test_a_file_that_is_cut_off(blob, size):
-    with pytest.raises(ValueError, match=r"no exported function|cut off"):
+    with pytest.raises(ValueError, match=r"not an exported function|cut off"):
         export.deserialize(blob[:size])
 
 
@@ -60,7 +60,7 @@ def test_a_file_with_something_behind_it(blob):
 
 
 def resealed(blob, change):
-    """The file with another description, and checksums that are right."""
+    """The file with another description, and correct checksums."""
     description, sections, _ = container.opened(blob)
     change(description)
     writer = container.Writer()
@@ -83,9 +83,11 @@ def test_later_versions_of_what_is_inside(blob):
         export.deserialize(resealed(blob, lambda d: d.update(dialect=7)))
     with pytest.raises(ValueError, match="version 9 of the calling convention"):
         export.deserialize(resealed(blob, lambda d: d["functions"][0].update(calling_convention=9)))
-    with pytest.raises(ValueError, match=r"of the size '2\*b if c else 1', and this version reads numbers and what is"):
+    with pytest.raises(
+        ValueError, match=r"of the size '2\*b if c else 1', and this version reads numbers and expressions"
+    ):
         export.deserialize(resealed(blob, lambda d: d["functions"][0]["in_avals"][0].update(shape=["2*b if c else 1"])))
-    # What is new, and may be left unread.
+    # New entries, which may stay unread.
     assert export.deserialize(resealed(blob, lambda d: d.update(comment="hello"))).call(X)["y"].shape == (3,)
 
 
@@ -161,11 +163,11 @@ def test_from_children_makes_the_instances():
 
 
 def test_what_can_not_be_registered():
-    with pytest.raises(ValueError, match="object is no container"):
+    with pytest.raises(ValueError, match="object is not a container"):
         export.register_pytree_node_serialization(
             object, serialized_name="object", serialize_auxdata=repr, deserialize_auxdata=repr
         )
-    with pytest.raises(ValueError, match="list is no namedtuple"):
+    with pytest.raises(ValueError, match="list is not a namedtuple"):
         export.register_namedtuple_serialization(list, serialized_name="list")
 
 
@@ -180,7 +182,7 @@ def test_a_name_that_is_not_registered_where_it_is_loaded(blob):
         export.deserialize(resealed(blob, lambda d: d["functions"][0].update(out_tree=tree)))
 
 
-# What can't leave the process.
+# Functions that cannot be exported.
 
 
 def test_callbacks_are_refused():
@@ -247,11 +249,11 @@ def test_derivatives_that_were_not_written(blob):
     assert versions[0] <= exported.calling_convention_version <= versions[1]
 
 
-# What a file says with a right checksum, and is not so.
+# Wrong contents with a correct checksum.
 
 
 def places(value, path=()):
-    """Every place in what JSON holds."""
+    """All places in a JSON value."""
     yield path
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, child in entries:
@@ -262,7 +264,7 @@ OTHERS = [None, True, -1, 3, 2**63, 10**400, 1.5, "", "*", "abc", "\ud800", [], 
 
 
 def changed(description, path, other):
-    """The description with something else at a place; without it if `other` is `places`."""
+    """The description with another value at a place; without the place if `other` is `places`."""
     whole = json.loads(json.dumps({"d": description}))
     at, holder = ("d", *path), whole
     for key in at[:-1]:
@@ -305,7 +307,7 @@ def test_a_description_that_lies_is_one_kind_of_error(with_everything, which):
                 loaded = export.deserialize(b"".join((head, checksum, written, *writer._parts)))
             except export.DeserializationError as error:
                 refused += str(error).startswith("deserialize: ")
-            else:  # what may be so, or is not looked at
+            else:  # the change is valid, or the entry is not read
                 assert repr(loaded).startswith("Exported(")
                 assert loaded.serialize is not None
     assert refused > 500
@@ -320,7 +322,7 @@ def test_a_description_that_lies_is_one_kind_of_error(with_everything, which):
         ),
         (lambda d: d["functions"][0].pop("out_tree"), "the out_tree of function 0 of the description: KeyError"),
         (lambda d: d["functions"][0].update(in_tree={"tuple": []}), "the in_tree of function 0 .* 0 arrays, and"),
-        (lambda d: d["functions"][0].update(module=[0, 1 << 40]), "the module of function 0 .*no place among"),
+        (lambda d: d["functions"][0].update(module=[0, 1 << 40]), "the module of function 0 .*not a place among"),
         (lambda d: d["functions"][0].update(module=[64, 4]), "the module of function 0 .*expected MLIR's bytecode"),
         (lambda d: d["functions"][0]["consts"][0].update(shape=["4"]), "the constants of function 0"),
         (lambda d: d["functions"][0].update(platforms=["tpu"]), "function 0 .*platforms .'tpu'"),
@@ -346,7 +348,7 @@ def test_a_module_of_another_signature(blob):
         export.deserialize(lying).call(X)
 
 
-# A module that is damaged, with a right checksum.
+# A damaged module with a correct checksum.
 
 DOUBLED = """
 func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -357,7 +359,7 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
 
 
 def with_module(text, damage=(), operations=None):
-    """An exported function of one f32[3] whose module is another, with these bytes at these places."""
+    """An exported function of one f32[3], whose module has other bytes at the given places."""
     description, sections, _ = container.opened(export.export(lambda x: x + x)(X).serialize())
     data = bytearray(ir.Module.parse(text, ir.Context()).operation.write_bytecode())
     for place, byte in damage:
@@ -388,7 +390,7 @@ def test_a_module_is_read_once():
     read = loaded._code.readable
     assert "array.add" in loaded.mlir_module()
     assert loaded._code.readable is read
-    # What this process has made is not read again.
+    # The process does not read its own modules again.
     assert export.export(lambda x: x * 3)(X)._code.readable is not None
 
 

@@ -1,4 +1,4 @@
-"""Modules of the array dialect as functions: `imported.module_function`, and what it gives to transformations."""
+"""Modules of the array dialect as functions: `imported.module_function`, and its use in transformations."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def test_bytecode_is_taken_as_text_is():
     np.testing.assert_array_equal(module_function(data)(X, K)[0], X * X)
 
 
-# Places and what is written there: MLIR's reader aborts, reads memory of others, has no end.
+# Places and written bytes: MLIR's reader aborts, reads foreign memory, or does not end.
 DAMAGE = {"aborts": (18, 0), "crashes": (152, 0), "hangs": (127, 1), "is no text": (15, 255), "is refused": (3, 0)}
 
 
@@ -134,7 +134,7 @@ def test_modules_that_are_refused(text, error, match):
 def test_a_module_of_a_later_version_of_the_dialect_is_refused():
     context = ir.Context()
     data = ir.Module.parse(NESTED, context).operation.write_bytecode()
-    # The version is a number of one byte, somewhere: 1 is written as 3, and 2 as 5.
+    # The version is a number of one byte at an unknown place: 1 is written as 3, and 2 as 5.
     messages = []
     for place, byte in enumerate(data):
         if byte == 3:
@@ -145,7 +145,7 @@ def test_a_module_of_a_later_version_of_the_dialect_is_refused():
     assert any("of version 2 of the array dialect, and this compiler reads versions up to 1" in m for m in messages)
 
 
-# What a module's run can't rest on is checked: docs/array-run.md, Modules from elsewhere.
+# The conditions of a run are checked: docs/array-run.md, Modules from elsewhere.
 
 EXTRACT = """
 func.func @main(%x: tensor<3xf32>, %i: tensor<i32>) -> tensor<f32> {

@@ -1,4 +1,4 @@
-"""A file that was exported on the CPU is compiled for the GPU where it is called: here for the emulated one."""
+"""A file that was exported on the CPU is compiled for the GPU of its call: here for the emulated one."""
 
 import os
 import subprocess

@@ -61,7 +61,7 @@ def loss(x):
 
 I8 = np.int8([[1, -2, 3]])
 D = {"a": (X, X[0]), "b": {1: I8, -2: I8}}
-# name: (function, arguments, order of the derivatives that are written)
+# name: (function, arguments, order of the written derivatives)
 CASES = {
     "closing_over": (closing_over(W), (X,), 0),
     "nested": (nested, (D,), 0),
@@ -120,7 +120,7 @@ def in_new_process(folder: Path, blobs: dict, **environment: str) -> dict:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What another process computes of all cases, with a disk cache of its own."""
+    """The results of all cases in another process, with a separate disk cache."""
     export.register_namedtuple_serialization(Point, serialized_name="tests.Point")
     blobs = {}
     for name, (f, args, order) in CASES.items():
@@ -184,7 +184,7 @@ def test_weak_types_are_kept():
     assert [aval.weak_type for aval in exported.in_avals] == [True, False]
     assert [aval.weak_type for aval in exported.out_avals] == [True, False]
     assert (exported.call(1.0, X)[0] + np.float16(1)).dtype == np.float16
-    # Weakness is no reason to refuse an array.
+    # A weak type is no reason to refuse an array.
     exported.call(np.float32(1), X)
 
 

@@ -1,4 +1,4 @@
-"""Exported functions as shared libraries: results, memory, threads, errors, in programs without Python too."""
+"""Exported functions as shared libraries: results, memory, threads, errors, also in programs without Python."""
 
 import ctypes
 import os
@@ -61,7 +61,7 @@ def pointer(array):
 
 
 def aligned(shape, dtype, offset=0):
-    """An array so many bytes after a multiple of 64."""
+    """An array at an offset in bytes from a multiple of 64."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.zeros(size + 128 + offset, np.uint8)
     start = -memory.ctypes.data % 64 + offset
@@ -181,7 +181,7 @@ def test_errors_of_calls(rows, tmp_path):
 
 @pytest.fixture(scope="module")
 def program(rows, tmp_path_factory):
-    """calls.c, linked with two libraries, by a C compiler that warns of everything."""
+    """calls.c, linked with two libraries by a C compiler with all warnings."""
     folder = tmp_path_factory.mktemp("program")
     spec = pc.ShapeDtypeStruct((2, 2), np.float32)
     decomposed = export.to_shared_object(lambda a: pnp.linalg.cholesky(a), folder / "libdecomposed.so", spec)
@@ -199,7 +199,7 @@ def run(program, *args, **environment):
 
 
 def test_a_program_with_threads_and_children(program):
-    # Too late to set the threads once there are some; no result differs, in the child neither.
+    # It is too late to set the threads once they exist. The results do not differ, also not in the child.
     assert run(program[0], "threads").stdout == "threads 0 34 0\nchild 0\n"
 
 
@@ -253,12 +253,12 @@ def test_names_of_c():
     names = ["params['w'][0]", "x", "X", "int", "0th", "['a']", "_x_", "args"]
     assert identifiers(names, ["args"]) == ["params_w_0", "x", "X_2", "int_", "_0th", "a", "x_3", "args_2"]
     for wrong in ("2d", "int", "a-b", "", "naïve"):
-        with pytest.raises(ValueError, match="is no name of a function in C"):
+        with pytest.raises(ValueError, match="is not a C function name"):
             export.to_shared_object(lambda x: x, "unused.so", X, name=wrong)
 
 
 def test_words_of_compilers(tmp_path, monkeypatch):
-    """A command with options links, and names that compilers know are no names of arguments."""
+    """A command with options links. Names that compilers reserve are not used for arguments."""
     monkeypatch.setenv("CXX", "c++ -m64")
     written = export.to_shared_object(lambda typeof, linux: typeof + linux, tmp_path / "f.so", X, X)
     assert "typeof_" in written.header.read_text()

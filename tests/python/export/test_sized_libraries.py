@@ -1,4 +1,4 @@
-"""Shared libraries of functions whose sizes are parameters: the C that is generated, and, compiled, what it does."""
+"""Shared libraries of functions whose sizes are parameters: the generated C, and its compiled results."""
 
 import ctypes
 import shutil
@@ -61,7 +61,7 @@ def link(tmp_path, library, code):
     flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-o", str(tmp_path / "lib.so"))
     inputs = [str(tmp_path / "lib.c"), str(tmp_path / "code.c"), str(_ARCHIVE)]
     subprocess.run(["cc", *flags, *inputs, "-lstdc++", "-lm", "-lpthread", "-ldl"], check=True)
-    # C++ takes the header too.
+    # A C++ compiler accepts the header, too.
     (tmp_path / "use.cc").write_text('#include "lib.h"\nint main() { return f_workspace_bytes(1, 2) > 0; }\n')
     subprocess.run(["c++", "-fsyntax-only", "-Wall", "-Werror", str(tmp_path / "use.cc")], check=True)
     return ctypes.CDLL(str(tmp_path / "lib.so"))

@@ -1,4 +1,4 @@
-"""The samples and the bounds of the table test are those of the CPU's."""
+"""The table test uses the samples and the bounds of the CPU."""
 
 import sys
 from pathlib import Path

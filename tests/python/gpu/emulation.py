@@ -1,9 +1,9 @@
 """Modules for a GPU, run on the CPU: kernels and launches alike are compiled for it.
 
 `Program(text)` takes a module after mapping and outlining: @main launches kernels of `gpu.module`s on its arguments,
-which have the roles of `array-prepare-entry` (`{array.role = "argument"}` or `"result"`). `array-emulate-gpu` makes
-functions of the kernels, the passes of the CPU lower them with @main, and the library of tests/emulator runs the
-threads of each launch. `OnKernels(function, *args)` does so with what `array-to-gpu` makes of a function.
+which have the roles of `array-prepare-entry` (`{array.role = "argument"}` or `"result"`). `array-emulate-gpu` turns the
+kernels into functions, the passes of the CPU lower them with @main, and the library of tests/emulator runs the threads
+of each launch. `OnKernels(function, *args)` does this with the output of `array-to-gpu` for a function.
 """
 
 import atexit
@@ -56,11 +56,11 @@ class Frame(ctypes.Structure):
 
 
 class LaunchError(Exception):
-    """What is wrong with a kernel."""
+    """An error in a kernel."""
 
 
 def run(*command, text=None):
-    """The standard output of a command; AssertionError with what it said when it fails."""
+    """The standard output of a command; AssertionError with the error output if the command fails."""
     done = subprocess.run([str(part) for part in command], input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{Path(command[0]).name} failed: {done.stderr[:4000]}"
     return done.stdout
@@ -73,7 +73,7 @@ def array_opt(text, *passes):
 
 @functools.cache
 def pipeline_to_kernels():
-    """What `array-to-gpu` does before kernels are a GPU's alone."""
+    """The passes of `array-to-gpu` before the passes for a real GPU."""
     command = [ARRAY_OPT, "--array-to-gpu", "--dump-pass-pipeline"]
     shown = subprocess.run(
         command, input="func.func @main() { return }", capture_output=True, text=True, check=True
@@ -110,8 +110,8 @@ def emulator():
 
 
 def guarded(size, alignment):
-    """So many bytes, before a page that nobody may touch, as near as the alignment allows. They are not zero: who reads
-    before writing shows."""
+    """Memory of `size` bytes that ends at a protected page, as near as the alignment allows. It is not zeroed, so that
+    reads before a write show."""
     room = -(-max(size, 1) // alignment) * alignment
     pages = -(-room // mmap.PAGESIZE) * mmap.PAGESIZE
     memory = np.frombuffer(mmap.mmap(-1, pages + mmap.PAGESIZE), np.uint8)
@@ -128,7 +128,7 @@ def empty(shape, dtype):
 
 
 def guarded_copy(array):
-    # On a device, what is allocated is aligned to more than its elements are.
+    # On a device, allocations have more alignment than their elements need.
     copied = guarded(array.nbytes, 16).view(array.dtype).reshape(array.shape)
     copied[...] = array
     return copied
@@ -139,8 +139,10 @@ def bytes_of(array):
 
 
 class Program:
-    """A module compiled and loaded. Calling it with arguments, and the arrays in which results come (`empty`), runs
-    @main. Accesses beyond the end of any of them fail, and so does a change of the arguments."""
+    """A compiled and loaded module. A call with arguments, and with arrays for results (`empty`), runs @main.
+
+    Accesses beyond the end of an array fail, and so does a change of the arguments.
+    """
 
     def __init__(self, text):
         lowered = array_opt(text, TO_LLVM)
@@ -188,7 +190,7 @@ def pointers(arrays):
 
 
 class OnKernels:
-    """A function compiled to kernels for these arguments. Running it gives the leaves of its result."""
+    """A function compiled to kernels for these arguments. A run returns the leaves of its result."""
 
     def __init__(self, function, *args):
         self.leaves, _ = pc.tree.flatten(args)

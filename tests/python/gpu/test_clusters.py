@@ -1,4 +1,4 @@
-"""Ops on the same rows as one kernel: softmax, normalization and their gradients, beside NumPy in f64."""
+"""Ops on the same rows as one kernel: softmax, normalization and their gradients, against NumPy in f64."""
 
 import os
 import re
@@ -155,7 +155,7 @@ def test_what_is_no_number_stays_in_its_row(columns):
     x[4, 1:] = -np.inf
     text, _, (got,) = compiled(pc.nn.softmax, x)
     assert launches(text) == 1
-    # The greatest value counts as zero where it is no number.
+    # If the maximum is not a number, it counts as zero.
     shift = np.where(np.isfinite(x.max(-1, keepdims=True)), x.max(-1, keepdims=True), 0)
     with np.errstate(all="ignore"):
         e = np.exp((x - shift).astype(np.float64))
@@ -207,7 +207,7 @@ def test_what_does_not_fit_follows_the_kernel():
 
 @pytest.mark.parametrize("shape", [(2, 3, 64, 48), (2, 2, 9, 33)], ids=str)
 def test_attention_weights(shape):
-    # The mask, computed before, is the same for all heads: rows of it are read by rows that lie apart.
+    # The mask is computed before, and is the same for all heads: rows that are apart read the same rows of it.
     x = data(*shape)
 
     def program(v):

@@ -1,5 +1,4 @@
-"""A GPU as a device, each time in a process of its own over the emulated driver: where arrays are, how they get there
-and back, and what goes wrong."""
+"""A GPU as a device, in separate processes with the emulated driver: the places of arrays, transfers, and errors."""
 
 import os
 import subprocess
@@ -15,7 +14,7 @@ cpu = pc.devices("cpu")[0]
 
 
 def run(code, driver=DRIVER, **environment):
-    """Runs a program, which has the names of PRELUDE, with a driver; what it printed, and what went wrong."""
+    """Run a program, which has the names of PRELUDE, with a driver; returns its output and its errors."""
     assert DRIVER.exists(), f"{DRIVER} is missing: build it (ninja -C build cuda-emulated)"
     unset = {"PYCOMPILER_PLATFORM", "PYCOMPILER_DEFAULT_DEVICE", "PYCOMPILER_NUM_CPU_DEVICES"}
     unset |= {"JAX_PLATFORMS", "JAX_PLATFORM_NAME", "JAX_DEFAULT_DEVICE"}  # JAX's names count as ours do
@@ -77,14 +76,14 @@ large = np.random.default_rng(0).standard_normal(3_000_000).astype(np.float32)
 x = pnp.asarray(large)
 assert x.copy_to_host_async() is None
 assert np.array_equal(np.asarray(x), large) and np.asarray(x) is not np.asarray(x)
-large[:] = 0  # what was sent is the program's again
+large[:] = 0  # the program owns the sent array again
 assert np.asarray(x).any()
 assert np.array_equal(np.asarray(pnp.arange(5)), np.arange(5)) and np.asarray(pnp.full(3, 7)).tolist() == [7, 7, 7]
 """)
 
 
 def test_kernels_are_assembled_once_for_a_driver(tmp_path):
-    """The disk cache has them as PTX, which every driver takes, and as what the driver made of it."""
+    """The disk cache has the kernels as PTX, which all drivers take, and in the form that the driver made of it."""
     code = """
 from pycompiler.cache import entry
 loaded = entry.unpack

@@ -1,5 +1,5 @@
-"""Symbols are for the CPU: on a GPU (here the emulated one) dynamic="auto" compiles for each size, and symbols that the
-program asks for are an error that says what to do."""
+"""Symbols are only for the CPU. On a GPU (here the emulated one), dynamic="auto" compiles for each size, and explicit
+symbols are an error that advises what to do."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Kernels of a GPU, run on the CPU: what threads of a block and lanes of a warp do with each other."""
+"""GPU kernels run on the CPU: cooperation of the threads of a block and of the lanes of a warp."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_a_sum_over_the_block_through_shared_memory():
     np.testing.assert_array_equal(out, x.sum(1))
 
 
-# Mode and offset, and for each lane which one it hears of, or -1.
+# Mode and offset, and for each lane the lane that it reads, or -1.
 SHUFFLES = {
     "xor 5": lambda lane: lane ^ 5,
     "up 3": lambda lane: lane - 3 if lane >= 3 else -1,
@@ -224,7 +224,7 @@ def test_a_transpose_through_shared_memory(waits):
     run = program(arguments, kernel, ((3, 2, 1), (32, 8, 1)))
     x = RNG.standard_normal((64, 96)).astype(np.float32)
     (y,) = run([x], [empty((96, 64), np.float32)])
-    # A barrier that is missing shows.
+    # A missing barrier shows in the results.
     assert np.array_equal(y, x.T) == waits
 
 
@@ -353,7 +353,7 @@ def test_an_access_beyond_the_shared_memory():
 
 @pytest.mark.parametrize("wrong", ["behind the result", "behind the argument", "into the argument"])
 def test_an_access_that_a_kernel_must_not_do(wrong):
-    # One element beyond 1024 is on the page that nobody may touch; beyond 1000, behind the result.
+    # An element beyond 1024 is on the protected page; an element beyond 1000 is after the result.
     size = 1000 if wrong == "behind the result" else 1024
     stored = "%x" if wrong == "into the argument" else "%y"
     run = program(

@@ -1,4 +1,4 @@
-"""Programs of several kernels, with loops and conditionals between them, on the CPU: as the CPU's own code has it."""
+"""Programs of several kernels, with loops and conditionals between them, on the CPU, against the CPU's own code."""
 
 import ml_dtypes
 import numpy as np
@@ -89,7 +89,7 @@ def test_kernels_give_what_the_cpu_gives(name):
         np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
 
 
-# So long that a thread, a warp, a block reduce them; the last of a warp's or a block's steps is not full.
+# Sizes that a thread, a warp, or a block reduces; the last step of a warp or block is not full.
 LENGTHS = (1, 31, 64, 300, 2049, 5000)
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int8", "int32", "int64", "uint32", "bool")
 
@@ -106,7 +106,7 @@ def reductions(arrays):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions_of_every_length(dtype):
     with enable_x64(True):
-        # Small integers: sums are exact in whatever order, but for half floats.
+        # Small integers: sums are exact in any order, except for half floats.
         arrays = [RNG.integers(-3, 4, (3, length)).astype(dtype) for length in LENGTHS]
         if dtype == "bool":
             arrays = [array & (RNG.random(array.shape) < 0.01) for array in arrays]

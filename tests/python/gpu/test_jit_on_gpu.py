@@ -1,4 +1,4 @@
-"""`jit` on a GPU: what is compiled for it, where it runs, loops and conditionals, donation, the disk cache."""
+"""`jit` on a GPU: compilation for it, the device of runs, loops and conditionals, donation, the disk cache."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
-"""The kernels of every primitive, those that PTX is made of, against its reference, on the CPU.
+"""The kernels of all primitives that become PTX, against their references, on the CPU.
 
-What calls a routine of the runtime (`array.runtime_call`) that has no kernel is left out.
+Calls of a runtime routine (`array.runtime_call`) without a kernel are left out.
 """
 
 import re
@@ -33,7 +33,7 @@ def on_kernels(primitive, every):
 
 
 def turned(name, got, want):
-    """Eigenvectors with the phase that those of the reference have: it is not determined."""
+    """Eigenvectors with the phase of the reference, because the phase is not determined."""
     if name != "eigh" or got.ndim < 2 or got.shape[-1] != got.shape[-2]:
         return got
     along = (want * got.conj()).sum(-2, keepdims=True)
@@ -41,7 +41,7 @@ def turned(name, got, want):
 
 
 def assert_agree(primitive, sample, got):
-    """That results are those of the reference, or as good where it is one of many."""
+    """Check that results equal those of the reference, or are as good if several results are right."""
     wanted = expected(primitive, sample)
     assert len(got) == len(wanted)
     if primitive.name == "svd" and len(got) == 3:
@@ -59,10 +59,10 @@ def test_kernels_give_the_reference(name):
         every = samples(name)
         compiled = on_kernels(primitive, every)
         if ROUTINE.search(compiled.kernels):
-            # Which samples?
+            # Select the samples.
             every = [sample for sample in every if not ROUTINE.search(on_kernels(primitive, [sample]).kernels)]
             if not every:
-                # The host's part, or what a GPU refuses (docs/gpu.md): test_primitives_on_gpu.py.
+                # Work of the host, or primitives that a GPU refuses (docs/gpu.md): test_primitives_on_gpu.py.
                 assert set(ROUTINE.findall(compiled.kernels)) <= WITHOUT_KERNELS
                 return
             compiled = on_kernels(primitive, every)

@@ -1,5 +1,5 @@
-"""NVIDIA's libraries behind the same operations: on the emulated GPU, emulated ones (tests/emulator/libraries), which
-compute what the real ones are documented to, and refuse what those refuse."""
+"""NVIDIA's libraries for the same operations. On the emulated GPU they are emulated (tests/emulator/libraries): they
+compute the documented results, and refuse the documented errors."""
 
 import ctypes
 import os
@@ -25,13 +25,13 @@ IS_EMULATED = any(device.device_kind.startswith("Emulated") for device in pc.dev
 
 
 def asks_the_emulation():
-    # Not as a mark: what devices there are, the process that runs the test knows.
+    # This is not a mark, because only the process that runs the test knows its devices.
     if not IS_EMULATED:
         pytest.skip("asks the emulated library")
 
 
 class Emulated:
-    """What tests ask of an emulated library."""
+    """The controls of an emulated library."""
 
     def __init__(self, name):
         self.library = ctypes.CDLL(os.environ[f"PYCOMPILER_{name.upper()}"])
@@ -45,7 +45,7 @@ class Emulated:
 
 
 def computed_by(name, function, *args):
-    """The result of a call, and how many computations it asked the library for; None on a real GPU."""
+    """The result of a call, and the number of computations of the library; None on a real GPU."""
     library = Emulated(name) if IS_EMULATED else None
     before = library.computations() if library else 0
     result = pc.tree.map(np.asarray, function(*args))
@@ -99,7 +99,7 @@ def test_products_of_every_layout_and_type(spec, dtype):
         left, right = operands(spec, dtype)
         got, count = computed_by("cublaslt", pc.jit(lambda a, b: pnp.einsum(spec, a, b)), left, right)
     assert got.dtype == dtype
-    # That of the last one is transposed, by the kernel that multiplies: with so few terms that is better.
+    # The last operand is transposed by the kernel that multiplies: with few terms, this is better.
     is_generated = spec == "mk,bkn->bmn" and dtype in (np.float32, np.float64)
     assert count in (0 if is_generated else 1, None)
     assert_product(got, left, right, spec)

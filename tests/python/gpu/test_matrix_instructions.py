@@ -112,7 +112,7 @@ def test_a_copy_that_fills_with_zeros():
     np.testing.assert_array_equal(d[0, :4], [1, 0, 0, 0])
 
 
-# Type of the factors and what is summed over: registers of A are two of a type of 16 bits.
+# The type of the factors and the number of summed terms; a register of A holds two numbers of 16 bits.
 PRODUCTS = [("f16", 8), ("bf16", 16), ("f32", 4), ("f32", 8)]
 
 
@@ -130,7 +130,7 @@ def test_products_of_every_type(kind, depth):
         code += f"""
       %k{q}f = arith.constant {4 * each * q} : index
       %k{q} = arith.addi %word, %k{q}f : index"""
-        # B stands transposed, so that what is summed over is contiguous.
+        # B is transposed, so that the summed dimension is contiguous.
         for matrix, row, number, count in (
             ("a", "%group", 2 * q, 2 * registers),
             ("a", "%group8", 2 * q + 1, 2 * registers),
@@ -151,7 +151,7 @@ def test_products_of_every_type(kind, depth):
     dtype = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}[kind]
     a, b = (RNG.integers(-8, 9, (rows, depth)).astype(dtype) for rows in (16, 8))
     if kind == "f32":
-        # The hardware does not look at the lower 13 bits.
+        # The hardware ignores the lower 13 bits.
         a = (a.view(np.uint32) | 0x1FFF).view(np.float32)
         exact = (a.view(np.uint32) & 0xFFFFE000).view(np.float32)
     else:
@@ -183,7 +183,7 @@ def shared_image(factor, terms_inner):
 
 
 def warpgroup_program(columns, kind, layouts, images, swizzle=1):
-    """One instruction on what stands in shared memory. Thread t leaves its sums in row t of the result."""
+    """One instruction on factors in shared memory. Thread t leaves its sums in row t of the result."""
     (a, a_leading, a_stride), (b, b_leading, b_stride) = images
     registers = columns // 2
     struct = f"!llvm.struct<({', '.join(['f32'] * registers)})>"

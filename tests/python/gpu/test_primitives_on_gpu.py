@@ -1,7 +1,7 @@
-"""Every primitive on a GPU, called as users call it, against its reference: the kernels that ship, and the host's code
+"""All primitives on a GPU, called as users call them, against their references: the shipped kernels, and the host code
 that launches them.
 
-What has no kernel is refused, with the advice to put the operands on a CPU.
+Primitives without a kernel are refused, with the advice to put the operands on a CPU.
 """
 
 import re

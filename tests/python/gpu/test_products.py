@@ -1,5 +1,5 @@
-"""Products as kernels that compute tiles, beside NumPy in float64: sizes at the edges of tiles, layouts, types, what is
-computed with them. `least-blocks=1` takes the largest tiles."""
+"""Products as tiled kernels, against NumPy in float64: sizes at the edges of tiles, layouts, types, epilogues.
+`least-blocks=1` takes the largest tiles."""
 
 from typing import Any
 
@@ -217,7 +217,7 @@ def test_convolutions_of_16_bits_and_their_gradients_have_tensor_cores(name):
 
 
 def rounded_to_tf32(array):
-    """Each element with 10 bits of mantissa, the nearest number, of two the one away from zero."""
+    """Each element rounded to 10 bits of mantissa; a tie rounds away from zero."""
     return ((array.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
 
 
@@ -259,7 +259,7 @@ def test_a_convolution_in_tf32():
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
 
 
-# Warpgroups: sizes beyond the tile, and more stages of terms than there are buffers.
+# Warpgroups: sizes beyond the tile, and more stages of terms than buffers.
 
 
 @pytest.mark.parametrize("dtype", [np.float16, BF16], ids=str)

@@ -1,5 +1,5 @@
-"""The kernels of every primitive compile to PTX that ptxas takes, for each generation of GPUs that is named in the
-documentation. What they compute is the subject of the emulated device's tests."""
+"""The kernels of all primitives compile to PTX that ptxas accepts, for each GPU generation in the documentation.
+The tests of the emulated device check their results."""
 
 import functools
 import importlib.util
@@ -21,13 +21,13 @@ from pycompiler.ops import PRIMITIVES
 
 ROOT = Path(__file__).resolve().parents[3]
 CHIPS = ("sm_80", "sm_90a", "sm_100a")
-# Primitives in one process of array-opt and one file of PTX.
+# The number of primitives in one process of array-opt and one file of PTX.
 BATCH = 30
 # They call routines of the runtime that have no kernels: array-to-gpu refuses them.
 WITHOUT_KERNELS = {"eig", "schur", "sylvester"}
 NAMES = sorted(set(PRIMITIVES) - WITHOUT_KERNELS)
 BATCHES = [NAMES[i : i + BATCH] for i in range(0, len(NAMES), BATCH)]
-# ptxas works on each of these for twenty seconds: without `full`, one of them for one chip will do.
+# ptxas takes twenty seconds for each of these. Without `full`, one of them is tested for one chip.
 SLOW = {"hyp1f1", "hyp1f1_grad_a", "hyp1f1_grad_b"}
 SAMPLED_SLOW = ("hyp1f1", "sm_90a")
 ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
@@ -50,7 +50,7 @@ def module_of(primitive, sample):
 
 @functools.cache
 def modules(name, every):
-    """The text of a primitive's samples: of all, or of the first of each combination of dtypes."""
+    """The text of a primitive's samples: all, or the first of each combination of dtypes."""
     primitive, seen = PRIMITIVES[name], set()
     texts = []
     with enable_x64(True):
@@ -63,7 +63,7 @@ def modules(name, every):
 
 
 def ptx_of(texts, chip):
-    """The PTX of each module that has kernels. Raises where a module does not compile."""
+    """The PTX of each module with kernels. Raises if a module does not compile."""
     run = subprocess.run(
         [ROOT / "build/bin/array-opt", "--split-input-file", f"--array-to-gpu=chip={chip}"],
         input="\n// -----\n".join(texts),
@@ -118,7 +118,7 @@ def test_what_has_no_kernel_is_refused_by_name(name):
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0)], ids=str)
 def test_routines_of_empty_matrices_are_assembled(shape, tmp_path):
-    """The vectors of nothing are there."""
+    """Vectors of no elements have kernels."""
     x = np.zeros(shape, np.float32)
     texts = [pc.jit(lambda a: pc.lax.linalg.svd(a, full_matrices=True)).lower(x).as_text()]
     assert check(texts, "sm_80", tmp_path) == 1
@@ -133,7 +133,7 @@ def test_ptxas_refuses_what_is_wrong(tmp_path):
 
 
 def assembled(function, shapes, dtype, chip, folder):
-    """What ptxas -v says of a function's kernels."""
+    """The report of ptxas -v about a function's kernels."""
     text = pc.jit(function).lower(*(np.zeros(shape, dtype) for shape in shapes)).as_text()
     (kernels,) = ptx_of([text], chip)
     (folder / "kernels.ptx").write_text(kernels)
@@ -170,7 +170,7 @@ def test_products_of_warpgroups_overlap(spec, tmp_path):
     shapes = [(2048, 2048)] * 2
     kernels, said = assembled(LAYOUTS[spec], shapes, ml_dtypes.bfloat16, "sm_90a", tmp_path)
     assert "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16" in kernels
-    # Else each instruction waits for the one before, which ptxas says in a warning.
+    # Otherwise each instruction waits for the one before, and ptxas warns about it.
     assert "serialized" not in said, said
     assert "warning" not in said, said
     assert_in_registers(said, 255)

@@ -1,5 +1,5 @@
-"""The routines of the runtime's library as kernels, at sizes that cross blocks and chunks, beside NumPy. Samples of all
-of their primitives, of all dtypes, are in test_kernels.py."""
+"""The routines of the runtime's library as kernels, at sizes that cross blocks and chunks, against NumPy.
+test_kernels.py has samples of all their primitives, of all dtypes."""
 
 import numpy as np
 import pytest

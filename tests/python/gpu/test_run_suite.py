@@ -1,4 +1,4 @@
-"""The execution suite of array-run, tests/lit/Run, on the GPU: every op from IR alone, but those without kernels."""
+"""The execution suite of array-run, tests/lit/Run, on the GPU: all ops from IR alone, except ops without kernels."""
 
 import re
 import subprocess

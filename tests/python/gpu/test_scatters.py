@@ -1,4 +1,4 @@
-"""Scatters as kernels: which launches they become, and what these compute, beside NumPy and the CPU."""
+"""Scatters as kernels: their launches and their results, against NumPy and the CPU."""
 
 import re
 
@@ -24,7 +24,7 @@ FLOATS = [np.float16, BF16, np.float32, np.float64]
 
 
 def rules_of(text):
-    """How scatters were launched."""
+    """The launches of scatters."""
     return {name.split("_")[1] for name in re.findall(r"gpu.launch_func\s+@kernels::@scatter(_\w+)", text)}
 
 
@@ -147,7 +147,7 @@ def test_counts_in_many_rows_are_atomic():
 
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 31, 32, 33, 64, 65, 1023, 1025, 4099])
 def test_pieces_of_sums(count):
-    # Runs that end and begin at every place of a piece; the last element takes most.
+    # Runs that end and begin at all places of a piece; the last element takes most updates.
     rng = np.random.default_rng(count)
     places = np.minimum(rng.integers(0, 3 * count, count), count // 2 + 1)
     updates = rng.standard_normal((count, 19)).astype(np.float32)
@@ -205,7 +205,7 @@ def test_columns_and_taken_elements():
 
 
 # Shape of x, of the updates, of the indices, and XLA's dimension numbers: windows at the front, at both sides of
-# what is indexed, part of a dimension; blocks that overlap, their dimensions before those of the indices; batches.
+# the indexed one, part of a dimension; blocks that overlap, their dimensions before those of the indices; batches.
 WINDOWS = [
     ((9, 4), (9, 30), (30,), ((0,), (1,), (1,), (), ())),
     ((3, 6, 5), (3, 40, 5), (40,), ((0, 2), (1,), (1,), (), ())),

@@ -36,7 +36,7 @@ def square():
 
 
 def over(function, *args, count=GPU_DEVICES):
-    """The function over the devices, which have a row of each argument, and by JAX's vmap."""
+    """The function on the devices, which each have a row of each argument, and by JAX's vmap."""
     mapped = pc.pmap(lambda *rows: function(lax, *rows), axis_name="i", devices=gpus(count))
     want = jax.vmap(lambda *rows: function(jax.lax, *rows), axis_name="i")
     return mapped(*args), want(*args)
@@ -103,7 +103,7 @@ def test_a_nan_is_everyones():
     same(*over(lambda c, x: (c.pmax(x, "i"), c.pmin(x, "i"), c.psum(x, "i")), values))
 
 
-# Those of 128 KiB and more are added in pieces, where there are as many for each.
+# Arrays of 128 KiB and more are summed in pieces.
 @pytest.mark.parametrize("size", [0, 1, 1000, 40000, 40001])
 def test_sums_of_any_size_are_the_same_bits_for_all(size):
     values = RNG.normal(size=(4, size)).astype(np.float32)
@@ -142,7 +142,7 @@ def test_collectives_in_loops_and_branches():
         loop = jax.lax.while_loop if c is jax.lax else pc.lax.while_loop
         scan = jax.lax.scan if c is jax.lax else pc.lax.scan
         total, steps = scan(lambda s, r: (s + c.psum(r, "i"), s * r), x[0] * 0, x)
-        # How often depends on what the devices have together.
+        # The number of iterations depends on values of all devices.
         ended = loop(lambda s: c.psum(s[0, 0] ** 2, "i") > 0.01, lambda s: s / 2, x)
         halved = cond(c.psum(x[0, 0], "i") > 0, lambda y: c.ppermute(y, "i", RING), lambda y: c.pmax(y, "i"), x)
         return total, steps, ended, halved
@@ -288,7 +288,7 @@ def test_pmap_as_documented():
     np.testing.assert_allclose(np.asarray(power), xs**2)
 
 
-# What goes wrong.
+# Errors.
 
 
 def test_devices_of_several_kinds_are_refused():

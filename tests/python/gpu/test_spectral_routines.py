@@ -1,5 +1,5 @@
-"""Singular values, the reductions of spectra and the exponential of a matrix as kernels: what defines them holds, at
-sizes that teams of threads share in several ways. Samples of the primitives are in test_kernels.py."""
+"""Singular values, reductions of spectra and the exponential of a matrix as kernels: their definitions hold, at sizes
+that teams of threads share in several ways. Samples of the primitives are in test_kernels.py."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def adjoint(a):
 
 
 def assert_small(error, dtype, scale=1.0, factor=20.0):
-    """So many roundings of numbers of this size."""
+    """A tolerance of `count` roundings of numbers of this magnitude."""
     limit = factor * np.finfo(dtype).eps * scale + np.finfo(dtype).tiny
     np.testing.assert_array_less(np.abs(error), np.broadcast_to(limit, error.shape))
 
@@ -37,7 +37,7 @@ def assert_orthonormal(columns, dtype=None):
 
 
 def assert_svd(a, s, u, vh):
-    """That a = u diag(s) vh, with orthonormal columns and rows, and values that are NumPy's."""
+    """Check that a = u diag(s) vh, with orthonormal columns and rows, and with NumPy's values."""
     wide = a.astype(np.result_type(a, np.float64))
     norm = np.linalg.norm(wide, axis=(-2, -1), keepdims=True)
     k = s.shape[-1]
@@ -126,13 +126,13 @@ def test_svd_of_what_is_not_finite(bad):
 
 
 def each_matrix(shape, *arrays):
-    """The parts of arrays for each matrix of a batch, where the matrices have this shape with the batch's."""
+    """The parts of arrays for each matrix of a batch, for matrices of this shape."""
     for i in np.ndindex(shape[:-2]):
         yield tuple(x[i] for x in arrays)
 
 
 def with_reflectors(form, columns, taus):
-    """Q form Qᴴ, where Q is the product of the reflectors in `columns`, whose places are one below the diagonal."""
+    """Q form Qᴴ, where Q is the product of the reflectors in `columns`, which begin one place below the diagonal."""
     n = form.shape[-1]
     q = np.eye(n)
     for k, tau in enumerate(taus):
@@ -162,7 +162,7 @@ def test_tridiagonal(shape, dtype, lower):
     given = np.tril(a) if lower else np.triu(a)
     strict = given - given * np.eye(shape[-1])
     whole = strict + adjoint(strict) + (given * np.eye(shape[-1])).real
-    # What stands in the other triangle is not read.
+    # The other triangle is not read.
     _, (factors, d, e, taus) = compiled(lambda m: lax.linalg.tridiagonal(m, lower=lower), a)
     for one, f, diagonal, beside, t in each_matrix(shape, whole.astype(dtype), factors, d, e, taus):
         form = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
@@ -185,7 +185,7 @@ def test_tridiagonal(shape, dtype, lower):
 @pytest.mark.parametrize("scale", [0.0, 0.01, 0.2, 0.8, 2, 5, 60])
 @pytest.mark.parametrize("shape", [(1, 1), (2, 5, 5), (21, 21)], ids=str)
 def test_expm(shape, scale, dtype):
-    """Of skew matrices, whose exponentials are well-conditioned, at norms that take each order and squarings."""
+    """Exponentials of skew matrices, which are well-conditioned, at norms for each order and number of squarings."""
     x = matrices(*shape, dtype=dtype)
     x = x - adjoint(x)
     norm = np.abs(x).sum(-1).max()

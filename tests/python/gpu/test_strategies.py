@@ -1,4 +1,4 @@
-"""How kernels share their work: programs at sizes at which warps, blocks and wide accesses take part, beside NumPy."""
+"""The division of work in kernels: programs at sizes that use warps, blocks and wide accesses, against NumPy."""
 
 import re
 
@@ -64,7 +64,7 @@ DTYPES = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.in
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
 @pytest.mark.parametrize("shape", [(1,), (7,), (4095,), (8192,), (100003,), (3, 20001), (2, 3, 5000)], ids=str)
 def test_few_long_rows_are_shared_by_blocks(shape, dtype):
-    # Small integers: the sums are exact in whatever order.
+    # Small integers: the sums are exact in any order.
     x = np.random.default_rng(3).integers(-3, 4, shape).astype(dtype)
     text, (greatest, first, either) = compiled(lambda v: (v.max(-1), v.argmin(-1), pnp.any(v == 3, -1)), x)
     np.testing.assert_array_equal(greatest, x.max(-1))

@@ -1,4 +1,4 @@
-"""Results whose size depends on data, under jit(f, dynamic=...): NumPy's numbers, bounds that never wait."""
+"""Results with data-dependent sizes, under jit(f, dynamic=...): NumPy's numbers, and bounds that never wait."""
 
 import asyncio
 import copy
@@ -71,7 +71,7 @@ CASES = {
     "of one": (lambda np_, x: x[x > 0] + 1, [X[:1]]),
 }
 
-# For what of named sizes.
+# Bounds for programs with named sizes.
 LEAST = {"of nothing": 0, "compress by few": 2}
 
 
@@ -81,7 +81,7 @@ def test_numpys_numbers(name, how):
     function, args = CASES[name]
     dynamic = "auto" if how == "auto" else {0: tuple(f"n{i}" for i in range(args[0].ndim))}
     if how == "named" and name == "unique rows":
-        # Its columns are keys of one sort, each by itself.
+        # The columns are keys of separate sorts.
         dynamic = {0: ("n0", None)}
     if how == "named" and name in LEAST:
         dynamic = {0: (pc.Dim("n0", min=LEAST[name]), *dynamic[0][1:])}
@@ -124,7 +124,7 @@ def test_several_results_share_their_sizes():
 
 
 class Slow:
-    """A function whose value comes when it is told to."""
+    """A function whose value arrives when the test releases it."""
 
     def __init__(self, fails=False):
         self.go = threading.Event()
@@ -152,14 +152,14 @@ def test_a_call_and_the_bound_do_not_wait():
     pc.block_until_ready(jitted(X))
     slow.go.clear()
     positive, doubled, total, places = jitted(X)
-    # Nothing of it is there.
+    # It has no elements.
     assert positive.max_shape == doubled.max_shape == (6,)
     assert places.max_shape == (6, 1)
     assert (positive.dtype, positive.ndim, total.shape, total.max_shape) == (np.float32, 1, (), ())
     assert not positive.is_ready()
     assert not doubled.is_ready()
     assert not total.is_ready()
-    # Its shape waits.
+    # Reading its shape waits.
     shapes = []
     reader = threading.Thread(target=lambda: shapes.append((positive.shape, doubled.shape)))
     reader.start()
@@ -170,7 +170,7 @@ def test_a_call_and_the_bound_do_not_wait():
     same(doubled, X[X > 0] * 2)
     same(total, X[X > 0].sum())
     same(places, np.argwhere(X > 0))
-    # What it is at most stays so.
+    # Its maximum shape stays.
     assert positive.max_shape == (6,)
     assert positive.is_ready()
 
@@ -266,7 +266,7 @@ def test_deletion_and_donation():
     with pytest.raises(Exception, match="deleted"):
         deleted.shape  # noqa: B018
     given = pnp.array(X)
-    # A result whose size is not known takes no argument's memory.
+    # A result of unknown size takes no argument's memory.
     same(auto(lambda x: x[x > 0] * 2, donate_argnums=0)(given), X[X > 0] * 2)
     assert not given.is_deleted()
     kept = auto(lambda x: x[x > 0])(X)
@@ -328,7 +328,7 @@ def test_bodies_of_loops_and_branches():
         auto(scanned)(M)
     with pytest.raises(ConcretizationTypeError, match="size="):
         auto(lambda x: lax.cond(x[0] > 0, lambda x: pnp.nonzero(x)[0].sum(), lambda x: 0, x))(X)
-    # Around them it may.
+    # Around them the size may depend on data.
     same(auto(lambda x: lax.fori_loop(0, 3, lambda i, c: c + 1, x[x > 0]))(X), X[X > 0] + 3)
 
 

@@ -1,4 +1,4 @@
-"""What only looks at types takes anything with a shape and a dtype; what computes refuses it. ShapeDtypeStruct."""
+"""Functions that only read types take objects with a shape and a dtype; functions that compute refuse them."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""disable_jit: what is jitted runs as Python, step by step."""
+"""disable_jit: jitted functions run as Python, step by step."""
 
 import numpy as np
 import pytest

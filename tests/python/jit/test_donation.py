@@ -1,4 +1,4 @@
-"""Results that are computed in the memory of donated arguments: the same values, the same memory, and nobody else's."""
+"""Results in the memory of donated arguments: the same values, the same memory, and no changes of other arrays."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ X = np.arange(COUNT, dtype=np.float32)
 Y = np.linspace(0, 1, COUNT, dtype=np.float32)
 M = (X / COUNT).reshape(64, 64)
 
-# (function, arguments, which are donated)
+# (function, arguments, donated arguments)
 CASES = {
     "elementwise": (lambda x: pnp.sin(x) * 2 + x, (X,), 0),
     "reversed": (lambda x: x[::-1], (X,), 0),
@@ -115,7 +115,7 @@ def test_work_in_flight_that_reads_it():
         ((0, 1), lambda x: ((x + 1, x + 2), (x + 3, x, x))),
     ],
 )
-@pytest.mark.parametrize("count", [4, COUNT])  # whose memory a result does not take, and takes
+@pytest.mark.parametrize("count", [4, COUNT])  # counts at which a result does not take the memory, and takes it
 def test_an_array_given_twice_is_an_error(donated, arguments, count):
     function = pc.jit(lambda a, b: pc.tree.map(lambda x: x * 2, (a, b)), donate_argnums=donated)
     x = pnp.arange(count, dtype="float32")
@@ -124,7 +124,7 @@ def test_an_array_given_twice_is_an_error(donated, arguments, count):
             function(*arguments(x))
         assert not x.is_deleted()
     np.testing.assert_array_equal(x, np.arange(count))
-    # A copy is another array, and so is what has the same memory.
+    # A copy is another array; an array in the same memory is one, too.
     a, b = arguments(x)
     function(*pc.tree.map(lambda y: y.copy(), (a, b)))
     np.testing.assert_array_equal(x, np.arange(count))
@@ -146,7 +146,7 @@ def test_an_argument_that_is_not_used_may_be_given_twice():
     assert x.is_deleted()
 
 
-# (function of x and y, both donated; which of them is taken): jax 0.10.2 deletes the same.
+# (function of x and y, both donated; the argument that is taken): jax 0.10.2 deletes the same.
 TAKEN = {
     "neither": (lambda x, y: x.sum() + y.sum(), (False, False)),
     "one of two": (lambda x, y: x + y, (True, False)),
@@ -168,7 +168,7 @@ def test_what_no_result_can_take_is_not_deleted(name, count):
     for keep in (False, True):
         x, y = map(pnp.asarray, values)
         results = pc.jit(function, donate_argnums=(0, 1), keep_unused=keep)(x, y)
-        # An argument that is kept is the first that a result can take.
+        # A result takes the first kept argument that fits.
         assert (x.is_deleted(), y.is_deleted()) == ((True, False) if name == "not used" and keep else taken)
         for ours, wanted in zip(pc.tree.leaves(results), pc.tree.leaves(function(*values)), strict=True):
             np.testing.assert_allclose(ours, wanted, rtol=1e-6)

@@ -44,7 +44,7 @@ def test_equal_dimensions_share_a_symbol(counts):
     for n, m in ((2, 3), (5, 3), (4, 3), (6, 7), (6, 8)):
         x, y = rows(4, n), rows(n, m)
         np.testing.assert_allclose(function(x, y), x @ y, rtol=1e-4, atol=1e-5)
-    # Fixed, of any n, of any n and m.
+    # Fixed; for any n; for any n and m.
     assert counts.compiled == 3
 
 
@@ -76,7 +76,7 @@ def test_broadcasting_of_one_is_not_guessed(counts):
     for n, m in ((7, 7), (1, 9), (9, 9), (1, 4), (4, 1), (3, 3), (1, 1)):
         x, y = rows(n), rows(m)
         np.testing.assert_array_equal(function(x, y), x + y)
-    # (7, 7), (n, n), and those that broadcast.
+    # (7, 7), (n, n), and sizes that broadcast.
     assert counts.compiled == 5
 
 
@@ -116,7 +116,7 @@ def test_sizes_that_decide(counts):
     for n in (5, 4, 1, 6, 1):
         x = rows(n)
         np.testing.assert_array_equal(jitted(x), x * (2 if n > 1 else 3))
-    # Fixed; tried for 1 or more; for 2 or more; for 1.
+    # Fixed; tried for sizes from 1; for sizes from 2; for 1.
     assert len(traces) == 4
     assert counts.compiled == 3
 

@@ -1,4 +1,4 @@
-"""What jit(f, dynamic=...) does not take: named, with what was expected."""
+"""Refused arguments of jit(f, dynamic=...): the message names them and the expected form."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""jit(f, dynamic=...): one trace and one compilation serve every size, with NumPy's numbers."""
+"""jit(f, dynamic=...): one trace and one compilation serve all sizes, with NumPy's numbers."""
 
 import functools
 import gc
@@ -34,7 +34,7 @@ def test_one_compilation_serves_fifty_sizes(counts):
     for size in range(1, 51):
         check(function, rows(size, 3))
     assert (counts.traced, counts.compiled, counts.bound) == (1, 1, 50)
-    # Known sizes do not ask again.
+    # Calls with known sizes do not enter Python again.
     counts.clear()
     for size in (50, 1, 7):
         check(function, rows(size, 3))
@@ -48,7 +48,7 @@ def test_arguments_by_position_and_by_keyword(counts):
     assert hidden.shape == (5, 4)
     hidden, _ = function(w=W, x=rows(6, 3))
     assert hidden.shape == (6, 4)
-    # Called in another way it is another structure, once.
+    # A call in another form has another structure, and is traced once.
     assert counts.compiled == 2
     last = pc.jit(lambda a, b: a + b.sum(), dynamic={-1: ("n",)})
     np.testing.assert_allclose(last(1.0, rows(5) * 0), 1)
@@ -85,7 +85,7 @@ def test_size_one_and_size_zero():
 
 
 def test_a_one_is_no_broadcast():
-    # Sizes of 1 are sizes: what is not to be broadcast is not.
+    # A size of 1 is an ordinary size: it is not broadcast.
     function = pc.jit(lambda x, y: x + y, dynamic={"x": ("n",), "y": ("m",)})
     with pytest.raises((ValueError, TypeError), match=r"n.*m"):
         function(rows(1), rows(3))
@@ -117,7 +117,7 @@ def test_bounds_are_checked_at_the_call():
             ValueError, match=rf"axis 0 of argument 'x' of <lambda> is {n}, but n must be from 8 to 64, a multiple of 8"
         ):
             function(rows(n))
-    # What failed is not kept for the next.
+    # A failed trace is not reused.
     assert function(rows(24)).shape == (24,)
 
 

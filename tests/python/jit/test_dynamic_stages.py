@@ -21,7 +21,7 @@ def rows(*shape):
 def test_eval_shape():
     total, first = pc.jit(f).eval_shape(SPEC)
     assert (total.shape, first.shape) == ((N,), (1, 3))
-    # Of an array, it is of its sizes, dynamic or not.
+    # For an array, its sizes are used, dynamic or not.
     total, _ = pc.jit(f, dynamic={"x": ("n", None)}).eval_shape(rows(5, 3))
     assert total.shape == (5,)
 

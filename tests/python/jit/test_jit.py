@@ -49,7 +49,7 @@ def test_a_debug_print_prints_at_every_execution_and_a_print_once(capsys):
     pc.effects_barrier()
     lines = capsys.readouterr().out.splitlines()
     assert lines.count("traced") == 1
-    # Without `ordered` in any order.
+    # Without `ordered`, any order is right.
     assert sorted(lines)[:3] == [f"Printing value of {x} during execution" for x in range(3)]
 
     @pc.jit

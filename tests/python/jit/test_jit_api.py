@@ -17,7 +17,7 @@ from pycompiler import lax
 
 def test_the_signature_is_the_function_s():
     def f(x, *, scale: float = 2.0):
-        """Scales."""
+        """A class with a jitted method that scales."""
         return x * scale
 
     jitted = pc.jit(f)
@@ -174,13 +174,13 @@ def test_large_closures_are_passed_and_not_embedded():
     numbers = np.arange(10_000_000, dtype=np.float32)
     f = pc.jit(lambda x: (x + table).sum() + (x * numbers)[5])
     lowered = f.lower(pnp.float32(1.0))
-    # Not what ten million numbers take, in any form.
+    # The text is much shorter than that of ten million numbers.
     assert len(lowered.as_text()) < 10_000
     assert len(lowered.as_text("llvmir")) < 1_000_000
     lowered.compile()
     small = pc.jit(lambda x: x + table[:3])
     np.testing.assert_array_equal(small(1.0), [1.0, 2.0, 3.0])
-    # A snapshot of the NumPy array: what is written into it later changes nothing.
+    # The constant is a snapshot of the NumPy array: later writes change nothing.
     before = float(f(0.0))
     numbers[5] = 1e9
     assert float(f(0.0)) == before
@@ -250,7 +250,7 @@ def test_options_that_do_not_fit():
         pc.jit(3)
 
 
-# What is said about misses and compilations.
+# Messages about misses and compilations.
 
 
 def explained(function, *calls):

@@ -1,4 +1,4 @@
-"""What jit keeps: bounded, freed with the function, and made once however many threads ask."""
+"""The caches of jit: bounded, freed with the function, and filled once by any number of threads."""
 
 import gc
 import threading
@@ -43,7 +43,7 @@ def test_traces_and_compiled_calls_are_bounded(small):
         f(np.ones(size, np.float32))
         f(np.ones(1, np.float32))
     assert f.cache_size() <= 4
-    assert traces.count((1,)) == 1  # it was always among those used last
+    assert traces.count((1,)) == 1  # it was always among the last used entries
     f(np.ones(2, np.float32))
     assert traces.count((2,)) == 2
 

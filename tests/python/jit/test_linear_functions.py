@@ -127,7 +127,7 @@ def test_wrong_cotangents_are_value_errors():
 
 
 def test_cotangents_of_integers_are_of_any_dtype():
-    """A pullback takes the function's own results; what belongs to an integer is not looked at."""
+    """A pullback takes the results of the function itself; cotangents of integers are not read."""
 
     def f(x):
         return {"y": x * 2, "n": pnp.arange(3), "any": x.sum() > 0}

@@ -1,4 +1,4 @@
-"""Settings by JAX's names: those that mean something here do what they say, the others are taken, and said to."""
+"""Settings by JAX's names: supported ones have their effect; others are accepted, with a message."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ def _as_before():
 
 NAMES = sorted(name.removeprefix("jax_") for name in jax.config._value_holders)
 
-# JAX's that only its own tools and tests read.
+# Settings that only JAX's own tools and tests read.
 INTERNAL = {
     *("check_vma", "eager_constant_folding", "jax2tf_default_native_serialization", "mock_num_gpu_processes"),
     *("mock_gpu_topology", "refs_to_pins", "remat3", "scan3", "mosaic_allow_hlo", "serialization_version"),
@@ -146,7 +146,7 @@ def test_ranks_that_are_alike_and_scalars_are_no_promotion():
 
 F32, F16, BF16 = np.float32, np.float16, pnp.bfloat16.dtype
 LINES = np.arange(12, dtype=F32).reshape(2, 6)
-# What is composed of functions whose operands are of several ranks and dtypes, though what the user gives is not.
+# Functions that compose operands of several ranks and dtypes from equal arguments.
 COMPOSED = {
     "corrcoef": lambda: pnp.corrcoef(LINES[0], LINES[1] ** 2),
     "cov": lambda: pnp.cov(LINES[0], LINES[1], aweights=LINES[1]),

@@ -1,4 +1,4 @@
-"""Arrays that share memory, and copies: each is donated and deleted for itself, and the others keep their elements."""
+"""Arrays that share memory, and copies: each is donated and deleted separately, and others keep their elements."""
 
 import copy
 import warnings
@@ -17,13 +17,13 @@ doubled = pc.jit(lambda x: x * 2, donate_argnums=0)
 
 
 def donated(x):
-    """Has x's memory taken, or copied where others have it: that is said once for each place."""
+    """Donate x. Its memory is taken, or copied if other arrays share it, which is reported once for each place."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return doubled(x)
 
 
-# In memory of its own.
+# In separate memory.
 COPIES = {
     "array": pnp.array,
     "array of a dtype": lambda x: pnp.array(x, dtype=x.dtype),
@@ -38,7 +38,7 @@ COPIES = {
     "deepcopy of a tree": lambda x: copy.deepcopy({"w": [x]})["w"][0],
     "device_put": lambda x: pc.device_put(x, may_alias=False),
 }
-# Another array, perhaps in the same memory.
+# Another array, possibly in the same memory.
 OTHERS = {
     "jit": pc.jit(lambda x: x),
     "jit of a tree": lambda x: pc.jit(lambda t: t)({"a": [x]})["a"][0],

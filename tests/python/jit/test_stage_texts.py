@@ -1,4 +1,4 @@
-"""`as_text` at every stage, with places, with PTX where there is no GPU; what the setting `debug` prints."""
+"""`as_text` at all stages, with source places, with PTX without a GPU; the output of the setting `debug`."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def loss(w, x):
 
 
 FOLDER, NAME = os.path.split(__file__)
-# As debug information has it.
+# In the form of debug information.
 SPLIT = (f'"{FOLDER}" "{NAME}"', f'filename: "{NAME}", directory: "{FOLDER}"')
 PLACE = f"{__file__}:{loss.__code__.co_firstlineno + 1}"
 ARGS = (pc.ShapeDtypeStruct((16, 32), "float32"), pc.ShapeDtypeStruct((8, 16), "float32"))
@@ -29,7 +29,7 @@ def lowered():
     return pc.jit(loss).lower(*ARGS)
 
 
-# What the text of a stage shows, and how it names the line.
+# The text of each stage, and its form of the line.
 SHOWN = {
     "graph": ("dot_general", f"# {PLACE} (loss)"),
     "array": ("array.tanh", "loc("),
@@ -107,7 +107,7 @@ def printed(capsys, level, fun):
 
 def test_the_levels_of_debug(capsys):
     pnp.ones(5).block_until_ready()
-    # One function for each level, that none is known already.
+    # A new function for each level, so that no cache has it.
     assert printed(capsys, 0, lambda x: pnp.sin(x) * 1) == []
     assert printed(capsys, 1, lambda x: pnp.sin(x) * 2) == []
     assert printed(capsys, 2, lambda x: pnp.sin(x) * 3) == ["graph"]

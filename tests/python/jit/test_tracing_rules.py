@@ -1,4 +1,4 @@
-"""Documented behaviour of tracing: which transformations see values, and what an error about a traced value says."""
+"""Documented behaviour of tracing: the transformations that see values, and errors about traced values."""
 
 import os
 import traceback
@@ -83,7 +83,7 @@ def test_a_value_that_is_not_there(kind, function, args, line, name, advice):
     assert advice in rest[-1]
     assert "What to do" in rest[-1]
     assert pointer == f"Explained by: python -m pycompiler.errors {kind.__name__}"
-    # The user's frames only, the one at fault last.
+    # Only the user's frames, with the faulty one last.
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert all(frame.filename == __file__ for frame in frames)
     assert frames[-1].name == function.__name__
@@ -99,7 +99,7 @@ def test_static_arguments_are_values():
     assert pc.jit(ones, static_argnames="n")(1.0, n=3).shape == (3,)
 
 
-# Which transformations trace abstract values.
+# The transformations that trace abstract values.
 
 
 def sees_values(x):
@@ -145,7 +145,7 @@ def test_concrete_values():
     assert printed == [3.0]
 
 
-# Nans, and compositions.
+# Nans and compositions.
 
 
 def my_log(x):
@@ -200,7 +200,7 @@ def test_transformations_compose_in_any_order():
         np.testing.assert_allclose(pc.jit(pc.vmap(derive(f)))(x), second, rtol=1e-4)
 
 
-# What is leaked.
+# Leaks.
 
 
 def test_a_leaked_value_is_no_missing_one():
@@ -279,7 +279,7 @@ def test_an_attribute_that_holds_a_tracer():
         pc.jit(lambda x: model(x))(1.0)
 
 
-# Looking at values and types.
+# Reading values and types.
 
 
 def test_typeof():
@@ -311,10 +311,10 @@ def test_print_environment_info(capsys):
         text = pc.print_environment_info(return_string=True)
     assert "debug_nans=True" in text
     assert np.__version__ in text
-    # What the tests set themselves.
+    # Settings that the tests change.
     with pc.config.override("compilation_cache_dir", None):
         assert pc.print_environment_info() is None
-    changed = "PYCOMPILER_PLATFORM" in os.environ  # by who runs the tests
+    changed = "PYCOMPILER_PLATFORM" in os.environ  # set by the caller of the tests
     assert ("as by default" in capsys.readouterr().out) is not changed
 
 

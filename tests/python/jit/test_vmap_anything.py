@@ -1,4 +1,4 @@
-"""`vmap` over what is not mapped and no array, and the forms of in_axes that jax takes and refuses."""
+"""`vmap` with unmapped arguments that are not arrays, and the forms of in_axes that jax accepts and refuses."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Programs with a scan, each for this package and for jax: what test_scan.py and test_scan_derivatives.py run."""
+"""Programs with a scan, each for this package and for jax; test_scan.py and test_scan_derivatives.py run them."""
 
 import jax
 import jax.numpy as jnp
@@ -51,7 +51,7 @@ def no_slices(lib, n, x):
 
 
 def counter(lib, n, x, xs):
-    """A counter beside what varies, and a result that does not."""
+    """A counter next to varying values, and a result that does not vary."""
 
     def step(carry, s):
         i, c = carry
@@ -61,17 +61,17 @@ def counter(lib, n, x, xs):
 
 
 def zero_start(lib, n, w, xs):
-    """What is carried starts as zeros, which do not vary."""
+    """The carry starts with zeros, which do not vary."""
     return lib.scan(lambda c, s: (c * 0.5 + n.sin(s @ w), c.max()), n.zeros(3), xs)
 
 
 def invariant(lib, n, w, x, xs):
-    """What no iteration changes, in many ways."""
+    """Values that no iteration changes, in several forms."""
     return lib.scan(lambda c, s: (n.exp(-(c * n.sin(w)[0] * 2.0)) + w.sum() * s, ()), x, xs)
 
 
 def constant_result(lib, n, x, xs):
-    """The carry stops to vary, one result never does, and one is the slice."""
+    """The carry stops varying, one result never varies, and one is the slice."""
     return lib.scan(lambda c, s: (n.ones(3), (c * s, n.arange(3.0), s)), x, xs)
 
 
@@ -130,7 +130,7 @@ def both(program):
 
 
 def scalar(n, f):
-    """The sum of all float results, each weighed differently."""
+    """The sum of all float results, each with another weight."""
 
     def total(*args):
         outs = [x for x in jax.tree.leaves(f(*args)) if x.dtype == np.float32]

@@ -1,4 +1,4 @@
-"""Named axes under the other transformations, in control flow, in functions with rules of their own; their scope."""
+"""Named axes in other transformations, in control flow, and in functions with custom rules; their scope."""
 
 import sys
 
@@ -158,7 +158,7 @@ def test_nested_names_stay_apart():
 
     equal(*both(program, X, axis_name="i"))
 
-    # The innermost axis of a name is meant, also in what is called from there.
+    # A name means its innermost axis, also in called functions.
     def same(np, lax, t):
         total = t.jit(lambda x: lax.psum(x, "i"))
         return lambda x: (t.vmap(total, axis_name="i")(x), total(x))
@@ -167,7 +167,7 @@ def test_nested_names_stay_apart():
 
 
 def custom(np, lax, t):
-    """A function with a rule for both modes, and one with a backward function, over the axis 'i'."""
+    """A function with a rule for both modes, and one with a backward function, on the axis 'i'."""
 
     @t.custom_jvp
     def both_modes(x):
@@ -208,7 +208,7 @@ def test_custom_rules_beside_jax(name, which):
 
 @pytest.mark.parametrize("jitted", [lambda f: f, pc.jit], ids=["eager", "jit"])
 def test_custom_rules_run_after_the_vmap_has_ended(jitted):
-    # jax has lost the name there.
+    # jax loses the name there.
     x = np.float32([1, 2, 3])
     both_modes, backwards = custom(pnp, lax, pc)
 

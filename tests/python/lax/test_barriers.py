@@ -1,4 +1,4 @@
-"""Functions that give what they are given: `stop_gradient`, `optimization_barrier`; of trees, under transformations."""
+"""Functions that return their arguments: `stop_gradient`, `optimization_barrier`; on trees, in transformations."""
 
 import jax
 import numpy as np

@@ -40,7 +40,7 @@ def three(lib, n, i, x, y):
 
 
 def constant(lib, n, i, x, y):
-    """One branch has no derivative, in one result none has."""
+    """A branch without a derivative, and a result without one."""
     return lib.switch(i, [lambda a: (n.ones(3), 1), lambda a: (a * a, 2), lambda a: (n.floor(a), 3)], x)
 
 
@@ -158,7 +158,7 @@ def test_under_grad_alone_values_are_concrete():
 
 
 def test_only_the_chosen_branch_is_computed():
-    # The other one would never end.
+    # The other loop would never end.
     def forever(x):
         return lax.while_loop(lambda v: v.sum() > -99, lambda v: v + 0, x)
 
@@ -171,7 +171,7 @@ def test_residuals_of_branches_share_their_places():
 
     text = repr(pc.make_jaxpr(pc.grad(f, 1))(np.int32(0), X))
     results = text.split(" = cond[")[0].split("let")[-1].split("\n")[-1]
-    assert results.count("f32[3]") == 5  # the value, and what the greediest branch keeps: four
+    assert results.count("f32[3]") == 5  # the value, and the four residuals of the branch with most residuals
 
 
 def test_printed():

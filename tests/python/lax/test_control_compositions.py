@@ -1,4 +1,4 @@
-"""Loops and branches with everything that is not theirs: checkpoints, custom rules, keys, nested jit, dtypes, modes.
+"""Loops and branches with other features: checkpoints, custom rules, keys, nested jit, dtypes, modes.
 
 Each program is written once, for this package and for jax.
 """
@@ -202,7 +202,7 @@ def test_programs(program):
     near(got, want, 2e-2 if program is half_precision else 1e-4)
 
 
-# How weakly typed values become what a body makes of them.
+# Weakly typed values take the type that a body returns.
 STARTS = [0, 1.0, True, np.int32(1), np.float32(1), np.int8(1), np.float16(1)]
 BODIES = [
     lambda n, c: c + 1,
@@ -235,7 +235,7 @@ def test_weak_types(form):
             assert got == types(jax.eval_shape, jax.lax, jnp, start, body), (start, number)
 
 
-# Without jit the steps are Python's: what is called sees values.
+# Without jit, the steps run in Python: called functions see values.
 STEPWISE = {
     "scan": lambda seen: lax.scan(lambda c, x: (seen(c) + x, {"y": c * x}), V, XS, reverse=True),
     "no results": lambda seen: lax.scan(lambda c, x: (seen(c) + x, None), V, XS),

@@ -184,7 +184,7 @@ def test_reverse_mode_is_refused():
         match=r"test_control_flow.py:(.|\n)*while_loop: reverse-mode .* use forward mode .* max_steps=",
     ):
         pc.grad(f)(1.0)
-    # A loop that no derivative goes through is in nobody's way.
+    # A loop outside of the derivative does not prevent reverse mode.
     near(pc.grad(lambda x: x * f(pnp.float32(3)))(pnp.float32(2)), np.float32(12))
     value, linear = pc.linearize(f, 1.0)
     near(value, np.float32(16))
@@ -192,7 +192,7 @@ def test_reverse_mode_is_refused():
 
 
 def segmented(lib, n, x, w, max_steps):
-    """At most so many iterations: by while_loop here, by scan and cond in jax, which does not know max_steps."""
+    """A bounded number of iterations: by while_loop here, by scan and cond in jax, which has no max_steps."""
 
     def condition(v):
         return v[0].sum() < 40
@@ -244,7 +244,7 @@ def test_second_derivatives_and_maps_with_max_steps():
 def test_max_steps_ends_a_loop():
     near(lax.while_loop(lambda v: True, lambda v: v + 1, 0, max_steps=7), np.int32(7))
     near(lax.while_loop(lambda v: v < 3, lambda v: v + 1, 0, max_steps=7), np.int32(3))
-    # Without a derivative it is one loop.
+    # Without a derivative, it stays one loop.
     text = repr(pc.make_jaxpr(lambda x: lax.while_loop(lambda v: v < 3, lambda v: v + 1, x, max_steps=9))(0))
     assert "while[" in text
     assert "scan[" not in text

@@ -1,5 +1,5 @@
 """Convolutions that are large enough for tiles, and their two gradients, against jax's: layouts, strides, dilations,
-padding, groups, ranks, dtypes. Each case takes a path of its own through array-lower-convolutions."""
+padding, groups, ranks, dtypes. Each case takes another path through array-lower-convolutions."""
 
 import jax
 import ml_dtypes

@@ -1,4 +1,4 @@
-"""lax's functions that make, join and divide arrays against jax's."""
+"""lax's functions that create, join and divide arrays, against jax's."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""lax's functions of bits and its special functions against jax's."""
+"""lax's functions on bits and its special functions, against jax's."""
 
 import inspect
 

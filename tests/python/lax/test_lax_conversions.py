@@ -1,4 +1,4 @@
-"""Conversions of Python's numbers by lax, and the kinds of errors of windows that do not fit."""
+"""Conversions of Python's numbers by lax, and the classes of errors for windows that do not fit."""
 
 import jax
 import numpy as np

@@ -1,4 +1,4 @@
-"""rng_bit_generator bit for bit jax's."""
+"""rng_bit_generator equals jax's, bit for bit."""
 
 import jax
 import jax.lax

@@ -1,4 +1,4 @@
-"""lax.gather, scatter and their like against jax's: dimension numbers, modes, derivatives, batches."""
+"""lax.gather, scatter and related functions against jax's: dimension numbers, modes, derivatives, batches."""
 
 import jax
 import numpy as np
@@ -92,7 +92,7 @@ def test_derivatives(kind):
 
         return run
 
-    # In f64, where nothing cancels, and with no nan on either side.
+    # In f64, without cancellation, and without nan on either side.
     with pc.enable_x64(True), jax.enable_x64(True):
         got = pc.grad(loss(lax, pc.numpy.tanh), (0, 1))(x, updates)
         want = jax.grad(loss(jax.lax, jax.numpy.tanh), (0, 1))(x, updates)
@@ -106,7 +106,7 @@ def test_repeated_indices():
     dims = lax.ScatterDimensionNumbers((), (0,), (0,))
     updates = np.array([5.0, 6.0, 7.0], np.float32)
     assert lax.scatter(x, indices, updates, dims).tolist() == [0, 6, 0, 7]
-    # The update that is overwritten has no share in the result.
+    # The overwritten update does not affect the result.
     grads = pc.grad(lambda u: (lax.scatter(x, indices, u, dims) * np.arange(4, dtype=np.float32)).sum())(updates)
     assert grads.tolist() == [0, 1, 3]
     with pytest.raises(NotImplementedError, match="unique_indices=True only"):

@@ -1,4 +1,4 @@
-"""What lax takes though it is not of the dtype or shape of the rest: predicates, broadcasts, initial values, ints."""
+"""Operands of another dtype or shape that lax accepts: predicates, broadcasts, initial values, ints."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -173,7 +173,7 @@ def test_an_int_that_int32_does_not_hold_is_refused():
             call()
 
 
-# What jax's functions take besides
+# Further arguments of jax's functions
 
 
 def test_mul_in_another_dtype():

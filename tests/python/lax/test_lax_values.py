@@ -1,4 +1,4 @@
-"""Every function of lax against jax's: values, shapes, dtypes; and what it refuses."""
+"""All functions of lax against jax's: values, shapes, dtypes; and refused arguments."""
 
 import numpy as np
 import pytest

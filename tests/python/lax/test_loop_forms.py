@@ -1,4 +1,4 @@
-"""Scans, whiles and conditionals in each other, compiled, against jax: what is carried, sliced, swapped, read later."""
+"""Nested scans, whiles and conditionals, compiled, against jax: carried, sliced, swapped and later read values."""
 
 import jax
 import jax.numpy as jnp

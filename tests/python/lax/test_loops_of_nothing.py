@@ -1,4 +1,4 @@
-"""Loops and branches that carry arrays without elements: what is computed of them is no operation, or a constant."""
+"""Loops and branches that carry arrays without elements: their computations are no operation, or a constant."""
 
 import numpy as np
 import pytest
@@ -54,6 +54,6 @@ def test_results_of_all_bodies(shape, form):
         once = [np.asarray(leaf) for leaf in pc.tree.leaves(pc.jit(FORMS[form](body))(x))]
         wanted = pc.tree.leaves(pc.eval_shape(FORMS[form](body), x))
         assert [(leaf.shape, leaf.dtype) for leaf in once] == [(leaf.shape, leaf.dtype) for leaf in wanted], name
-        # How often a loop ran is right beside what has no elements.
+        # The number of iterations is right next to arrays without elements.
         scalars = [leaf.tolist() for leaf in once if leaf.size]
         assert scalars in ([], [0.0], [2], [[2, 2]]), name

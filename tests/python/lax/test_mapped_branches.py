@@ -1,7 +1,7 @@
-"""Branches and loops whose members take different ways: derivatives are those of each member alone.
+"""Branches and loops whose members take different paths: derivatives are those of each member alone.
 
-A branch that a member does not take, or an iteration after its last, may have an infinite slope for it, or no end.
-What is expected is computed member by member, where a branch that is not taken is not computed.
+A branch that a member does not take, or an iteration after its last, may have an infinite slope for it, or no end. The
+expected values are computed member by member, where a branch that is not taken is not computed.
 """
 
 import numpy as np
@@ -21,12 +21,12 @@ def root(v, p):
 
 
 def power(v, p):
-    """At 0, the derivative by the exponent that is closed over is that of log."""
+    """At 0, the derivative with respect to the closed-over exponent is that of log."""
     return lax.cond(v > 0, lambda: v**p, lambda: v * 3)
 
 
 def shared_root(v, p):
-    """Both branches read the parameter alone, of which one is at an infinite slope."""
+    """Both branches read only the parameter; one is at an infinite slope."""
     return v * lax.cond(v > 9, lambda: pnp.sqrt(p - 2), lambda: p * 2)
 
 
@@ -70,18 +70,18 @@ def compiled(v, p):
 
 
 def endless(v, p):
-    """Of 0 the doubles never come to a hundred."""
+    """For 0, doubling never reaches a hundred."""
     doubled = lambda v: lax.while_loop(lambda c: c < 100, lambda c: c * 2, v, max_steps=20)  # noqa: E731
     return lax.cond(v > 0, doubled, lambda v: v * p, v)
 
 
 def until_one(v, p):
-    """Ends where the slope of a further iteration is infinite."""
+    """Ends where a further iteration would have an infinite slope."""
     return lax.while_loop(lambda c: c > 1, lambda c: pnp.sqrt(c - 1), v, max_steps=9)
 
 
 def until_parameter(v, p):
-    """As above, with the place among what all members share."""
+    """As above, with the place in a value that all members share."""
     return lax.while_loop(lambda c: c > p - 1, lambda c: pnp.sqrt(c - (p - 1)), v, max_steps=9)
 
 
@@ -110,7 +110,7 @@ def members(f):
 
 
 def alone(transformed, f):
-    """What a function of one member gives for each."""
+    """The results of a function of one member, for each member."""
     return [transformed(pnp.asarray(v), P) for v in members(f)]
 
 
@@ -242,7 +242,7 @@ def test_collectives_in_branches_see_all_members():
 
     total = lambda x: pc.vmap(f, axis_name="i")(x).sum()  # noqa: E731
     near(pc.vmap(f, axis_name="i")(x), [13, 0.8125, -2])
-    # psum = 3.25; of members 0 and 1: (sum of x) x_m.
+    # psum = 3.25; for members 0 and 1: (sum of x) x_m.
     near(pc.jit(pc.grad(total))(x), [3.25 + 4.25, 3.25 + 4.25, 4.25 + 2])
 
 
@@ -266,7 +266,7 @@ def test_what_is_not_differentiated_selects_results_alone(f):
 
 
 def test_what_a_loop_hands_on_stays_one_for_all():
-    """Also where each member's loop ends by itself: the matrix of a power is not copied for each exponent."""
+    """Also if each member's loop ends separately: the matrix of a power is not copied for each exponent."""
 
     def power(w, x, n):
         _, x, w = lax.while_loop(lambda c: c[0] < n, lambda c: (c[0] + 1, c[1] @ c[2], c[2]), (0, x, w))
@@ -277,7 +277,7 @@ def test_what_a_loop_hands_on_stays_one_for_all():
         same, found = transform(pc.vmap(power, (None, 0, 0), (None, 0)))(w, xs, n)
         np.testing.assert_array_equal(same, w)
         np.testing.assert_array_equal(found, [[1, 1], [1, 5], [1, 17], [1, 53]])
-    # And where it is mapped itself.
+    # And if it is mapped itself.
     found = pc.vmap(power)(np.stack([w, w, 2 * w, w]), xs, n)[1]
     np.testing.assert_array_equal(found, [[1, 1], [1, 5], [4, 68], [1, 53]])
     _, moved = pc.jvp(lambda w: pc.vmap(power, (None, 0, 0), (None, 0))(w, xs, n)[1], (w,), (w,))

@@ -1,4 +1,4 @@
-"""Collectives over a named axis: against their references of all members at once, and beside jax's."""
+"""Collectives over a named axis: against their references on all members at once, and against jax's."""
 
 import itertools
 
@@ -33,7 +33,7 @@ def both(program, *args, **mapped):
     return ours, theirs
 
 
-# Every collective: the table's samples are of all members of the axis 'i'.
+# All collectives: the samples of the table have all members of the axis 'i'.
 
 
 def samples(name):
@@ -78,7 +78,7 @@ def test_shape_rules_say_what_comes(name):
 
 @pytest.mark.parametrize("name", [name for name in COLLECTIVES if COLLECTIVES[name].jvp])
 def test_derivatives_of_the_mapped_function(name):
-    """The function of all members, forwards by differences, and backwards as its transpose."""
+    """The function of all members: forward mode by differences, reverse mode as its transpose."""
     primitive = COLLECTIVES[name]
     rng = np.random.default_rng(1)
     floats = [((x,), params) for (x,), params in samples(name) if rules.kind(x.dtype) == "f"]
@@ -207,7 +207,7 @@ def test_an_unbound_name_is_told():
         pc.vmap(pc.vmap(here, axis_name="j"), axis_name="i")(X)
     with pytest.raises(NameError, match="axis_index: there is no axis named 'i' here; the names in scope are: none"):
         lax.axis_index("i")
-    # The name is gone when the function has ended, also by an error.
+    # The name ends with the function, also if it raises.
     with pytest.raises(ZeroDivisionError):
         pc.vmap(lambda x: x / (1 // 0), axis_name="i")(X)
     with pytest.raises(NameError, match="names in scope are: none"):

@@ -118,7 +118,7 @@ def test_functions_are_traced_once():
         near(lax.scan(body, start, V)[0], np.float32(start + V.sum()))
     assert len(traced) == 1
     lax.scan(body, 3, V)
-    assert len(traced) == 3  # once for the weak start, once for what it becomes
+    assert len(traced) == 3  # once for the weak start, once for the promoted one
 
 
 def test_lambdas_of_one_line_are_compiled_once(monkeypatch):

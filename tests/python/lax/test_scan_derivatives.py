@@ -1,4 +1,4 @@
-"""Derivatives of scan: by jax's, to second order, mapped; and what the loops of a derivative keep and compute."""
+"""Derivatives of scan against jax's, to second order, mapped; and the residuals and work of a derivative's loops."""
 
 import jax
 import jax.numpy as jnp
@@ -77,7 +77,7 @@ def test_mapped_gradients(name):
 
 
 def test_a_derivative_keeps_little():
-    """What an iteration makes is computed once, kept once, and not at all where it is had without."""
+    """A value of an iteration is computed once, stored once, and not stored if another value has it."""
 
     def loss(w, h, xs):
         h, hs = lax.scan(lambda h, x: (pnp.tanh(x * pnp.exp(w) + h),) * 2, h, xs)
@@ -85,7 +85,7 @@ def test_a_derivative_keeps_little():
 
     jaxpr = pc.make_jaxpr(pc.grad(loss))(V, B, XS)
     forward, backward = equations(jaxpr, "scan")
-    # The results of tanh are a result already; exp(w) is computed in front of the loop.
+    # The results of tanh are already a result; exp(w) is computed before the loop.
     assert forward.params["num_carry"] == 1
     assert [v.aval.shape for v in forward.outputs] == [(3,), (5, 3)]
     assert len(equations(jaxpr, "exp")) == 1
@@ -111,8 +111,7 @@ def test_products_with_a_constant_are_summed_at_once():
 
 
 def test_cotangents_of_parts_are_summed_in_place():
-    """An iteration of the backward loop takes no longer for a larger carry: nothing in it is of the carry's size but
-    what is updated."""
+    """An iteration of the backward loop takes no longer for a larger carry: only updates have the size of the carry."""
 
     def loss(lib, n, x):
         def step(i, b):

@@ -1,4 +1,4 @@
-"""custom_linear_solve and custom_root: values and derivatives beside jax's, under every transformation; errors."""
+"""custom_linear_solve and custom_root: values and derivatives against jax's, in all transformations; errors."""
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ def near_trees(a, b, tol=1e-4):
 
 
 def jacobi(lib, n, diagonal):
-    """A solver that asks for nothing but products: x + (b - A x) / diagonal, again and again."""
+    """A solver that needs only products: x + (b - A x) / diagonal, repeatedly."""
 
     def solve(matvec, b):
         return lib.fori_loop(0, 40, lambda i, x: x + (b - matvec(x)) / diagonal, b / diagonal)
@@ -45,7 +45,7 @@ def symmetric(lib, n, a, b):
 
 
 def tree(lib, n, a, b):
-    """Two unknowns, and something beside the solution."""
+    """Two unknowns, and an aux next to the solution."""
 
     def matvec(x):
         return {"u": a @ x["u"] + x["v"] * 0.1, "v": 3 * x["v"]}
@@ -73,7 +73,7 @@ def scalar_root(lib, n, a, b):
 
 
 def vector_root(lib, n, a, b):
-    """x + sin(x)/2 = A b, as a tree, with the number of steps beside it."""
+    """x + sin(x)/2 = A b, as a tree, with the number of steps as aux."""
     side = a @ b
 
     def f(x):

@@ -33,7 +33,7 @@ GROUPS = np.array([2, 0, 3], np.int32)
 
 
 def absmax(m):
-    """A monoid that lax does not know: the greater one by magnitude."""
+    """A monoid that is no known operation of lax: the greater number by magnitude."""
     return lambda x, y: m.select(m.gt(m.abs(x), m.abs(y)), x, y)
 
 
@@ -212,10 +212,10 @@ def test_scaled_dot():
         ours.scaled_dot(left, right, lhs_scale=np.ones((4, 3), np.float32))
 
 
-# Derivatives, by both modes, of what is not linear or has transposes of its own.
+# Derivatives, in both modes, of functions that are not linear or have special transposes.
 
 X = np.float32([[1, 3, 3, -2, 0, 4], [2, 2, 2, 0, 0, 1]])
-TILT = np.linspace(0, 0.1, 6, dtype=np.float32)  # the order in which equal elements meet is open
+TILT = np.linspace(0, 0.1, 6, dtype=np.float32)  # so that the order of equal elements does not matter
 DIFFERENTIATED = {
     "cumsum": lambda m, x: m.cumsum(x, 1, True),
     "cumprod": lambda m, x: m.cumprod(x, 1),

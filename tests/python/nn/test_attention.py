@@ -1,4 +1,4 @@
-"""dot_product_attention against jax's, with each parameter, its derivative, and what it refuses."""
+"""dot_product_attention against jax's: each parameter, derivatives, and refused arguments."""
 
 import jax
 import numpy as np

@@ -1,4 +1,4 @@
-"""Activation functions, softmax and its kin, and initial weights of complex numbers: jax's values."""
+"""Activation functions, softmax and related functions, and initial weights of complex numbers: jax's values."""
 
 import jax
 import jax.nn

@@ -166,9 +166,11 @@ def test_initializers_of_chosen_axes(shape, axes, mode):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="glu: axis 0 has 3 elements, which is no even number"):
+    with pytest.raises(ValueError, match="glu: axis 0 has 3 elements, which is not even"):
         ours.glu(F, axis=0)
-    with pytest.raises(ValueError, match=r"variance_scaling: the shape \(3,\) has no axis -2; say by in_axis"):
+    with pytest.raises(
+        ValueError, match=r"variance_scaling: the shape \(3,\) has no axis -2; name the axes by in_axis"
+    ):
         ours.initializers.he_normal()(random.key(0), (3,))
     with pytest.raises(AttributeError, match="has no attribute rellu; the nearest name is"):
         ours.rellu  # noqa: B018
@@ -177,7 +179,7 @@ def test_errors():
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_elements_that_do_not_count(name):
     x = np.linspace(-2, 3, 12, dtype=np.float32).reshape(3, 4)
-    # Of the second row nothing counts, as of what attention masks altogether.
+    # In the second row no element counts, as for fully masked attention.
     where = np.array([[True, False, True, True], [False] * 4, [True] * 4])
     weights = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -199,7 +201,7 @@ def test_elements_that_do_not_count(name):
 
 
 def test_infinities():
-    # scipy.special.log_softmax has them element by element, and so have both of ours (docs/differences.md).
+    # scipy.special.log_softmax counts them element by element, as both of our functions do (docs/differences.md).
     x = np.float32([[np.inf, 1, -np.inf], [1, 2, -np.inf], [-np.inf, 0, np.inf], [-np.inf, -np.inf, -np.inf]])
     with np.errstate(all="ignore"):
         logarithms = scipy.special.log_softmax(x, axis=-1)

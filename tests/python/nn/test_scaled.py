@@ -1,4 +1,4 @@
-"""Products of block-scaled operands against NumPy's with ml_dtypes: jax has them on GPUs alone."""
+"""Products of block-scaled operands against NumPy's with ml_dtypes, because jax has them only on GPUs."""
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +14,7 @@ NUMBERS = (((1,), (0,)), ((), ()))
 
 
 def rounded(x, mode):
-    """x, whose last axis is contracted, rounded block by block."""
+    """x with blocks of its last axis, which is contracted, rounded."""
     block, limit = (32, 448.0) if mode == "mxfp8" else (16, 6.0)
     values = x.reshape(*x.shape[:-1], -1, block)
     most = np.abs(values).max(-1, keepdims=True) / np.float32(limit)

@@ -1,4 +1,4 @@
-"""Calls of NumPy's composed functions with each of their parameters, for test_values.py."""
+"""Calls of NumPy's composed functions with all of their parameters, for test_values.py."""
 
 import functools
 

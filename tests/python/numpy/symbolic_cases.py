@@ -5,7 +5,7 @@ import pycompiler.numpy as jnp
 from pycompiler import lax, nn
 from pycompiler.core.dims.dims import Dim
 
-# n and m are of any size, k of 4 and more, b a multiple of 8.
+# n and m have any size, k is at least 4, b is a multiple of 8.
 N, M, K, B = Dim("n"), Dim("m"), Dim("k", min=4), Dim("b", multiple_of=8)
 I32 = "int32"
 KEY = "key"
@@ -321,7 +321,7 @@ CASES = {
         ),
         (N, B, 28, 3),
     ),
-    # and more of each
+    # further functions of each family
     "trapezoid": (lambda x: jnp.trapezoid(x), (N, M)),
     "gradient": (lambda x: jnp.gradient(x), (K,)),
     "ediff1d": (lambda x: jnp.ediff1d(x), (N,)),

@@ -1,4 +1,4 @@
-"""What functions say of arguments that they do not take, and what they make of those that JAX's functions take too."""
+"""Errors for unsupported arguments, and the meaning of arguments that JAX's functions also take."""
 
 import jax.numpy as jnp
 import numpy as np

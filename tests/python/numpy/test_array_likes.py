@@ -1,4 +1,4 @@
-"""What stands for an array: objects with `__jax_array__`, IntEnum, buffers; and the protocols that arrays have."""
+"""Objects that stand for an array: with `__jax_array__`, IntEnum, buffers; and the protocols of arrays."""
 
 import array
 import bisect
@@ -20,7 +20,7 @@ X = np.array([0.5, 2.0, -1.0], np.float32)
 
 
 class Wrapped:
-    """An array of somebody else's."""
+    """An array of another library."""
 
     def __init__(self, x):
         self.x = x
@@ -101,7 +101,7 @@ def test_functions_take_what_stands_for_an_array(name):
 
 
 def test_the_arguments_of_transformations_are_arrays():
-    """As in jax: what stands for one is converted before."""
+    """As in jax, such an object is converted first."""
     for transform in (pc.jit, pc.grad, pc.vmap):
         with pytest.raises(TypeError, match="Wrapped"):
             transform(lambda x: x)(Wrapped(X))

@@ -41,7 +41,7 @@ ALGEBRAIC = {
     "arccosh": mp.acosh,
     "arctanh": mp.atanh,
 }
-# Whose real part may be a difference of terms that nearly cancel.
+# Functions whose real part may be a difference of terms that nearly cancel.
 WHOLE = {"expm1", "log1p"}
 OWN_CORNERS = {"expm1", "reciprocal", "sign"}
 DTYPES = ["complex64", "complex128"]
@@ -87,7 +87,7 @@ def test_each_part_is_accurate(name, dtype):
     for number, value in zip(z, got, strict=True):
         exact = reference(mp.mpc(float(number.real), float(number.imag)))
         for part, want in ((value.real, mp.re(exact)), (value.imag, mp.im(exact))):
-            if abs(want) > top * (1 - 16 * eps):  # at the end of the range it may be an infinity, beyond it must
+            if abs(want) > top * (1 - 16 * eps):  # at the end of the range it may be an infinity; beyond, it must be
                 assert np.isinf(part) or abs(want) <= top * (1 + 16 * eps), (number, value)
                 continue
             size = max(abs(want), abs(exact) * (1 if name in WHOLE else eps**0.5), least)
@@ -128,7 +128,7 @@ def test_corners_are_those_of_numpy(name, compiled, dtype):
 
 
 INF, NAN = np.inf, np.nan
-# Where NumPy's own has nans that C99's rules for exp and for division do not give.
+# NumPy has nans here that C99's rules for exp and for division do not give.
 CORNERS = {
     "expm1": [
         (complex(INF, 0.0), complex(INF, 0.0)),
@@ -183,7 +183,7 @@ def test_quotients_and_powers_at_the_ends_of_the_range(dtype):
         assert np.asarray(pnp.power(np.array(INF + 0j, dtype), np.array(-1 + 0j, dtype))) == 0
 
 
-# Derivatives at ordinary points, and where a term of a formula has none.
+# Derivatives at ordinary points, and at points where a term of a formula has none.
 
 ORDINARY = np.array([0.3 - 0.4j, -1.2 + 0.7j, 2.5 + 0.1j, -0.6 - 2.1j, 0.01 + 0.02j])
 SMOOTH = [*EXPONENTIAL, *(name for name in ALGEBRAIC if name not in ("sign", "abs", "angle")), "sinc"]

@@ -1,4 +1,4 @@
-"""Complex numbers where NumPy orders them: by the real parts, then by the imaginary ones, nans last. Against NumPy."""
+"""Complex numbers in functions that order them: by real parts, then by imaginary parts, nans last. Against NumPy."""
 
 import numpy as np
 import pytest

@@ -178,7 +178,7 @@ def test_under_transformations():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"cumulative_sum: f32\[3,5\] has 2 dimensions; say by axis="):
+    with pytest.raises(ValueError, match=r"cumulative_sum: f32\[3,5\] has 2 dimensions; name one by axis="):
         pnp.cumulative_sum(F)
     with pytest.raises(ValueError, match=r"cumsum: axis 2 is out of range"):
         pnp.cumsum(F, 2)
@@ -204,7 +204,7 @@ def test_errors():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, pnp.bfloat16.dtype, np.int32, np.complex64])
 def test_products_of_scalars_that_broadcast(dtype):
-    """With nothing to sum, each element of what reads the product is the product."""
+    """Without summed indices, each element of a dependent value is the product itself."""
     x = np.array(3, dtype)
     for product in (
         pnp.dot,

@@ -1,4 +1,4 @@
-"""The names of dtypes as objects: comparison with anything, hashing, instances, names, pickling; as jax's are."""
+"""The names of dtypes as objects: comparison, hashing, instances, names, pickling; as jax's."""
 
 import contextlib
 import copy

@@ -1,4 +1,4 @@
-"""Values at the edges: ranges and ends, places beside each other, divisions by zero, halves; against NumPy."""
+"""Values at edges: ranges and ends, adjacent places, divisions by zero, halves; against NumPy."""
 
 import itertools
 from fractions import Fraction
@@ -20,7 +20,7 @@ def same(got, expected, **tolerance):
     np.testing.assert_allclose(np.asarray(got), expected, **{"rtol": 1e-6, "atol": 1e-6, **tolerance})
 
 
-# Indices: an ellipsis parts arrays even where it stands for no dimension.
+# Indices: an ellipsis separates arrays even if it stands for no dimension.
 
 A = rng.normal(size=(2, 3, 4, 5)).astype(np.float32)
 K, J = np.array([1, 0, 1]), np.array([[0], [2]])

@@ -149,7 +149,7 @@ def test_iteration_and_length():
 @pytest.mark.parametrize("index", [0, np.s_[0, 1], np.s_[..., 2], np.s_[0, :, 1:-3], np.s_[np.array([0, 0]), 1]])
 @pytest.mark.parametrize("method", ["set", "add", "max"])
 def test_leading_ones_of_values_do_not_count(index, method):
-    """As where a part of one of NumPy's arrays is assigned."""
+    """As in an assignment to a part of a NumPy array."""
     x = np.arange(6, dtype=np.float32).reshape(1, 2, 3)
     values = np.full((1, 1, *x[index].shape), 7, np.float32)
     want = getattr(pnp.asarray(x).at[index], method)(values.reshape(x[index].shape))

@@ -1,4 +1,4 @@
-"""Exchange with other libraries: DLPack both ways, the Array API's inspection, copies, the device's names."""
+"""Exchange with other libraries: DLPack in both directions, the Array API's inspection, copies, the device's names."""
 
 import copy
 import gc
@@ -58,7 +58,7 @@ def test_the_memory_lives_as_long_as_anybody_needs_it():
     np.testing.assert_array_equal(y, 8)
     np.testing.assert_array_equal(shared, 3)
     capsule = y.__dlpack__()
-    del capsule  # nobody took it
+    del capsule  # no consumer took it
     assert y[0] == 8
 
 

@@ -185,7 +185,7 @@ def test_gradient_is_jaxs(name, case):
         np.testing.assert_allclose(ours, jaxs, rtol=1e-2, atol=1e-2 * float(np.abs(jaxs).max()))
 
 
-# Matrices of equal singular values, and of less than full rank.
+# Matrices with equal singular values, and of lower rank.
 EQUAL = {
     "identity": np.eye(3, dtype=np.float32),
     "tall": np.eye(5, 3, dtype=np.float32) * 2,
@@ -198,7 +198,7 @@ EQUAL = {
 
 
 def of_constant_rank(a, seed=0):
-    """A direction in which the rank of a stays."""
+    """A direction in which the rank of a stays constant."""
     rng = np.random.default_rng(seed)
     left, right = (rng.normal(size=(n, n)) for n in a.shape)
     if np.iscomplexobj(a):

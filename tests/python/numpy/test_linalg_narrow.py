@@ -1,5 +1,5 @@
-"""float16 and bfloat16 in linalg: what needs no LAPACK takes them, computes in float32 and rounds once; the rest says
-what to do."""
+"""float16 and bfloat16 in linalg. Functions without LAPACK take them, compute in float32 and round once. The messages
+of other functions advise what to do."""
 
 import ml_dtypes
 import numpy as np

@@ -1,4 +1,4 @@
-"""Nested lists: the dtype of an array that is made of one, and the functions that take them as arrays."""
+"""Nested lists: the dtype of an array from a list, and the functions that take lists as arrays."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 
-# Python's numbers follow those that have a dtype, however deep they are; those that have one promote by JAX's table.
+# Python's numbers adapt to elements with a dtype, at any depth. Elements with dtypes promote by JAX's table.
 LISTS = [
     ([0, np.int16(1)], np.int16),
     ([0.0, np.float16(1)], np.float16),
@@ -52,7 +52,7 @@ def test_numbers_that_a_list_does_not_hold():
 
 
 MATRIX = [[4.0, 1.0], [1.0, 3.0]]
-# Those of JAX's functions that take lists.
+# JAX's functions that take lists.
 TAKE_LISTS = {
     "array_equal": lambda np_, nn, sp: np_.array_equal([1, 2], [1, 2]),
     "array_equal of unequal": lambda np_, nn, sp: np_.array_equal([1, 2], [1, 3]),

@@ -1,6 +1,6 @@
-"""Sizes that int32 does not hold: an error that says how to have 64-bit indices, and these indices where they are on.
+"""Sizes that int32 does not hold: an error that explains how to get 64-bit indices, and these indices if enabled.
 
-The limit is set low, so that small arrays are beyond it; one array has as many elements as it really takes.
+The limit is set low, so that small arrays exceed it. One array really has that many elements.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ X = np.random.default_rng(0).integers(-5, 5, COUNT).astype(np.int8)
 PLACES = np.array([3, -1, 299, 250, 7], np.int32)
 SORTED = np.sort(X)
 
-# Of an array of more elements than int32 is said to count.
+# An array with more elements than int32 can count under this limit.
 FUNCTIONS = {
     "argmax": (lambda x: pnp.argmax(x), lambda x: np.argmax(x)),
     "argmin": (lambda x: x.argmin(), lambda x: x.argmin()),
@@ -53,7 +53,7 @@ FUNCTIONS = {
     "dynamic_slice at an array": (lambda x: lax.dynamic_slice_in_dim(x, pnp.int32(290), 5), lambda x: x[290:295]),
     "top_k": (lambda x: lax.top_k(x, 3)[1], None),
 }
-# Which need no index, or one that is known.
+# Functions that need no index, or a known one.
 WITHOUT = {
     "first": (lambda x: x[0], lambda x: x[0]),
     "last": (lambda x: x[-1], lambda x: x[-1]),

@@ -1,4 +1,4 @@
-"""Errors of eager calls: by the name of the public function, with the user's frames only; hints at names."""
+"""Errors of eager calls: with the name of the public function and only the user's frames; suggestions of names."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Results of 8 and 16 bits that are computed in wider lanes: of a vector its lanes are stored and nothing more."""
+"""Results of 8 and 16 bits that are computed in wider lanes: a store writes only the lanes of its vector."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Products of matrices of every shape that has a form of its own: tails, transposes, few rows, deep and empty sums."""
+"""Products of matrices of all special shapes: tails, transposes, few rows, deep and empty sums."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ rng = np.random.default_rng(7)
 
 
 def check(left: np.ndarray, right: np.ndarray, transposed: str = "") -> None:
-    """The product as compiled against NumPy's in double precision; a transposed factor is one in the program."""
+    """The compiled product against NumPy's in double precision; a transposed factor is transposed in the program."""
     a = left.T.copy() if "a" in transposed else left
     b = right.T.copy() if "b" in transposed else right
 
@@ -25,7 +25,7 @@ def check(left: np.ndarray, right: np.ndarray, transposed: str = "") -> None:
 
 
 def check_sums(got: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Rounding errors grow with the root of the number of terms, and with their sizes."""
+    """Rounding errors grow with the root of the number of terms, and with their magnitudes."""
     want = left.astype(np.float64) @ right.astype(np.float64)
     terms = np.abs(left).astype(np.float64) @ np.abs(right).astype(np.float64)
     assert (got.shape, got.dtype) == (want.shape, left.dtype)
@@ -68,7 +68,7 @@ def test_batches_whose_rows_lie_side_by_side() -> None:
 
 
 def test_rows_that_lie_side_by_side_of_any_number() -> None:
-    # Whether they are packed is decided once for all calls.
+    # Packing is decided once for all calls.
     for least in (1, 48):
         product = pc.jit(lambda a, b: a.T @ b, dynamic={"a": (None, pc.Dim("m", min=least, max=900))})
         right = normal(100, 128)
@@ -123,7 +123,7 @@ def test_streamed_matrices_in_blocks_of_depth(rows: int, inner: tuple[int, int])
     depth, columns = inner
     left, right = normal(rows, depth), normal(depth, columns)
     check(left, right)
-    # The sums are added to what there is.
+    # The sums are added to the existing values.
     start = normal(rows, columns)
     step = pc.jit(lambda x, a, b: lax.fori_loop(0, 2, lambda i, total: total + a @ b, x))
     want = start + 2 * (left.astype(np.float64) @ right)
@@ -133,7 +133,7 @@ def test_streamed_matrices_in_blocks_of_depth(rows: int, inner: tuple[int, int])
 
 
 def test_streamed_matrices_of_any_size() -> None:
-    # How many blocks of depth there are is decided once; a call with fewer terms leaves some of them empty.
+    # The number of blocks of depth is fixed. A call with fewer terms leaves some of them empty.
     sizes = {"k": pc.Dim("k", min=1, max=5000), "n": pc.Dim("n", min=600, max=9000)}
     product = pc.jit(lambda a, b: a @ b, dynamic={"a": (None, sizes["k"]), "b": (sizes["k"], sizes["n"])})
     for depth, columns in [(2000, 1500), (1, 600), (9, 5000), (129, 6300), (5000, 700), (1024, 2048)]:
@@ -183,7 +183,7 @@ def test_batches_that_fetch_the_next_product(shape: tuple[int, ...], dtype: type
 
 
 def test_batches_inside_of_a_larger_array() -> None:
-    """What lies beyond the last product of a slice is not touched."""
+    """Memory after the last product of a slice is not written."""
     whole = normal(12, 64, 64)
     result = pc.jit(lambda x: pnp.zeros_like(x).at[3:9].set(x[3:9] @ x[2:8]))(whole)
     want = np.zeros_like(whole)
@@ -353,7 +353,7 @@ def test_what_tiles_do_before_they_store(shape: tuple[int, ...], follow: str) ->
 
 
 def test_what_tiles_do_for_any_number_of_rows() -> None:
-    # Few rows are streamed or left to loops, which leave it to an operation of its own.
+    # A few rows are streamed, or left to loops in a separate operation.
     dynamic = {"x": (pc.Dim("m", max=900), None)}
     layer = pc.jit(lambda x, w, b: pnp.maximum(x @ w + b, 0), dynamic=dynamic)
     for k, n in ((70, 96), (700, 1030)):
@@ -378,7 +378,7 @@ def test_rectified_sums_keep_nan_and_have_no_negative_zero(relu: Any) -> None:
     left, right = np.zeros((16, 16), np.float32), np.zeros((16, 32), np.float32)
     np.fill_diagonal(left, 1)
     right[0, :4] = np.nan, -np.nan, np.inf, -np.inf
-    # A product below all numbers: the sum is -0, and so is the bias.
+    # A product that underflows: the sum is -0, and so is the bias.
     left[8, 8], right[8, 8] = -1e-30, 1e-30
     bias = np.full(32, -0.0, np.float32)
     with np.errstate(invalid="ignore"):
@@ -403,7 +403,7 @@ def test_what_precedes_a_product(shape: tuple[int, int, int], transposed: str) -
         ).T
 
     got = np.asarray(pc.jit(product)(a, b, means))
-    # Bit by bit what the operations compute one by one.
+    # Bit by bit the results of the separate operations.
     np.testing.assert_array_equal(got, np.asarray(product(pnp.asarray(a), pnp.asarray(b), pnp.asarray(means))))
     want = (np.maximum(left, 0) * 3).astype(np.float64) @ (right - means).astype(np.float64)
     np.testing.assert_allclose(got, want, rtol=0, atol=1e-5 * k)
@@ -411,7 +411,7 @@ def test_what_precedes_a_product(shape: tuple[int, int, int], transposed: str) -
 
 def test_what_precedes_a_product_takes_no_memory_but_its_panels() -> None:
     x = normal(1000, 1000)
-    # Panels of half of the terms, of the right operand, and of the left one where its rows lie side by side.
+    # Panels of half of the terms: of the right operand, and of the left one if its rows are contiguous.
     for function, most in ((lambda x: x @ (x - x.mean(0)), 3 / 4), (lambda x: x.T @ (x - x.mean(0)), 5 / 4)):
         program = pc.jit(function).lower(x).compile()
         assert program.memory_analysis().temp_size_in_bytes < most * x.nbytes

@@ -10,14 +10,14 @@ import pycompiler.numpy as pnp
 
 FEW = settings(max_examples=12, derandomize=True, deadline=None, database=None)
 DTYPES = st.sampled_from([np.float32, np.int32, np.uint8, np.bool_])
-# Few sizes, so that few shapes are compiled: without dimensions, empty, of one element.
+# Few sizes, so that few shapes are compiled: scalars, empty arrays, arrays of one element.
 SHAPES = st.lists(st.sampled_from([0, 1, 2, 3]), max_size=3).map(tuple)
 BROADCASTING = arrays.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, min_side=0, max_side=3)
 LAYOUTS = st.sampled_from(["as it is", "every second", "backwards", "transposed"])
 
 
 def drawn(draw, shape, dtype, layout="as it is"):
-    """An array of the shape whose memory is laid out otherwise."""
+    """An array of the shape with another memory layout."""
     seed = draw(st.integers(0, 2**16))
     rng = np.random.default_rng(seed)
     if layout == "transposed":

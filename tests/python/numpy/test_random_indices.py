@@ -1,4 +1,4 @@
-"""Random index expressions: reading against NumPy's, writing against NumPy's and, out of range, a loop by the rules."""
+"""Random index expressions: reads against NumPy's, writes against NumPy's and, out of range, a reference loop."""
 
 import hypothesis
 import hypothesis.strategies as st
@@ -11,7 +11,7 @@ import pycompiler.numpy as pnp
 
 SHAPE = (3, 4, 5)
 X = np.arange(60, dtype=np.float32).reshape(SHAPE)
-# Each new index is a new program: few, and no deadline, since compiling takes its time.
+# Each new index is a new program. So there are few, and no deadline, because compilation takes time.
 SETTINGS = hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
 
 
@@ -35,8 +35,8 @@ def items(size, shapes):
 
 @st.composite
 def indices(draw):
-    """An index of some of the three dimensions, with None and an ellipsis in between."""
-    # Shapes that broadcast together; with a mask the number of its trues has to as well, so it stands alone.
+    """An index of some of the three dimensions, mixed with None and an ellipsis."""
+    # Shapes that broadcast together. The number of a mask's true elements would have to fit, so a mask stands alone.
     shapes = st.sampled_from([(2,), (1,), (3, 1), (), (3, 2)])
     chosen = [draw(items(size, shapes)) for size in SHAPE[: draw(st.integers(0, 3))]]
     masks = [i for i, item in enumerate(chosen) if isinstance(item, np.ndarray) and item.dtype == bool]
@@ -62,7 +62,7 @@ def test_read(index):
 @SETTINGS
 @hypothesis.given(indices())
 def test_read_traced(index):
-    # The integer arrays are arguments: what depends on their values must not be looked at.
+    # The integer arrays are arguments, so their values must not be read.
     given = [item for item in index if isinstance(item, np.ndarray) and item.dtype != bool]
 
     def read(x, *given):
@@ -79,7 +79,7 @@ def test_write(index, name, seed):
     expected = X.copy()
     operations = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
     if name == "set":
-        expected[index] = values  # NumPy also writes in order, the last one stays
+        expected[index] = values  # NumPy also writes in order; the last write stays
     else:
         operations[name].at(expected, index, values)
     got = getattr(pnp.asarray(X).at[index], name)(values)

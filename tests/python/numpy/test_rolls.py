@@ -1,4 +1,4 @@
-"""`roll` by shifts that are known, traced or arrays, along axes of which one may be named twice, against NumPy's."""
+"""`roll` with known, traced and array shifts, along axes that may repeat, against NumPy's."""
 
 import numpy as np
 import pytest

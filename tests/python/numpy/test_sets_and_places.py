@@ -1,4 +1,4 @@
-"""Names whose results have a size that depends on data, against jax's: outside jit, and inside it with a size."""
+"""Functions with data-dependent sizes, against jax's: outside jit, and inside it with a size."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ F = np.array([1, np.nan, 1, np.nan, -2, 0], np.float32)
 Z = np.array([5, 3, 9, 3], np.int32)
 ROWS = np.array([[1, 2], [0, 1], [1, 2]], np.int32)
 
-# A function of the module's numpy and arrays; with `size` in the keywords it is tried under jit as well.
+# A function of the module's numpy and arrays. With `size` in the keywords, it also runs under jit.
 CASES = {
     "nonzero": ("nonzero", (X,), {}),
     "nonzero of a matrix": ("nonzero", (Y,), {}),

@@ -1,5 +1,5 @@
-"""Names of dtypes and questions about them, against jax's; the small types convert as ml_dtypes has them; IEEE corners,
-eager and compiled alike."""
+"""Names of dtypes and predicates on them, against jax's; the small types convert as in ml_dtypes; IEEE corners, eager
+and compiled."""
 
 import itertools
 
@@ -57,7 +57,7 @@ def test_isdtype_is_jax_s(kind):
 
 
 def test_bad_kinds_are_refused():
-    with pytest.raises(ValueError, match="isdtype: 'ints' is no kind of dtypes: it is one of 'bool'"):
+    with pytest.raises(ValueError, match="isdtype: 'ints' is not a kind: expected one of 'bool'"):
         pnp.isdtype("int32", "ints")
 
 
@@ -86,11 +86,11 @@ def test_objects_and_elements_are_told_apart():
     assert pnp.iscomplex(pnp.array([1 + 0j, 1j])).tolist() == [False, True]
 
 
-# The small types: every value of theirs, and every half that becomes one.
+# The small types: all their values, and all halves that convert to them.
 
 SMALL_FLOATS = [name for name in dtypes.SMALL if name.startswith("float")]
 SMALL_INTEGERS = [name for name in dtypes.SMALL if not name.startswith("float")]
-# Of what is listed in one table, nothing may get lost.
+# Each entry of this table must be in the other one.
 assert set(dtypes.SMALL) == {
     *("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz"),
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
@@ -111,7 +111,7 @@ def test_small_floats_hold_what_ml_dtypes_says(name):
     np.testing.assert_array_equal(pnp.asarray(every).astype("float32"), every.astype(np.float32))
     np.testing.assert_array_equal(pnp.asarray(every).astype("float16"), every.astype(np.float32).astype(np.float16))
     numbers = every[np.isfinite(every.astype(np.float32))]
-    if name != "float8_e8m0fnu":  # whose powers of two pass every limit
+    if name != "float8_e8m0fnu":  # its powers of two exceed every limit
         np.testing.assert_array_equal(pnp.asarray(numbers).astype("int32"), numbers.astype(np.float32).astype(np.int32))
 
 

@@ -1,4 +1,4 @@
-"""NumPy's composed functions under jit, vmap and grad: jit and a batch give what eager calls give, grad what jax's."""
+"""NumPy's composed functions under jit, vmap and grad: jit and a batch equal eager calls, grad equals jax's."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Every function of numpy against jax's (values, shapes, dtypes and weak types), and against NumPy's (values)."""
+"""All functions of numpy against jax's (values, shapes, dtypes and weak types), and against NumPy's (values)."""
 
 import inspect
 import pathlib
@@ -15,7 +15,7 @@ import pycompiler.numpy as pnp
 rng = np.random.default_rng(0)
 F = rng.normal(size=(3, 5)).astype(np.float32)
 G = rng.normal(size=(3, 5)).astype(np.float32)
-P = rng.uniform(0.1, 0.9, (3, 5)).astype(np.float32)  # inside every domain
+P = rng.uniform(0.1, 0.9, (3, 5)).astype(np.float32)  # inside all domains
 INT = rng.integers(-9, 9, (3, 5)).astype(np.int32)
 POS = rng.integers(1, 7, (3, 5)).astype(np.int32)
 U8 = rng.integers(0, 255, (3, 5)).astype(np.uint8)
@@ -433,7 +433,7 @@ def compare(case):
     return ours
 
 
-# Cases that NumPy does not take, by number: a keyword, a method or a dtype that jax alone has, or an error of its own.
+# Cases that NumPy does not take, by number: keywords, methods or dtypes that only jax has, or errors of NumPy.
 NUMPY_REFUSES = {
     "add": {19},
     "argsort": {2, 3},
@@ -472,7 +472,7 @@ NUMPY_REFUSES = {
     "ufunc": {0, 1, 2, 3, 4, 5, 6},
     "zeros": {2},
 }
-# Cases of which NumPy's values are others, and jax's are ours.
+# Cases with other values in NumPy; ours are jax's.
 NOT_NUMPYS = {
     "argsort": ({0}, "the order of equal elements where it is not stable"),
     "astype": ({2}, "floats that no integer holds"),
@@ -488,12 +488,12 @@ NOT_NUMPYS = {
     "size": ({2}, "of arrays only"),
     "unwrap": ({2}, "integers and half a period"),
 }
-# Whatever was in NumPy's memory.
+# NumPy's memory is uninitialized.
 WITHOUT_VALUES = {"empty", "empty_like"}
 
 
 def assert_numpys(ours, theirs):
-    """NumPy computes small integers and bools in other widths: the coarser of both decides how near they are."""
+    """NumPy computes small integers and bools in other widths: the coarser one determines the tolerance."""
     assert len(ours) == len(theirs)
     for a, b in zip(ours, theirs, strict=True):
         if not isinstance(b, np.ndarray | np.generic) or not isinstance(a, pc.Array):
@@ -518,7 +518,7 @@ def test_function(name, number):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [name for name in CASES if name not in WITHOUT_VALUES])
 def test_values_are_numpys(name):
-    """Of every case but those that are listed; and those that are listed are no others."""
+    """Checks all cases except the listed ones, and that no listed case would pass."""
     refused, others, compared = set(), set(), 0
     for number, case in enumerate(CASES[name]):
         ours = leaves(case(pnp))
@@ -542,7 +542,7 @@ def test_values_are_numpys(name):
 
 
 def test_every_function_is_compared():
-    """Here, or in another file of this folder."""
+    """Names in this file or another file of this folder."""
     others = "".join(path.read_text() for path in pathlib.Path(__file__).parent.glob("test_*.py"))
     functions = {name for name in pnp.__all__ if inspect.isroutine(getattr(pnp, name))}
     assert {

@@ -1,4 +1,4 @@
-"""With enable_x64: the dtypes of jax where integers of 32 and of 64 bits part ways."""
+"""With enable_x64: the dtypes of jax where 32-bit and 64-bit integers differ."""
 
 import jax
 import jax.numpy as jnp

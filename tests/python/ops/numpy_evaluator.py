@@ -1,4 +1,4 @@
-"""Evaluates primitives by their NumPy references, so that rules are tested in float64 and apart from the compiler."""
+"""Evaluates primitives by their NumPy references, so that rules are tested in float64 and without the compiler."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from pycompiler.core.types.aval import get_aval
 
 
 def evaluate(primitive, args, params):
-    """The reference's result; the shape rule must say the same shape and dtype."""
+    """The reference's result. The shape rule must give the same shape and dtype."""
     avals = [get_aval(arg) for arg in args]
     expected = primitive.shape_rule(*avals, **params)
     arrays = [np.asarray(arg).astype(aval.dtype) for arg, aval in zip(args, avals, strict=True)]
@@ -25,7 +25,7 @@ def evaluate(primitive, args, params):
 
 @contextlib.contextmanager
 def by_reference() -> Iterator[None]:
-    """Eager evaluation by NumPy, with 64-bit types, while the block runs."""
+    """Eager evaluation by NumPy, with 64-bit types, in the block."""
     before = hooks.evaluate
     hooks.evaluate = evaluate
     try:

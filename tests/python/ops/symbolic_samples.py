@@ -1,4 +1,4 @@
-"""The samples of the table of primitives with symbols in the place of their sizes, where the shape rule takes them."""
+"""The samples of the table of primitives with symbols instead of sizes, if the shape rule accepts them."""
 
 import contextlib
 import zlib
@@ -10,14 +10,14 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import PRIMITIVES
 
-# They hold graphs: lax/test_scan.py and its like.
+# Their parameters are graphs: lax/test_scan.py and similar files test them.
 NAMES = sorted(set(PRIMITIVES) - {"while", "scan", "cond"})
-# The parameters that hold sizes; axes, amounts and counts stay what they are.
+# The parameters that are sizes. Axes, amounts and counts stay unchanged.
 SIZES = ("shape", "new_sizes", "limit_indices", "slice_sizes", "permutation_size", "dim")
 
 
 class Symbolic(NamedTuple):
-    """A sample with symbols: what its arguments are, its parameters, the sampled sizes, and the sampled arguments."""
+    """A sample with symbols: its arguments, its parameters, the sampled sizes, and the sampled arguments."""
 
     avals: list[ShapedArray]
     params: dict[str, Any]
@@ -26,7 +26,7 @@ class Symbolic(NamedTuple):
 
 
 def samples(name, every_type=False):
-    """The arguments and the parameters, each kind once; of every type, or of one that is like the others."""
+    """The arguments and the parameters, one for each kind: of all types, or of one type that is like the others."""
     found = {}
     for args, params in PRIMITIVES[name].sampler(np.random.default_rng(zlib.crc32(name.encode()))):
         types = [arg.dtype.name if every_type else arg.dtype.kind in "fcV" for arg in args]
@@ -48,7 +48,7 @@ def at(value, sizes):
 
 
 def choices(args, params):
-    """Which sizes to make symbols: each alone, and all."""
+    """The choices of sizes that become symbols: each alone, and all."""
     given = [arg.shape for arg in args]
     given += [v if isinstance(v, tuple) else (v,) for k, v in params.items() if k in SIZES]
     sizes = sorted({size for shape in given for size in shape if type(size) is int and size > 0})
@@ -58,14 +58,14 @@ def choices(args, params):
 
 
 def symbolic(name, every_type=False):
-    """The samples of a primitive with symbols: all sizes that are equal one symbol, alone and all together."""
+    """The samples of a primitive with symbols: all equal sizes become one symbol, alone and all together."""
     primitive = PRIMITIVES[name]
     for args, params in samples(name, every_type):
         for chosen in choices(args, params):
             symbols = {size: Dim(f"n{size}", min=size) for size in chosen}
             avals = [ShapedArray(replaced(arg.shape, symbols), arg.dtype) for arg in args]
             new_params = {k: replaced(v, symbols) if k in SIZES else v for k, v in params.items()}
-            # What the bounds leave open, or what would be another size than that of another dimension.
+            # A condition that the bounds leave open, or a size that would differ from another dimension.
             with contextlib.suppress(ValueError):
                 primitive.shape_rule(*avals, **new_params)
                 yield Symbolic(avals, new_params, {f"n{size}": size for size in chosen}, args)

@@ -1,5 +1,5 @@
-"""An op is added as docs/how-to/add-an-op.md says: the lines that the page quotes, with another name, are put into
-copies of the files that it names, and what comes of it is tried."""
+"""The steps of docs/how-to/add-an-op.md work: the quoted lines, with another name, are inserted into copies of the
+named files, and the result is tested."""
 
 import json
 import re
@@ -28,20 +28,20 @@ BUILD = ROOT / "build"
 
 
 def quoted(title: str) -> str:
-    """The first block of the page that is quoted from a file."""
+    """The first block of the page that quotes a file."""
     block = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', PAGE, re.DOTALL)
     assert block is not None, title
     return block[1]
 
 
 def renamed(text: str) -> str:
-    """The lines of another op."""
+    """The quoted lines for another op."""
     assert "cbrt" in text.lower()
     return text.replace("CbrtOp", "ThirdRootOp").replace("cbrt", "third_root")
 
 
 def with_line(title: str) -> str:
-    """A file of the page with the line of the new op behind that of the old one."""
+    """A file of the page, with the line of the new op after that of the old one."""
     text, line = (ROOT / title).read_text(), quoted(title)
     assert text.count(line) == 1
     return text.replace(line, line + renamed(line).replace("np.third_root", "np.cbrt"))
@@ -53,7 +53,7 @@ def llvm(what: str) -> str:
 
 
 def generate(folder: Path) -> Path:
-    """The headers of the dialect with the new op, in a folder that is looked at first."""
+    """The headers of the dialect with the new op, in a folder that comes first in the search path."""
     include = folder / "array/IR"
     include.mkdir(parents=True)
     (include / "Elementwise.td").write_text(with_line(TD))

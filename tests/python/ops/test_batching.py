@@ -1,6 +1,6 @@
-"""vmap of every primitive, evaluated by the references: every choice of mapped arguments, axes in any place, two maps.
+"""vmap of all primitives, evaluated by the references: all choices of mapped arguments, axes in any place, two maps.
 
-test_rules.py calls the batching rules alone; here `vmap` does, so that its own moving of axes is part of it.
+test_rules.py calls the batching rules alone. Here, `vmap` calls them, so that its movement of axes is tested, too.
 """
 
 import itertools
@@ -15,7 +15,7 @@ from pycompiler.transforms import vmap
 
 NAMES = [name for name in sorted(PRIMITIVES) if name != "iota"]
 SIZE = 3
-# Of each primitive: the first sample, the last, and some between them.
+# For each primitive: the first sample, the last, and some between them.
 MOST_SAMPLES = 6
 
 
@@ -26,7 +26,7 @@ def samples(name):
 
 
 def choices(count):
-    """Which arguments are mapped: every choice where there are at most three, else each alone, all, all but each."""
+    """The choices of mapped arguments: all choices for up to three, else each alone, all, all but each."""
     if count <= 3:
         return [chosen for chosen in itertools.product((False, True), repeat=count) if any(chosen)]
     alone = [tuple(i == j for j in range(count)) for i in range(count)]
@@ -94,7 +94,7 @@ def test_every_choice_of_arguments(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_maps(name):
-    """Each argument is mapped by the outer one, by the inner one, or by both, in all places."""
+    """Each argument is mapped by the outer map, by the inner one, or by both, in all places."""
     rng = np.random.default_rng(6)
     with by_reference(), np.errstate(all="ignore"):
         args, params = samples(name)[0]

@@ -1,6 +1,6 @@
-"""The derivatives of every primitive, compiled: to second order, and mapped, beside the same by the references.
+"""The derivatives of all primitives, compiled: to second order, and mapped, against those of the references.
 
-That the rules are right is the matter of test_second_order.py; here it is that what they make compiles to that. In f64.
+test_second_order.py checks the rules. Here, their results must compile to the same values. In f64.
 """
 
 import itertools
@@ -15,11 +15,11 @@ import pycompiler as pc
 from pycompiler.core.config.config import enable_x64
 from pycompiler.transforms import jvp, vjp, vmap
 
-# Of a primitive so many samples: the first of most are all of one dtype.
+# The number of samples for a primitive. The first samples often have one dtype.
 MOST = 2
 
 
-# Their references are differences, or take factors of f32.
+# Their references are differences, or use factors of f32.
 ROUGH = {"zeta", "igamma", "igammac", "hyp1f1", "hyp2f1", "linear_solve"}
 
 
@@ -53,7 +53,7 @@ def test_compiled_derivatives(name):
             got_slope, got_pulled = pc.jit(second)(cs, us, *ys)
             near(name, got_slope, slope)
             near(name, got_pulled, pulled)
-            # Two of the batch are the same, between them is its opposite direction.
+            # Two elements of the batch are equal; the one between them is their negative.
             signs = (1, -1, 1)
             many_cs, many_us = ([np.stack([s * x for s in signs]) for x in xs] for xs in (cs, us))
             axes = (0, 0, *(None for _ in ys))

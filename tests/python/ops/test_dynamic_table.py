@@ -1,7 +1,7 @@
-"""Every primitive of the table, compiled once for symbolic sizes: at each size it gives what is compiled for the size.
+"""All primitives of the table, compiled once for symbolic sizes: each size gives the result of its own compilation.
 
-The sizes of its samples are made symbols as ops/symbolic_samples.py says. What is compiled runs at the sampled sizes
-and at greater ones, some of which fill vectors and leave a rest. A failure lists the samples that fail.
+ops/symbolic_samples.py turns the sizes of samples into symbols. The code runs at the sampled sizes and at greater ones,
+some of which fill vectors and leave a remainder. A failure lists the failing samples.
 """
 
 import numpy as np
@@ -27,23 +27,23 @@ from pycompiler.ops import (
     special,
 )
 
-# Their code has one order: a result is the same bits, whatever is known of the size.
+# Their code has one order: the result has the same bits for known and unknown sizes.
 _FAMILIES = (arithmetic, bits, compare, complex, creation, elementwise, math, movement, shape, special)
 ONE_ORDER = EXACT | {entry.name for family in _FAMILIES for entry in family.TABLE}
-# What a decomposition takes to be a matrix that has one.
+# Arguments that a decomposition requires, such as a positive definite matrix.
 MATRICES = ("cholesky", "cholesky_update", "eig", "eigh", "expm", "expm_frechet", "geqp3", "geqrf", "hessenberg")
 MATRICES += ("householder_product", "linear_solve", "lu", "ormqr", "qr", "schur", "svd", "sylvester")
 MATRICES += ("triangular_solve", "tridiagonal")
-# How much more than the sampled sizes; so many samples of a primitive, of those that differ most.
+# The increments of the sampled sizes, and the number of samples of a primitive, those that differ most.
 MORE, SAMPLED = (0, 2), 3
 MORE_IN_FULL = (0, 1, 17)
 
-# What cannot be compiled for symbols, and why.
+# Samples that cannot be compiled for symbols, with the reason.
 EXCEPTIONS: dict[str, str] = {}
 
 
 def larger(name, arg, new_shape):
-    """An argument of another shape: the sampled one again and again, so that places and amounts stay valid."""
+    """An argument of another shape: the sampled one repeated, so that places and amounts stay valid."""
     given, permuted = arg.shape, name == "linear_solve" and rules.kind(arg.dtype) == "i"
     for axis, size in enumerate(new_shape):
         before = arg.shape[axis]
@@ -63,7 +63,7 @@ def outputs(out):
 
 
 def compiled(name, sample):
-    """What is compiled for all sizes; arguments that only say a size follow those of the sample."""
+    """The code for all sizes. Arguments that are only sizes follow those of the sample."""
     primitive = PRIMITIVES[name]
 
     def apply(args, sizes):
@@ -75,7 +75,7 @@ def compiled(name, sample):
 
 
 def check(name, sample, more):
-    """Compiles a sample once, and compares it at sizes with what is compiled for them."""
+    """Compile a sample once, and compare it with code for each size."""
     primitive = PRIMITIVES[name]
     function = compiled(name, sample)
     for amount in more:
@@ -109,7 +109,7 @@ def check_all(name, every, more):
 
 
 def spread(every):
-    """Some, from the first to the last: the last choices of a sample are those of most symbols."""
+    """Some choices, from the first to the last: the last choices of a sample have most symbols."""
     count = min(len(every), SAMPLED)
     return [every[len(every) - 1 - k * (len(every) - 1) // max(count - 1, 1)] for k in range(count)]
 
@@ -129,6 +129,6 @@ def test_every_sample_and_type_serves_other_sizes(name):
 
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_an_exception_is_one(name):
-    """What does not fail any more is taken off the list."""
+    """An entry that no longer fails must be removed from the list."""
     with enable_x64(True), pytest.raises(AssertionError, match="samples of"):
         check_all(name, list(symbolic(name)), MORE)

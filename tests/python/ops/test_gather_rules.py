@@ -1,5 +1,5 @@
-"""gather and scatter under vmap, for every choice of mapped arguments, against their references one example after the
-other; and second derivatives of what is made of them, against jax's."""
+"""gather and scatter under vmap, for all choices of mapped arguments, against their references example by example; and
+second derivatives of compositions, against jax's."""
 
 import itertools
 
@@ -30,7 +30,7 @@ def numbers(*dims):
     return {**dict(zip((*names, "slice_sizes"), dims, strict=True)), **HINTS}
 
 
-# The shape of x, that of an index, of the result, the dimension numbers.
+# The shapes of x, of an index and of the result, and the dimension numbers.
 CASES = {
     "rows": ((4, 3), (5,), (5, 3), numbers((1,), (0,), (0,), (), (), (1, 3))),
     "columns": ((2, 4), (3,), (2, 3), numbers((0,), (1,), (1,), (), (), (2, 1))),
@@ -44,7 +44,7 @@ CASES = {
 
 
 def mapped(rng, shape, is_mapped, dim, make):
-    """An array with a dimension of examples at `dim`, if it is mapped, and the examples."""
+    """An array with a dimension of examples at `dim` if it is mapped, and the examples."""
     if not is_mapped:
         array = make(rng, shape)
         return array, None, [array] * EXAMPLES

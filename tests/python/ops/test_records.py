@@ -1,5 +1,5 @@
-"""An op is one record: what stands elsewhere of it stands in complete tables. Its sharding rule is held by
-tests/python/ops/test_rules.py, its public names by the surface's lists."""
+"""An op is one record. Other tables about ops are complete. tests/python/ops/test_rules.py checks its sharding rule,
+the surface's lists its public names."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ from pycompiler.ops import PRIMITIVES
 
 ROOT = Path(__file__).resolve().parents[3]
 
-# Ops of the dialect that no primitive of the table becomes, and what makes them.
+# Ops of the dialect without a primitive, with their creators.
 MADE_ELSEWHERE = {
     "constant": "literals of graphs",
     "call": "calls of imported modules",
@@ -33,7 +33,7 @@ MADE_ELSEWHERE = {
     ),
 }
 
-# Primitives that no operation of StableHLO or CHLO becomes, and why: those that write programs compose them.
+# Primitives without an operation of StableHLO or CHLO, with the reason: writers of programs compose them.
 COMPOSED = "StableHLO has no operation for it: it comes as several"
 WITHOUT_STABLEHLO = {
     "stop_gradient": "a program in StableHLO is differentiated already",

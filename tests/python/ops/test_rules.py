@@ -1,4 +1,4 @@
-"""Every rule of every primitive, evaluated by the references: derivatives, transposes, batching, symbolic shapes."""
+"""All rules of all primitives, evaluated by the references: derivatives, transposes, batching, symbolic shapes."""
 
 import zlib
 
@@ -13,11 +13,11 @@ from pycompiler.ops import DECOMPOSITIONS, PRIMITIVES, rules
 from pycompiler.ops.convolution import conv_params
 from pycompiler.ops.window import window_params
 
-# They hold graphs, whose dtypes do not follow those of the arguments: lax/test_control_flow.py, test_scan.py and
-# test_cond.py test their rules.
+# Their parameters are graphs, whose dtypes do not follow those of the arguments: lax/test_control_flow.py, test_scan.py
+# and test_cond.py test their rules.
 NAMES = sorted(set(PRIMITIVES) - {"while", "scan", "cond"})
-# The arguments in which a primitive is linear, each set together; None: all of them. A function of arguments and
-# parameters where they say it.
+# The sets of arguments in which a primitive is linear; None: all together. A function of arguments and parameters if
+# they determine the sets.
 LINEAR = {
     "add": [(0, 1)],
     "sub": [(0, 1)],
@@ -55,7 +55,7 @@ LINEAR = {
     "gather": lambda args, params: [(0, len(args) - 1)] if params["mode"] == "fill" else [(0,)],
     "scatter": lambda args, params: {"set": [(0, 1)], "add": [(0, 1)], "mul": [(0,)]}.get(params["kind"], []),
 }
-# The arguments by which a primitive has no derivative, though they are floats: orders; shapes of betainc.
+# Float arguments without a derivative: orders; shapes of betainc.
 FIXED = {
     "polygamma": (0,),
     "expn": (0,),
@@ -63,16 +63,16 @@ FIXED = {
     "betainc": (0, 1),
     "sph_legendre": (0, 1),
 }
-# Derivatives, which are not differentiated once more; and steps.
+# Derivatives that have no further derivative; and step functions.
 UNDIFFERENTIATED = {"igamma_grad_a", "random_gamma_grad", "zeta_grad_x"}
 UNDIFFERENTIATED |= {"hyp1f1_grad_a", "hyp1f1_grad_b", "hyp2f1_grad_a", "hyp2f1_grad_c", "reduce_precision"}
-# Compact forms that refuse to be differentiated, or take their arguments as given.
+# Compact forms that have no derivative, or that do not validate their arguments.
 COMPACT = {"geqrf", "geqp3", "householder_product", "ormqr", "hessenberg", "tridiagonal", "schur"}
 WITH_JVP = [name for name in NAMES if PRIMITIVES[name].jvp is not None and name not in COMPACT | UNDIFFERENTIATED]
 
 
 def wide(array):
-    """The array in float64, or complex128, where it has derivatives."""
+    """The array in float64, or complex128, if it has derivatives."""
     return array.astype({"f": np.float64, "c": np.complex128}.get(rules.kind(array.dtype), array.dtype))
 
 
@@ -87,7 +87,7 @@ def direction(rng, array):
 
 
 def samples(name, *, floats=False):
-    """The samples of a primitive; with `floats` those without nan or infinity, floats as float64."""
+    """The samples of a primitive. With `floats`, those without nan or infinity, with floats as float64."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     for sample in PRIMITIVES[name].sampler(rng):
         if not floats:
@@ -133,7 +133,7 @@ def test_jvp_is_the_limit_of_differences(name):
                 outs = outputs(primitive, primitive.bind(*shifted, **params))
                 return [out if is_inexact(out) else np.asarray(out, float) for out in map(np.asarray, outs)]
 
-            # Where two step sizes agree, the function is smooth and the difference is the derivative.
+            # If two step sizes agree, the function is smooth and the difference is the derivative.
             with np.errstate(invalid="ignore"):
                 steps = [[(a - b) / (2 * h) for a, b in zip(moved(h), moved(-h), strict=True)] for h in (1e-5, 2.5e-6)]
             for coarse, fine, rule in zip(*steps, outputs(primitive, tangent), strict=True):
@@ -201,7 +201,7 @@ def test_transpose_is_the_adjoint(name):
                 assert len(cts) == len(args)
                 assert all(np.asarray(cts[i]).shape == args[i].shape for i in linear)
                 scale = 1 + np.sum(np.abs(ct * out)) if np.size(out) else 1.0
-                # The real part: what is linear over the real numbers only has a transpose too.
+                # The real part: a function that is linear only over the real numbers has a transpose, too.
                 inner = np.real(sum(np.sum(cts[i] * args[i]) for i in linear))
                 np.testing.assert_allclose(inner, np.real(np.sum(ct * out)), rtol=1e-9, atol=1e-9 * scale)
                 compared += 1
@@ -213,7 +213,7 @@ def comparable(array):
 
 
 def batch_dims(args):
-    """Which arguments are batched and where: each alone, all of them, all at their last dimension."""
+    """The choices of batched arguments: each alone, all of them, all at their last dimension."""
     count = len(args)
     for i in range(count):
         yield tuple(0 if i == j else None for j in range(count))
@@ -255,7 +255,7 @@ def test_batching_is_a_loop(name):
                         )
 
 
-# Shapes in which n and m stand for sizes: the arguments' shapes, the parameters, and the result's.
+# Shapes with n and m for sizes: the arguments' shapes, the parameters, and the result's shape.
 N, M = Dim("n"), Dim("m")
 SYMBOLIC = [
     ("broadcast_in_dim", [(N,)], {"shape": (M, N), "broadcast_dimensions": (1,)}, (M, N)),

@@ -1,4 +1,4 @@
-"""Second derivatives of every primitive: forward and reverse mode over each other, beside differences of the first.
+"""Second derivatives of all primitives: forward and reverse mode over each other, against differences of the first.
 
 Evaluated by the references, in f64. For a direction u, another v and a cotangent c, four ways give c . D2f[u, v]:
 forward over forward, reverse over forward, forward over reverse, reverse over reverse.
@@ -14,11 +14,11 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.ops import PRIMITIVES
 from pycompiler.transforms import jvp, vjp
 
-# Arguments by which there is a first derivative alone: parameters of special functions.
+# Arguments with only a first derivative: parameters of special functions.
 ONCE = {"igamma": (0,), "igammac": (0,), "zeta": (0,), "hyp1f1": (0, 1), "hyp2f1": (0, 1, 2)}
 
 
-# Where a sample gives a nan or an infinity, the same numbers moved into a range that most functions are defined in.
+# If a sample gives a nan or an infinity, its numbers are moved into a range in which most functions are defined.
 RANGES = (
     lambda x: x,
     lambda x: 0.05 + 0.9 * np.abs(x) / (1 + np.abs(x)),
@@ -27,8 +27,8 @@ RANGES = (
 
 
 def defined_samples(name):
-    """For each sample of a primitive with elements, its function, the arguments that it is differentiated by once, and
-    those by which it is twice: such that the result and its derivative are finite."""
+    """For each sample of a primitive with elements: its function, the arguments for first derivatives, and those for
+    second derivatives, chosen so that the result and its derivative are finite."""
     for args, params in samples(name, floats=True):
         for moved_into in RANGES:
             given = [moved_into(arg) if is_inexact(arg) else arg for arg in args]
@@ -96,7 +96,7 @@ def test_second_derivatives(name):
             if not (finite(slope) and finite(pulled)):
                 continue
             twice = jvp(forward, ys, tuple(vs))[1]
-            # Where differences of two steps agree, the first derivative is smooth and they are the second.
+            # If differences of two steps agree, the first derivative is smooth, and they are the second.
             coarse, fine = (difference(forward, ys, vs, step) for step in (1e-5, 2.5e-6))
             if not all(np.allclose(a, b, rtol=1e-5, atol=1e-5) for a, b in zip(coarse, fine, strict=True)):
                 continue

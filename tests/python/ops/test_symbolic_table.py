@@ -1,6 +1,6 @@
-"""Every primitive of the table at symbolic sizes: its shape rule, jvp, transpose and batching give the static shapes.
+"""All primitives of the table at symbolic sizes: shape rule, jvp, transpose and batching give the static shapes.
 
-Each sampler's sizes are made symbols, where the rule allows: all that are equal one symbol, alone and all together.
+The sizes of each sampler become symbols if the rule allows it: all equal sizes become one symbol, alone and together.
 """
 
 import functools
@@ -17,7 +17,7 @@ from pycompiler.ops import PRIMITIVES, rules
 
 
 def shapes_of(function, avals, sizes=None):
-    """The shapes and dtypes of a function's results, for avals, or for what they are at some sizes."""
+    """The shapes and dtypes of a function's results, for avals, or for their values at some sizes."""
     given = [pc.ShapeDtypeStruct(a.shape if sizes is None else at(a.shape, sizes), a.dtype) for a in avals]
     out = pc.make_jaxpr(function, return_shape=True)(*given)[1]
     return [(x.shape, x.dtype) for x in pc.tree.leaves(out)]
@@ -39,7 +39,7 @@ def mapped_in_part(apply, avals):
 
 
 def of_floats(apply, avals):
-    """The function of the arguments that are no integers, with those results; these arguments are put first."""
+    """The function of the arguments that are not integers, with these results; these arguments come first."""
     places = [i for i, a in enumerate(avals) if rules.kind(a.dtype) in "fc"]
 
     def split(args):
@@ -75,7 +75,7 @@ def pulled_back(apply, avals):
 
 
 def check(name, transformed):
-    """That a transformation of a primitive has the static shapes, at the sampled sizes and at greater ones."""
+    """Check that a transformation of a primitive has the static shapes, at the sampled sizes and at greater ones."""
     primitive = PRIMITIVES[name]
     compared = left_out = 0
     for avals, params, sampled, _ in symbolic(name):
@@ -100,7 +100,7 @@ def check(name, transformed):
     return compared, left_out
 
 
-# What is an error at some symbolic sizes, and why.
+# Samples that are an error at some symbolic sizes, with the reason.
 LEFT_OUT = {
     ("qr", pushed_forward): "whether there are more rows or columns decides the rule",
     ("qr", pulled_back): "whether there are more rows or columns decides the rule",
@@ -111,7 +111,7 @@ LEFT_OUT = {
 
 
 DERIVATIVES = (pushed_forward, pulled_back)
-# What has no derivative by some of its arguments: by all of them it is the error that says so, at every size.
+# Primitives without a derivative for some arguments: for all of them, the error says so at all sizes.
 NOT_BY_ALL = {
     *("bessel_j", "betainc", "expn", "geqp3", "geqrf", "hessenberg", "householder_product", "hyp1f1_grad_a"),
     *("hyp1f1_grad_b", "hyp2f1_grad_a", "hyp2f1_grad_c", "igamma_grad_a", "ormqr", "polygamma", "random_gamma_grad"),
@@ -120,7 +120,7 @@ NOT_BY_ALL = {
 
 
 def ways(name):
-    """The transformations that a primitive has: none of those of arguments where it takes no argument."""
+    """The transformations of a primitive; without arguments, none that needs them."""
     if name in ("iota", "dim_as_value"):
         return (itself,)
     return (itself, mapped, mapped_in_part, *(DERIVATIVES if PRIMITIVES[name].jvp is not None else ()))

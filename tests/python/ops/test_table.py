@@ -1,4 +1,4 @@
-"""Every primitive of the table, compiled: against its reference, eager against jit, under vmap, emitted."""
+"""All primitives of the table, compiled: against their references, eager against jit, under vmap, emitted."""
 
 import re
 import zlib
@@ -12,7 +12,7 @@ from pycompiler.core.config.config import enable_x64
 from pycompiler.ops import PRIMITIVES, bits, compare, creation, math, movement, rules, shape
 
 NAMES = sorted(PRIMITIVES)
-# Families whose results are the same bits everywhere; convert and the like stand in families with rounding.
+# Families whose results have the same bits everywhere; convert and similar ones are in families with rounding.
 EXACT = {entry.name for family in (bits, compare, creation, movement, shape) for entry in family.TABLE}
 EXACT |= {
     "complex",
@@ -33,7 +33,7 @@ EXACT |= {
 EXACT |= {"add", "sub", "mul", "threefry2x32", "argmax", "argmin", "sort", "reduce_max", "reduce_min"}
 EXACT |= {"cummax", "cummin", "top_k", "reduce_window_max", "reduce_window_min", "select_and_gather", "reduce_xor"}
 EXACT |= {"reduce_and", "reduce_or", "gather", "dynamic_slice", "dynamic_update_slice"}
-# They leave open which zero they give.
+# They leave the sign of a zero open.
 EITHER_ZERO = {"max", "min", "sort", "top_k", "reduce_max", "reduce_min", "cummax", "cummin"}
 EITHER_ZERO |= {"reduce_window_max", "reduce_window_min"}
 MATH = {entry.name for entry in math.TABLE}
@@ -60,7 +60,7 @@ def bits_of(x):
 
 
 def assert_complex_near(got, want):
-    """Within roundings of the greater part. Infinities and nans are the subject of test_complex_values."""
+    """Within roundings of the greater part. test_complex_values tests infinities and nans."""
     ordinary = np.isfinite(want)
     eps = float(ml_dtypes.finfo(got.real.dtype).eps)
     got, want = got.astype(np.complex128), want.astype(np.complex128)
@@ -83,7 +83,7 @@ def assert_near(name, got, want):
         return
     limits = ml_dtypes.finfo(got.dtype)
     got, want = got.astype(np.float64), want.astype(np.float64)
-    # Sums are within so many roundings of their greatest value; what is below the least normal number may be zero.
+    # Sums are within a number of roundings of their greatest value; numbers below the least normal one may be zero.
     ulps, scale = (8, 0.0) if name in MATH else (40, np.max(np.abs(want), initial=0, where=np.isfinite(want)))
     atol = 2 * float(limits.tiny) + 4 * scale * float(limits.eps)
     np.testing.assert_allclose(got, want, rtol=ulps * float(limits.eps), atol=atol)

@@ -1,6 +1,6 @@
-"""The wheel as its user has it: made of the build tree, and installed in a fresh virtual environment.
+"""The wheel for a user: made from the build tree, and installed in a fresh virtual environment.
 
-In this environment are NumPy and ml_dtypes, those of the tests' own environment, and nothing else.
+This environment has only NumPy and ml_dtypes, from the environment of the tests.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ def installed(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("user")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
     there = Installed(folder / "venv", folder / "cache", without_llvm())
-    # Nothing is fetched: what the wheel requires is linked.
+    # Nothing is downloaded: the requirements of the wheel are linked.
     for name in ("numpy", "ml_dtypes"):
         found = Path(importlib.util.find_spec(name).origin).parent
         for part in found.parent.glob(f"{name}*"):

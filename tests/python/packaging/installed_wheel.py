@@ -1,7 +1,6 @@
-"""A virtual environment with the wheel in it, and how programs run there: as a user's would.
+"""A virtual environment with the wheel, in which programs run as a user's would.
 
-They find neither the checkout nor, where the system lets a process hide files from itself, the LLVM that the wheel was
-built with.
+They find neither the checkout nor, if the system lets a process hide files from itself, the LLVM of the wheel's build.
 """
 
 import shutil
@@ -21,7 +20,7 @@ def run(*command, env=None, cwd=None, check=True):
 
 
 def without_llvm():
-    """What comes before a command that is not to find LLVM; nothing where hiding is not allowed (it takes root)."""
+    """The prefix of a command that must not find LLVM; empty if hiding is not allowed (it needs root)."""
     hide = ("unshare", "--mount", "sh", "-c", f'mount -t tmpfs none {LLVM} && exec "$@"', "sh")
     return hide if LLVM.exists() and shutil.which("unshare") and not run(*hide, "true", check=False).returncode else ()
 
@@ -53,5 +52,5 @@ class Installed:
         return run(*self.hiding, self.folder / "bin" / command, *arguments, env=env, cwd=self.folder, check=check)
 
     def says(self, program, **settings) -> str:
-        """What a Python program prints."""
+        """The output of a Python program."""
         return self.run("python", "-c", program, **settings).stdout

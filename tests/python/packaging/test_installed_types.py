@@ -1,4 +1,4 @@
-"""What a type checker knows of a program that uses the installed package: pyright finds no error, and has its types."""
+"""The types of a program that uses the installed package: pyright reports no error, and has the package's types."""
 
 import json
 import os
@@ -88,7 +88,7 @@ pnp.ones(3).shapes
 
 
 def checked(installed, name, program):
-    """What pyright says of a program of the environment, by line."""
+    """The messages of pyright about a program of the environment, by line."""
     folder = installed.folder / name
     folder.mkdir()
     (folder / "program.py").write_text(program)
@@ -103,7 +103,7 @@ def checked(installed, name, program):
         "-p",
         str(folder),
     ]
-    # Not the checkout: what is looked for is looked for in the environment.
+    # The search looks in the environment, not in the checkout.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     said = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     found = json.loads(said.stdout)["generalDiagnostics"]

@@ -1,4 +1,4 @@
-"""A wheel for every Python that the package is for: made from the sources, installed as its users do, and run."""
+"""A wheel for each supported Python: made from the sources, installed as by users, and run."""
 
 import json
 import os
@@ -30,7 +30,7 @@ print(json.dumps([float(value), np.asarray(gradient).tolist(), float(scanned), s
 
 
 def other_python(version):
-    """An interpreter of that version, wherever this machine keeps it."""
+    """An interpreter of that version on this machine."""
     kept = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*/bin/python"))
     return str(kept[-1]) if kept else shutil.which(f"python{version}")
 

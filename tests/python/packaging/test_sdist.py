@@ -1,4 +1,4 @@
-"""The source distribution: what a build from it needs is in it, and nothing that a build makes."""
+"""The source distribution: it has the files that a build needs, and no output of a build."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.xdist_group("packaging")
 
 ROOT = Path(__file__).resolve().parents[3]
-# What a build reads; the rest is for those who develop.
+# Files that a build reads. Other files are for developers.
 NEEDED = ("CMakeLists.txt", "LICENSE", "cmake", "dialect", "llvm-version.txt", "pycompiler", "pycompiler_commands")
 NEEDED += ("pyproject.toml", "runtime", "third_party", "tools")
 

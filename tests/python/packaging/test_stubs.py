@@ -1,4 +1,4 @@
-"""The stubs of the compiler's binding are what nanobind makes of it: `make stubs` writes them."""
+"""The stubs of the compiler's binding equal the output of nanobind: `make stubs` writes them."""
 
 import subprocess
 import sys

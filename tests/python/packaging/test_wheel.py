@@ -1,4 +1,4 @@
-"""The wheel, as a user runs it: in a fresh environment, on a machine that needs none of LLVM's packages."""
+"""The wheel for a user: in a fresh environment, on a machine without LLVM's packages."""
 
 import email.parser
 import json
@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("packaging")
 
-# What every machine has: glibc and the run-time libraries of GCC.
+# Libraries of all machines: glibc and the run-time libraries of GCC.
 SYSTEM = {
     "libc.so.6",
     "libm.so.6",
@@ -58,7 +58,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="module")
 def first(installed):
-    """What the program says with nothing in the disk cache."""
+    """The output of the program with an empty disk cache."""
     return json.loads(installed.says(PROGRAM))
 
 
@@ -68,7 +68,7 @@ def test_the_tag_says_from_which_glibc_on(wheel):
     assert wheel.stat().st_size < 64 << 20
 
 
-# What shared objects of exported functions are made with.
+# The parts for shared objects of exported functions.
 LINKED_WITH_EXPORTS = {
     "pycompiler/export/libpycompiler_export.a",
     "pycompiler/export/include/runtime/Abi.h",
@@ -87,7 +87,7 @@ def test_what_is_in_the_wheel(wheel):
     }
     assert {name.split("/")[0] for name in names} == {"pycompiler", "pycompiler_commands", folder}
     assert {name for name in names if name.endswith((".cpp", ".h", ".a", ".td", ".pyc"))} == LINKED_WITH_EXPORTS
-    # The licenses of all that is linked into it.
+    # The licenses of all linked libraries.
     licenses = [name.removeprefix(f"{folder}/licenses/") for name in names if "/licenses/" in name]
     assert {"LICENSE", "dialect/wheel/LICENSES.md", "third_party/pocketfft/LICENSE.md"} <= {*licenses}
     assert {"linalg", "gpu"} <= set(about.get_all("Provides-Extra"))
@@ -159,7 +159,7 @@ def test_the_tools_are_commands(installed):
     (installed.folder / "program.mlir").write_text(IR)
     lowered = installed.run("array-opt", "--array-to-llvm", "program.mlir")
     assert "llvm.call @main" in lowered.stdout
-    # They share what the package has, and start without Python's packages.
+    # They share libraries with the package, and start without Python's packages.
     assert "import 'numpy" not in installed.run("array-opt", "--version", PYTHONVERBOSE="1").stderr
 
 

@@ -1,4 +1,4 @@
-"""A call for each function of sizes, axes, counts or bounds: `i` makes an integer of the kind that is tested."""
+"""A call for each function of sizes, axes, counts or bounds: `i` makes an integer of the tested kind."""
 
 import numpy as np
 

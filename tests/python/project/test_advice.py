@@ -1,4 +1,4 @@
-"""What messages advise can be done where they advise it: inside of jit, under vmap, with 64-bit types off."""
+"""The advice in messages works in its context: inside of jit, under vmap, with 64-bit types off."""
 
 import math
 import re
@@ -19,7 +19,7 @@ def traced(function, *args):
     return pc.jit(function)(*(args or (V,)))
 
 
-# (the call, what the message says, what it advises and what that gives).
+# (the call, its message, the advised code and its result).
 ADVICE = {
     "a number of Python by int": (
         lambda: traced(lambda x: int(x[0])),

@@ -13,7 +13,7 @@ from pycompiler.core.config.config import enable_x64
 
 strict.set_array_api_strict_flags(api_version="2024.12")
 
-# What the strict namespace has beside the standard of 2024.12.
+# Names of the strict namespace beyond the standard of 2024.12.
 NOT_STANDARD = {"Device", "ArrayAPIStrictFlags", "__version__", "__array_api_version__", "isin", "broadcast_shapes"}
 NAMES = [name for name in strict.__all__ if name not in NOT_STANDARD and "strict_flags" not in name]
 EXTENSIONS = {"linalg": strict.linalg.__all__, "fft": strict.fft.__all__}
@@ -118,7 +118,7 @@ def assert_close(got, want, name):
     assert got.dtype == want.dtype
     np.testing.assert_allclose(got, want, rtol=4e-6 if want.dtype == np.float32 else 1e-14, atol=0, err_msg=name)
     if want.dtype.kind == "f":
-        clear = ~np.isnan(want) & ((want != 0) | (name != "sign"))  # the sign of zero is that zero, as XLA has it
+        clear = ~np.isnan(want) & ((want != 0) | (name != "sign"))  # the sign of zero is the same zero, as in XLA
         np.testing.assert_array_equal(np.signbit(got)[clear], np.signbit(want)[clear], err_msg=name)
 
 
@@ -141,7 +141,7 @@ def test_special_cases_of_two_arguments(dtype):
         for name in BINARY:
             got = getattr(pnp, name)(a, b)
             want = np.asarray(getattr(strict, name)(strict.asarray(a), strict.asarray(b)))
-            if name in ("maximum", "minimum"):  # of zeros of both signs either may come
+            if name in ("maximum", "minimum"):  # for zeros of both signs, either is right
                 got, want = np.asarray(got) + 0.0, want + 0.0
             if name in ("floor_divide", "remainder"):  # the standard leaves these open where a division has no value
                 fine = np.isfinite(a) & np.isfinite(b) & (b != 0) & (np.abs(a) < 1e6) & (np.abs(b) > 1e-6)

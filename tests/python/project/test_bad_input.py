@@ -1,4 +1,4 @@
-"""Bad input of every kind: a Python exception that says what was given and what is expected; never a crash."""
+"""Bad input of all kinds: a Python exception that names the given and the expected value; never a crash."""
 
 import copy
 import pathlib
@@ -17,7 +17,7 @@ from pycompiler import errors, lax, nn
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 X, Y, N = pnp.ones((2, 3)), pnp.ones((4, 5)), pnp.int32(2)
 
-# What a call does with an array, the error, and what its message says.
+# A call on an array, the error, and its message.
 CALLS = {
     "add": (lambda x: x + Y, ValueError, r"add: .* f32\[2,3\] and f32\[4,5\]"),
     "matmul": (lambda x: x @ Y, ValueError, r"matmul: contracting dimensions differ: .* \(3 vs 4\)"),

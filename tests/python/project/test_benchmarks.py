@@ -1,4 +1,4 @@
-"""The benchmarks: what the tables say is what was measured, and a result that differs is told and not timed."""
+"""The benchmarks: the tables show the measurements, and a differing result is reported and not timed."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def test_the_table_of_runs_and_its_picture(tmp_path):
 
 
 def test_a_case_is_not_timed_where_results_differ_and_the_others_are(tmp_path):
-    # One case whose function is another one under pycompiler, one that raises, and one that is right.
+    # One case with another function under pycompiler, one that raises, and one that is right.
     script = tmp_path / "differing.py"
     script.write_text(
         "import sys, cases, run\n"
@@ -73,7 +73,7 @@ def test_the_tables_of_compilation_and_of_temporaries(tmp_path):
     run(BENCHMARKS / "memory.py", "--json", tmp_path / "memory.json", "MLP step")
     found = json.loads((tmp_path / "memory.json").read_text())["MiB"]["MLP step 784-512-512-10, batch 128"]
     assert found["asked"] == pytest.approx(1.2 * found["jax"] + 2)
-    assert found["pycompiler"] >= 0.5  # what two layers give, for the way back
+    assert found["pycompiler"] >= 0.5  # the residuals of two layers
 
 
 def test_the_table_of_many_sizes(tmp_path):
@@ -92,7 +92,7 @@ def test_the_table_of_many_sizes(tmp_path):
     warm = found[f"{program}: warm calls beside static, geometric mean"]
     assert list(warm["ratios"]) == ["1", "50"]
     assert warm["ratio"] == pytest.approx(statistics.geometric_mean(warm["ratios"].values()))
-    # What is missed is told, whatever this machine has measured.
+    # Missed bars are reported, for any measurements of this machine.
     missed = [name for name, case in found.items() if case["bar"] and case.get("ratio", 0) > case["bar"]]
     assert [line for line in out.splitlines() if line.startswith("missing: ")] == [
         line for name in missed for line in out.splitlines() if line.startswith(f"missing: {name}: ")

@@ -1,4 +1,4 @@
-"""Kinds of errors, beside jax's: where jax raises a TypeError, a ValueError or the like, ours can be caught as one too.
+"""Classes of errors against jax's: if jax raises a TypeError, a ValueError or another class, ours is one, too.
 
 `m` is the package, `n` its numpy. Where NumPy and jax differ, ours is both (`ArgumentError`).
 """
@@ -482,7 +482,7 @@ CALLS = {
     "invert": lambda m, n: n.invert(o(n, 3)),
 }
 
-# Where the two differ on purpose, or jax's error is one of its inside; the reason.
+# Calls where the two differ on purpose, or jax's error is internal; with the reason.
 DIFFERENT = {
     "lax.conv dtypes": "arrays of different dtypes are convolved in the one that they promote to",
     "lax.pad dtype": "a Python number takes the dtype of the array",
@@ -507,7 +507,7 @@ DIFFERENT = {
     "delete": "an index that is not there is an IndexError, as NumPy's",
     "arctan2 complex": "complex numbers are refused, as NumPy does",
 }
-# Those of them that raise nothing here.
+# Those that raise nothing here.
 LENIENT = {"lax.conv dtypes", "lax.pad dtype", "jvp trees", "jvp dtype"}
 KINDS = (
     *(TypeError, ValueError, IndexError, KeyError, OverflowError, NotImplementedError, NameError, AttributeError),
@@ -534,7 +534,7 @@ def test_kinds_agree_with_jax(name):
     assert (ours is None) is (name in LENIENT), ours
 
 
-# What NumPy raises, where jax raises another kind: ours is caught as either.
+# NumPy's errors where jax raises another class: ours is caught as either.
 OF_NUMPY = {
     "broadcast": (ValueError, lambda n: n.ones(3) + n.ones(4)),
     "matmul": (ValueError, lambda n: n.ones((2, 3)) @ n.ones((2, 3))),
@@ -572,7 +572,7 @@ def test_kinds_agree_with_numpy(name):
 
 
 def test_the_median_of_complex_numbers_is_that_of_numpy():
-    """jax refuses them; the middle one in their order, or the mean of two, is defined."""
+    """jax refuses them; the middle element in their order, or the mean of two, is defined."""
     for x in ([1 + 2j, 3, 2j], [1j, 2, 5, 3 + 1j]):
         for name in ("median", "nanmedian"):
             assert complex(getattr(pnp, name)(pnp.asarray(x))) == getattr(np, name)(np.asarray(x))

@@ -1,4 +1,4 @@
-"""`tools/fuzz.py` finds what ends array-opt by a signal, keeps it, and tells this project's code from MLIR's."""
+"""`tools/fuzz.py` finds signals in array-opt, keeps the input, and tells this project's code from MLIR's."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_sizes_are_refused_exactly_where_they_do_not_fit(tmp_path: Path, script:
     make_tool(tmp_path, script).rename(tmp_path / "array-run")
     fuzzer = fuzz.Fuzzer(tmp_path / "array-opt", tmp_path / "kept")
     found = fuzz.fuzz(fuzzer, 1, seed=1, modes=[mode for mode in OTHERS if mode.is_drawn])
-    # Of programs of one operation it is said which.
+    # For programs of one operation, the report names it.
     assert {ended.why.partition(":")[0] for ended in found.values()} == ({why} if why else set())
 
 
@@ -106,7 +106,7 @@ def test_each_operation_is_drawn_with_sizes_that_fit_and_that_do_not(name: str) 
 
 
 def test_every_operation_on_sizes_is_drawn() -> None:
-    """Of those with a rule about sizes of their own: the others are like one of these."""
+    """Operations with their own rule about sizes; the others are similar to one of these."""
     drawn = {name.partition("/")[0] for name in fuzz_operations.RULES}
     text = (ROOT / "dialect" / "include" / "array" / "IR" / "LinearAlgebra.td").read_text()
     matrices = set(re.findall(r'Array_MatrixOp<"(\w+)"', text))

@@ -1,4 +1,4 @@
-"""`tools/fuzz_programs`: drawn programs agree with JAX in every way to run them; a fault is found and made small."""
+"""`tools/fuzz_programs`: drawn programs agree with JAX in all ways to run them; a fault is found and reduced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fuzz_programs.ways import WAYS, check, difference  # noqa: E402
 
 @pytest.mark.parametrize("batches", [2, pytest.param(40, marks=pytest.mark.full)])
 def test_drawn_programs_agree(batches):
-    """As `make fuzz-programs` runs them, in processes of their own: JAX ends one now and then, no fault of ours."""
+    """As `make fuzz-programs` runs them, in separate processes, because JAX sometimes crashes."""
     command = [sys.executable, "-m", "fuzz_programs", "--batches", str(batches), "--seed", "100"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -75,7 +75,7 @@ def test_what_nothing_needs_is_pruned():
 
 
 class Changed:
-    """A module of which one function is another."""
+    """A module with one function replaced."""
 
     def __init__(self, module, **functions):
         self.module = module
@@ -92,7 +92,7 @@ def long_program(middle: str) -> Program:
     return Program({"a": np.linspace(-2, 3, 6, dtype=np.float32).reshape(2, 3)}, tuple(lines), ("c5", "b1"))
 
 
-# A fault in one function of ours, what calls it, and a way that shows it.
+# A fault in one function, a caller of it, and a way that shows it.
 FAULTS = {
     "a value": ({"cumsum": lambda x, axis: pnp.cumsum(x, axis) + (pnp.arange(3) == 2)}, "pnp.cumsum({}, 1)", "jit"),
     "an error": ({"flip": lambda x, axis: x.no_such_method()}, "pnp.flip({}, 1)", "eager"),

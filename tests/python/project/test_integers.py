@@ -1,4 +1,4 @@
-"""Whatever Python takes for an integer is a size, an axis, a count, a bound or a shift: NumPy's integers, ours."""
+"""Integers of Python, NumPy and this package are accepted as sizes, axes, counts, bounds and shifts."""
 
 import enum
 
@@ -81,13 +81,13 @@ def test_bools_are_0_and_1_where_numpy_takes_them():
     same(pnp.roll(V, True), pnp.roll(V, 1))
 
 
-# Where a value may be traced.
+# Places where a value may be traced.
 TRACED = ("roll", "index", "trace", "take", "insert", "randint")
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if not name.startswith(TRACED)])
 def test_a_traced_size_is_an_error_that_says_what_to_do(name):
-    """What decides a shape, or which axis is meant, is known while tracing."""
+    """A value that decides a shape or an axis must be known while tracing."""
 
     def traced(n):
         return CALLS[name](lambda number: n + number)
@@ -98,7 +98,7 @@ def test_a_traced_size_is_an_error_that_says_what_to_do(name):
         pc.jit(traced)(0)
 
 
-# What may be a float in some place.
+# Places that may take a float.
 OF_FLOATS = ("arange", "average", "randint", "trapezoid", "eye", "tri", "trace", "repeat", "insert", "take", "welch")
 
 

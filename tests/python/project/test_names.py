@@ -1,4 +1,4 @@
-"""The public names: all there, tested, or left out with a reason; what is not there says what is nearest."""
+"""The public names: all exist and are tested, or are excluded with a reason; a missing name suggests the nearest."""
 
 import importlib
 import importlib.util
@@ -46,7 +46,7 @@ def test_a_name_that_is_not_there(module):
 
 @pytest.mark.parametrize("package", ["lax", "numpy"])
 def test_a_package_has_what_its_modules_list(package):
-    """The lists of names stand in the modules; a name is in one of them."""
+    """The lists of names are in the modules; a name is in one of them."""
     prefix = f"pycompiler.{package}."
     namespace = importlib.import_module(prefix[:-1])
     names = [info.name for info in pkgutil.iter_modules(namespace.__path__) if info.name not in namespace.__all__]

@@ -1,4 +1,4 @@
-"""What a new process sees: what is loaded when, the example, the README, the wheel."""
+"""New processes: the order of loaded modules, the example, the README, the wheel."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 def run(*command: str, **environment: str) -> str:
-    """The output of a command; fails with what it printed when it fails."""
+    """The output of a command; fails with its output if the command fails."""
     result = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=3600, check=False
     )

@@ -193,7 +193,7 @@ def assert_same(ours, theirs, tolerance):
 def test_a_program_against_jax(name, compiled):
     program = PROGRAMS[name]
     ours = run(pc, pnp, program, pc.tree.map(pnp.asarray, program[1:]), compiled)
-    # jax alone compiles in one piece: its eager mode takes longer and says nothing else.
+    # Only jax needs jit here: its eager mode takes longer and gives the same.
     theirs = run(jax, jnp, program, jax.tree.map(jnp.asarray, program[1:]), True)
     assert_same(ours, theirs, 2e-5)
 
@@ -232,7 +232,7 @@ RANDOM = {
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_functions_against_jax(name):
     draw = RANDOM[name]
-    # jax's default has changed; ours is off, as in the values that its documentation shows.
+    # jax's default has changed. Ours is off, as in the values of its documentation.
     with pc.threefry_partitionable(True), jax.threefry_partitionable(True):
         ours = np.asarray(draw(pc.random, pc.random.key(42)))
         theirs = np.asarray(draw(jax.random, jax.random.key(42)))

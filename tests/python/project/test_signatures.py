@@ -1,4 +1,4 @@
-"""Every public function has the parameters of jax's: names, kinds, defaults; what may differ is in signatures.txt."""
+"""Public functions have jax's parameters: names, kinds, defaults; signatures.txt lists the differences."""
 
 import enum
 import importlib
@@ -47,7 +47,7 @@ EXCEPTIONS = exceptions()
 
 
 def parameters(function, left_out):
-    """[(name, kind, default)]; private ones are nobody's to pass, and names that can't be used are not compared."""
+    """[(name, kind, default)], without private parameters and parameters that can't be passed by name."""
     return [
         ("" if one.kind is one.POSITIONAL_ONLY else one.name, one.kind.name, one.default)
         for one in inspect.signature(function).parameters.values()
@@ -60,7 +60,7 @@ def same_default(ours, theirs):
         return ours is theirs
     if isinstance(theirs, enum.Enum):
         return ours in (theirs, theirs.value, theirs.name)
-    # A marker for what was not given is each package's own.
+    # The marker for a missing argument is the package's own.
     return ours == theirs or (type(ours) is not type(theirs) and type(theirs).__module__.startswith("jax"))
 
 
@@ -86,7 +86,7 @@ def test_the_methods_of_arrays_have_the_parameters_of_jax():
         theirs, ours = getattr(jax.Array, name), getattr(Array, name, None)
         if name.startswith("_") or not inspect.isfunction(theirs) or not callable(ours):
             continue
-        # But for the array itself, and for what functions take that jax's methods don't.
+        # Except the array itself, and parameters of functions that jax's methods lack.
         left_out = EXCEPTIONS["*"] | EXCEPTIONS.get(f"Array.{name}", set())
         _, *mine = parameters(ours, left_out)
         _, *other = parameters(theirs, left_out)

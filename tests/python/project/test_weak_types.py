@@ -1,4 +1,4 @@
-"""What is weakly typed, as jax's functions say: results by dtype and weak type, of weak and strong arguments."""
+"""Weak types of results, as in jax: by dtype and weak type, for weak and strong arguments."""
 
 import jax
 import jax.numpy as jnp
@@ -158,6 +158,6 @@ def test_special_functions(name):
         for second in mine if name in SPECIAL else [None]:
             places = [first, second] if second else [first]
             if name == "factorial" and first == "a number":
-                continue  # jax takes no number of Python
+                continue  # jax does not take Python numbers
             got, want = ours(*[mine[place] for place in places]), theirs(*[other[place] for place in places])
             assert kind(got) == kind(want), places

@@ -1,4 +1,4 @@
-"""Wrong arguments to every public function: the error is one of arguments, and names the function that was called."""
+"""Wrong arguments to all public functions: the error is one of arguments, and names the called function."""
 
 import importlib
 import inspect
@@ -21,7 +21,7 @@ ROOMS = (
     *("scipy.linalg", "scipy.special", "scipy.stats", "scipy.signal", "tree", "tree_util", "flatten_util"),
     *("sharding", "export", "debug", "dtypes", "experimental", "ad_checkpoint", "stablehlo", "profiler"),
 )
-# They take anything, write files, wait for somebody at a terminal, or change what the whole process does.
+# They take any object, write files, wait for a terminal, or change the whole process.
 OPEN = {
     *("numpy.save", "numpy.savez", "numpy.savetxt", "numpy.load", "numpy.loadtxt", "numpy.fromfile"),
     *("numpy.printoptions", "numpy.set_printoptions", "debug.breakpoint", "clear_caches"),
@@ -29,16 +29,16 @@ OPEN = {
     *("profiler.save_device_memory_profile", "print_environment_info", "debug.visualize_sharding"),
 }
 OF_ARGUMENTS = (TypeError, ValueError, IndexError, KeyError, OverflowError, NotImplementedError)
-# And what else is said of arguments: an axis name that nothing binds, more memory than there is.
+# Further errors about arguments: an unbound axis name, more memory than the machine has.
 OTHERS = {
-    "numpy.from_dlpack": BufferError,  # as the protocol says
+    "numpy.from_dlpack": BufferError,  # the protocol's error
     "stablehlo.to_array": ir.MLIRError,
     "stablehlo.load": ir.MLIRError,
-    # As JAX has them: a padding, a platform that is not there.
+    # As in JAX: a padding, an unknown platform.
     **dict.fromkeys(["lax.conv_shape_tuple", "lax.padtype_to_pads", "devices", "local_devices"], RuntimeError),
     **dict.fromkeys(["device_count", "local_device_count", "process_count", "process_index"], RuntimeError),
 }
-# They call what they are given, which fails in its own words.
+# They call their arguments, which fail with their own messages.
 CALLING = {"lax.map", "experimental.io_callback", "pure_callback", "debug.callback"}
 X = pnp.ones((2, 3))
 
@@ -80,7 +80,7 @@ def functions(room):
 
 
 def calls(function):
-    """[(what is wrong, positional, keywords)]: each argument in turn, all at once, and such as nobody takes."""
+    """[(the fault, positional, keywords)]: each argument in turn, all at once, and unknown ones."""
     parameters = list(inspect.signature(function).parameters.values())
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     kinds = {p.kind for p in parameters}
@@ -104,7 +104,7 @@ def calls(function):
 
 
 def fault(room, name, function, args, kwargs):
-    """What is wrong with the error of a call, if there is one."""
+    """The fault in the error of a call, if there is one."""
     full = f"{room}.{name}".lstrip(".")
     try:
         for x in tree_util.tree_leaves(function(*args, **kwargs)):

@@ -1,4 +1,4 @@
-"""Every distribution against jax's numbers for the same key, for both streams."""
+"""All distributions against jax's numbers for the same key, for both streams."""
 
 import jax
 import numpy as np

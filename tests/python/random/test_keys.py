@@ -1,4 +1,4 @@
-"""Arrays of keys: what makes them, moves them, maps and carries them; that nothing is computed with them."""
+"""Arrays of keys: creation, movement, mapping and carries; arithmetic on them is an error."""
 
 import pickle
 
@@ -176,7 +176,7 @@ def test_nothing_is_computed_with_keys(case):
         case(random.split(random.key(0), 3))
 
 
-# What takes arrays of every dtype.
+# Functions that take arrays of all dtypes.
 GENERIC = {
     "bitcast",
     "broadcast_in_dim",
@@ -204,7 +204,7 @@ def test_primitives_refuse_keys(name):
 
 
 def test_errors():
-    with pytest.raises(ValueError, match=r"key: the generator that there is is 'threefry2x32' .* got 'rbg'"):
+    with pytest.raises(ValueError, match=r"key: the only generator is 'threefry2x32' .* got 'rbg'"):
         random.key(0, impl="rbg")
     with pytest.raises(ValueError, match="key: takes impl or dtype, not both"):
         random.key(0, impl="threefry2x32", dtype=KEY)
@@ -216,7 +216,7 @@ def test_errors():
 
 @pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
 def test_arrays_of_one_key(wrap):
-    """What fills an array of keys with a number makes the key whose numbers are all that."""
+    """Functions that fill an array with a number make the key whose numbers all equal it."""
     made = {
         "zeros": lambda module, keys: module.zeros(keys.shape, keys.dtype),
         "ones": lambda module, keys: module.ones((2, 1), keys.dtype),
@@ -252,6 +252,6 @@ def test_the_dtype_of_keys_is_a_dtype():
     assert pnp.issubdtype(KEY, np.generic)
     assert pnp.issubdtype(KEY, pc.dtypes.prng_key)
     assert not pnp.issubdtype(KEY, np.integer)
-    # No number becomes a key unasked.
+    # No number becomes a key implicitly.
     with pytest.raises(TypeError, match="keys of random numbers"):
         random.split(random.key(0)).at[0].set(0)

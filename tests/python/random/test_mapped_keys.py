@@ -1,4 +1,4 @@
-"""Every function of random under vmap: keys that are mapped give what each of them gives alone."""
+"""All functions of random under vmap: mapped keys give the numbers of each key alone."""
 
 import numpy as np
 import pytest

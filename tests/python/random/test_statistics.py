@@ -1,5 +1,5 @@
-"""The distributions' numbers against their distribution functions (Kolmogorov and Smirnov) and moments; the keys are
-fixed, so that nothing is left to chance."""
+"""The distributions' numbers against their distribution functions (Kolmogorov and Smirnov) and moments. The keys are
+fixed, so the tests are deterministic."""
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_discrete(case):
     expected = N * distribution.pmf(values)
     often = expected >= 5
     counts = np.array([np.sum(drawn == v) for v in values])
-    # What is rare counts together.
+    # Rare values are counted together.
     observed = np.append(counts[often], N - counts[often].sum())
     expected = np.append(expected[often], N - expected[often].sum())
     kept = expected > 1e-9
@@ -99,6 +99,6 @@ def test_moments():
     drawn = np.asarray(random.normal(random.key(5), (100, 1000)), np.float64)
     for power, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
         assert abs((drawn**power).mean() - moment) < 4 * (variance / drawn.size) ** 0.5
-    # Rows and columns have nothing to do with each other.
+    # Rows and columns are independent.
     correlations = np.corrcoef(drawn)[~np.eye(100, dtype=bool)]
     assert abs(correlations).max() < 5 / 1000**0.5

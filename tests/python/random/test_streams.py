@@ -1,4 +1,4 @@
-"""The streams of random numbers against jax's, bit for bit where nothing is rounded, for both settings."""
+"""The streams of random numbers against jax's, bit for bit if nothing is rounded, for both settings."""
 
 import jax
 import numpy as np

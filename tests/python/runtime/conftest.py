@@ -1,4 +1,4 @@
-"""The runtime's binding is tested apart from the compiler: the executables come from a C file."""
+"""The runtime's binding is tested without the compiler: the executables come from a C file."""
 
 import pathlib
 import shutil
@@ -27,7 +27,7 @@ def kernels(tmp_path_factory) -> bytes:
 
 @pytest.fixture
 def load(kernels):
-    """load(entry, cost_ns=0.0, arena_bytes=64) -> Executable. A cost of 1e9 has it enqueued, not run in place."""
+    """load(entry, cost_ns=0.0, arena_bytes=64) -> Executable. With a cost of 1e9, it is enqueued, not run in place."""
 
     def load(entry, cost_ns=0.0, arena_bytes=64):
         return rt.Executable.load(kernels, entry, arena_bytes, entry, cost_ns)
@@ -46,7 +46,7 @@ def vector():
 
 
 def copying_converter(leaf):
-    """What jit registers, in small: ints and floats are weak, 64-bit types are narrowed."""
+    """A small form of jit's registration: ints and floats are weak, 64-bit types are narrowed."""
     if type(leaf) in (bool, int, float):
         dtype = {bool: np.bool_, int: np.int32, float: np.float32}[type(leaf)]
         return rt.array_from_numpy(np.asarray(leaf, dtype), rt.ShapedArray((), dtype, type(leaf) is not bool))
@@ -59,7 +59,7 @@ def copying_converter(leaf):
 
 @pytest.fixture
 def converter():
-    """Registers `copying_converter` with a record of what it was called with."""
+    """Registers `copying_converter` with a record of its calls."""
     calls = []
 
     def convert(leaf):

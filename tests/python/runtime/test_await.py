@@ -1,4 +1,4 @@
-"""`await array`: the event loop goes on meanwhile, nothing is missed, and nobody is left behind."""
+"""`await array`: the event loop continues meanwhile, and all waiters are served."""
 
 import asyncio
 import gc

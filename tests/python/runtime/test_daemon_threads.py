@@ -1,4 +1,4 @@
-"""A process ends, with its own status and without a word, whatever its daemon threads are doing."""
+"""A process ends with its own status and without output, for any work of its daemon threads."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Several devices: copies that wait for what they copy, donation, what is made late, derivatives, guards, threads."""
+"""Several devices: copies that wait for their source, donation, deferred creation, derivatives, guards, threads."""
 
 import copy
 import pickle
@@ -17,7 +17,7 @@ DEVICES = 4
 
 @pc.jit
 def slow(x):
-    """Some tenths of a second."""
+    """Work for some tenths of a second."""
     return lax.fori_loop(0, 3_000_000, lambda i, c: pnp.sin(c) + i * 1e-9, x)
 
 
@@ -228,7 +228,7 @@ def test_a_compiled_function_runs_where_it_puts_values():
     assert "device_put[device=CpuDevice(id=1) src=None]" in text
 
 
-# What is made at its first use.
+# Arrays that are created at their first use.
 
 
 def test_arrays_that_are_not_made_yet_are_arrays():

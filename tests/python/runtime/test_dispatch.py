@@ -1,4 +1,4 @@
-"""Calls that never enter Python: they give what the general functions give, and leave to these what is theirs."""
+"""Calls that do not enter Python: they give the results of the general functions, and leave other cases to these."""
 
 import copy
 import inspect
@@ -150,7 +150,7 @@ def test_a_function_is_jaxs(name):
 
 
 def compilations(function):
-    """How often calls of it were compiled."""
+    """The number of compilations of calls."""
     return 0 if function.compiled is None else function.compiled.cache_size()
 
 

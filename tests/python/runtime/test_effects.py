@@ -1,4 +1,4 @@
-"""Callbacks of compiled code: when they run, in which order, what waits for them, and where their exceptions go."""
+"""Callbacks of compiled code: their time and order, the waits for them, and their exceptions."""
 
 import gc
 import logging
@@ -28,7 +28,7 @@ def nothing_is_left():
 
 
 def python(code, wait=60, **environment):
-    """What a new process prints, its errors, its status."""
+    """The output of a new process, its errors, its status."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},
@@ -244,7 +244,7 @@ def test_what_is_printed_does_not_hold_up_the_computation():
 
     x = pnp.zeros(2048)
     for _ in range(5):
-        x = f(x)  # in the memory of what the callback is given
+        x = f(x)  # in the memory of the callback's argument
     assert float(x[0]) == 5
     assert seen == []
     gate.set()
@@ -360,7 +360,7 @@ def test_an_ordered_exception_is_that_of_the_call_and_the_next_call_works():
         f(1).block_until_ready()
     assert int(f(2)) == 4
     assert seen == [2]
-    pc.effects_barrier()  # the result told of it
+    pc.effects_barrier()  # a read has reported it
 
 
 def test_an_exception_of_a_call_without_results_is_raised_by_the_barrier():
@@ -533,7 +533,7 @@ f(2)
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_end_of_the_program_waits(ordered, sync):
     out, err, status = python(PRINTS.format(ordered=ordered, last=""), PYCOMPILER_SYNC=sync)
-    # Calls that do not depend on each other may end in any order, and so may what they print.
+    # Independent calls may end in any order, and so may their output.
     lines = out.splitlines() if ordered or sync == "1" else sorted(out.splitlines())
     assert (lines, status) == (["seen 1", "seen 2"], 0), err
 

@@ -1,4 +1,4 @@
-"""What a failed callback fails: every result of its call, whatever it is, and the barrier where nobody reads one."""
+"""A failed callback fails all results of its call, and the barrier if no result is read."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_every_result_of_a_failed_call_fails(call, result):
             np.asarray(out)
         with pytest.raises(UnluckyError, match="number 3"):
             (out * 2).block_until_ready()
-    # The results told of it.
+    # Reads of the results have reported it.
     pc.effects_barrier()
     assert float(x[3]) == 3
 

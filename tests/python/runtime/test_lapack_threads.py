@@ -1,4 +1,4 @@
-"""SciPy's OpenBLAS runs decompositions in one thread of ours, and has what the program set before and after them."""
+"""SciPy's OpenBLAS runs decompositions in one of our threads, and keeps the program's settings before and after."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Memory: views, what a donation can take, what is borrowed from NumPy, statistics, limits, new pages."""
+"""Memory: views, donation, memory borrowed from NumPy, statistics, limits, new pages."""
 
 import functools
 import gc
@@ -17,7 +17,7 @@ import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
 from pycompiler import lax
 
-# 1 MiB of float32 in 512 rows: large enough to be viewed, and a row is too small.
+# 1 MiB of float32 in 512 rows: large enough for a view; a row is too small.
 SHAPE = (512, 512)
 VALUES = np.arange(512 * 512, dtype=np.float32).reshape(SHAPE)
 DEVICE = pc.devices()[0]
@@ -29,7 +29,7 @@ def place(array) -> int:
 
 
 def run(code: str, **environment: str) -> str:
-    """What a program prints that starts with the imports of this file."""
+    """The output of a program that starts with the imports of this file."""
     head = "import resource, numpy as np, pycompiler as pc, pycompiler.numpy as pnp\nfrom pycompiler import lax\n"
     done = subprocess.run(
         [sys.executable, "-c", head + code], env={**os.environ, **environment}, capture_output=True, text=True
@@ -286,7 +286,7 @@ def test_a_donated_part():
     assert not taken
     assert "it is a part of another array's memory" in messages[0]
     np.testing.assert_array_equal(x, VALUES)
-    # The part that is left of an array, at an aligned place, is as good as one of its own; elsewhere it is not.
+    # The remaining part of an array at an aligned place is as good as separate memory; at other places it is not.
     part, odd = x[256:], pnp.array(VALUES.ravel())[1:]
     x.delete()
     assert told(part)[1]
@@ -339,7 +339,7 @@ def numbers(count=LARGE, dtype=np.float32):
 
 @pytest.fixture
 def learned():
-    """The dtype has to be met once, before arrays of it are converted without asking Python."""
+    """The dtype must occur once before arrays of it are converted without Python."""
     identity(numbers())
 
 
@@ -509,7 +509,7 @@ def test_the_devices_statistics():
 
 @pytest.fixture
 def limited():
-    """32 MiB more than what is live."""
+    """A limit of 32 MiB above the live memory."""
     gc.collect()
     pc.config.update("memory_limit", DEVICE.memory_stats()["bytes_in_use"] + (32 << 20))
     yield

@@ -23,7 +23,7 @@ def spans(data, category):
 
 
 def check_nesting(data):
-    """Events of one thread lie inside of each other, or apart."""
+    """Events of one thread are nested or disjoint."""
     threads = collections.defaultdict(list)
     for event in data["traceEvents"]:
         if event["ph"] == "X":

@@ -1,7 +1,7 @@
-"""The runtime's nine promises, one section each. What is tested elsewhere already is named there.
+"""The runtime's nine promises, one section each. A section names tests in other files.
 
 Kernels that wait for the test make the order of events certain: `gated_add_one` runs until the test opens a gate,
-`meet` until another one runs too. Only where a program must end by itself is time part of a test, as its limit.
+`meet` until another one runs, too. Time is part of a test only as a limit, if a program must end by itself.
 """
 
 import gc
@@ -25,7 +25,7 @@ ONE_MORE = [1, 2, 3, 4]
 
 
 class Gate:
-    """Launches x + 1 that waits until `open` is called. Leaving the block opens it."""
+    """Launches x + 1, which waits until `open` is called. The end of the block opens it."""
 
     def __init__(self, load):
         self.kernel = load("gated_add_one", 1e9)
@@ -60,7 +60,7 @@ def add_one(load, x, cost_ns=0.0):
 
 
 def eventually(condition):
-    """Whether a condition holds soon: the last one to let go of something may be a worker that was asleep."""
+    """Whether a condition holds soon: the last owner may be a worker that was asleep."""
     for _ in range(100):
         gc.collect()
         if condition():
@@ -70,7 +70,7 @@ def eventually(condition):
 
 
 def run_program(code, expected_status=0, limit=300, **environment):
-    """Runs a program in a new process, which must end by itself; what it printed."""
+    """Run a program in a new process, which must end by itself; returns its output."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, **environment},
@@ -142,7 +142,7 @@ def test_what_is_ready_to_run_does_not_wait_for_what_is_not(gate, load, vector):
 
 
 # 3. An error surfaces at the first read, with its type, the operation, its line and that of the launch, and poisons
-# what depends on it only. Also StreamTest.cpp (errorsPoisonDependentsOnly, errorsNameTheOperation) and
+# only its dependents. Also StreamTest.cpp (errorsPoisonDependentsOnly, errorsNameTheOperation) and
 # test_runtime_array.py::test_errors_surface_at_the_read_and_poison_dependents_only.
 
 
@@ -249,7 +249,7 @@ def test_errors_are_forgotten_with_their_arrays(no_lapack):
 
 
 class PickyError(ValueError):
-    """Takes what its arguments don't show."""
+    """Takes types that its arguments don't show."""
 
     def __init__(self, number, *, unit):
         super().__init__(f"{number} {unit}")
@@ -277,7 +277,7 @@ def test_the_exception_of_a_callback_keeps_its_type():
             caught.append(info.value)
         first, second = caught
         assert (first.unit, first.args) == ("apples", ("7 apples",))
-        # Every read raises its own object: what one keeps alive through its frames, the others do not.
+        # Each read raises a separate object, so that the frames of one are not kept alive by the others.
         assert first is not second
         (note,) = first.__notes__
         assert note.startswith("in callback of asks (at ")
@@ -407,7 +407,7 @@ except KeyboardInterrupt:
 
 
 def forks(expected):
-    """Two threads are in `launch` while five children are made, in each of which `expected` is true if `right` is."""
+    """Two threads run `launch` while five children are forked. In each child, `expected` is true if `right` is."""
     return f"""
 threads = [threading.Thread(target=launch) for _ in range(2)]
 for thread in threads:
@@ -465,7 +465,7 @@ for thread in threads:
 print(right)
 """
     )
-    # In the second program `step` alone is not in the cache.
+    # In the second program, only `step` is not in the cache.
     for number in "2", "3", "4", "5":
         environment = {"NUMBER": number, "PYCOMPILER_COMPILATION_CACHE_DIR": str(tmp_path)}
         assert run_program(code, limit=60, **environment) == "True"
@@ -552,7 +552,7 @@ def test_a_program_that_fails_while_work_is_pending_ends():
 
 
 def test_nothing_is_alive_after_the_arrays_are_gone(gate, vector):
-    gc.collect()  # what other tests left
+    gc.collect()  # remains of other tests
     before = rt.live_arrays()
     results = [gate(vector()) for _ in range(10)]
     chained = pc.jit(lambda *xs: sum(xs))(*results)

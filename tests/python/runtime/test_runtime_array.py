@@ -303,7 +303,7 @@ def test_ctrl_c_interrupts_a_wait(load, vector, read):
 
 
 def run_process(code, kernels, tmp_path, **environment):
-    """Runs a program with `load(entry, cost)` and `x` at hand; its standard output."""
+    """Run a program with `load(entry, cost)` and `x`; returns its standard output."""
     (tmp_path / "kernels.o").write_bytes(kernels)
     head = """
 import sys, os, time, numpy as np

@@ -55,7 +55,7 @@ def test_copies_and_pickles_are_the_same_object():
     assert copy.deepcopy(a) is a
 
 
-# A key is no dtype of NumPy's: core.dtype gives it one.
+# A key is not a dtype of NumPy: core.dtype gives it one.
 @pytest.mark.parametrize("dtype", [name for name in rt.dtype_codes() if not name.startswith("key")])
 def test_every_dtype_of_the_abi(dtype):
     scalar = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype

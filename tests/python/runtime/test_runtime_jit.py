@@ -1,4 +1,4 @@
-"""JitFunction: what is part of the key, leaves, errors, tracers; with misses written by hand."""
+"""JitFunction: the parts of the key, leaves, errors, tracers; with miss functions of the tests."""
 
 import functools
 import gc
@@ -16,7 +16,7 @@ LEAF = rt.tree_flatten(0)[1]
 
 
 class Recorder:
-    """A miss function that returns the leaves of the arguments as they are, and keeps what it was called with."""
+    """A miss function that returns the leaves of the arguments unchanged, and records its calls."""
 
     def __init__(self):
         self.calls = []
@@ -94,7 +94,7 @@ def test_the_cache_keeps_what_was_used_last(vector):
     jitted, calls = make(static_argnums=(0,))
     rt.set_call_limit(3)
     try:
-        for number in (1, 2, 3, 1, 4):  # 2 was not used for the longest when 4 comes
+        for number in (1, 2, 3, 1, 4):  # 2 is the least recently used one when 4 comes
             jitted(number, vector())
         assert jitted.cache_size() == 3
         assert [dict(key.static_args)[0] for key in jitted.cached_keys()] == [1, 3, 4]
@@ -473,7 +473,7 @@ def test_comparisons_that_change_the_cache(vector):
 
 
 def cyclic(x):
-    """A weak reference to a jitted function that only its own function refers to."""
+    """A weak reference to a jitted function that only its own function references."""
 
     def fun(x):
         return jitted

@@ -1,4 +1,4 @@
-"""The one-way rules between the C++ rooms: what `make lint` checks, and that the check finds what breaks them."""
+"""The one-way rules between the C++ rooms: `make lint` passes, and the check finds violations."""
 
 import importlib.util
 import pathlib
@@ -31,7 +31,7 @@ def test_the_rooms_keep_the_rules(check):
     ("files", "message"),
     [
         ({"low/A.cpp": ["high/B.h"]}, "part/low/A.cpp:1: low includes high/B.h of high; it may include: none"),
-        # A header without rooms is of the room of its source.
+        # A header without rooms belongs to the room of its source.
         ({"low/A.cpp": ["api/B.h"]}, "part/low/A.cpp:1: low includes api/B.h of high; it may include: none"),
         ({"high/B.h": ["C.h"], "high/C.cpp": ["C.h", "high/B.h"]}, "part: a circle of includes: B -> C -> B"),
         ({"high/B.h": ["low/A.h", "C.h"]}, None),
@@ -46,7 +46,7 @@ def test_what_breaks_an_arrow_is_found(check, tmp_path, monkeypatch, files, mess
 
 
 def test_libraries_are_rooms(check, tmp_path, monkeypatch):
-    """Of a folder that is a library each, the arrows are those of CMake, and a folder of headers for each is public."""
+    """For folders of libraries, CMake defines the allowed includes, and a folder of headers for each is public."""
     monkeypatch.setattr(check, "ROOT", tmp_path)
     for room, links in {"Low": "", "Middle": "Low", "High": "Middle"}.items():
         (tmp_path / "part" / room).mkdir(parents=True)

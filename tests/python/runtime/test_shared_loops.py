@@ -1,4 +1,4 @@
-"""Kernels that threads share: the same bits with one, two and three threads, and what NumPy says."""
+"""Kernels that threads share: the same bits with one, two and three threads, and NumPy's results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def convolved_back(x: Any, w: Any) -> Any:
     return y, pull(y)
 
 
-# Each is large enough for several threads; sizes that no block divides are among them.
+# Each is large enough for several threads, including sizes that no block divides.
 PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "add": (lambda x, y: x + y, (normal(300_007), normal(300_007))),
     "gelu": (lambda x: pc.nn.gelu(x), (normal(400, 1024),)),
@@ -114,7 +114,7 @@ def digests() -> dict[str, str]:
 
 
 def run(code: str, **settings: str) -> str:
-    """What a new process prints."""
+    """The output of a new process."""
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **settings}, capture_output=True, text=True, timeout=120
     )

@@ -1,6 +1,6 @@
-"""Loops of unknown length: a short one is done where it is called, a long one does not hold up its caller.
+"""Loops of unknown length: a short one runs in the calling thread, a long one does not delay its caller.
 
-How the runtime chooses: StreamTest.cpp (triesWhatMayBeShort). What a trip counts: lit/Entry/add-loop-budget.mlir.
+The runtime's choice: StreamTest.cpp (triesWhatMayBeShort). The budget of a trip: lit/Entry/add-loop-budget.mlir.
 """
 
 import time
@@ -15,7 +15,7 @@ from pycompiler import lax
 
 @pc.jit
 def collatz(start):
-    """How many steps it takes to 1, and the greatest number on the way."""
+    """The number of steps to 1, and the maximum on the way."""
 
     def step(state):
         n, count, most = state
@@ -109,7 +109,7 @@ def test_searches_of_rows_inside_are_no_loops_of_unknown_length():
     for limit in (0, 1, 50, 700):
         result = peaks(pnp.asarray(x), pnp.int32(limit))
         np.testing.assert_array_equal(result, expected(x.copy(), limit))
-    # After the failures of the long ones it waits with the next speculative run.
+    # After failed speculative runs of the long loops, the runtime waits before the next one.
     ready = [peaks(pnp.asarray(x), pnp.int32(1)).is_ready() for _ in range(20)]
     assert all(ready[-5:])
 

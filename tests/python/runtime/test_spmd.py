@@ -1,4 +1,4 @@
-"""Programs of several participants: each collective beside `vmap`, which has all of them; many runs at once; errors."""
+"""Programs of several participants: each collective against `vmap`, which has all of them; many runs; errors."""
 
 import os
 import threading
@@ -22,7 +22,7 @@ X = np.arange(4 * 12, dtype=np.float32).reshape(4, 4, 3) ** 2 % 7
 
 
 def devices(count=COUNT):
-    """Not in their order, since nothing depends on it."""
+    """In another order, because nothing depends on it."""
     return rt.devices()[:count][::-1]
 
 
@@ -112,7 +112,7 @@ def in_cond(x):
 
 
 def in_switch_of_groups(x):
-    # The members of each group take one branch: other groups are elsewhere meanwhile.
+    # The members of each group take one branch. Other groups take other branches meanwhile.
     rounds = 1 + lax.axis_index("a")
 
     def body(i, y):
@@ -203,7 +203,7 @@ def test_participants_on_one_device():
 
 
 def test_results_are_on_their_devices():
-    """Also those that are constants, and those that are arguments."""
+    """Also results that are constants, and results that are arguments."""
     compiled = program(lambda x: (lax.psum(x, "i"), x, pnp.asarray(X[0]), 2.5 * x), X)
     for results, device in zip(start(compiled, X), devices(), strict=True):
         assert all(out.device is device and out.committed for out in results)
@@ -290,7 +290,7 @@ def test_deleted_arguments():
 
 
 def test_participants_that_part_ways():
-    """Half of a group waits for the other half, which has ended: an error, and no wait without end."""
+    """Half of a group waits for the other half, which has ended: an error, not an endless wait."""
 
     def parted(x):
         return lax.cond(lax.axis_index("i") < 2, lambda y: lax.psum(y, "i"), lambda y: y, x)

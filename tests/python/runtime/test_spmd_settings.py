@@ -1,4 +1,4 @@
-"""Programs of several participants with fewer threads than participants, and with everything in place."""
+"""Programs of several participants with fewer threads than participants, and with all computations in place."""
 
 import os
 import pathlib

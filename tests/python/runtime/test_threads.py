@@ -1,4 +1,4 @@
-"""The runtime's threads: independent calls overlap; they start when needed, cost nothing when idle, survive a fork."""
+"""The runtime's threads: independent calls overlap; threads start when needed, idle at no cost, and survive a fork."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ two_threads = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs
 
 
 def python(code: str, **settings: str) -> str:
-    """What a new process prints."""
+    """The output of a new process."""
     done = subprocess.run(
         [sys.executable, "-c", f"import pycompiler as pc, pycompiler.numpy as jnp, os, time\n{code}"],
         env={**os.environ, **settings},
@@ -33,7 +33,7 @@ def python(code: str, **settings: str) -> str:
 
 @pc.jit
 def serial(x: Any, steps: Any) -> Any:
-    """A chain of scalar operations: nothing in it can be shared."""
+    """A chain of scalar operations, which threads cannot share."""
     return pc.lax.fori_loop(0, steps, lambda i, y: jnp.sin(y) + x, x)
 
 
@@ -73,7 +73,7 @@ def test_a_short_chain_passes_a_long_one(numbers: tuple[Any, Any]) -> None:
 
 @two_threads
 def test_a_parallel_call_passes_a_serial_one(numbers: tuple[Any, Any]) -> None:
-    """The loops find the other thread busy and are done by one."""
+    """The loops find the other thread busy, and one thread runs them."""
     product = pc.jit(lambda a: (a @ a).sum())
     a = jnp.ones((256, 256))
     pc.block_until_ready(product(a))
@@ -85,7 +85,7 @@ def test_a_parallel_call_passes_a_serial_one(numbers: tuple[Any, Any]) -> None:
 
 @two_threads
 def test_two_calls_run_at_the_same_time(numbers: tuple[Any, Any], tmp_path: Path) -> None:
-    """That two then take the time of one: benchmarks/threads.py."""
+    """benchmarks/threads.py shows that two then take the time of one."""
     with pc.profiler.trace(tmp_path):
         pc.block_until_ready([serial(x, LONG) for x in numbers])
     (path,) = tmp_path.glob("plugins/profile/*/perfetto_trace.json.gz")
@@ -111,7 +111,7 @@ def test_small_calls_start_no_thread() -> None:
         PYCOMPILER_NUM_THREADS="2",
     )
     small, large = (int(word) for word in out.split())
-    # The compiler has a thread of its own, so that the main one looks for signals meanwhile.
+    # The compiler runs in a separate thread, so that the main one handles signals meanwhile.
     assert small <= 1
     assert small < large <= small + 2
 

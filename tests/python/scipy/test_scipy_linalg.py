@@ -161,7 +161,7 @@ def test_gradient_of_solvers():
         return function
 
     for a, b in zip(pc.grad(loss(psl), (0, 1))(S, V), jax.grad(loss(jsl), (0, 1))(S, V), strict=True):
-        a, b = (np.asarray(x) + np.asarray(x).T for x in (a, b))  # which triangle is read is open
+        a, b = (np.asarray(x) + np.asarray(x).T for x in (a, b))  # so that either triangle may be read
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Every function of scipy.special: values, also special ones, against SciPy; dtypes and derivatives against jax."""
+"""All functions of scipy.special: values, including special ones, against SciPy; dtypes and derivatives against jax."""
 
 import inspect
 
@@ -142,12 +142,12 @@ def test_dtypes_are_those_of_jax(name):
 
 NARROW = [ml_dtypes.bfloat16, np.float16, np.float32]
 DTYPES = [*NARROW, np.float64, np.int32, np.int8, np.uint8, np.complex64]
-# What only we take: whole numbers, bools, complex numbers; what only jax does: complex numbers beside real ones.
+# Only this package takes whole numbers, bools, complex numbers; only jax takes complex numbers next to real ones.
 TAKEN_BY_ONE = {("sph_harm_y", 4), ("boxcox", 2), ("boxcox1p", 2), ("owens_t", 2)}
 
 
 def dtypes_of(module, package, name, given):
-    """Of the results for arrays of these dtypes, without computing them; nothing where it raises."""
+    """The types of the results for arrays of these dtypes, without computation; None if it raises."""
     specs = [package.ShapeDtypeStruct((3,), dtype) for dtype in given]
     try:
         out = package.eval_shape(getattr(module, name), *specs)
@@ -168,7 +168,7 @@ def test_dtypes_of_narrow_and_mixed_arguments_are_those_of_jax(name):
                 continue
             assert ours == theirs, (count, given)
             compared += ours is not None
-    # These have numbers that are no arrays.
+    # Their parameters include numbers that are not arrays.
     assert compared or name in ("bernoulli", "multigammaln", "sph_harm_y", "bessel_jn", "lpmn", "lpmn_values")
 
 
@@ -198,11 +198,11 @@ def test_special_values(name):
     with np.errstate(all="ignore"):
         want = as_tuple(getattr(scipy.special, name)(EDGES.astype(np.float64)))
     for a, b in zip(as_tuple(getattr(special, name)(EDGES)), want, strict=True):
-        if name == "gammaln":  # where SciPy has -inf at -inf
+        if name == "gammaln":  # SciPy has -inf at -inf
             b = np.where(EDGES == -INF, INF, b)
-        if name == "fresnel":  # which SciPy gives up far out
+        if name == "fresnel":  # SciPy gives up far from 0
             b = np.where(np.abs(EDGES) == np.float32(1e30), np.sign(EDGES) / 2, b)
-        if name == "spence":  # of which SciPy does not say the limit
+        if name == "spence":  # SciPy does not have the limit
             b = np.where(EDGES == INF, -INF, b)
         np.testing.assert_allclose(np.asarray(a), b.astype(np.float32), rtol=1e-5)
 
@@ -295,7 +295,7 @@ def test_gradient_is_that_of_jax(name):
     with enable_x64(True), jax.enable_x64(True):
         args = [np.asarray(x, np.float64) if np.asarray(x).dtype.kind == "f" else x for x in args]
         got = pc.grad(total(special), argnums=by)(*args)
-        if name == "owens_t":  # what jax has traced of it without 64-bit types it takes for this, and fails
+        if name == "owens_t":  # jax reuses its trace without 64-bit types for this, and fails
             jax.clear_caches()
         want = jax.grad(total(jax.scipy.special), argnums=by)(*args)
     for a, b in zip(got, want, strict=True):
@@ -409,7 +409,7 @@ def test_bad_arguments():
 
 
 def test_derivatives_of_log_ndtr_far_out():
-    # The density by the probability, and what follows from it, by mpmath; to the left both of these vanish.
+    # The density by the probability, and its consequences, by mpmath; to the left both vanish.
     slope = pc.grad(special.log_ndtr)
     bend = pc.grad(slope)
     for x in (-100.0, -5.0, 0.0, 5.0, 12.0):

@@ -69,7 +69,7 @@ def test_spherical_harmonics():
         got = special.sph_harm_y(n, m, theta, phi, **params)
         assert got.dtype == np.complex64
         np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-6)
-    # Every order of every degree, some of which there is not; what is above n_max counts as n_max.
+    # All orders of all degrees, including orders without a harmonic; a degree above n_max counts as n_max.
     n, m = np.meshgrid(np.arange(-3, 5, dtype=np.int32), np.arange(-5, 6, dtype=np.int32), indexing="ij")
     for theta in (0.5, 2.8):
         want = scipy.special.sph_harm_y(n, m, theta, 0.7)
@@ -95,7 +95,7 @@ def test_signature_is_that_of_jax(name):
 def test_errors():
     with pytest.raises(TypeError, match=r"sph_harm_y: the degree must be of integers, got f32"):
         special.sph_harm_y(1.5, 1, 0.5, 0.5)
-    with pytest.raises(NotImplementedError, match="sph_harm_y: diff_n is not there"):
+    with pytest.raises(NotImplementedError, match="sph_harm_y: diff_n is not supported"):
         special.sph_harm_y(1, 1, 0.5, 0.5, diff_n=1)
     with pytest.raises(TypeError, match="takes float arrays, got c64"):
         special.digamma(np.complex64(1j))
@@ -155,7 +155,7 @@ THETA = np.array([-2, -0.5, 0.5, 2, 3.5, 4.5, 7, -4, 12], np.float32)
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (1, 1), (2, 1), (3, 3), (2, 2), (2, -1), (3, -3), (4, -2)])
 @pytest.mark.parametrize("wrap", [lambda f: f, pc.jit], ids=["eager", "jit"])
 def test_polar_angles_beyond_the_poles(n, m, wrap):
-    """The harmonic is a function of the cosine of the angle."""
+    """The harmonic depends only on the cosine of the angle."""
     orders = np.full(THETA.shape, n, np.int32), np.full(THETA.shape, m, np.int32)
     got = wrap(lambda t: special.sph_harm_y(*orders, t, 0.3))(THETA)
     want = scipy.special.sph_harm_y(n, m, THETA.astype(np.float64), 0.3)

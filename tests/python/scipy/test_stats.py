@@ -1,4 +1,4 @@
-"""scipy.stats against SciPy by value, and against jax in dtypes and streams."""
+"""scipy.stats against SciPy's values, and against jax's dtypes and streams."""
 
 import inspect
 

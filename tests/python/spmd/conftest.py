@@ -1,5 +1,5 @@
-"""`test_on_eight_devices` runs each file that needs eight devices in a process of its own, which has them: there the
-file is collected, and that test is not."""
+"""`test_on_eight_devices` runs each file that needs eight devices in a separate process that has them. In that process,
+the file is collected, and that test is not."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The files of this folder whose tests need eight devices, of which a process is told before it starts."""
+"""The files of this folder whose tests need eight devices. The number is set before a process starts."""
 
 FILES = [
     "test_checks_on_devices.py",

@@ -1,4 +1,4 @@
-"""debug_nans and debug_infs on a mesh: the first nan is found, whichever device makes it."""
+"""debug_nans and debug_infs on a mesh: the first nan is found on any device."""
 
 import re
 

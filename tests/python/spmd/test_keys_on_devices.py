@@ -1,4 +1,4 @@
-"""Typed keys on several devices: put there, divided, computed with and read as other arrays are."""
+"""Typed keys on several devices: placed, divided, computed with and read as other arrays."""
 
 import numpy as np
 import pytest

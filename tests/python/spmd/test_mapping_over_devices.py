@@ -12,7 +12,7 @@ from pycompiler import lax
 x = pnp.arange(8.0).reshape(4, 2)
 whole = np.arange(8, dtype=np.float32).reshape(4, 2)
 
-# It maps over the leading axis, each row on a device of its own.
+# It maps over the leading axis, each row on a separate device.
 y = pc.pmap(lambda r: r * r)(x)
 np.testing.assert_array_equal(np.asarray(y), whole**2)
 assert [shard.device for shard in y.addressable_shards] == pc.devices()
@@ -30,7 +30,7 @@ np.testing.assert_array_equal(np.asarray(most), np.tile(whole[3], (4, 1)))
 np.testing.assert_array_equal(np.asarray(rows), np.tile(whole, (4, 1, 1)))
 np.testing.assert_array_equal(np.asarray(shifted), np.roll(whole, 1, 0))
 
-# Static arguments, of which each value is traced once.
+# Each value of a static argument is traced once.
 seen = []
 def power(r, n):
     seen.append(n)
@@ -41,7 +41,7 @@ for n in (2, 2, 3):
     np.testing.assert_array_equal(np.asarray(mapped(x, n)), whole**n)
 assert seen == [2, 3]
 
-# What it traces is abstract.
+# It traces abstract values.
 shown = []
 pc.pmap(lambda r: shown.append(repr(r)) or r)(x)
 assert shown == ["Traced<float32[2]>with<pmap>"], shown

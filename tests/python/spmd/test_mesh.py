@@ -1,4 +1,4 @@
-"""Meshes, specs, shardings, and arrays that are laid out by them; against JAX's where it has the same."""
+"""Meshes, specs, shardings, and arrays with these layouts; against JAX's where JAX has the same."""
 
 import pickle
 

@@ -1,5 +1,5 @@
-"""Runs the files of `eight_devices.FILES`, each in a process that has eight devices: CPUs, or emulated GPUs, beside
-JAX's CPUs. On GPUs a sample of them, as threads of blocks take their time there; all of them with `make test-full`."""
+"""Runs the files of `eight_devices.FILES`, each in a process with eight devices: CPUs, or emulated GPUs, next to JAX's
+CPUs. On GPUs it runs a sample, because threads of blocks are slow there; `make test-full` runs all."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ def _run(file, **variables):
     }
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(_HERE / file)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    # Of nothing collected the status is 5.
+    # The status is 5 if no test is collected.
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -1,4 +1,4 @@
-"""`out_sharding`, of every function that takes it: the result, divided as that says, traced and not."""
+"""`out_sharding` of all functions that take it: the result is divided accordingly, traced and not."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ MESH = pc.make_mesh((4, 2), ("x", "y"))
 KEY = random.PRNGKey(0)
 A = np.arange(32, dtype=np.float32).reshape(4, 8)
 IMAGE = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)
-# Of matrices whose dimensions 4 divides.
+# Functions of matrices whose dimensions 4 divides.
 FUNCTIONS = {
     "array": lambda **s: pnp.array(A, **s),
     "asarray": lambda **s: pnp.asarray(A, **s),

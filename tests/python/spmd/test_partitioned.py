@@ -1,4 +1,4 @@
-"""Computing with sharded arrays: values as of whole arrays, results where the operands say."""
+"""Computations with sharded arrays: the values of whole arrays, and results with the sharding of the operands."""
 
 import jax
 import numpy as np
@@ -26,7 +26,7 @@ def close(got, wanted, tolerance=1e-5):
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=tolerance, atol=tolerance)
 
 
-# What is computed, of operands with these specs, and the spec of the result (None: it is not looked at).
+# The computation, the specs of its operands, and the spec of the result (None: not checked).
 CASES = {
     "elementwise": (lambda m, a, b: m.sin(a) * b + 1, [(A, "x"), (A, "x", "y")], ("x", "y")),
     "mixed": (lambda m, a, b: m.where(a > b, a, -b), [(A, "x"), (A, None, "x")], None),

@@ -1,4 +1,4 @@
-"""Documented behaviour of devices: where arrays are, where computations run, what is made where."""
+"""Documented behaviour of devices: the places of arrays, of computations, and of created arrays."""
 
 import os
 import subprocess

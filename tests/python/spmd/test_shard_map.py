@@ -22,7 +22,7 @@ def _jspecs(specs):
 
 
 def both(fun, in_specs, out_specs, **options):
-    """The function for pycompiler and for JAX: `fun` is given the modules."""
+    """The function for pycompiler and for JAX; `fun` takes the modules."""
     ours = pc.shard_map(lambda *xs: fun(pc, lax, *xs), mesh=MESH, in_specs=in_specs, out_specs=out_specs, **options)
     theirs = jax.shard_map(
         lambda *xs: fun(jax, jax.lax, *xs),
@@ -158,7 +158,7 @@ def test_jvp_and_vmap():
     np.testing.assert_allclose(np.asarray(got), [total, total])
 
 
-# Derivatives inside: what is equal on all devices has a derivative that is equal on all of them.
+# Derivatives inside: values that are equal on all devices have derivatives that are equal on all devices.
 INSIDE = {
     "loss": lambda m, c, w, x: c.psum(((x @ w) ** 2).sum(), ("x", "y")),
     "local loss": lambda m, c, w, x: ((x @ w) ** 2).sum(),

@@ -1,5 +1,5 @@
-"""What becomes of divided operands, operation by operation: every primitive has a rule or a word why it has none, and
-gives on eight devices what it gives on one, however its operands are divided."""
+"""Divided operands, operation by operation: each primitive has a rule or a reason for none, and gives the results of
+one device on eight devices, for any division of its operands."""
 
 import gc
 import itertools
@@ -27,7 +27,7 @@ def with_wide_types():
 
 
 def test_every_primitive_has_a_rule_or_a_reason():
-    """Of all that there are in the process but the collectives, which the axes of a mesh replace."""
+    """All primitives of the process except the collectives, which the axes of a mesh replace."""
     apart = {*COLLECTIVES.values(), *(x for x in vars(collective_ops).values() if isinstance(x, Primitive))}
     every = {x for x in gc.get_objects() if isinstance(x, Primitive)} - apart
     assert every >= set(PRIMITIVES.values())
@@ -38,9 +38,9 @@ def test_every_primitive_has_a_rule_or_a_reason():
         assert not one & other
 
 
-# What has no array to divide, or whose samples hold graphs: tests of loops and branches are in test_partitioned.
+# Primitives without an array to divide, or with graphs in their samples: test_partitioned tests loops and branches.
 _APART = {"while", "scan", "cond", "dim_as_value", "iota", "optimization_barrier"}
-if pc.devices()[0].platform == "gpu":  # these have no kernel there (docs/differences.md)
+if pc.devices()[0].platform == "gpu":  # they have no kernel there (docs/differences.md)
     _APART |= {"eig", "schur", "sylvester"}
 _MESH = pc.make_mesh((3, 2), ("x", "y"), devices=pc.devices()[:6])
 _SAMPLES = 8
@@ -62,7 +62,7 @@ def _close(got, wanted):
 
 
 def _layouts(shapes, order):
-    """Of each operand: each dimension over an axis that divides it, as far as there are axes, in this order."""
+    """For each operand: each dimension over an axis that divides it, as long as there are axes, in this order."""
     found = []
     for shape in shapes:
         left, spec = list(order), []
@@ -129,7 +129,7 @@ COLUMNS = ((), ("y",))
 
 
 def _stays(fun, layouts, wanted, *arrays, gathers=()):
-    """What a device computes of parts, and the shapes of what it gathers."""
+    """The computation of a device on parts, and the shapes of its gathers."""
     local = partition(pc.make_jaxpr(fun)(*arrays), _MESH, tuple(layouts))
     assert local.out_layouts[0] == wanted
     equations = local.graph.graph.equations
@@ -196,7 +196,7 @@ def test_what_is_gathered_is_a_remark_with_its_line():
     assert __file__.rpartition("/")[2] in pc.debug.remarks()[-1].place
     assert _told(lambda x: pnp.cumsum(pnp.tanh(x), 1) @ x.T, x)[0][1].startswith("cumsum: ")
     assert _told(lambda x: x + 1, x) == []
-    # What the program asks for is none; nor are layouts that are tried for a loop.
+    # Explicit gathers of the program are no remark; layouts that are tried for a loop are none, either.
     assert _told(lambda x: lax.with_sharding_constraint(x, NamedSharding(_MESH, P("x"))), x) == []
     told = _told(lambda x: lax.fori_loop(0, 3, lambda i, c: c + pnp.cumsum(c, 0), x), x)
     assert told == [("gathered-operand", "cumsum: f32[6,8], divided along dimension 0 over 'x', is gathered")]

@@ -1,4 +1,4 @@
-"""Where a spec of the current mesh puts arrays, what is compiled for several devices, and mapped axes over them."""
+"""The placement of specs of the current mesh, compiled stages for several devices, and mapped axes over them."""
 
 import operator
 import pickle

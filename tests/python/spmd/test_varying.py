@@ -1,4 +1,4 @@
-"""Over which axes of a mesh the results of loops and branches may differ: those of what they are computed from."""
+"""The mesh axes over which results of loops and branches may differ: those of the values that they depend on."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ summed.defjvp(lambda primals, tangents: (summed(*primals), lax.psum(tangents[0],
 
 
 def chosen(x):
-    """The index differs, as do the branches' constants."""
+    """The index differs, and so do the branches' constants."""
     return lax.cond(x.sum() > 3, lambda: x * 2, lambda: x + pnp.ones(2))
 
 

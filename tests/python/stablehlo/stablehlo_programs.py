@@ -1,4 +1,4 @@
-"""Programs of JAX by family, with arguments: what test_programs lowers there, imports and runs here."""
+"""Programs of JAX by family, with arguments: test_programs lowers them in JAX, and imports and runs them here."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What `stablehlo.load` takes beside JAX's text, what it refuses, and that the page lists what is taken."""
+"""`stablehlo.load`: further accepted forms, refused ones, and the complete list of accepted operations on the page."""
 
 import re
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_batch_norm(operation: str) -> None:
 
 @pytest.mark.parametrize("family", ["contractions", "reductions", "indexing", "sorts", "control", "windows"])
 def test_the_generic_form_is_the_same_program(family: str) -> None:
-    """What MLIR prints with every attribute by its name gives the module of the printed form."""
+    """MLIR's generic form, with all attributes by name, gives the module of the pretty form."""
     for program in FAMILIES[family][:: 1 if family == "control" else 3]:
         args = jax.tree.map(jax.numpy.asarray, program.args)
         lowered: Any = jax.jit(program.function).lower(*args)

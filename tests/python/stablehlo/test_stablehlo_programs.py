@@ -1,4 +1,4 @@
-"""Programs of JAX, lowered there to StableHLO, imported and run here: the results are JAX's."""
+"""Programs of JAX, lowered by JAX to StableHLO, imported and run here: the results are JAX's."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from stablehlo_programs import FAMILIES, Program
 
 from pycompiler import stablehlo
 
-# A program in so many is for `make test`; those of the last families, which join many operations, all are.
+# `make test` runs one program of this number; all programs of the last families, which join many operations.
 _EVERY = 12
 _WHOLE = ("control", "models")
 
@@ -25,7 +25,7 @@ def _cases() -> list[Any]:
 
 
 def _canonical(value: Any) -> np.ndarray[Any, Any]:
-    """As JAX takes it, without 64 bits."""
+    """In JAX's type, without 64 bits."""
     return np.asarray(jax.device_get(jax.numpy.asarray(value)))
 
 
@@ -53,7 +53,7 @@ def test_program(program: Program) -> None:
 
 
 def test_locations_are_those_of_the_traced_program() -> None:
-    """With debug information the errors and profiles of imported code name the lines of the JAX program."""
+    """With debug information, the errors and profiles of imported code name the lines of the JAX program."""
     text = jax.jit(lambda x: x @ x).lower(np.ones((3, 3), np.float32)).as_text(debug_info=True)
     (result,) = stablehlo.load(text)(np.ones((3, 3), np.float32))
     assert np.asarray(result).sum() == 27

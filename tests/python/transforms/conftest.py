@@ -1,4 +1,4 @@
-"""The transformations are tested apart from the compiler: operations are evaluated by their NumPy references."""
+"""The transformations are tested without the compiler: NumPy references evaluate the operations."""
 
 import numpy as np
 import pytest

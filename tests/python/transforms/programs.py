@@ -1,7 +1,7 @@
-"""Random small programs over the table of primitives, for tests that hold for every program.
+"""Random small programs over the table of primitives, for tests of properties of all programs.
 
-A program is a chain of steps on arrays of SHAPE, each step bounded in the end, so that what one step errs the next does
-not multiply: any number of steps gives numbers between -1.5 and 1.5 of moderate derivatives.
+A program is a chain of steps on arrays of SHAPE. Each step is bounded, so that an error of one step does not multiply
+in the next: any number of steps gives numbers between -1.5 and 1.5 with moderate derivatives.
 """
 
 import numpy as np
@@ -81,7 +81,7 @@ def _batched(x):
 
 
 def _selected(x):
-    # Both branches are 0 at the border: what rounding decides there makes no difference.
+    # Both branches are 0 at the border, so that rounding there makes no difference.
     return P["select"].bind(P["gt"].bind(x, _full(x, 0)), P["sin"].bind(x), P["mul"].bind(x, x))
 
 
@@ -238,7 +238,7 @@ def _fourier(x):
 
 
 def _folded(x):
-    """A loop with bounds that are known becomes a scan; another one is within it, and reads the outer index."""
+    """A loop with known bounds becomes a scan; an inner loop reads the outer index."""
 
     def inner(j, carry, i):
         return carry + pnp.sin(carry * _scalar(x, 0.5)) * (i + j).astype(get_aval(x).dtype)
@@ -250,7 +250,7 @@ def _folded(x):
 
 
 def _bounded(x):
-    """A loop whose length depends on the values, at most so long: it has a reverse mode."""
+    """A loop whose length depends on the values, with a bound: it has a reverse mode."""
 
     def going_on(state):
         return state[0] < 2 + (state[1][0, 0] > 0).astype(np.int32)
@@ -271,7 +271,7 @@ def _recomputed(x):
 
 
 def _scanned_calls(x):
-    """A nested call with a loop of its own, called in a loop."""
+    """A nested call with an inner loop, called in a loop."""
 
     @jit
     def doubled(row):
@@ -293,7 +293,7 @@ def _solved_by_hand(x):
 
 
 def _root(x):
-    """The y of y + y^3 / 3 = x by Newton's method, with the derivative of its equation."""
+    """The y of y + y^3 / 3 = x by Newton's method, with the derivative of this equation."""
 
     def equation(y):
         return y + y * y * y * _scalar(x, 1 / 3) - x
@@ -354,7 +354,7 @@ _CONTROL = (
 
 
 def called(fun):
-    """`fun` behind a nested call, as `jit` makes it."""
+    """`fun` in a nested call, as `jit` makes it."""
 
     def call(*xs):
         graph = make_graph(lambda *ys: [fun(*ys)], [get_aval(x) for x in xs], DebugInfo("jit", fun))
@@ -366,7 +366,7 @@ def called(fun):
 
 SHORT = (*_WHOLE, *_CONTROL, *map(called, (_centered, _selected, _scanned)))
 EVERY = (*SHORT, *_WIDE)
-# With what has a reverse mode only.
+# With steps that have only a reverse mode.
 REVERSE = (*EVERY, _pulled)
 
 
@@ -381,7 +381,7 @@ def program_of(steps):
             values.append(P["sin"].bind(apply(*args)))
         return values[-1]
 
-    # What is shown of a program that fails.
+    # The text of a failing program.
     names = [(_name_of(op), *places) for op, *places in steps]
     program.__name__ = program.__qualname__ = f"program {names}"
     return program
@@ -405,7 +405,7 @@ ALONE, SHORT_ALONE = _alone(REVERSE), _alone(SHORT)
 
 @st.composite
 def programs(draw, most=6, whole=EVERY):
-    """A function of two arrays of SHAPE, of which parts may be nested calls."""
+    """A function of two arrays of SHAPE. Parts of it may be nested calls."""
     steps = draw(
         st.lists(
             st.one_of(

@@ -1,4 +1,4 @@
-"""`checkpoint`: values beside plain differentiation, what is kept and what is computed again, the memory it saves."""
+"""`checkpoint`: values against plain differentiation, kept and recomputed values, and the saved memory."""
 
 import jax
 import numpy as np
@@ -58,7 +58,7 @@ def test_values_are_those_of_the_function(composition, choice):
 
 
 def recomputed(f, *args):
-    """The primitives of what is computed again under grad, and the shapes of what was kept."""
+    """The primitives of recomputed values under grad, and the shapes of kept values."""
     graph = pc.make_jaxpr(pc.grad(total(f)))(*args).graph
     (again,) = [eq for eq in graph.equations if eq.primitive.name == "checkpoint" and eq.params["differentiated"]]
     names = [eq.primitive.name for eq in again.params["graph"].graph.equations]
@@ -76,7 +76,7 @@ def test_without_a_policy_the_inputs_are_kept():
     assert {"sin", "exp", "tanh"} <= set(names)
     assert kept == [(3,), (3,)]  # x, and the cotangent
     names, _ = recomputed(pc.checkpoint(named_chain, policy=POLICIES.nothing_saveable), X)
-    # With a policy nested calls are opened.
+    # With a policy, nested calls are inlined.
     assert {"sin", "exp", "log1p", "tanh"} <= set(names)
 
 
@@ -110,7 +110,7 @@ def test_policies_on_products():
     def products(policy):
         return recomputed(pc.checkpoint(lambda x: run(x, W), policy=policy), x)[0].count("dot_general")
 
-    # Backwards takes three more: one of x, two of y.
+    # Reverse mode takes three more: one of x, two of y.
     assert products(None) == 5
     assert products(POLICIES.dots_saveable) == 3
     assert products(POLICIES.dots_with_no_batch_dims_saveable) == 4
@@ -183,13 +183,13 @@ def test_trees_keywords_and_static_arguments():
     for mode, sign in (("sum", 1), ("other", -1), ("sum", 1)):
         got = pc.grad(lambda p: g(p, 3, scale=2.0, mode=mode)["y"])({"x": 2.0})  # noqa: B023
         np.testing.assert_allclose(got["x"], sign * 24.0)
-    assert traced == [3, 3]  # the same again is not traced again
+    assert traced == [3, 3]  # an equal function is not traced again
     with pytest.raises(ValueError, match="static_argnums names argument 1 of 1 positional ones"):
         g({"x": 2.0})
 
 
 def test_what_is_refused():
-    with pytest.raises(NotImplementedError, match=r"checkpoint: concrete is not there any more.*static_argnums"):
+    with pytest.raises(NotImplementedError, match=r"checkpoint: concrete was removed.*static_argnums"):
         pc.checkpoint(layer, concrete=True)
     with pytest.raises(TypeError, match="checkpoint: takes a function, got 3"):
         pc.checkpoint(3)

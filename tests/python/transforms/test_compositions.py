@@ -1,8 +1,8 @@
-"""Random programs, compiled, under transformations in every order: what they give does not depend on the order.
+"""Random programs, compiled, under transformations in all orders: the results do not depend on the order.
 
-Beside `test_transforms_compose.py`, which tests the rules alone by the references of the primitives, these programs go
-through the compiler. A result is compared with the references', or with another order's, within `BOUND` roundings of
-its dtype: a program has six steps at most, none of which multiplies an error by more than ten.
+`test_transforms_compose.py` tests the rules alone, with the references of the primitives. These programs go through the
+compiler. A result is compared with the references', or with another order's, within `BOUND` roundings of its dtype: a
+program has at most six steps, and no step multiplies an error by more than ten.
 """
 
 import zlib
@@ -78,7 +78,7 @@ def gradient_is_a_difference(fun, x, y, t):
         def quotient(step):
             return (np.asarray(run(x + step * t, y)) - np.asarray(run(x - step * t, y))) / (2 * step)
 
-        # Where a kink lies between, the quotient is no derivative: steps of two sizes tell.
+        # If a kink lies between, the quotient is no derivative: steps of two sizes show it.
         numeric, coarse = quotient(1e-6), quotient(2e-6)
         if abs(numeric - coarse) < 1e-6 * (1 + abs(numeric)):
             np.testing.assert_allclose(np.sum(gradient * t), numeric, rtol=1e-4, atol=1e-4)
@@ -131,7 +131,7 @@ EACH = [
 
 
 def check(holds, strategies, options, profile):
-    # The same programs in every run, others for each property.
+    # The same programs in all runs, other programs for each property.
     @seed(zlib.crc32(f"{holds.__name__} {options}".encode()))
     @profile
     @given(st.tuples(*strategies))

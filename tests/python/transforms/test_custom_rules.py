@@ -1,4 +1,4 @@
-"""Functions with derivative rules of their own, beside jax's: by value in every composition, and what is refused."""
+"""Functions with custom derivative rules, against jax's: values in all compositions, and refused rules."""
 
 import functools
 import types
@@ -17,7 +17,7 @@ OURS = types.SimpleNamespace(api=pc, np=pnp, lax=pc.lax)
 THEIRS = types.SimpleNamespace(api=jax, np=jax.numpy, lax=jax.lax)
 
 
-# The functions: their rules give other derivatives than plain differentiation, so that it shows which was taken.
+# The rules of these functions differ from plain differentiation, so that tests show which one was used.
 
 
 def scaled_sine(m):
@@ -141,7 +141,7 @@ def test_forward_mode(make):
 
 
 def closing(m, kind):
-    """A function that closes over `y`, whose rule does too."""
+    """A function that closes over `y`; its rule closes over it, too."""
 
     def make(y):
         fun = getattr(m.api, kind)(lambda x: x * y)
@@ -166,7 +166,7 @@ def test_closing_over_mapped_values(kind):
         yield m.api.jit(lambda ys: m.api.vmap(lambda y, x: make(y)(x))(ys, ys))(X)
         yield m.api.grad(lambda x: m.np.sum(m.api.vmap(lambda y: m.api.vmap(make(y))(x))(X)))(X)
 
-    # jax takes no custom_vjp whose backward function closes over a mapped value.
+    # jax refuses a custom_vjp whose backward function closes over a mapped value.
     ours = list(results(OURS, kind))
     for mine, theirs in zip(ours, results(THEIRS, "custom_jvp"), strict=True):
         np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-6)
@@ -282,13 +282,13 @@ def test_closure_convert():
     for ours, theirs in zip(program(OURS), program(THEIRS), strict=True):
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-6)
     converted, consts = pc.closure_convert(lambda x, y: {"s": x + y + X}, 1.0, 2.0)
-    assert consts == []  # what does not vary stays in the function
+    assert consts == []  # values that do not vary stay in the function
     np.testing.assert_allclose(np.asarray(converted(1.0, 3.0)["s"]), X + 4)
     with pytest.raises(TypeError, match="closure_convert: the function of <lambda> takes arguments of the structure"):
         converted(1.0)
 
 
-# What is refused.
+# Refused rules.
 
 
 def jvp_of(rule, fun=lambda x: x * 2):
@@ -323,7 +323,7 @@ BAD = [
     (lambda: pc.grad(jvp_of(lambda p, t: (p[0], X)))(1.0), TypeError, r"result is f32\[\], the tangent f32\[3\]"),
     (lambda: pc.grad(jvp_of(lambda p, t: (p[0], None)))(1.0), TypeError, "tangent of the structure of its result"),
     (lambda: pc.grad(jvp_of(lambda p, t: (p[0], np.float16(1))))(1.0), TypeError, r"the tangent f16\[\]"),
-    (lambda: pc.grad(pc.jit(jvp_of(lambda p, t: (p, t))))(1.0), TypeError, "must return what <lambda> returns first"),
+    (lambda: pc.grad(pc.jit(jvp_of(lambda p, t: (p, t))))(1.0), TypeError, "must return the result of <lambda> first"),
     (
         lambda: pc.grad(pc.jit(jvp_of(lambda p, t: (X, X))))(1.0),
         TypeError,
@@ -344,7 +344,11 @@ BAD = [
         TypeError,
         "argument 'x' of times is 'a' of type str, not an array.*nondiff_argnums",
     ),
-    (lambda: bwd_of(None)(1.0, 2.0, z=2.0), TypeError, "custom_vjp: times can't be called so: .*unexpected keyword"),
+    (
+        lambda: bwd_of(None)(1.0, 2.0, z=2.0),
+        TypeError,
+        "custom_vjp: times can't take these arguments: .*unexpected keyword",
+    ),
     (lambda: pc.custom_jvp(times, nondiff_argnums=(-1,)), TypeError, "positions of arguments, from 0, got -1"),
     (lambda: pc.custom_jvp(times, nondiff_argnames="z"), ValueError, r"has 'z', but the parameters of times are"),
     (lambda: pc.custom_jvp(times, (0,)).defjvps(None), TypeError, "defjvps: times has nondiff_argnums"),

@@ -1,6 +1,6 @@
-"""Derivatives, also of higher order, where a function is put together from cases: at zeros, ends and singular matrices.
+"""Derivatives, also of higher order, of functions with cases: at zeros, ends and singular matrices.
 
-The values are those of analysis; mixed derivatives are taken in both orders.
+The values are analytic. Mixed derivatives are taken in both orders.
 """
 
 import itertools
@@ -19,7 +19,7 @@ pi, inf = np.pi, np.inf
 
 
 def derivatives(function, x, order):
-    """Of each order from 1 on, by grad alone and by jvp alone."""
+    """The derivatives of all orders from 1, by grad alone and by jvp alone."""
     backward, forward, results = function, function, []
     for _ in range(order):
         backward = pc.grad(backward)
@@ -228,7 +228,7 @@ def test_logarithms_of_singular_determinants():
     assert float(pc.grad(lambda a: pnp.linalg.slogdet(a)[1])(np.full((1, 1), 4.0, np.float32))[0, 0]) == 0.25
 
 
-# Others that are put together from cases
+# Further functions with cases
 
 
 def test_sums_of_exponentials():

@@ -1,4 +1,4 @@
-"""Effects in loops that derivatives compute again: they happen once for each iteration of the program."""
+"""Effects in loops that derivatives recompute: they happen once for each iteration of the program."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from pycompiler.experimental import io_callback
 
 
 def noted(seen, max_steps, branch):
-    """A loop that notes what it carries, in a branch without results or without one."""
+    """A loop that records its carry, in a branch with results or without them."""
 
     def note(c):
         io_callback(lambda x: seen.append(float(x)), None, lax.stop_gradient(c))

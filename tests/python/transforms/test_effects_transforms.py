@@ -1,4 +1,4 @@
-"""Effects under transformations: the same values and the same prints as jax's, in order where they are ordered."""
+"""Effects under transformations: the values and prints of jax, in order if they are ordered."""
 
 import types
 
@@ -21,7 +21,7 @@ SCALAR = np.zeros((), np.float32)
 
 
 class Programs:
-    """Functions of x, over the library `m`; what they print is ordered, or not."""
+    """Functions of x, over the library `m`, with ordered or unordered prints."""
 
     def __init__(self, m, ordered):
         self.m = m
@@ -73,7 +73,7 @@ class Programs:
         return x * x
 
     def handed_on(self, x):
-        """Branches whose results are what they are given."""
+        """Branches that return their arguments."""
         return x * self.m.lax.cond(x > 0, lambda y: (self.show("kept {}", y), y)[1], lambda y: y, x)
 
     def switched(self, x):
@@ -85,7 +85,7 @@ class Programs:
         return self.m.np.sin(x)
 
     def silent_inside(self, x):
-        """A branch in a branch, in a function that is compiled."""
+        """A branch in a branch, in a compiled function."""
 
         def inner():
             self.m.lax.cond(x < 2, lambda: self.show("inner {}", x), lambda: self.show("other"))
@@ -149,7 +149,7 @@ class Programs:
         return f(x)
 
     def repeated(self, x):
-        # A value that two prints show, and one whose result nobody reads.
+        # A value that two prints show, and one whose result is not read.
         y = x * 2
         self.show("{}", y)
         self.show("{}", y)
@@ -183,8 +183,8 @@ def same_line(a, b):
     return all(x == y or np.isclose(float(x), float(y), rtol=1e-5) for x, y in zip(a, b, strict=True))
 
 
-# A while loop has no reverse mode, and a vjp rule no forward mode; out of a loop that jax differentiates in reverse, it
-# takes the print of what does not change.
+# A while loop has no reverse mode, and a vjp rule no forward mode. From a loop that jax differentiates in reverse, jax
+# hoists the print of values that do not change.
 LEFT_OUT = {
     ("looped", "grad"),
     ("silent_in_while", "grad"),

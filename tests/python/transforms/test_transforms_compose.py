@@ -51,7 +51,7 @@ def test_derivatives_agree_with_finite_differences(fun, x, y, t):
         _, derivative = jvp(fun, (x, y), (t, t))
         plus, minus = (np.asarray(fun(x + s * t, y + s * t)) for s in (step, -step))
         numeric = (plus - minus) / (2 * step)
-        # Where a kink lies between, the quotient is no derivative: steps of two sizes tell.
+        # If a kink lies between, the quotient is no derivative: steps of two sizes show it.
         coarse = (
             np.asarray(fun(x + 2 * step * t, y + 2 * step * t)) - np.asarray(fun(x - 2 * step * t, y - 2 * step * t))
         ) / (4 * step)
@@ -123,7 +123,7 @@ def test_second_derivatives_of_every_step(program):
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5, 10])
 def test_second_derivatives_of_a_bounded_loop(most):
-    """Beside the loop written out; with a bound that ends it, or its condition."""
+    """Against the unrolled loop; with a bound that ends it, or its condition."""
 
     def program(x):
         state = (np.int32(0), x)

@@ -1,4 +1,4 @@
-"""`grad` and its family: arguments, structures, integers, and what bad input is told."""
+"""`grad` and its family: arguments, structures, integers, and messages for bad input."""
 
 import traceback
 

@@ -1,4 +1,4 @@
-"""Integers under derivatives (`allow_int`, float0), and `linear_transpose`: beside jax, in every transformation."""
+"""Integers under derivatives (`allow_int`, float0), and `linear_transpose`: against jax, in all transformations."""
 
 import jax
 import numpy as np
@@ -14,7 +14,7 @@ FLOAT0 = jax.dtypes.float0
 
 @pytest.fixture(autouse=True)
 def _by_reference():
-    """Compiled, unlike its neighbours: the references would take what no array is."""
+    """Compiled, unlike the other tests here: the references would accept objects that are not arrays."""
 
 
 def scaled(n, x):

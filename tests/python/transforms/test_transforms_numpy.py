@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 X = RNG.uniform(0.3, 1.7, (3, 4))
 W = RNG.standard_normal((4, 5))
 
-# Each takes the module (ours or JAX's), its `nn`, and a matrix, and gives a scalar.
+# Each takes the module (ours or JAX's), its `nn`, and a matrix, and returns a scalar.
 FUNCTIONS = {
     "polynomial": lambda np, nn, x: np.sum(3 * x**3 - x / 2 + 1),
     "powers": lambda np, nn, x: np.sum(x**2.5 + 2.0**x + x**-1),

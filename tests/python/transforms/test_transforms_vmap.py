@@ -1,4 +1,4 @@
-"""`vmap`: axes by number, by tuple, by tree; results placed; sizes checked. And `make_jaxpr`, `eval_shape`."""
+"""`vmap`: axes by number, by tuple, by tree; placed results; checked sizes. And `make_jaxpr`, `eval_shape`."""
 
 from typing import NamedTuple
 

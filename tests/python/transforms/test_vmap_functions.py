@@ -1,4 +1,4 @@
-"""vmap of public functions, compiled: beside a loop, by axes that are not the first; and that nothing is unrolled."""
+"""vmap of public functions, compiled: against a loop, by axes that are not the first; and nothing is unrolled."""
 
 import itertools
 
@@ -29,7 +29,7 @@ SQUARE = draw(SIZE, 4, 4) + 4 * np.eye(4, dtype=np.float32)
 DEFINITE = np.einsum("nij,nkj->nik", SQUARE, SQUARE)
 linalg, scipy = pnp.linalg, pc.scipy
 
-# (function, its arguments with the mapped axis in front). Results that may differ in sign are put together again.
+# (function, its arguments with the mapped axis in front). Results with free signs are multiplied out.
 FUNCTIONS = {
     "cholesky": (linalg.cholesky, DEFINITE),
     "solve": (linalg.solve, SQUARE, draw(SIZE, 4, 2)),
@@ -106,7 +106,7 @@ def test_mapped_is_a_loop(name):
     function, *args = FUNCTIONS[name]
     alone = pc.jit(function)
     every = [pc.tree.leaves(alone(*(x[i] for x in args))) for i in range(SIZE)]
-    # All of them mapped by another axis than the first; then the first argument alone.
+    # All of them mapped by another axis than the first; then only the first argument.
     moved = [np.moveaxis(x, 0, -1) for x in args]
     together = pc.tree.leaves(pc.jit(pc.vmap(function, in_axes=-1, out_axes=-1))(*moved))
     for i, out in enumerate(together):
@@ -122,7 +122,7 @@ def test_mapped_is_a_loop(name):
             np.testing.assert_allclose(np.asarray(out), want, rtol=2e-4, atol=2e-5)
 
 
-# No rule unrolls: the graph of a map over 2 is that of one over 9, but for sizes.
+# No rule unrolls: the graph of a map over 2 equals that of one over 9, except the sizes.
 
 
 def batched(name, sample, chosen, size):
@@ -150,7 +150,7 @@ def test_nothing_is_unrolled(name):
     for one in chosen[: 1 if len(sample.args) > 4 else 15]:
         few, many = (count(batched(name, sample, one, size)) for size in (2, 9))
         assert few == many, one
-        # And it is the operation itself, once, with what moves axes around it; loops aside, none of them loops.
+        # And it contains the operation itself, once, with operations that move axes. Only loops contain loops.
         if name not in ("while", "scan", "cond"):
             assert not {"while", "scan"} & set(few)
             assert len(few) <= 30, few
