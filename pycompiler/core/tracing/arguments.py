@@ -256,7 +256,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _holds_integers(name: str, parameter: str, value: Any) -> bool:
-    """Whether an array holds integers. Raises TypeError if it holds no numbers: the function itself can't judge that."""
+    """Whether an array holds integers. Raises TypeError if it holds no numbers: the function can't judge that."""
     if dtypes.is_key(value.dtype):
         return False
     kind: str = value.dtype.kind

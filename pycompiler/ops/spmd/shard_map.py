@@ -243,8 +243,8 @@ def _inserted(layout: Layout, dim: int | None, names: tuple[Any, ...] = ()) -> L
 
 
 def _spmd(mesh: Mesh, used: Iterable[Any]) -> tuple[Any, ...] | None:
-    """The mesh axes that divide the mapped axis, by `vmap(spmd_axis_name=)`. None if some of them already divide another
-    dimension."""
+    """The mesh axes that divide the mapped axis, by `vmap(spmd_axis_name=)`. None if some of them already divide
+    another dimension."""
     names = axes.mapping_spmd()
     if not set(names).isdisjoint(used):
         return None
