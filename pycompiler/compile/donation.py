@@ -1,6 +1,6 @@
-"""What is said of donated arrays: of those that a call has twice, and of those whose memory it does not take.
+"""Messages about donated arrays: those given twice, and those whose memory a call does not take.
 
-After `plan`; `jit` asks when it has compiled.
+Imports `plan`; `jit` calls it after compilation.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pycompiler.diagnostics import remarks
 
 
 def taken_once(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int]) -> tuple[int, ...]:
-    """The donated inputs, by number, that a call of a graph takes, as `plan.taken` has them.
+    """The numbers of the donated inputs that a call of a graph takes, by `plan.taken`.
 
-    Raises ValueError where an array that it takes is another of its arguments too.
+    Raises ValueError if an array that it takes is also another argument.
     """
     asked = tuple(donated)
     found = closed.derive(("taken", asked), lambda: taken(plan_outputs(closed), asked)) if asked else ()
