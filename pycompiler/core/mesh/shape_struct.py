@@ -1,5 +1,4 @@
-"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and objects that can stand for it. After `sharding`.
-"""
+"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and objects like it. After `sharding`."""
 
 from __future__ import annotations
 

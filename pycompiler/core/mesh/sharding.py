@@ -212,7 +212,7 @@ class NamedSharding(Sharding):
 
 def _places(sharding: NamedSharding, shape: tuple[int, ...]) -> dict[Any, Any]:
     pairs = zip(sharding.device_list, sharding.indices(shape), strict=True)
-        # Both would be the whole axis, but slice(None) and slice(0, n) are not equal.
+    # Both would be the whole axis, but slice(None) and slice(0, n) are not equal.
     return {id(d): tuple([s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]) for d, index in pairs}
 
 
