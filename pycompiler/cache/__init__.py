@@ -160,8 +160,8 @@ def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: fl
         store.write(key.digest, pack(key, artifact, about), config.compilation_cache_max_size)
     except OSError as error:
         _tell(
-            f"{store.folder} can't be written: {error.strerror}. What is there is used, and what is compiled is not "
-            "kept. Make room, or name another folder (the setting compilation_cache_dir)"
+            f"{store.folder} can't be written: {error.strerror}. Existing entries are used, and new code is not kept. "
+            "Make room, or name another folder (the setting compilation_cache_dir)"
         )
 
 
@@ -170,7 +170,7 @@ def plan_key(form: str, threads: int) -> PlanKey | None:
     target = _target()
     if target is None:
         if not config.enable_compilation_cache:
-            _tell("it is turned off, and so nothing is measured (the setting tuning): it keeps what was")
+            _tell("it is turned off, and cannot keep measured plans. So the setting tuning measures nothing")
         return None
     parts = (form, f"{threads} threads", identity.compiler(), target)
     return PlanKey(_digest(parts, 20), *parts)
@@ -213,7 +213,7 @@ def keep_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> Plan:
             PLAN,
         )
     except OSError as error:
-        _tell(f"{store.folder} can't be written: {error.strerror}. What is measured is not kept")
+        _tell(f"{store.folder} can't be written: {error.strerror}. Measured plans are not kept")
     kept = find_plan(key)
     return _plans.setdefault((store.folder, key.digest), plan) if kept is None else kept
 

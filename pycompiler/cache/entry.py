@@ -109,7 +109,7 @@ def unpack(key: Key, data: bytes) -> Artifact:
     try:
         return _artifact(key, known, code)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise DamagedError(f"what is known of its code is wrong ({type(error).__name__}: {error})") from None
+        raise DamagedError(f"the information about its code is wrong ({type(error).__name__}: {error})") from None
 
 
 def _artifact(key: Key, known: dict[str, Any], code: bytes) -> Artifact:
@@ -167,7 +167,7 @@ def opened(magic: bytes, digest: str, data: bytes) -> tuple[dict[str, Any], int,
     try:
         return marshal.loads(body), _START + known, code
     except (ValueError, EOFError, TypeError) as error:
-        raise DamagedError(f"what is known of its code can't be read ({error})") from None
+        raise DamagedError(f"the information about its code can't be read ({error})") from None
 
 
 def _checksum(*parts: bytes) -> bytes:

@@ -72,7 +72,7 @@ class Store:
         if found.st_mode & 0o077:
             raise RefusedError(
                 f"the folder {folder} is open to other users (mode {stat.S_IMODE(found.st_mode):04o}), who could put "
-                f"code into it; remove it, or run chmod 700 {folder} if you trust what is in it"
+                f"code into it; remove it, or run chmod 700 {folder} if you trust its contents"
             )
 
     def _make(self) -> None:

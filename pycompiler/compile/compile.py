@@ -273,7 +273,7 @@ class Compilation:
         compiled_again = self.without_views
 
         def again() -> CompiledCall:
-            remarks.tell("views-copied", f"{self.name}: was compiled again, to copy what is part of an argument")
+            remarks.tell("views-copied", f"{self.name}: was compiled again, to copy parts of arguments")
             return compiled_again().call(out_tree, donated)
 
         made = functools.cache(again)

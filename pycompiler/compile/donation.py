@@ -51,7 +51,7 @@ def warn_of_kept_memory(
         elif any(out.shape == aval.shape for out in result_avals):
             why = "no result of its shape has its dtype"
         elif any((out.shape, out.dtype) == kind for out in closed.out_avals):
-            why = "what is returned of its shape and dtype is not computed, but an argument or a constant"
+            why = "the results of its shape and dtype are arguments or constants"
         else:
             why = "no result has its shape and dtype"
         unusable.append(f"'{names()[number]}' {short(aval)}: {why}")
@@ -60,5 +60,5 @@ def warn_of_kept_memory(
         warn(
             f"jit of {name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
             f"are ({', '.join(map(short, closed.out_avals))}), and each takes that of one argument of its "
-            "shape and dtype. What is not taken is not deleted; donate only what is replaced"
+            "shape and dtype. Such an argument is not deleted; donate only arrays that a result replaces"
         )

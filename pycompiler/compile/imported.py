@@ -1,6 +1,6 @@
 """Modules of the `array` dialect as functions of arrays: handwritten, exported or translated elsewhere.
 
-Imports `compile`; `export`, and translators from other dialects, import this module.
+Imports `compile`; `stablehlo` and `mlir` import this module.
 
 >>> import numpy as np
 >>> f = module_function('''

@@ -1,7 +1,7 @@
 """`debug_nans` and `debug_infs`: they check the results of each compiled call. If a result has a nan, the graph is run
 again step by step until the first nan appears, also inside loops and nested calls.
 
-Imports `compile`; `eager` and `jit`, which serve calls through it while a check is on, import this module.
+`eager` and `jit`, which serve calls through it while a check is on, import this module.
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ class _Replay:
             lines.append(f"Its operands have none: {', '.join(shown)}.")
         if backward and not faults:
             lines.append(
-                "What to do: keep the value where the derivative does not exist out of it, by a `where` inside."
+                "What to do: where the derivative does not exist, replace the operand by a `where` before the "
+                "operation."
             )
         return "\n".join(lines)
 

@@ -1,6 +1,6 @@
 """Drawings of shardings as text: the part of an array on each device. `pycompiler.debug` has the names.
 
-Imports `sharded`.
+Imports `core.mesh.sharding`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     """
     if isinstance(arr, Tracer):
         raise TypeError(
-            "visualize_array_sharding: a traced array is nowhere yet; call it on the result of the function"
+            "visualize_array_sharding: a traced array has no devices; call it on the result of the function"
         )
     if not isinstance(arr, Array):
         raise TypeError(f"visualize_array_sharding: takes an array, got {arr!r} of type {type(arr).__name__}")
@@ -63,7 +63,7 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], None]) 
     Raises TypeError for a traced array: its devices are known only when it is computed.
     """
     if isinstance(value, Tracer):
-        raise TypeError("inspect_array_sharding: a traced array is nowhere yet; call it on the result of the function")
+        raise TypeError("inspect_array_sharding: a traced array has no devices; call it on the result of the function")
     if not isinstance(value, Array):
         raise TypeError(f"inspect_array_sharding: takes an array, got {value!r} of type {type(value).__name__}")
     callback(value.sharding)

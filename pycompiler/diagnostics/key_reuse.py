@@ -89,7 +89,7 @@ def _message(use: Use, other: Use) -> str:
     return (
         f"{_call_site(use.source)}\n{use.name}: the random key was consumed before, by {other.name} at\n"
         f"{_call_site(other.source)}\nThe same key gives the same numbers.\n"
-        "What to do: key, subkey = random.split(key), and use each key once; random.clone(key) says that it is meant."
+        "What to do: key, subkey = random.split(key), and use each key once; random.clone(key) allows the reuse."
     )
 
 

@@ -2,8 +2,8 @@
 
 A graph is cut at its `take_first` equations. The first stage is the part that needs none of their sizes; a call
 launches it at once. An array at a cut has a size that its reader waits for. The later stages are ordinary graphs with
-symbols. A thread launches a stage as soon as its sizes are known, unless a reader does so first. Imports `binding`, as
-`spmd.execution` does; `jit` imports this module.
+symbols. A thread launches a stage as soon as its sizes are known, unless a reader does so first. Imports `binding`;
+`jit` imports this module.
 """
 
 from __future__ import annotations

@@ -553,7 +553,7 @@ def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
     remarks.tell("donation-not-taken", f"{name}: {short(aval)} was copied: {why}")
     warn(
         f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
-        "values are right; to save the memory, drop what else refers to it before the call"
+        "values are right; to save the memory, drop all other references to it before the call"
     )
 
 

@@ -232,7 +232,7 @@ def _scatter_transpose(ct: Value, x: Value, updates: Value, *indices: Value, **p
     kind = params["kind"]
     # Read before write, so that the write can be in place.
     if updates_linear:
-        assert kind != "mul", "the product is linear in the operand alone: what no update meets stays"
+        assert kind != "mul", "the product is linear in the operand alone: elements without an update stay"
         ct_updates = _read(ct, indices, reading)
         if kind == "set" and not _meet_nowhere(aval.shape, params):
             ct_updates = select.bind(

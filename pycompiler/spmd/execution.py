@@ -115,7 +115,7 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
     results = program(mesh.device_list, args)
     for index, (kind, _) in enumerate(program.compiled_for(mesh.device_list).plan.outputs):
         if kind == "const":
-            # Every device shares this array of one device, so each gets a copy.
+            # All results share one array, which is on one device: each device gets a copy.
             for device, row in zip(mesh.device_list, results, strict=True):
                 row[index] = on_device(on_host(row[index]), device, row[index].aval)
     return results

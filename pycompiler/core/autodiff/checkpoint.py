@@ -245,8 +245,8 @@ def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tu
 def _not_again(equation: Equation) -> NotDifferentiableError:
     where = f"{equation.source.describe()}\n" if equation.source else ""
     return NotDifferentiableError(
-        f"{where}checkpoint: {equation.primitive.name} has effects, and what is recomputed would have them again. What "
-        "to do: call it outside of the function that is recomputed"
+        f"{where}checkpoint: {equation.primitive.name} has effects, and the recomputation would repeat them. What to "
+        "do: call it outside of the recomputed function"
     )
 
 

@@ -19,7 +19,7 @@ from pycompiler.core.types.aval import strong
 def pull_back(closed: ClosedGraph, args: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
     """The cotangents of the `args` that are UndefinedPrimal; the graph is linear in these. None for the others.
 
-    A cotangent, given or returned, may be a Zero. Equations without linear arguments are evaluated first.
+    A cotangent, given or returned, may be a Zero. Equations that depend on no linear argument are evaluated first.
     """
     graph = closed.graph
     known: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))

@@ -1,7 +1,7 @@
 """The scope of data-dependent sizes: the graph of a function that is jitted with `dynamic`, without its inner graphs.
 
 In this graph, the size of an array that depends on data (the elements selected by a mask) gets its own symbol, from 0
-to the maximum size. Imports `trace`. `jit` opens a scope, `numpy.data_sizes` asks for it.
+to the maximum size. Imports `dims`. `jit` opens a scope, `numpy.data_sizes` asks for it.
 """
 
 from __future__ import annotations

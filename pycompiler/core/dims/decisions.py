@@ -51,7 +51,7 @@ def inconclusive(question: str, decide: Decision, terms: Terms) -> InconclusiveD
     elif len(symbols) > 1:
         advice = "use one symbol for sizes that are equal, or bounds for each that tell them apart"
     else:
-        advice = f"ask for what holds for every {symbols[0].name}, or make the size an int"
+        advice = f"ask a question with one answer for every {symbols[0].name}, or make the size an int"
     return InconclusiveDimensionError(
         f"{place()}whether {question} depends on the size of {known}.\nWhat to do: {advice}"
     )

@@ -330,7 +330,7 @@ def _times_shifted(product: _Rational, atom: Atom, base: int, sign: int) -> _Rat
 
 
 def _without_floors(terms: _Rational) -> _Rational | None:
-    """A lower estimate without floors: (x - k + 1) / k or x / k for floor(x / k), by the sign. None without floors."""
+    """A lower estimate: (x - k + 1) / k or x / k for floor(x / k), by the sign. None if no floor can be replaced."""
     result: _Rational = {}
     changed = False
     for monomial, factor in terms.items():

@@ -19,7 +19,7 @@ def fixed(name: str, size: Dimension) -> int:
     if not isinstance(size, Dim):
         return operator.index(size)
     raise InconclusiveDimensionError(
-        f"{place()}{name}: what it does depends on the size {size}, whose value is not known while it is traced.\n"
+        f"{place()}{name}: the result depends on the value of the size {size}, which is not known during the trace.\n"
         "What to do: make this size an int; other axes may be symbols"
     )
 
@@ -67,7 +67,7 @@ def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
 
 
 def bounded_diagonal(k: int, rows: Dimension, columns: Dimension) -> int:
-    """The number of a diagonal. One beside the matrix becomes the first one beside it: index types hold its number."""
+    """The number of a diagonal. One beside the matrix becomes the first such one: index types hold its number."""
     if not isinstance(k, int):  # pyright: ignore[reportUnnecessaryIsInstance]: it may be an array
         return k
     low = -rows if isinstance(rows, int) else -(2**30)

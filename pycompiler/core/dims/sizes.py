@@ -1,7 +1,6 @@
 """From the concrete shapes of a call's arguments to the sizes of the symbols, by a plan made once for each signature.
 
-Every dimension of every argument is checked against its symbols, and every symbol against its bounds. Imports `dims`
-and `aval`.
+Every dimension of every argument is checked against its symbols, and every symbol against its bounds. Imports `dims`.
 """
 
 from __future__ import annotations

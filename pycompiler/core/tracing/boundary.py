@@ -225,7 +225,7 @@ def check_function(transform: str, function: Any) -> None:
     if inspect.isgeneratorfunction(function):
         raise TypeError(
             f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "
-            "tuple, or stack what it yields"
+            "tuple, or stack the yielded values"
         )
 
 

@@ -186,8 +186,8 @@ def io_is_chosen(name: str, how: str) -> NotImplementedError:
     source = user_source()
     return NotImplementedError(
         (f"{source.describe()}\n" if source else "")
-        + f"{name}: io_callback under vmap with a mapped condition: what is mapped {how}, so that the callback would "
-        "run for elements that it is not meant for. What to do: map over a condition that is the same for all, or loop "
+        + f"{name}: io_callback under vmap with a mapped condition: the mapped operation {how}, so the callback "
+        "would also run for other elements. What to do: map over a condition that is the same for all, or loop "
         "with lax.map"
     )
 

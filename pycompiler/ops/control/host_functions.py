@@ -125,7 +125,7 @@ def checked_results(callback: HostFunction, avals: Sequence[ShapedArray], out: A
     if len(leaves) != len(avals):
         raise ValueError(
             f"{callback.name}: {name} returned {len(leaves)} arrays, result_shape_dtypes declares {len(avals)} "
-            f"({', '.join(map(short, avals))}): return what is declared"
+            f"({', '.join(map(short, avals))}): return the declared arrays"
         )
     results: list[Any] = []
     for leaf, aval in zip(leaves, avals, strict=True):
@@ -135,7 +135,7 @@ def checked_results(callback: HostFunction, avals: Sequence[ShapedArray], out: A
         if not fits or given.shape != aval.shape:
             raise ValueError(
                 f"{callback.name}: {name} returned {given.dtype}[{','.join(map(str, given.shape))}], "
-                f"result_shape_dtypes declares {short(aval)}: convert what is returned, or declare it"
+                f"result_shape_dtypes declares {short(aval)}: convert the result, or declare its type"
             )
         results.append(given.astype(aval.dtype, copy=False))
     return tuple(results)

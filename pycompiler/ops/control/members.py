@@ -5,7 +5,7 @@ cotangent of zero times an infinite slope is nan. So the inputs of such a comput
 identity, but whose cotangent is zero for members that take no part. An input that all members share has no separate
 cotangent for each. Loops and callbacks may be meant for certain values only. In these cases the others get the operands
 of a member that takes part. If only derivatives need this, `members` has two graphs: one for values, and one that is
-differentiated instead. Imports `graphs`; `cond` and `while` import this module.
+differentiated instead. Imports `graphs`; `cond` and `while_loop` import this module.
 """
 
 import enum
@@ -122,7 +122,7 @@ def _of_first(mask: Value, first: Value, x: Value) -> Value:
 
 
 class Need(enum.Enum):
-    """The operands that members without a part must take from one with a part."""
+    """Whether members that take no part need the operands of one that does: never, for values, or for derivatives."""
 
     NONE = enum.auto()
     DERIVATIVES = enum.auto()

@@ -1,7 +1,7 @@
 """The partitioner: it evaluates a graph of whole arrays on one device's parts, and records the result.
 
 Gathering, cutting and summing between devices become collectives over the mesh's axes. The graphs of loops and branches
-are partitioned with the layouts of their operands. The graphs of calls are inlined.
+are partitioned with the layouts on which their carries and results settle. The graphs of calls are inlined.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class _Partitioner:
     def _concerns(self, equation: Equation, parts: Sequence[Part]) -> bool:
         if not all(map(_is_whole, parts)):
             return True
-        # Graphs with callbacks need care: only one device may run these.
+        # Graphs with callbacks run specially, because only one device may call Python.
         return any(mesh_of(inner) is not None or inner.effects for inner in equation.graphs)
 
     def _steady(self, start: list[Layout], step: Callable[[list[Layout]], list[Layout]]) -> list[Layout]:
@@ -345,7 +345,7 @@ class _Partitioner:
         if other.device_list == self.mesh.device_list and other.axis_sizes == self.mesh.axis_sizes:
             return dict(zip(other.axis_names, self.mesh.axis_names, strict=True))
         raise ValueError(
-            f"{function}: it is over {other} of {list(other.device_list)}, but what it is computed with is on "
+            f"{function}: it is over {other} of {list(other.device_list)}, but its operands are on "
             f"{self.mesh} of {list(self.mesh.device_list)}. What to do: put everything on one mesh, by device_put"
         )
 
