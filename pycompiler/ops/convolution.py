@@ -29,7 +29,7 @@ Ints = tuple[int, ...]
 # conv_general_dilated(lhs, rhs, window_strides, low, high, lhs_dilation, rhs_dilation, lhs_spec, rhs_spec, out_spec,
 # feature_group_count, batch_group_count, preferred_element_type): the specs name the dimensions of lhs and of the
 # result in the order batch, feature, spatial ones, those of rhs in the order output feature, input feature, spatial.
-# Not an attribute in the dialect: preferred_element_type (None: that of the operands), which the result's type says.
+# preferred_element_type (None: that of the operands) is no attribute in the dialect: the result's type has it.
 
 _NAME = "conv_general_dilated"
 

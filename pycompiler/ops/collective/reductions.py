@@ -37,7 +37,7 @@ _PAIRS: Groups = ((0, 3), (2, 1))
 
 
 def asking() -> Axis:
-    """The axis whose trace asks."""
+    """The axis whose batching rule runs."""
     axis = mapping()
     assert axis is not None
     return axis
