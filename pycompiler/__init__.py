@@ -25,7 +25,7 @@ from pycompiler import (
 )
 from pycompiler._runtime import Array, Device
 from pycompiler.array import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
-from pycompiler.array import awaiting as _awaiting  # noqa: F401 (attaches what `await` asks arrays for)
+from pycompiler.array import awaiting as _awaiting  # noqa: F401 (attaches `await` of arrays)
 from pycompiler.core.config.config import (
     allow_f16_reductions,
     array_garbage_collection_guard,

@@ -41,7 +41,7 @@ _DEFAULTS: dict[str, Any] = dict(contextvars.Context().run(np.get_printoptions))
 
 
 def _split(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], PyTreeDef, tuple[tuple[int, Any], ...]]:
-    """The leaves that are arrays, the structure of all, and the leaves that are none, by place."""
+    """The leaves that are arrays, the structure of all leaves, and the other leaves by position."""
     leaves, in_tree = tree_flatten((tuple(args), kwargs))
     arrays: list[Any] = []
     static: list[tuple[int, Any]] = []
@@ -108,7 +108,7 @@ def callback(
 
 
 def _fields(fmt: str) -> list[str]:
-    """The names of the fields of a format, those inside of specifications too."""
+    """The names of the fields of a format, including those inside of format specifications."""
     found: list[str] = []
     for _, name, spec, _ in string.Formatter().parse(fmt):
         if name is not None:
@@ -118,7 +118,7 @@ def _fields(fmt: str) -> list[str]:
 
 
 def _check_format(name: str, fmt: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Raise where the format and the values don't fit one another."""
+    """Raise if the format and the values don't fit each other."""
     fields = _fields(fmt)
     automatic = sum(field == "" for field in fields)
     used = {int(field) for field in fields if field.isdigit()} | set(range(automatic))
@@ -145,7 +145,7 @@ def _bind(
         _check_format(name, fmt, args, kwargs)
     source = user_source() if name == "log" else None
     arrays, in_tree, static = _split(args, kwargs)
-    # A thread of its own has NumPy's defaults: what differs from them here goes with it.
+    # The thread of callbacks has NumPy's default print options, so the differences from them are passed on.
     options: dict[str, Any] = {
         key: tuple(value.items()) if isinstance(value, dict) else value
         for key, value in np.get_printoptions().items()
@@ -176,11 +176,11 @@ def print(
 ) -> Callable[..., None] | None:
     """Print values each time that the program comes here, formatted as `fmt.format(*args, **kwargs)` does.
 
-    `args` and `kwargs` are as those of `callback`, whose rules hold for it. A format without fields is printed as it
-    is, then the values. Without a format, a function is returned that takes it with its values.
+    `args` and `kwargs` follow the rules of `callback`. A format without fields is printed unchanged, followed by the
+    values. Without a format, the result is a function that takes it with its values.
 
     Raises KeyError or IndexError for a field without a value, ValueError for a value without a field (unless
-    `skip_format_check`), TypeError for a format that is no str.
+    `skip_format_check`), TypeError for a format that is not a str.
 
     >>> import pycompiler as pc
     >>> _ = pc.jit(lambda x: pc.debug.print("x = {x}, twice {}", 2 * x, x=x, ordered=True))(3), pc.effects_barrier()
@@ -218,7 +218,7 @@ def log(
     _use_logging: bool = True,
     **kwargs: Any,
 ) -> Callable[..., None] | None:
-    """As `print`, but into the log `pycompiler.debug`, at level INFO, with the place of this line.
+    """Like `print`, but into the log `pycompiler.debug`, at level INFO, with the place of this line.
 
     Raises the errors of `print`.
     """

@@ -23,8 +23,8 @@ _Shapes = tuple[tuple[int, ...], ...]
 
 @register_static
 class _Unravel:
-    """From a vector to the tree. Equal for trees of one structure, shapes and dtypes, so that `jit` knows it again, as
-    a static argument or as another one."""
+    """The function from a vector to the tree. Two are equal for equal structures, shapes and dtypes, so that `jit`
+    finds its compiled code again, also if the function is a static argument."""
 
     def __init__(self, treedef: PyTreeDef, shapes: _Shapes, kinds: Sequence[Any], dtype: Any) -> None:
         self._key = (treedef, shapes, tuple(kinds), dtype)
@@ -36,7 +36,7 @@ class _Unravel:
         sizes = [math.prod(shape) for shape in shapes]
         if aval.shape != (sum(sizes),):
             raise ValueError(f"ravel_pytree: the tree is of a vector of {sum(sizes)} elements, got {short(aval)}")
-        # Leaves of one dtype take that of the vector.
+        # If all leaves have one dtype, they take the dtype of the vector.
         if len(set(kinds)) > 1 and aval.dtype != dtype:
             raise TypeError(f"ravel_pytree: the tree is of a vector of {dtype.name}, got {short(aval)}")
         ends = [sum(sizes[: place + 1]) for place in range(len(sizes) - 1)]
@@ -53,11 +53,11 @@ class _Unravel:
 
 
 def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """The elements of a tree of arrays as one vector, of the dtype that theirs promote to, and the function from such a
-    vector to a tree of its structure. Without leaves the vector is empty and of float32.
+    """The elements of a tree of arrays as one vector, of their promoted dtype, and a function from such a vector to a
+    tree of the same structure. Without leaves the vector is empty, with dtype float32.
 
-    Raises TypeError for leaves that are no arrays; the function, for a vector of another dtype where the leaves' dtypes
-    differ, and ValueError for another size.
+    Raises TypeError for leaves that are no arrays. The function raises TypeError for a vector of another dtype if the
+    leaves' dtypes differ, and ValueError for another size.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> flat, unravel = pc.flatten_util.ravel_pytree({"a": pnp.ones(2), "b": 3.0})

@@ -1,9 +1,9 @@
 """MLIR from Python, for experiments with the compiler: parse modules, run passes on them, write passes and rewrites.
 
-The names are those of upstream's bindings, of which a part is here: contexts, modules, operations, types and attributes
-(`ir`), and `PassManager`. `rewrite` makes a function a pattern. Importing this loads MLIR; nothing in the package needs
-it. `jit(f).lower(x).compiler_ir()` returns the module of a function. The compiler keeps it, so parse its text to get a
-module for changes.
+The names are those of upstream's bindings. This module has a part of them: contexts, modules, operations, types and
+attributes (`ir`), and `PassManager`. `rewrite` makes a function a pattern. Importing this module loads MLIR; nothing in
+the package needs it. `jit(f).lower(x).compiler_ir()` returns the module of a function. The compiler keeps it, so parse
+its text to get a module for changes.
 
 >>> from pycompiler.mlir import Context, Module, PassManager, rewrite
 >>> @rewrite("array.tanh")
@@ -101,7 +101,7 @@ Function = Callable[[Operation, PatternRewriter], object]
 
 
 class Pattern:
-    """A rewrite of the operations of one name. As a pass, or called with an operation, it is applied by itself."""
+    """A rewrite of the operations with one name. It can be used as a pass, or called with an operation."""
 
     def __init__(self, operation: str, function: Function, benefit: int) -> None:
         self.operation = operation
@@ -120,10 +120,9 @@ class Pattern:
 def rewrite(operation: str, benefit: int = 1) -> Callable[[Function], Pattern]:
     """A decorator: a function of (operation, rewriter) is a pattern for the operations of this name.
 
-    It has matched when it changes something: `rewriter.insert(name, operands=..., attributes=...)` puts an operation
-    before the one that was matched, `rewriter.replace_op(op, with_)` and `rewriter.erase_op(op)` take one out. A
-    function that returns without having done anything leaves the operation to the patterns of less benefit (from 1 to
-    65534).
+    A pattern matches when it changes something. `rewriter.insert(name, operands=..., attributes=...)` puts an operation
+    before the matched one. `rewriter.replace_op(op, with_)` and `rewriter.erase_op(op)` remove one. If the function
+    returns without a change, patterns with less benefit (from 1 to 65534) are tried.
     """
     if not 0 < benefit < 65535:
         raise ValueError(f"rewrite: the benefit is a number from 1 to 65534, got {benefit}")

@@ -7,7 +7,7 @@ writes `plugins/profile/<time>/perfetto_trace.json.gz` below the directory: open
 file there, or unpack it and open it in chrome://tracing. One row for each thread shows tracing, compilation and its
 stages, enqueued calls, runs (with the name of the jitted function, the line of the call among their arguments, and an
 arrow from the enqueued call), copies, callbacks and waits. It keeps a million events and counts later ones as
-`droppedEvents`. The format is Chrome's Trace Event Format. A profile is of this process alone.
+`droppedEvents`. The format is Chrome's Trace Event Format. A profile covers this process alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["StepTraceAnnotation", "TraceAnnotation", "annotate_function", "start
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-# Where the profile that is being recorded goes.
+# The directory of the current profile.
 _directory: Path | None = None
 _lock = threading.Lock()
 
@@ -46,8 +46,8 @@ def start_trace(
     """Record from now on, until `stop_trace`, which writes the trace below `log_dir`.
 
     The trace is always Perfetto's, so `create_perfetto_trace` changes nothing. Raises RuntimeError while something is
-    being recorded, ValueError for `create_perfetto_link` (there is no server for a link) and for `profiler_options`
-    (there are none).
+    being recorded, ValueError for `create_perfetto_link` (no server provides a link) and for `profiler_options` (none
+    exist).
     """
     global _directory
     if create_perfetto_link:
@@ -91,7 +91,7 @@ def trace(
     create_perfetto_trace: bool = False,
     profiler_options: None = None,
 ) -> Generator[None]:
-    """Record a block, and write the trace below `log_dir`, also if the block raises; as `start_trace`.
+    """Record a block, and write the trace below `log_dir`, also if the block raises. The errors are `start_trace`'s.
 
     >>> import glob, tempfile
     >>> import pycompiler as pc, pycompiler.numpy as pnp
@@ -109,7 +109,7 @@ def trace(
 
 
 class TraceAnnotation(Scope):
-    """A context manager that shows a block of the program in the trace; keywords are shown with it.
+    """A context manager that shows a block of the program in the trace, with its keywords.
 
     >>> import pycompiler as pc
     >>> with pc.profiler.TraceAnnotation("load", batch=3):
@@ -123,7 +123,7 @@ class TraceAnnotation(Scope):
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """A TraceAnnotation around one step of a loop; `step_num=` says which.
+    """A TraceAnnotation around one step of a loop, whose number is `step_num=`.
 
     >>> import pycompiler as pc
     >>> for step in range(2):
@@ -140,7 +140,7 @@ class StepTraceAnnotation(TraceAnnotation):
 
 
 def annotate_function(func: Callable[_P, _R], name: str | None = None, **decorator_kwargs: Any) -> Callable[_P, _R]:
-    """A decorator that shows every call of `func` in the trace, under `name` or its own; keywords are shown with it.
+    """A decorator that shows every call of `func` in the trace, under `name` or its own name, with the keywords.
 
     >>> import pycompiler as pc
     >>> @pc.profiler.annotate_function

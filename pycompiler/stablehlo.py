@@ -1,6 +1,6 @@
 """StableHLO programs as functions: runs the text that JAX, and PyTorch through torch_xla, print.
 
-Over `imported`. docs/stablehlo.md lists the supported operations; an error names any other.
+Imports `imported`. docs/stablehlo.md lists the supported operations; an error names any other.
 
 >>> import numpy as np
 >>> f = load('''
@@ -31,7 +31,7 @@ __all__ = ["load", "to_array"]
 
 
 def to_array(text: str) -> str:
-    """The module of the `array` dialect that a StableHLO module becomes, as text.
+    """The translation of a StableHLO module to the `array` dialect, as text.
 
     Raises MLIRError, with the line, for text that is no StableHLO module, and for an operation without a counterpart.
     """

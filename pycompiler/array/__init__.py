@@ -1,1 +1,1 @@
-"""What arrays can do beside being results: operators, methods, `await`, how they look. On top of all other rooms."""
+"""Operators, methods, `await` and the display of arrays. Imports all other rooms."""

@@ -1,7 +1,7 @@
 """The operators and methods of arrays, attached to `Array` and to tracers alike: each is a function of `numpy`.
 
-Stands above `numpy/`, below the top. The few that need the elements (`bool`, `int`, `repr`, pickling) are `Array`'s
-own: what a tracer answers to them is in `core.trace`.
+Imports `numpy/`. The few members that need the elements (`bool`, `int`, `repr`, pickling) are for `Array` alone: the
+answers of a tracer to them are in `core.tracing.trace`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Binary = Callable[[Any, Any], Any]
 
 
 def _operator(function: Binary, *, reflected: bool = False) -> Binary:
-    """A binary operator: it leaves operands that are no arrays to the other side."""
+    """A binary operator. It leaves operands that are no arrays to the other side."""
 
     def forward(self: Any, other: Any) -> Any:
         if not is_array(other):
@@ -69,7 +69,7 @@ def _operator(function: Binary, *, reflected: bool = False) -> Binary:
 
 
 def _general(function: Binary) -> Binary:
-    """What an operator of `Array` does with operands of any kind, of which one is an array."""
+    """An operator of `Array` for operands of any kind, one of which is an array."""
 
     def apply(a: Any, b: Any) -> Any:
         if not is_array(a) or not is_array(b):
@@ -85,7 +85,7 @@ def _general(function: Binary) -> Binary:
     return apply
 
 
-# The functions behind the boundary, of which the operators are a part.
+# The functions behind the boundary, as operators.
 _BINARY: dict[str, Binary] = {
     "add": ufuncs.add,
     "sub": ufuncs.subtract,
@@ -115,7 +115,7 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "abs": ufuncs.abs,
     "invert": ufuncs.invert,
 }
-# Methods that are the function of the same name, with the array as its first argument.
+# Methods that call the function of the same name, with the array as first argument.
 _METHODS = (
     *("all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "conj", "conjugate"),
     *("cumprod", "cumsum"),
@@ -189,7 +189,7 @@ def _nonzero(self: Any, *, fill_value: Any = None, size: int | None = None) -> A
 
 
 def _copy(self: Any) -> Any:
-    """The array in memory of its own, so that either can be donated or deleted."""
+    """A copy of the array in its own memory, so that either can be donated or deleted."""
     return copied(self)
 
 
@@ -219,7 +219,7 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Any:
 
 
 def _round(self: Any, ndigits: int | None = None) -> Any:
-    """To a number of decimals; without one to integers."""
+    """Round to a number of decimals; without one, to integers."""
     rounded = pnp.round(self, ndigits or 0)
     return pnp.astype(rounded, int) if ndigits is None else rounded
 
@@ -277,7 +277,7 @@ def _show_index(index: Any) -> str:
     return str(index) if isinstance(index, (int, type(None), np.integer)) else "index"
 
 
-# What needs the elements.
+# Members that need the elements.
 
 
 def _host(self: Array) -> np.ndarray[Any, Any]:
@@ -293,7 +293,7 @@ def _bool(self: Array) -> bool:
 
 
 def _scalar(name: str, self: Array) -> Any:
-    """The element, for a conversion to a number of Python."""
+    """The element, for a conversion to a Python number."""
     if self.ndim:
         raise TypeError(f"{name}: only an array without dimensions is a number of Python, got {self.aval}; index it")
     return _elements(self)
@@ -303,7 +303,7 @@ _elements = Array.item
 
 
 def _item(self: Array, *args: int) -> Any:
-    """The only element as a number of Python, or the one at an index: of the flat array, or of each dimension."""
+    """The only element as a Python number, or the one at an index: of the flat array, or of each dimension."""
     if not args:
         return _elements(self)
     index = args[0] if len(args) == 1 else args
@@ -334,7 +334,7 @@ def _repr(self: Array) -> str:
 
 
 def _repr_html(self: Array) -> str:
-    """What notebooks show: shape, dtype, where it is, and the elements, or the corners of them."""
+    """The display in notebooks: shape, dtype, devices, and the elements, or the corners of them."""
     held = ", ".join(sorted(map(str, _devices(self))))
     values = _host(key_data(self) if dtypes.is_key(self.dtype) else self)
     return html_of(f"Array {self.aval} on {held}", values)
@@ -347,7 +347,7 @@ def _format(self: Array, spec: str) -> str:
 
 
 def _from_host(values: np.ndarray[Any, Any], weak_type: bool) -> Array:
-    """Unpickles."""
+    """The function that unpickles."""
     return array_from_numpy(np.asarray(values, order="C"), ShapedArray(values.shape, values.dtype, weak_type))
 
 
@@ -361,7 +361,7 @@ def _sharding(self: Array) -> Any:
 
 
 def _array_namespace(self: Any, *, api_version: str | None = None) -> ModuleType:
-    """The module whose functions take this array, `pycompiler.numpy`. Raises ValueError for a version it is not."""
+    """The module whose functions take this array, `pycompiler.numpy`. Raises ValueError for an unsupported version."""
     if api_version not in (None, interchange.API_VERSION):
         raise ValueError(
             f"__array_namespace__: api_version must be {interchange.API_VERSION!r} or None, got {api_version!r}"
@@ -403,12 +403,12 @@ _OWN: dict[str, Any] = {
 } | array_bytes.OWN
 
 
-# The positions in which a method takes sizes or axes one by one.
+# The positions in which a method takes sizes or axes as separate arguments.
 _SIZES = tuple(range(1, 9))
 
 
 def _attributes() -> dict[str, Any]:
-    """Everything that arrays and tracers have in common, by name."""
+    """The common attributes of arrays and tracers, by name."""
     table: dict[str, Any] = {}
     for name in _METHODS:
         if hasattr(pnp, name):
@@ -445,7 +445,7 @@ def _attributes() -> dict[str, Any]:
 
 
 def _of_tracers(attribute: Any) -> Any:
-    """What of an attribute is for tracers: the general function."""
+    """The form of an attribute for tracers: the general function."""
     return attribute.general if isinstance(attribute, ArrayFunction) else attribute
 
 
@@ -462,13 +462,13 @@ def _tracer_operators() -> dict[str, Any]:
 
 
 def _with_numbers(name: str, function: Binary, *, reflected: bool = False) -> Binary:
-    """An operator of dimensions: of sizes it gives a size where there is one, of other numbers an array."""
+    """An operator of dimensions: for sizes it gives a size if one exists, for other numbers an array."""
     of_sizes: Binary | None = getattr(Dim, f"__{'r' * reflected}{name}__", None)
     of_arrays = _operator(function, reflected=reflected)
 
     def apply(self: Dim, other: Any) -> Any:
         size = NotImplemented if of_sizes is None else of_sizes(self, other)
-        # Arrays have an operator of their own.
+        # Arrays have their own operator.
         return of_arrays(self, other) if size is NotImplemented and not isinstance(other, (Array, Tracer)) else size
 
     return apply
@@ -483,20 +483,20 @@ def _row(x: Any, index: Any) -> Any:
 
 
 def _attach_operators() -> None:
-    """The operators of arrays: the runtime calls the compiled function while nothing is traced and the operands are
-    arrays or plain numbers, the general one otherwise."""
+    """Attach the operators of arrays. The runtime calls the compiled function outside of traces, for operands that are
+    arrays or plain numbers; otherwise it calls the general one."""
     for name, function in (_BINARY | _COMPARISONS).items():
         set_operator(name, _general(function), eager_function(function))
     for name, function in _UNARY.items():
         set_operator(name, boundary(function), eager_function(function))
-    # Whether a power is a product is decided by the value of the exponent.
+    # The value of the exponent decides whether a power is a product.
     set_operator("pow", _general_power)
     set_operator("getitem", _GET_ITEM, eager_function(_row))
 
 
 def _bounded(attribute: Any) -> Any:
-    """A method or a property whose errors leave without our frames."""
-    # What is no plain function is behind the boundary already.
+    """A method or a property whose errors leave without the package's frames."""
+    # Attributes other than plain functions are already behind the boundary.
     if isinstance(attribute, property) and isinstance(attribute.fget, FunctionType):
         return property(_alone(attribute.fget), doc=attribute.__doc__)
     if not isinstance(attribute, FunctionType):
@@ -506,7 +506,7 @@ def _bounded(attribute: Any) -> Any:
 
 
 def _alone(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """`boundary` for a function of the array alone, as `float(x)`: without the time that any arguments take."""
+    """`boundary` for a function of the array alone, such as `float(x)`, without the overhead of general arguments."""
 
     @functools.wraps(function)
     def call(self: Any) -> Any:
@@ -523,7 +523,7 @@ for _name, _attribute in _attributes().items():
     _attribute = _bounded(_attribute)
     setattr(Array, _name, _attribute)
     setattr(Tracer, _name, _of_tracers(_attribute))
-# Where the compiled function will run: no device of its own, and none for what is made beside it.
+# A tracer has no device: the compiled function may run on any, and so may arrays that are made beside it.
 setattr(Tracer, "device", None)  # noqa: B010
 for _name, _attribute in _tracer_operators().items():
     setattr(Tracer, _name, _attribute)

@@ -1,7 +1,7 @@
-"""`await array` in asyncio: the event loop goes on until the array is ready. Attached to `Array` by importing this.
+"""`await array` in asyncio: the event loop continues until the array is ready. Importing this attaches it to `Array`.
 
-An event loop watches one file descriptor for all of its arrays, which becomes readable when one of them is done; no
-thread waits, and what completes an array takes no lock of Python's. Before it: `_runtime.Notifier`; stands at the top.
+An event loop watches one file descriptor for all of its arrays. It becomes readable when an array is done. No thread
+waits, and completing an array takes no lock of Python. Uses `_runtime.Notifier`; no room imports this module.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 class _Waiting:
-    """What is awaited in one event loop."""
+    """The awaited arrays of one event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.notifier = Notifier()
         self.keys = itertools.count()
-        # A task holds the future that it awaits. Were it held here, the loop, which the future holds, would be too.
+        # A task holds the future that it awaits. A strong reference here would keep the future, and with it the loop.
         self.futures: dict[int, weakref.ref[asyncio.Future[None]]] = {}
         loop.add_reader(self.notifier.fileno(), self.wake)
 
     def wake(self) -> None:
-        """Called by the loop: resolves what is done."""
+        """The loop calls this: it resolves the futures of arrays that are done."""
         for key in self.notifier.take():
             future = self.futures.pop(key)()
-            # Who was cancelled does not wait any more.
+            # A cancelled future does not wait any more.
             if future is not None and not future.done():
                 future.set_result(None)
 
     def future(self, array: Array, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None] | None:
-        """What is resolved when the array is ready, or failed; None when it is already."""
+        """A future that is resolved when the array is ready, or failed. None if it already is."""
         future = loop.create_future()
         key = next(self.keys)
         self.futures[key] = weakref.ref(future)
@@ -48,18 +48,18 @@ class _Waiting:
         return None
 
 
-# A loop holds what it watches; this only finds it again.
+# A loop holds its `_Waiting`; this dict only finds it.
 _loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiting] = weakref.WeakKeyDictionary()
 
 
 @functools.cache
 def _asyncio() -> Any:
-    # Most programs need none of it, and it takes longer to import than this package.
+    # Most programs do not need asyncio, and its import takes longer than that of this package.
     return importlib.import_module("asyncio")
 
 
 def _await(array: Array) -> Generator[Any, None, Array]:
-    """Wait in the running event loop, which goes on meanwhile; gives the array, or raises what went wrong.
+    """Wait in the running event loop, which continues meanwhile. Returns the array, or raises its error.
 
     Raises RuntimeError when no event loop of asyncio runs and the array is not ready.
     """

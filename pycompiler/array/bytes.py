@@ -1,6 +1,6 @@
-"""What arrays say of their memory, as NumPy's and JAX's do: bytes, layout, address. After `array`, which attaches it.
+"""The memory of arrays, by the names of NumPy and JAX: bytes, layout, address. `array` attaches these members.
 
-What is written to an array in place in NumPy (fill, put, resize, ...) is absent: arrays never change.
+NumPy's methods that change an array in place (fill, put, resize, ...) do not exist: arrays never change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycompiler.numpy.creation import copied
 
 
 def byteswap(self: Any) -> Any:
-    """The elements with their bytes in reverse order, of complex numbers those of each part.
+    """The elements with their bytes in reverse order; for complex numbers, those of each part.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.arange(3).byteswap()
@@ -36,7 +36,7 @@ def byteswap(self: Any) -> Any:
 
 
 def strides(self: Any) -> tuple[Any, ...]:
-    """The bytes from one element to the next along each dimension: the last one lies together."""
+    """The bytes from one element to the next along each dimension. The last dimension is contiguous."""
     shape = self.shape
     if 0 in [size for size in shape if isinstance(size, int)]:
         return (0,) * len(shape)
@@ -50,7 +50,7 @@ def on_device_size_in_bytes(self: Array) -> int:
 
 
 def unsafe_buffer_pointer(self: Array) -> int:
-    """The address of the elements, which are there. It is good as long as the array is neither deleted nor donated.
+    """The address of the elements. It is valid until the array is deleted or donated.
 
     Raises ValueError for an array on several devices.
     """
@@ -77,7 +77,7 @@ def dumps(self: Array) -> bytes:
     return np.asarray(self).dumps()
 
 
-# What arrays have, and what tracers have too.
+# Members of arrays alone; tracers have their own versions of some.
 OWN: dict[str, Any] = {
     "on_device_size_in_bytes": on_device_size_in_bytes,
     "unsafe_buffer_pointer": unsafe_buffer_pointer,

@@ -1,6 +1,6 @@
-"""How an array looks in a notebook: what it is, and its elements as a table. Before `array`, which attaches it.
+"""The display of an array in a notebook: a title, and its elements as a table. `array` attaches it.
 
-It reads what `repr` reads, and so waits for as long. Of a large array the corners are shown, as NumPy prints them.
+It reads the elements, as `repr` does, and so waits for them. A large array shows its corners, as in NumPy's print.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-# Rows, or columns, that are shown whole; of more than these, so many at both ends. Tables of an array of more
-# dimensions.
+# The maximum of rows, or columns, that are all shown; the number at each end beyond that; the maximum of tables for an
+# array of more than two dimensions.
 _WHOLE, _ENDS, _MOST_TABLES = 12, 4, 3
 
 _GAP = "…"
@@ -50,12 +50,12 @@ def _table(rows: np.ndarray[Any, Any]) -> str:
 
 
 def _shown(size: int) -> Iterator[int | None]:
-    """The places that are shown, None for a gap."""
+    """The indices that are shown, with None for a gap."""
     if size <= _WHOLE:
         return iter(range(size))
     return itertools.chain(range(_ENDS), [None], range(size - _ENDS, size))
 
 
 def _cell(value: Any) -> str:
-    # As it stands in a printed array: with NumPy's precision, and no type.
+    # As in a printed array: with NumPy's precision, and without the type.
     return escape(np.array2string(np.asarray(value)))

@@ -1,9 +1,9 @@
-"""The disk cache of compiled code: what one process compiled, another one loads, without the compiler.
+"""The disk cache of compiled code: a process loads code that another one compiled, without the compiler.
 
-`compile` asks here before it compiles, and hands over what it has compiled. An entry is found by a key: the graph
-(`fingerprint`), what of it is computed in place, the compiler and the machine (`identity`); `store` is the folder,
-`entry` the bytes of a file. `python -m pycompiler.cache` shows and clears it. Nothing that goes wrong here is an error
-of the program: it compiles, and is told once what to do.
+`compile` looks here first, and keeps new code here. The key of an entry has the graph (`fingerprint`), the results that
+are computed in place, the compiler and the machine (`identity`). `store` is the folder, `entry` the bytes of a file.
+`python -m pycompiler.cache` shows and clears the cache. A failure of the cache is no error of the program: it compiles,
+and one warning names the remedy.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ __all__ = [
 
 _log = logging.getLogger("pycompiler.cache")
 
-# By folder; None where it was refused.
+# The stores by folder; None for a refused one.
 _stores: dict[str, Store | None] = {}
 
-# The plans that this process has met: they stay, whatever becomes of their files.
+# The plans that this process has used. They stay in effect if their files change.
 _plans: dict[tuple[str, str], Plan] = {}
 
-# What was warned of once in this process.
+# The warnings of this process; each is given once.
 _told: set[str] = set()
 
 
 def folder() -> str:
-    """Where the cache is: the setting, or $XDG_CACHE_HOME/pycompiler, or ~/.cache/pycompiler."""
+    """The folder of the cache: the setting, or $XDG_CACHE_HOME/pycompiler, or ~/.cache/pycompiler."""
     given = config.compilation_cache_dir
     if given is not None:
         return os.path.expanduser(given)
     home = os.environ.get("XDG_CACHE_HOME", "")
-    # The standard has relative ones ignored.
+    # The XDG standard says to ignore relative paths.
     if not os.path.isabs(home):
         home = os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(home, "pycompiler")
@@ -88,7 +88,7 @@ def _tell(message: str) -> None:
 
 
 def _target() -> str | None:
-    """The processor; None when nothing is to be looked for: the cache is off, or has no folder."""
+    """The processor. None if the cache is not usable: it is off, or has no folder."""
     if not config.enable_compilation_cache or config.compilation_cache_max_size == 0 or _store() is None:
         return None
     target = identity.target()
@@ -98,9 +98,9 @@ def _target() -> str | None:
 
 
 def key_of(graph: Graph, aliases: Aliases, tuning: str = "", device: str = "") -> Key | None:
-    """What the code of a graph is found by; None when it is not to be looked for: the cache is off, or the graph holds
-    what means nothing in another process. `tuning` says by which measured plans it is compiled, `device` for what
-    besides this processor."""
+    """The key of a graph's code. None if the cache is off, or if the graph has a value without a meaning in other
+    processes. `tuning` identifies the measured plans. `device` names the target, unless it is this machine's processor.
+    """
     target = _target()
     if target is None:
         return None
@@ -121,7 +121,7 @@ def _digest(value: Any, size: int) -> str:
 
 
 def find(key: Key, name: str) -> Artifact | None:
-    """What was kept under a key. A damaged entry is dropped, with a warning."""
+    """The code under a key, or None. A damaged entry is dropped, with a warning."""
     store = _store()
     data = store.read(key.digest) if store else None
     if data is None:
@@ -134,7 +134,7 @@ def find(key: Key, name: str) -> Artifact | None:
 
 
 def refuse(key: Key, name: str, why: str) -> None:
-    """Drop an entry that is no good."""
+    """Drop a damaged entry."""
     store = _store()
     if store:
         store.drop(key.digest)
@@ -145,7 +145,7 @@ def refuse(key: Key, name: str, why: str) -> None:
 
 
 def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: float) -> None:
-    """Keep compiled code under a key, with what `list` and `explain` say of it."""
+    """Keep compiled code under a key, with information for `list` and `explain`."""
     store = _store()
     if not store:
         return
@@ -160,24 +160,24 @@ def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: fl
         store.write(key.digest, pack(key, artifact, about), config.compilation_cache_max_size)
     except OSError as error:
         _tell(
-            f"{store.folder} can't be written: {error.strerror}. What is there is used, and what is compiled is not "
-            "kept. Make room, or name another folder (the setting compilation_cache_dir)"
+            f"{store.folder} can't be written: {error.strerror}. Existing entries are used, and new code is not kept. "
+            "Make room, or name another folder (the setting compilation_cache_dir)"
         )
 
 
 def plan_key(form: str, threads: int) -> PlanKey | None:
-    """What the measured plan of a product is found by; None when there is no cache."""
+    """The key of the measured plan of a product. None without a cache."""
     target = _target()
     if target is None:
         if not config.enable_compilation_cache:
-            _tell("it is turned off, and so nothing is measured (the setting tuning): it keeps what was")
+            _tell("it is turned off, and cannot keep measured plans. So the setting tuning measures nothing")
         return None
     parts = (form, f"{threads} threads", identity.compiler(), target)
     return PlanKey(_digest(parts, 20), *parts)
 
 
 def find_plan(key: PlanKey) -> Plan | None:
-    """The plan that was kept under a key. A damaged one is dropped, with a warning."""
+    """The plan under a key, or None. A damaged one is dropped, with a warning."""
     store = _store()
     if not store:
         return None
@@ -200,7 +200,7 @@ def find_plan(key: PlanKey) -> Plan | None:
 
 
 def keep_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> Plan:
-    """Keep a plan under a key, with what `list` says of it. Returns the one that is kept: another process may have been
+    """Keep a plan under a key, with information for `list`. Returns the kept plan: another process may have been
     first."""
     store = _store()
     if not store:
@@ -213,13 +213,13 @@ def keep_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> Plan:
             PLAN,
         )
     except OSError as error:
-        _tell(f"{store.folder} can't be written: {error.strerror}. What is measured is not kept")
+        _tell(f"{store.folder} can't be written: {error.strerror}. Measured plans are not kept")
     kept = find_plan(key)
     return _plans.setdefault((store.folder, key.digest), plan) if kept is None else kept
 
 
 def forget_plans() -> None:
-    """Read plans from the folder again."""
+    """Drop the plans of this process, so that they are read from the folder again."""
     _plans.clear()
 
 

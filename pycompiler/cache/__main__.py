@@ -1,8 +1,8 @@
-"""`python -m pycompiler.cache list | explain [KEY ...] | clear`: what the disk cache holds, and why it was compiled.
+"""`python -m pycompiler.cache list | explain [KEY ...] | clear`: the entries of the disk cache, and their origins.
 
-`list` shows the entries, the last used first: code, and measured plans; `explain` says of entries (their keys, or the
-beginnings of them; without, the last that were made, each of them a miss) what they were made from, and in what this
-differs from the nearest other entry; `clear` removes all.
+`list` shows the entries, the last used first: code, and measured plans. `explain` shows the origin of entries, and the
+difference from the nearest other entry. It takes keys or the beginnings of keys; without keys, it shows the last new
+entries, each of which is a miss. `clear` removes all entries.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pycompiler.cache.plans import Plan, PlanKey, unpack_plan
 from pycompiler.cache.store import CODE, RefusedError, Store, Stored
 from pycompiler.core.config.config import config
 
-# Of a digest that is shown; of entries that are explained when none is named.
+# The shown length of a digest; the number of entries that `explain` shows without keys.
 _SHOWN = 12
 _LAST = 5
 
-# The parts of a key, and what it means that one differs from that of the nearest entry.
+# The parts of a key, and the meaning of a difference from the nearest entry in each.
 _PARTS = (
     ("ir", "IR", "the program, its shapes or dtypes differ"),
     ("options", "options", "other results are computed in the memory of donated arguments, or by other measured plans"),
@@ -33,7 +33,7 @@ _PARTS = (
 )
 
 
-# The same of the key of a plan.
+# The same for the key of a plan.
 _PLAN_PARTS = (
     ("form", "product", "another product"),
     ("threads", "threads", "another number of threads"),
@@ -43,10 +43,10 @@ _PLAN_PARTS = (
 
 class _Entry(NamedTuple):
     stored: Stored
-    # None, with the reason, when it is damaged.
+    # None for a damaged entry. `about` then has the reason.
     key: Key | PlanKey | None
     about: dict[str, Any]
-    # Of what was measured.
+    # The plan of a measured product.
     plan: Plan | None = None
 
     @property
@@ -63,7 +63,7 @@ class _Entry(NamedTuple):
         return ", ".join(f"{key} {value}" for key, value in (self.plan or {}).items()) or "the usual one"
 
     def origin(self) -> str:
-        """When it was made, and of what."""
+        """The time and the source of the entry."""
         made = f"{_age(self.about['made'])} ago"
         if self.plan is None:
             return f"made {made} in {self.about['milliseconds']:.0f} ms from {self.about['operations']} operations"
@@ -72,7 +72,7 @@ class _Entry(NamedTuple):
 
 
 def _entries(store: Store) -> list[_Entry]:
-    """All, the last used first."""
+    """All entries, the last used first."""
     found: list[_Entry] = []
     for stored in sorted(store.entries(), key=lambda stored: -stored.used):
         data = store.read(stored.digest, touch=False, kind=stored.kind)
@@ -155,7 +155,7 @@ def _explained(entry: _Entry, entries: Sequence[_Entry]) -> list[str]:
         return [*lines, "  the next process that looks for it drops it, and compiles again"]
     lines.append(f"  {entry.origin()}, {_size(entry.stored.size)}, last used {_age(entry.stored.used)} ago")
     all_parts = _PARTS if isinstance(key, Key) else _PLAN_PARTS
-    # Those that could have been it: of the same program, or of a function of this name.
+    # Candidates for the nearest entry: of the same program, or of a function with this name.
     others = [other for other in entries if other is not entry and _is_like(key, about, other)]
     nearest = min(others, key=lambda other: len(_differences(key, other.key, all_parts)), default=None)
     if nearest is None or nearest.key is None:
@@ -188,13 +188,13 @@ def _clear(store: Store) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the status to exit with."""
+    """Run the command. Returns the exit status."""
     description = (__doc__ or "").partition("\n\n")[2]
     parser = argparse.ArgumentParser("python -m pycompiler.cache", description=description)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="the entries, the last used first")
-    explain = commands.add_parser("explain", help="what entries were compiled from, and why anew")
-    explain.add_argument("key", nargs="*", help="of an entry, or its beginning; without, the last that were made")
+    explain = commands.add_parser("explain", help="the origin of entries, and the reason for their compilation")
+    explain.add_argument("key", nargs="*", help="a key, or its beginning; by default, the last new entries")
     commands.add_parser("clear", help="remove all entries")
     options = parser.parse_args(arguments)
     path = folder()

@@ -1,7 +1,7 @@
-"""What is kept of a compilation, and its bytes in a file: a head, what is known of the code, the code.
+"""The entry of a compilation, and its bytes in a file: a head, information about the code, the code.
 
-The bytes are read by the build of the compiler that wrote them, since the key says which: their form need not last.
-Checksums tell damage, the one of the head together with the key; they are no defence, which the folder is.
+Only the build of the compiler that wrote the bytes reads them, since the key has the build. So their form may change.
+Checksums detect damage; that of the head covers the key too. They do not protect against attacks; the folder does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 Aliases = tuple[tuple[int, int], ...]
 
-# Magic, form, bytes of what is known, bytes of the code; the checksum follows.
+# Magic, form, bytes of information, bytes of code. The checksum follows.
 _HEAD = struct.Struct("<8sIIQ")
 _MAGIC = b"PYCCODE\0"
 _FORM = 6
@@ -24,38 +24,38 @@ _START = _HEAD.size + _CHECKSUM
 
 
 class DamagedError(Exception):
-    """Bytes that are not what was written; says how."""
+    """The bytes differ from the written ones. The message says how."""
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """Compiled code with what the runtime must know of it: what the compiler gives, and what the cache keeps."""
+    """Compiled code with the information that the runtime needs: the compiler's result, and the cache's entry."""
 
     object: bytes
     entry: str
     arena_bytes: int
     flops: float
     is_unbounded: bool
-    # Then: whether a speculative run of it ends when the loop budget of its frame is used up.
+    # For such code: whether a speculative run ends when the loop budget of its frame is used up.
     has_loop_budget: bool
-    # What can fail: the primitive, and the place in the user's code.
+    # The operations that can fail: the primitive, and the place in the user's code.
     sites: Sequence[tuple[str, str]]
     # The results that are computed in the memory of inputs.
     aliases: Aliases
-    # For a GPU: its kernels, as the driver takes them, and their names; whether a call waits for what they compute.
+    # For a GPU: the kernels in the driver's format, and their names; whether a call waits for their results.
     image: bytes = b""
     kernels: tuple[str, ...] = ()
     waits: bool = False
-    # What passes gave up: the kind of the remark, the place in the user's code, the words.
+    # The remarks of passes: the kind, the place in the user's code, the text.
     remarks: tuple[tuple[str, str, str], ...] = ()
-    # Its kernels once more, assembled, and by what: with another assembler there, they are of no use.
+    # The kernels, assembled, and the assembler. Another assembler can't use them.
     assembled: bytes = b""
     assembler: str = ""
 
 
 @dataclass(frozen=True)
 class Key:
-    """What an entry is found by: `digest` is of all the rest, but for the places, by whose numbers it names lines."""
+    """The key of an entry. `digest` covers all other fields except the places; code names their lines by number."""
 
     digest: str
     ir: str
@@ -66,8 +66,8 @@ class Key:
 
 
 def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
-    """The bytes of an entry. `about` is for people: the name of the function, when it was compiled."""
-    # The compiler names no place but those of the graph, and of modules that it calls: these are the same everywhere.
+    """The bytes of an entry. `about` is for people: the function's name, the date of the compilation."""
+    # The compiler names only places of the graph, and of modules that it calls. The latter are the same everywhere.
     numbers = {place: number for number, place in enumerate(key.places)}
     known = {
         "key": (key.ir, key.options, key.compiler, key.target),
@@ -92,14 +92,14 @@ def pack(key: Key, artifact: Artifact, about: dict[str, Any]) -> bytes:
 
 
 def seal(magic: bytes, digest: str, known: dict[str, Any], following: int) -> bytes:
-    """The bytes of what is known, before so many others, that `opened` reads."""
+    """The head and information of an entry, before `following` more bytes, for `opened`."""
     body = marshal.dumps(known, 2)
     head = _HEAD.pack(magic, _FORM, len(body), following)
     return b"".join((head, _checksum(digest.encode(), head, body), body))
 
 
 def unpack(key: Key, data: bytes) -> Artifact:
-    """What `pack` was given. Raises DamagedError."""
+    """The artifact that `pack` wrote. Raises DamagedError."""
     known, start, size = opened(_MAGIC, key.digest, data)
     code = data[start:]
     if len(code) != size:
@@ -109,7 +109,7 @@ def unpack(key: Key, data: bytes) -> Artifact:
     try:
         return _artifact(key, known, code)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise DamagedError(f"what is known of its code is wrong ({type(error).__name__}: {error})") from None
+        raise DamagedError(f"the information about its code is wrong ({type(error).__name__}: {error})") from None
 
 
 def _artifact(key: Key, known: dict[str, Any], code: bytes) -> Artifact:
@@ -134,18 +134,18 @@ def _artifact(key: Key, known: dict[str, Any], code: bytes) -> Artifact:
 
 
 def _place(key: Key, place: int | str) -> str:
-    """A place by its number among the key's, or as it is."""
+    """A place, from its number among the key's places or as itself."""
     return key.places[place] if isinstance(place, int) else place
 
 
 def describe(digest: str, data: bytes) -> tuple[Key, dict[str, Any]]:
-    """What an entry was kept for, but for the places, and what it says to people. Raises DamagedError."""
+    """The key of an entry without the places, and its information for people. Raises DamagedError."""
     known = opened(_MAGIC, digest, data)[0]
     return Key(digest, *known["key"]), known["about"]
 
 
 def length(head: bytes) -> int | None:
-    """How many bytes the file of an entry has, or of a plan, by what it begins with; None for what is neither."""
+    """The length of the file of an entry or a plan, from its first bytes; None if it is neither."""
     if len(head) < _HEAD.size:
         return None
     _, form, known, code = _HEAD.unpack_from(head)
@@ -153,7 +153,7 @@ def length(head: bytes) -> int | None:
 
 
 def opened(magic: bytes, digest: str, data: bytes) -> tuple[dict[str, Any], int, int]:
-    """What is known; where what follows it begins, and the bytes of that. Raises DamagedError."""
+    """The information, and the start and the length of the bytes after it. Raises DamagedError."""
     if len(data) < _START:
         raise DamagedError(f"it has {len(data)} bytes, fewer than its head")
     found, form, known, code = _HEAD.unpack_from(data)
@@ -167,7 +167,7 @@ def opened(magic: bytes, digest: str, data: bytes) -> tuple[dict[str, Any], int,
     try:
         return marshal.loads(body), _START + known, code
     except (ValueError, EOFError, TypeError) as error:
-        raise DamagedError(f"what is known of its code can't be read ({error})") from None
+        raise DamagedError(f"the information about its code can't be read ({error})") from None
 
 
 def _checksum(*parts: bytes) -> bytes:

@@ -1,9 +1,10 @@
-"""Graph -> the digest of all that emission reads of it: two graphs with one digest become one module, but for places.
+"""The fingerprint of a graph: a digest of everything that emission reads. Graphs with one digest give one module, but
+for places.
 
-Before `compile`, which asks for it without the compiler; it stands beside `emit`, and a test holds that no parameter is
-read there which is not read here. Places of the user's code are no part of the code, only of what is said when it
-fails. So that code that was compiled for one program names the lines of another, the digest holds which equations share
-a line, and not the lines: a line is a number, by which each program finds its own.
+`compile` computes it without loading the compiler. It mirrors `emit`; a test checks that emission reads no parameter
+that the fingerprint omits. Places in the user's code affect only messages. Code compiled for one program must name the
+lines of another. So the digest has which equations share a line, but not the lines: a line is a number, which each
+program maps to its own line.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ from pycompiler.ops.module_call import ModuleCode, module_call
 from pycompiler.ops.spmd.placement import device_put
 from pycompiler.ops.spmd.shard_map import sharding_constraint
 
-# A change of what is written below changes all digests.
+# The form of the hashed data below. Changing it changes all digests.
 _FORM = 1
 
-# The parameters that emission reads, of the primitives of which it does not read all. Of the others it reads all but
-# TYPE_PARAMS, which the types of the results say.
+# The parameters that emission reads, for primitives with parameters that it does not read. For all other primitives it
+# reads everything except TYPE_PARAMS, which the types of the results have.
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
     **dict.fromkeys((custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root), ("graph",)),
@@ -58,33 +59,33 @@ _NUMBERS = frozenset({int, bool, float, complex})
 
 
 class UnkeepableError(Exception):
-    """The graph holds something that has no bytes that mean the same in another process; says what."""
+    """The graph has a value without bytes that mean the same in another process. The message names it."""
 
 
 class Fingerprint(NamedTuple):
-    """`places` are the lines of the user's code, as "file:line", that code compiled for this digest names by number."""
+    """`places` are the lines of the user's code, as "file:line". Code compiled for this digest names them by number."""
 
     digest: bytes
     places: tuple[str, ...]
 
 
 class _Body(NamedTuple):
-    """What one graph says, but for the graphs inside it: these it numbers, as it does its places."""
+    """The contents of one graph without its inner graphs. It refers to these, and to its places, by number."""
 
     digest: bytes
     inner: tuple[ClosedGraph, ...]
     # The first equation of each place.
     first: tuple[Equation, ...]
-    # Those that call the host.
+    # The equations that call the host.
     calls: tuple[Equation, ...]
 
 
 def fingerprint_of(graph: Graph) -> Fingerprint:
-    """Of a graph that is to be compiled. Raises UnkeepableError."""
+    """The fingerprint of a graph for compilation. Raises UnkeepableError."""
     numbers: dict[int, int] = {}
     bodies = [_body(graph)]
     waiting = list(bodies)
-    # Each graph once, however often it is called: so they are functions of the module.
+    # Each graph is written once for any number of calls, since it is one function of the module.
     while waiting:
         for closed in waiting.pop().inner:
             if id(closed) not in numbers:
@@ -94,7 +95,7 @@ def fingerprint_of(graph: Graph) -> Fingerprint:
                     found = closed.derived["fingerprint"] = _body(closed.graph)
                 bodies.append(found)
                 waiting.append(found)
-    # Slots are counted through graphs too that emission does not read.
+    # Slots are also counted through graphs that emission does not read.
     slots = {id(equation): slot for slot, equation in enumerate(host_calls(graph))}
     places: dict[str, int] = {}
     read = _lines()
@@ -111,8 +112,8 @@ def fingerprint_of(graph: Graph) -> Fingerprint:
 
 
 def _digest(value: Any) -> bytes:
-    # The second format writes types and lengths, and the same bytes for the same value: the later ones refer back to
-    # what is the same object.
+    # Format 2 writes types and lengths, and the same bytes for equal values. Later formats refer back to identical
+    # objects.
     return hashlib.blake2b(marshal.dumps(value, 2), digest_size=20).digest()
 
 
@@ -121,8 +122,8 @@ def _body(graph: Graph) -> _Body:
 
 
 class _Writer:
-    """Turns a graph into tuples of numbers, strings and bytes: values, types, graphs and places in the order in which
-    they are met."""
+    """Turns a graph into tuples of numbers, strings and bytes. Values, types, graphs and places are numbered in the
+    order of their appearance."""
 
     def __init__(self) -> None:
         self.values: dict[Any, int] = {}
@@ -210,8 +211,8 @@ class _Writer:
 
 
 def _lines() -> Any:
-    """A function from a source to "file:line", as the compiler writes it, empty for none. The lines of a code object
-    are read once."""
+    """A function from a source to "file:line", as the compiler writes it; empty for none. It reads the lines of a code
+    object once."""
     known: dict[int, list[tuple[int, int, int | None]]] = {}
 
     def read(source: Source | None) -> str:

@@ -1,6 +1,6 @@
-"""Which compiler, and for which machine: what a key holds beside the graph. Found without loading the compiler.
+"""The compiler and the machine, as parts of a key. They are determined without loading the compiler.
 
-Each is one line that a person can read, and is found once in a process.
+Each is one readable line, and is determined once in a process.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import os
 from pycompiler import _runtime
 from pycompiler.version import __version__
 
-# Of ELF: the type of a segment of notes, and the note that linkers write of what they linked.
+# Constants of ELF: the type of a segment of notes, and the note with the linker's build id.
 _PT_NOTE = 4
 _BUILD_ID = (b"GNU\0", 3)
 
-# What Linux says of a processor, by the names of x86 and of Arm: enough to tell those apart for which code differs,
-# whatever of them a hypervisor hides.
+# Linux's names for the properties of a processor, on x86 and on Arm. They distinguish processors whose code differs,
+# even if a hypervisor hides some of them.
 _MODEL = (
     "vendor_id",
     "cpu family",
@@ -29,18 +29,18 @@ _MODEL = (
     "CPU part",
 )
 _FEATURES = ("flags", "Features")
-# Of these, those that a person asks for first: how wide vectors are, and what is multiplied in one instruction.
+# The instruction sets of most interest to people: the width of vectors, and multiplications in one instruction.
 _VECTOR_SETS = ("sse4", "fma", "f16c", "avx", "amx", "asimd", "sve", "bf16", "i8mm")
-# glibc's _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, by which tiles are cut.
+# glibc's _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE. Tiles depend on them.
 _CACHES = (188, 191, 194)
 
 
 @functools.cache
 def compiler() -> str:
-    """The version, the build of `_compiler`, and its half in Python."""
+    """The version, the build of `_compiler`, and the digest of its Python half."""
     folder = os.path.dirname(os.path.abspath(_runtime.__file__))
     suffix = os.path.basename(_runtime.__file__).removeprefix("_runtime")
-    # In a wheel _compiler is the binding alone, and the library what it binds.
+    # In a wheel, _compiler has only the bindings, and links a library with the compiler.
     parts = [os.path.join(folder, name) for name in (f"_compiler{suffix}", "lib/libArrayCompiler.so")]
     binary = " ".join(_build(part) for part in parts if os.path.exists(part)) or "-"
     above = os.path.dirname(os.path.dirname(__file__))
@@ -49,7 +49,7 @@ def compiler() -> str:
 
 
 def _read(path: str, size: int) -> bytes:
-    """The first bytes of a file, none where there is no such file."""
+    """The first bytes of a file; empty if the file does not exist."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -63,7 +63,7 @@ def _read(path: str, size: int) -> bytes:
 
 
 def _build(path: str) -> str:
-    """The linker's build id of a shared object; without one, its size and its time."""
+    """The linker's build id of a shared object; without one, its size and time."""
     found = _build_id(_read(path, 4096))
     if found:
         return found
@@ -75,7 +75,7 @@ def _build(path: str) -> str:
 
 
 def _build_id(head: bytes) -> str:
-    """From the first page of an ELF file of 64 bits, where linkers put the notes; empty when it is not there."""
+    """The build id from the first page of a 64-bit ELF file, where linkers put the notes. Empty if it is not there."""
     if head[:5] != b"\x7fELF\x02":
         return ""
 
@@ -97,8 +97,8 @@ def _build_id(head: bytes) -> str:
 
 @functools.cache
 def _processor() -> dict[str, str]:
-    """What Linux says of the first processor, by its names."""
-    # The first of the processors stands in it; asking for all takes long where there are many.
+    """Linux's description of the first processor, by name."""
+    # The first processor is in this part. Reading all takes long on machines with many.
     first = _read("/proc/cpuinfo", 16384).partition(b"\n\n")[0].decode(errors="replace")
     said: dict[str, str] = {}
     for line in first.splitlines():
@@ -108,13 +108,13 @@ def _processor() -> dict[str, str]:
 
 
 def processor() -> str:
-    """The name of its model, for people."""
+    """The model name of the processor, for people."""
     said = _processor()
     return said.get("model name") or said.get("CPU part") or os.uname().machine
 
 
 def instruction_sets() -> str:
-    """Of what the processor has, the instruction sets for vectors, for people."""
+    """The processor's instruction sets for vectors, for people."""
     said = _processor()
     features = next((said[name] for name in _FEATURES if name in said), "").split()
     return " ".join(name for name in features if name.startswith(_VECTOR_SETS)) or "unknown"
@@ -122,8 +122,8 @@ def instruction_sets() -> str:
 
 @functools.cache
 def target() -> str | None:
-    """The processor: the name of its model, and a digest of all by which code for it may differ. None when the system
-    does not say."""
+    """The processor: its model name, and a digest of all properties that affect code. None if the system does not
+    tell."""
     said = _processor()
     features = next((said[name] for name in _FEATURES if name in said), None)
     if features is None:

@@ -1,4 +1,4 @@
-"""The measured plan of a product, and its bytes in a file: what `list` and `explain` show of it beside."""
+"""The measured plan of a product, and its bytes in a file, with information for `list` and `explain`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pycompiler.cache.entry import DamagedError, opened, seal
 
-# The entries of an array.plan; none for the cost model's own.
+# The entries of an array.plan; empty for the cost model's own plan.
 Plan = dict[str, int | str]
 
 _MAGIC = b"PYCPLAN\0"
@@ -15,7 +15,7 @@ _MAGIC = b"PYCPLAN\0"
 
 @dataclass(frozen=True)
 class PlanKey:
-    """What a plan is found by: `digest` is of all the rest."""
+    """The key of a plan. `digest` covers all other fields."""
 
     digest: str
     form: str
@@ -25,13 +25,13 @@ class PlanKey:
 
 
 def pack_plan(key: PlanKey, plan: Plan, about: dict[str, Any]) -> bytes:
-    """The bytes of a file. `about` is for people: the times that were measured, and when."""
+    """The bytes of a file. `about` is for people: the measured times, and the date."""
     known = {"key": (key.form, key.threads, key.compiler, key.target), "plan": dict(plan), "about": about}
     return seal(_MAGIC, key.digest, known, 0)
 
 
 def unpack_plan(digest: str, data: bytes) -> tuple[PlanKey, Plan, dict[str, Any]]:
-    """What `pack_plan` was given. Raises DamagedError."""
+    """The arguments of `pack_plan`. Raises DamagedError."""
     known, end, _ = opened(_MAGIC, digest, data)
     if len(data) != end:
         raise DamagedError(f"it has {len(data)} bytes of {end}")

@@ -1,9 +1,9 @@
-"""The folder of the cache: files that several processes read, write and evict at once.
+"""The folder of the cache: several processes read, write and evict files at the same time.
 
-- It belongs to the user, and nobody else can look into it or write to it: what is loaded from it is run.
-- A file is written under another name and then renamed: who reads sees all of it, and takes no lock.
-- The time of a file is when it was last used, to an hour; the least recently used go first. What is written is counted
-  by the length of the file "written": who finds it long measures the folder, under a lock that nobody waits for.
+- The folder belongs to the user, and no one else can read or write it, because the code in it is run.
+- A file is written under another name and then renamed. Readers see complete files, without locks.
+- The time of a file is its last use, to an hour. The least recently used files are evicted first. The length of the
+  file "written" counts written bytes. A process that finds it long measures the folder, under a lock without waiting.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from pathlib import Path
 
 from pycompiler.cache.entry import length
 
-# The kinds of files: code, and plans that were measured.
+# The kinds of files: code, and measured plans.
 CODE, PLAN = ".entry", ".plan"
 _TEMPORARY = ".tmp"
 _HOUR = 3600.0
 
-# The folder is measured when a sixteenth of its limit was written, and brought below the limit by as much.
+# The folder is measured after writes of this fraction of its limit, and reduced by the same fraction below the limit.
 _SHARE = 16
-# So much of a file is read before its size is believed.
+# The bytes of a file that are read before its stated size is trusted.
 _FIRST = 1 << 16
-# A byte of the file "written" stands for so many bytes of entries.
+# The bytes of entries for each byte of the file "written".
 _BLOCK = 4096
 
 
 class RefusedError(Exception):
-    """The folder can't be used; says why and what to do."""
+    """The folder can't be used. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A file of the folder: the digest that it is found by, its bytes, when it was last used."""
+    """A file of the folder: the digest in its name, its bytes, the time of its last use."""
 
     digest: str
     size: int
@@ -47,7 +47,7 @@ class Stored:
 
 
 class Store:
-    """One folder. Raises RefusedError unless it is, or can be made, the user's alone."""
+    """One folder. Raises RefusedError unless it belongs, or can be made to belong, to the user alone."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -72,7 +72,7 @@ class Store:
         if found.st_mode & 0o077:
             raise RefusedError(
                 f"the folder {folder} is open to other users (mode {stat.S_IMODE(found.st_mode):04o}), who could put "
-                f"code into it; remove it, or run chmod 700 {folder} if you trust what is in it"
+                f"code into it; remove it, or run chmod 700 {folder} if you trust its contents"
             )
 
     def _make(self) -> None:
@@ -81,7 +81,7 @@ class Store:
             parent = os.path.dirname(parent)
         owner = os.stat(parent).st_uid
         if os.geteuid() == 0 and owner != 0:
-            # As with sudo, which leaves HOME as it is: its owner would be locked out.
+            # As with sudo, which does not change HOME: the folder would lock out the owner of the parent.
             raise RefusedError(
                 f"the folder {self.folder} is not there, and {parent} belongs to user {owner}, not to root; make it "
                 "with mkdir -m 700 if it is meant to be there, name one of root's"
@@ -91,11 +91,11 @@ class Store:
             os.mkdir(self.folder, 0o700)
 
     def path(self, digest: str, kind: str = CODE) -> str:
-        """Of an entry."""
+        """The path of an entry."""
         return f"{self.folder}/{digest}{kind}"
 
     def read(self, digest: str, touch: bool = True, kind: str = CODE) -> bytes | None:
-        """The bytes of an entry; None when there is none that is the user's. To `touch` it is to use it."""
+        """The bytes of an entry, or None if there is none of the user. `touch` counts as a use."""
         path = self.path(digest, kind)
         try:
             file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -108,21 +108,21 @@ class Store:
             try:
                 data = _read(file, found.st_size)
             except MemoryError:
-                # Its head says as much, too: who opens the beginning alone finds it damaged.
+                # Its head states the same size, so the reader of this empty beginning finds it damaged.
                 data = b""
         except OSError:
             return None
         finally:
             os.close(file)
         if touch and time.time() - found.st_mtime > _HOUR:
-            # It may have been evicted, or the file system takes no writes.
+            # It may be evicted, or the file system may be read-only.
             with contextlib.suppress(OSError):
                 os.utime(path)
         return data
 
     def write(self, digest: str, data: bytes, limit: int, kind: str = CODE) -> None:
-        """Put an entry into its place, and keep the folder below `limit` bytes (a negative one is none). Code is
-        replaced, a plan is not: the first one stays. Raises OSError."""
+        """Write an entry, and keep the folder below `limit` bytes (negative: no limit). Code replaces an older entry; a
+        plan does not, so the first one stays. Raises OSError."""
         if 0 <= limit < len(data):
             return
         temporary = f"{self.folder}/.{digest}.{os.getpid()}.{time.monotonic_ns()}{_TEMPORARY}"
@@ -147,13 +147,13 @@ class Store:
 
     @staticmethod
     def _link(temporary: str, path: str) -> None:
-        """`rename` that leaves what is there."""
+        """`rename` that does not replace an existing file."""
         try:
             os.link(temporary, path)
         except FileExistsError:
             pass
         except OSError:
-            # This file system has no links: of two that write at once, the last one stays.
+            # This file system has no links: of two simultaneous writes, the last one stays.
             return os.rename(temporary, path)
         os.unlink(temporary)
 
@@ -162,13 +162,13 @@ class Store:
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
-            # Somebody removed the folder.
+            # The folder was removed.
             with contextlib.suppress(RefusedError):
                 self._check()
             return os.open(path, flags, 0o600)
 
     def _count(self, size: int) -> int:
-        """Note that so many bytes were written; how many were since the folder was measured."""
+        """Add to the count of written bytes. Returns the count since the folder was last measured."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         file = os.open(f"{self.folder}/written", flags, 0o600)
         try:
@@ -178,12 +178,12 @@ class Store:
             os.close(file)
 
     def drop(self, digest: str, kind: str = CODE) -> None:
-        """Remove an entry, if it is there and can be."""
+        """Remove an entry, if possible."""
         with contextlib.suppress(OSError):
             os.unlink(self.path(digest, kind))
 
     def entries(self) -> Iterator[Stored]:
-        """In no order."""
+        """All entries, in no order."""
         with os.scandir(self.folder) as files:
             for file in files:
                 digest, kind = os.path.splitext(file.name)
@@ -194,8 +194,8 @@ class Store:
                         yield Stored(digest, found.st_size, found.st_mtime, kind)
 
     def evict(self, limit: int) -> None:
-        """Remove the least recently used entries until the others leave room, and what writers that died left. If
-        another thread or process is at it, it is left to that."""
+        """Remove the least recently used entries until there is room, and files of writers that died. If another
+        process is evicting, this one does nothing."""
         with self._locked() as is_locked:
             if not is_locked:
                 return
@@ -212,7 +212,7 @@ class Store:
             self._sweep(time.time() - _HOUR)
 
     def clear(self) -> int:
-        """Remove every entry; how many there were."""
+        """Remove every entry. Returns their number."""
         found = list(self.entries())
         for entry in found:
             self.drop(entry.digest, entry.kind)
@@ -229,9 +229,9 @@ class Store:
 
     @contextlib.contextmanager
     def _locked(self) -> Generator[bool]:
-        """Whether this is the only process at it meanwhile. The lock is the process's own: a child that it makes does
-        not hold it, and it ends with the process. Of its threads, the second finds it taken by itself, which at worst
-        measures twice."""
+        """A context with the lock of this folder, and whether it was free. The lock belongs to the process: a forked
+        child does not hold it, and it ends with the process. Two threads of the process may both get it. At worst both
+        measure the folder."""
         file = os.open(f"{self.folder}/lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             is_locked = True
@@ -240,7 +240,7 @@ class Store:
             except (BlockingIOError, PermissionError):
                 is_locked = False
             except OSError:
-                # This file system has no locks: two may measure it at once, and remove the same.
+                # This file system has no locks: two processes may measure the folder, and remove the same files.
                 pass
             yield is_locked
         finally:
@@ -248,7 +248,7 @@ class Store:
 
 
 def _read(file: int, size: int) -> bytes:
-    """The bytes of a file; only the first ones where it has not as many as they say: its size is no reason to take that
+    """The bytes of a file. If the file has fewer than its size says, only these: a wrong size must not allocate that
     much memory."""
     data = os.read(file, min(size, _FIRST))
     if size > _FIRST and length(data) != size:

@@ -1,1 +1,1 @@
-"""From a graph to code: the module, the plan of memory, the passes, the target. Above `cache`, below `spmd`."""
+"""From a graph to code: the module, the memory plan, the passes, the target. Imports `cache`; `spmd` imports it."""

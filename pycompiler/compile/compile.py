@@ -1,7 +1,7 @@
-"""Graph -> executable: emission, the pipeline, loading. Before it: `plan`; after it: `_runtime`.
+"""Compilation: from a graph to an executable, by emission, the pipeline, and loading. Imports `plan` and `_runtime`.
 
-`_compiler`, which links MLIR and LLVM, is loaded by the first compilation and never before: not for what is in the disk
-cache (`cache`).
+The first compilation loads `_compiler`, which links MLIR and LLVM. Code from the disk cache (`cache`) does not need
+it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from pycompiler.ops.spmd.placement import device_put
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
-# Contexts are not safe to build modules in from two threads at once.
+# Two threads must not build modules in one context at once.
 _lock = threading.Lock()
 
 
@@ -59,8 +59,8 @@ _held_by_fork = False
 
 
 def _before_fork() -> None:
-    # A child that is made meanwhile would find the compiler in the middle of something. Not for ever: what compiles may
-    # be waited for by who forks.
+    # A child forked during a compilation would inherit the compiler in an inconsistent state. The wait has a limit,
+    # because a compilation may wait for the forking thread.
     global _held_by_fork
     _held_by_fork = _lock.acquire(timeout=10)
 
@@ -71,20 +71,20 @@ def _after_fork() -> None:
 
 
 def _after_fork_in_child() -> None:
-    # Whoever held it is not there.
+    # The thread that held the lock does not exist in the child.
     if _lock.locked():
         _lock.release()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
-# A rough rate of compiled code: by the time that it gives, the runtime tells short calls from long ones.
+# A rough rate of compiled code. The runtime estimates times with it, to distinguish short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
 
 
 def _load_module(name: str) -> Any:
-    """A module that only compiling needs."""
-    # Under the lock too: in a child that is made meanwhile, loading it again would wait for a thread that is not there.
+    """A module that only compilation needs."""
+    # Also under the lock: a child forked during the import would wait for a thread that does not exist there.
     with _lock:
         return importlib.import_module(name)
 
@@ -93,7 +93,7 @@ _kept_context: ir.Context | None = None
 
 
 def _context() -> ir.Context:
-    """What modules are built in. Another one where a compilation that a signal has interrupted still runs in it."""
+    """The context for building modules. A new one, if a compilation that a signal interrupted still runs in the old."""
     global _kept_context
     kept = _kept_context
     if kept is None or kept.is_left:
@@ -103,32 +103,32 @@ def _context() -> ir.Context:
 
 
 def build_module(graph: Graph, aliases: Aliases = (), plans: Mapping[int, cache.Plan] | None = None) -> ir.Module:
-    """The verified `array` module of a graph, whose equations have these plans, by id. Raises `ir.MLIRError`, at the
-    user's line, when an op does not verify."""
+    """The verified `array` module of a graph with the given plans, by the ids of equations. Raises `ir.MLIRError`, at
+    the user's line, when an op does not verify."""
     emit = _load_module("pycompiler.compile.emit")
     with _lock:
         return emit.emit(graph, _context(), aliases, plans)
 
 
 def read_module(source: str | bytes) -> ir.Module:
-    """A module of the `array` dialect from text or MLIR's bytecode. Raises `ir.MLIRError`, which says where, for what
-    is none or does not verify."""
+    """A module of the `array` dialect, from text or MLIR's bytecode. Raises `ir.MLIRError`, with the place, for input
+    that is no module or does not verify."""
     compiler = _load_module("pycompiler._compiler")
     with _lock:
         return compiler.ir.Module.parse(source, _context())
 
 
 def read_stablehlo(text: str) -> ir.Module:
-    """The module of the `array` dialect that a StableHLO module becomes. Raises `ir.MLIRError`, which says where, for
-    what is none, and for an operation without a counterpart."""
+    """The translation of a StableHLO module to the `array` dialect. Raises `ir.MLIRError`, with the place, for input
+    that is no module, and for an operation without a counterpart."""
     compiler = _load_module("pycompiler._compiler")
     with _lock:
         return compiler.import_stablehlo(text, _context())
 
 
 def signature_of(module: ir.Module, entry: str) -> tuple[list[ShapedArray], list[ShapedArray]]:
-    """The avals of the arguments and of the results of a function of a module. Raises `ir.MLIRError` where there is no
-    such function, TypeError for what is no array of a fixed shape."""
+    """The avals of the arguments and of the results of a function of a module. Raises `ir.MLIRError` if the function
+    does not exist, TypeError for types that are no arrays of fixed shape."""
     emit = _load_module("pycompiler.compile.emit")
     with _lock:
         signature = module.function_type(entry)
@@ -144,7 +144,7 @@ def module_bytes(graph: Graph) -> bytes:
 
 
 def object_of(source: str | bytes, cpu: str) -> Any:
-    """The object code of the function @main of a module, for a CPU by LLVM's name; empty for this machine's."""
+    """The object code of a module's function @main, for a CPU by LLVM's name; empty for this machine's CPU."""
     compiler, module = _load_module("pycompiler._compiler"), read_module(source)
     with _lock:
         return compiler.compile_to_object(module, cpu=cpu)
@@ -163,15 +163,15 @@ def _build_with_plans(graph: Graph, plans: Mapping[int, cache.Plan]) -> Executab
 
 
 def tuning_of(graph: Graph) -> measure.Tuning:
-    """How the products of a graph are cut, by what was measured of them, if the setting `tuning` asks for this. Nothing
-    is measured for symbolic sizes."""
+    """The measured plans of the products of a graph, if the setting `tuning` asks for them. Symbolic sizes are not
+    measured."""
     if not all(var.aval.is_concrete for var in graph.inputs):
         return measure.UNTUNED
     return measure.tuning_of(graph, measure.Compiler(_propose_plans, _build_with_plans))
 
 
 def module_at(module: ir.Module, stage: str, target: Target = HOST, lines: bool = False) -> str:
-    """The text of a module after one of `inspection.STAGES`, of "ptx" for a GPU; with `lines` it names the user's."""
+    """The text of a module after one of `inspection.STAGES`, or "ptx" for a GPU. `lines` adds the user's lines."""
     compiler = _load_module("pycompiler._compiler")
     with _lock:
         if stage == "ptx":
@@ -180,12 +180,12 @@ def module_at(module: ir.Module, stage: str, target: Target = HOST, lines: bool 
 
 
 def _ptx(code: Any) -> str:
-    # A driver takes it with a 0 at its end. A program that only copies has no kernels.
+    # The driver needs the 0 at its end. A program that only copies has no kernels.
     return code.image.rstrip(b"\0").decode()
 
 
 def _tell(name: str, graph: Graph, aliases: Aliases, plans: Mapping[int, cache.Plan], target: Target) -> None:
-    """Show what is compiled at its stages, to who asked for it."""
+    """Show the stages of a compilation, if a setting asks for them."""
     module = functools.cache(lambda: build_module(graph, aliases, plans))
 
     def reproducer() -> str:
@@ -198,7 +198,7 @@ def _tell(name: str, graph: Graph, aliases: Aliases, plans: Mapping[int, cache.P
 
 
 def forget_code() -> None:
-    """Forget the code of parts of modules that is kept for other modules."""
+    """Drop the compiled parts of modules that are kept for other modules."""
     compiler = sys.modules.get("pycompiler._compiler")
     if compiler is not None:
         compiler.forget_objects()
@@ -215,7 +215,7 @@ def memory_plan(module: ir.Module | None) -> list[tuple[int, int, int, int, str,
 
 @dataclass(frozen=True)
 class Compilation:
-    """A graph compiled and loaded, with what is known of it."""
+    """A compiled and loaded graph, with information about it."""
 
     plan: Plan
     name: str
@@ -223,10 +223,10 @@ class Compilation:
     flops: float = 0.0
     arena_bytes: int = 0
     aliases: Aliases = ()
-    # Where the function puts values itself.
+    # The device on which the function puts values itself.
     device: Device | None = None
     milliseconds: dict[str, float] = field(default_factory=dict)
-    # Compiles the same without views, and for other devices.
+    # Compiles the same graph without views, or for another device.
     without_views: Callable[[], Compilation] | None = None
     from_disk: bool = False
     tuning: measure.Tuning = measure.UNTUNED
@@ -235,16 +235,16 @@ class Compilation:
 
     @functools.cached_property
     def bindings(self) -> Cache[Compilation]:
-        """Those for sizes of the symbols: see `binding`."""
+        """The compilations bound to sizes of the symbols: see `jit.binding`."""
         return Cache(lambda: config.cache_size)
 
     @functools.cached_property
     def module(self) -> ir.Module | None:
-        """What is compiled, made again from the graph; None where there is nothing to compute."""
+        """The compiled module, made again from the graph; None if nothing has to be computed."""
         return build_module(self.plan.graph, self.aliases, self.tuning.plans) if self.plan.graph else None
 
     def call(self, out_tree: PyTreeDef, donated: tuple[int, ...] = ()) -> CompiledCall:
-        """What a jitted function's cache holds of it; a call deletes the donated inputs whose memory it takes."""
+        """The call for a jitted function's cache. It deletes the donated inputs whose memory it takes."""
         plan = self.plan
         given = taken(plan, donated)
         parts = (self.executable, plan.used, plan.outputs, plan.result_avals, out_tree, plan.consts)
@@ -254,7 +254,7 @@ class Compilation:
         return CompiledCall(*parts, given, aliases, self.device, copying, self.target.capability, elsewhere)
 
     def _elsewhere(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[[Device], CompiledCall] | None:
-        """What gives the call for a device that this code is not for: compiled when first needed."""
+        """A function that compiles the call for a device that this code is not for, at the first need."""
         if self.for_target is None:
             return None
         compile_for = self.for_target
@@ -267,13 +267,13 @@ class Compilation:
         return elsewhere
 
     def _copying(self, out_tree: PyTreeDef, donated: tuple[int, ...]) -> Callable[..., Any] | None:
-        """What is called when the memory of an argument is not to be looked at: compiled when first needed."""
+        """A call for arguments whose memory must not be viewed, compiled at the first need."""
         if self.without_views is None:
             return None
         compiled_again = self.without_views
 
         def again() -> CompiledCall:
-            remarks.tell("views-copied", f"{self.name}: was compiled again, to copy what is part of an argument")
+            remarks.tell("views-copied", f"{self.name}: was compiled again, to copy parts of arguments")
             return compiled_again().call(out_tree, donated)
 
         made = functools.cache(again)
@@ -281,7 +281,7 @@ class Compilation:
 
 
 def _named_places(graph: Graph) -> set[Any]:
-    """Every place that a `device_put` of a graph, or of one inside it, names."""
+    """Every placement that a `device_put` of a graph, or of a graph inside it, names."""
     return {
         equation.params["device"]
         for inner in graphs_in(graph)
@@ -291,7 +291,7 @@ def _named_places(graph: Graph) -> set[Any]:
 
 
 def named_device(name: str, graph: Graph) -> Device | None:
-    """The device on which a graph puts values itself; ValueError for several, since it runs on one."""
+    """The device on which a graph puts values itself. Raises ValueError for several: a graph runs on one device."""
     devices: set[Device] = set()
     for place in _named_places(graph):
         device = single_device(place)
@@ -307,12 +307,12 @@ def named_device(name: str, graph: Graph) -> Device | None:
 
 
 def _effects(graph: Graph) -> int:
-    """What the runtime must know of what a graph does: 0 nothing, 1 something, 2 something in order."""
+    """The effects of a graph, as a code for the runtime: 0 none, 1 some, 2 ordered ones."""
     return 2 if is_ordered(graph.effects) else 1 if graph.effects else 0
 
 
 def has_symbols(closed: ClosedGraph) -> bool:
-    """Whether the sizes of arguments are symbols: then what is compiled is bound to sizes before it runs."""
+    """Whether sizes of arguments are symbols. Then the compiled code is bound to sizes before it runs."""
     return not all(var.aval.is_concrete for var in closed.graph.inputs)
 
 
@@ -329,10 +329,10 @@ def compile_graph(
     """Compile for a target, and load. Results are computed in the memory of donated inputs, where they fit. With
     `may_block`, a run may wait for other runs.
 
-    When `viewing`, outputs that are parts of inputs are views of them, and not computed.
+    If `viewing`, outputs that are parts of inputs are views of them, and are not computed.
 
-    Raises `ir.MLIRError` when the module does not verify or does not lower, ImportError when it decomposes matrices and
-    SciPy is not there, or shall call a library of the GPU that is not.
+    Raises `ir.MLIRError` when the module does not verify or does not lower. Raises ImportError when it has
+    decompositions and SciPy is missing, or must call a missing library of the GPU.
     """
     start = time.perf_counter()
     plan = plan_outputs(closed, keep_unused, viewing)
@@ -414,7 +414,7 @@ def _from_disk(
     may_block: bool,
     milliseconds: dict[str, float],
 ) -> tuple[cache.Key | None, Artifact | None, Executable | None]:
-    """By what the disk cache knows a graph, and what it has under this, loaded; notes the times."""
+    """The key of a graph in the disk cache, its entry, and the loaded code. Notes the times."""
     begin = time.perf_counter()
     key = cache.key_of(graph, aliases, tuning, "" if target.is_host else str(target))
     if key is None:
@@ -442,7 +442,7 @@ def _compile(
     target: Target = HOST,
     quiet: bool = False,
 ) -> Artifact:
-    """Code for a graph, in whose results' memory the aliases hold; notes the times."""
+    """The code for a graph with these aliases between results and inputs. Notes the times."""
     begin = time.perf_counter()
     compiler = _load_module("pycompiler._compiler")
 
@@ -451,7 +451,7 @@ def _compile(
             module = build_module(graph, aliases, plans)
             milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
             with _lock:
-                # What another thread has left may run in its context for long.
+                # The interrupted compilation of another thread may run in its context for long.
                 if module.context.is_left:
                     continue
                 if target.is_host:
@@ -463,7 +463,7 @@ def _compile(
     except compiler.ir.MLIRError:
         if not aliases:
             raise
-        # No order of its steps leaves what is overwritten unread.
+        # In every order of the steps, overwritten memory is read later.
         aliases = ()
         result = translate(aliases)
     milliseconds.update(result.timings)
@@ -493,7 +493,7 @@ def _tell_of_dropped(name: str, graph: Graph, aliases: Aliases) -> None:
 
 
 def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float]) -> Artifact:
-    """With its kernels assembled by what the target's devices have. Not again where they are; PTX outlives a driver."""
+    """The artifact, with kernels assembled for the target's devices unless they are already. PTX outlives a driver."""
     if not artifact.kernels or artifact.assembler == device_of(target).assembler:
         return artifact
     begin = time.perf_counter()
@@ -507,15 +507,15 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
     begin = time.perf_counter()
     estimate = artifact.flops / _OPERATIONS_PER_NS
     calls = host_calls(graph)
-    # Those of a program with symbols come with the sizes.
+    # A program with symbols gets its callbacks when it is bound to sizes.
     symbolic = not all(var.aval.is_concrete for var in graph.inputs)
     executable = Executable.load(
         artifact.object,
         artifact.entry,
         artifact.arena_bytes,
         name,
-        # Nobody runs what may have no end while holding a lock, or where a signal does not reach it: at most it is
-        # run speculatively, within a budget of its loops.
+        # A run without a known end must not hold a lock, or run out of reach of signals. At most it runs speculatively,
+        # within its loop budget.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,
         may_block=may_block or artifact.waits or bool(calls),
@@ -530,7 +530,7 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:
-    """Say in a profile what was compiled, and the stages inside of it: they follow on each other."""
+    """Record in a profile the compilation and its stages, one after the other."""
     begin = int(start * 1e9)
     place = user_frame_source()
     record("compile", f"compile {name}", begin, profile_now(), place=str(place))
@@ -552,11 +552,11 @@ def compiled(
 ) -> Compilation:
     """The compiled code of a graph, which lives as long as the graph. See `compile_graph`.
 
-    If it is evaluated eagerly, a kernel of the build will do: then there is no module of it.
+    Eager evaluation may use a prebuilt kernel, which has no module.
     """
     key = ("compiled", keep_unused, donated, may_block)
     key = key if viewing else (*key, "copying")
-    # What is called eagerly was traced whatever the setting is.
+    # The graph of an eager call was traced for any setting, so the key has the setting.
     key = key if config.tuning == "off" else (*key, config.tuning)
     key = key if target.is_host else (*key, target, config.gpu_libraries)
     return graph.derive(

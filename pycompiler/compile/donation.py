@@ -1,6 +1,6 @@
-"""What is said of donated arrays: of those that a call has twice, and of those whose memory it does not take.
+"""Messages about donated arrays: those given twice, and those whose memory a call does not take.
 
-After `plan`; `jit` asks when it has compiled.
+Imports `plan`; `jit` calls it after compilation.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pycompiler.diagnostics import remarks
 
 
 def taken_once(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int]) -> tuple[int, ...]:
-    """The donated inputs, by number, that a call of a graph takes, as `plan.taken` has them.
+    """The numbers of the donated inputs that a call of a graph takes, by `plan.taken`.
 
-    Raises ValueError where an array that it takes is another of its arguments too.
+    Raises ValueError if an array that it takes is also another argument.
     """
     asked = tuple(donated)
     found = closed.derive(("taken", asked), lambda: taken(plan_outputs(closed), asked)) if asked else ()
@@ -51,7 +51,7 @@ def warn_of_kept_memory(
         elif any(out.shape == aval.shape for out in result_avals):
             why = "no result of its shape has its dtype"
         elif any((out.shape, out.dtype) == kind for out in closed.out_avals):
-            why = "what is returned of its shape and dtype is not computed, but an argument or a constant"
+            why = "the results of its shape and dtype are arguments or constants"
         else:
             why = "no result has its shape and dtype"
         unusable.append(f"'{names()[number]}' {short(aval)}: {why}")
@@ -60,5 +60,5 @@ def warn_of_kept_memory(
         warn(
             f"jit of {name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
             f"are ({', '.join(map(short, closed.out_avals))}), and each takes that of one argument of its "
-            "shape and dtype. What is not taken is not deleted; donate only what is replaced"
+            "shape and dtype. Such an argument is not deleted; donate only arrays that a result replaces"
         )

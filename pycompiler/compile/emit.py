@@ -1,8 +1,8 @@
-"""Graph -> module of the `array` dialect, through an op builder. Before it: core's graphs; after it: compile.
+"""Emission: from a graph to a module of the `array` dialect, through an op builder. `compile` imports this module.
 
 The name of a primitive is the contract: an equation becomes the op `array.<name>`, its parameters become attributes of
-the same names, and every op carries the user's file and line. A nested call becomes a private function, once for each
-graph; the graphs of a loop become regions. This module links the compiler: the first compilation imports it.
+the same names, and every op has the user's file and line. A nested call becomes a private function, once for each
+graph. The graphs of a loop become regions. This module links the compiler: the first compilation imports it.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ _ELEMENTS = {
     dtypes.bfloat16: "bf16",
     dtypes.float32: "f32",
     dtypes.float64: "f64",
-    # Keys are moved as words of 64 bits.
+    # Keys are moved as 64-bit words.
     dtypes.KEY: "ui64",
     dtypes.complex64: "complex<f32>",
     dtypes.complex128: "complex<f64>",
 } | {dtype: _small(name) for name, dtype in dtypes.SMALL.items()}
 
 
-# Keys are words to whoever reads a module.
+# In a module from elsewhere, ui64 is a number and not a key.
 _DTYPES = {text: dtype for dtype, text in _ELEMENTS.items() if dtype != dtypes.KEY}
 
 
 def aval_of(given: ir.Type) -> ShapedArray:
-    """The aval of a tensor type: `type_of` turned around. Raises TypeError, which says the type, for what is none, and
-    for tensors whose sizes are not fixed."""
+    """The aval of a tensor type, the inverse of `type_of`. Raises TypeError, naming the type, for other types and for
+    tensors with sizes that are not fixed."""
     if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
         raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
     if None in given.shape:
@@ -87,7 +87,7 @@ def aval_of(given: ir.Type) -> ShapedArray:
 
 
 def _check_axes(equation: Equation) -> None:
-    """Raise NameError for an operation over a named axis: the trace of the axis is to replace it before."""
+    """Raise NameError for an operation over a named axis: the trace of the axis should have replaced it."""
     if equation.primitive.axis_names is not None and equation.primitive is not shard_map:
         where = f"{equation.source.describe()}\n" if equation.source else ""
         names = ", ".join(sorted(map(repr, names_of(equation.primitive, equation.params))))
@@ -107,7 +107,7 @@ def _is_cut(equation: Equation) -> TypeError:
 
 
 class Emitter:
-    """Builds one module. Types and locations are made once each."""
+    """Builds one module. It makes each type and location once."""
 
     def __init__(self, context: ir.Context, symbols: Sequence[Symbol] = ()) -> None:
         self.context = context
@@ -119,18 +119,18 @@ class Emitter:
         self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
         self._linked: dict[ModuleCode, str] = {}
-        # Of the equations that call the host, by id.
+        # The slots of the equations that call the host, by id.
         self.slots: dict[int, int] = {}
-        # How products are cut, by the ids of their equations; the attributes that say so.
+        # The plans of matmuls, by the ids of their equations, as attributes.
         self.plans: Mapping[int, Mapping[str, int | str]] = {}
-        # What the next ordered effect comes after, in the block that is being made; the first result and argument of
-        # what has such effects.
+        # The token for the next ordered effect in the current block. It is the first result and argument of operations
+        # with such effects.
         self._token: ir.Value | None = None
         self._token_type = ir.Type.parse("!array.token", context)
         self._sizes = SizeEmitter(context, symbols)
 
     def element(self, dtype: Any) -> ir.Type:
-        """The type of an element. Parsing all of them takes longer than a small module does."""
+        """The type of an element, cached: parsing all of them takes longer than emitting a small module."""
         known = self._elements.get(dtype)
         if known is None:
             known = self._elements[dtype] = ir.Type.parse(_ELEMENTS[dtype], self.context)
@@ -149,7 +149,7 @@ class Emitter:
         """The location of a place in the user's code."""
         if source is None:
             return self.unknown
-        # A thousand equations of one line are read off its code object once; the graph keeps the code alive.
+        # Resolved once for a thousand equations of one line. The graph keeps the code object alive.
         key = (id(source.code), source.lasti)
         known = self._locations.get(key)
         if known is None:
@@ -158,7 +158,7 @@ class Emitter:
         return known
 
     def attribute(self, value: Any) -> ir.Attribute:
-        """The attribute of a parameter: by the kind of its value, the same for all primitives."""
+        """The attribute of a parameter, by the kind of its value, for all primitives."""
         key = (type(value), value)
         known = self._attributes.get(key)
         if known is None:
@@ -195,10 +195,10 @@ class Emitter:
         """`func.func @name`: its arguments are the graph's inputs, then its constants."""
         for equation in graph.equations:
             if equation.primitive is take_first:
-                # Before the shapes of results name the size.
+                # This error must precede the one about shapes of results that name the size.
                 raise _is_cut(equation)
         variables = (*graph.inputs, *graph.constvars)
-        # The entry's order starts with nothing; a nested function is handed the token.
+        # The entry function begins without a token. A nested function gets one as an argument.
         ordered = is_ordered(graph.effects)
         handed = [self._token_type] if ordered and private else []
         arguments = handed + [self.type_of(var.aval) for var in variables]
@@ -217,7 +217,7 @@ class Emitter:
             result_of = {argument: result for result, argument in aliases}
             places = tuple([result_of.get(number, -1) for number in range(len(variables))])
             attributes["array.donated"] = ir.DenseI64ArrayAttr.get(places, self.context)
-        # Where its first line is: assembly with lines names the file of its function.
+        # The place of its first line: assembly with lines names the file of its function.
         place = self.location(next((one.source for one in graph.equations if one.source), None))
         function = ir.Operation.create(
             "func.func", attributes=attributes, loc=place, ip=ir.InsertionPoint(self.module.body), regions=1
@@ -244,7 +244,7 @@ class Emitter:
         def read(atom: Atom) -> ir.Value:
             if not isinstance(atom, Literal):
                 return values[atom]
-            # A scalar that is written a hundred times is one constant of its block. Its bytes tell 0.0 from -0.0.
+            # A scalar that occurs a hundred times is one constant of its block. Its bytes distinguish 0.0 and -0.0.
             scalar = np.asarray(atom.value, atom.aval.dtype)
             key = (scalar.dtype, scalar.tobytes())
             known = constants.get(key)
@@ -283,8 +283,8 @@ class Emitter:
         return list(self._operation(f"array.{equation.primitive.name}", equation, operands, ip, attributes).results)
 
     def _given_sizes(self, equation: Equation, ip: ir.InsertionPoint) -> list[ir.Value]:
-        """The operands that say what the types and attributes of an op leave open: `?` in its result, where a parameter
-        says its shape, and sizes among its parameters."""
+        """The size operands of an op, for sizes that types and attributes leave open: `?` in a result whose shape is a
+        parameter, and sizes among its parameters."""
         params = equation.params
         says_shape = not equation.outputs[0].aval.is_concrete and not SHAPE_PARAMS.isdisjoint(params)
         given = [dim for dim in equation.outputs[0].aval.shape if isinstance(dim, Dim)] if says_shape else []
@@ -302,7 +302,7 @@ class Emitter:
         attributes: dict[str, ir.Attribute] | None = None,
         regions: int = 0,
     ) -> ir.Operation:
-        """An op with the results, and at the place, of an equation. One with ordered effects gives a token first."""
+        """An op with the results and the place of an equation. With ordered effects, its first result is a token."""
         results = [self.type_of(var.aval) for var in equation.outputs]
         if self._is_ordered(equation):
             results.insert(0, self._token_type)
@@ -321,14 +321,14 @@ class Emitter:
         return [self._token, *operands]
 
     def _results(self, equation: Equation, operation: ir.Operation) -> list[ir.Value]:
-        """The results of an op but for the token, which the next one takes."""
+        """The results of an op without the token. The next ordered op takes the token."""
         results = list(operation.results)
         if self._is_ordered(equation):
             self._token = results.pop(0)
         return results
 
     def host_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """`array.host_call` of the equation's slot. Without effects and results there is nothing to call for."""
+        """`array.host_call` of the equation's slot. Nothing, if the equation has neither effects nor results."""
         if not equation.effects and not equation.outputs:
             return []
         attributes = {"slot": self.attribute(self.slots[id(equation)])}
@@ -340,32 +340,32 @@ class Emitter:
         return self._results(equation, self._operation("array.host_call", equation, given, ip, attributes))
 
     def size_as_value(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """`array.dim_as_value` of the size that its parameter is."""
+        """`array.dim_as_value` of the size in its parameter."""
         size = self._sizes.value(equation.params["dim"], ip)
         return list(self._operation("array.dim_as_value", equation, [size], ip).results)
 
     def nothing(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """What is said to checks, and not to the compiler."""
+        """An equation for checks only: no op."""
         return []
 
     def same(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """A name of a value."""
+        """An identity: the operand's value."""
         return list(operands)
 
     def guarded(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """A value, whatever guards its cotangent."""
+        """The guarded value: the mask concerns only its cotangent."""
         return [operands[1]]
 
     def of_members(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """The values: those for whom they count are derivatives' concern."""
+        """The values: the mask concerns only derivatives."""
         return self.inlined(equation, operands[1:], ip)
 
     def forward(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """A linear function that can be transposed alone: no code is made of it."""
+        """A linear function that can only be transposed: no op."""
         forward_mode(equation.params["custom"], equation.source)
 
     def manual(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """A function for one device of a mesh: what is compiled is the program of each device, no module of all."""
+        """A function for one device of a mesh has no module for all devices: an error."""
         where = f"{equation.source.describe()}\n" if equation.source else ""
         raise TypeError(
             f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is "
@@ -373,11 +373,11 @@ class Emitter:
         )
 
     def cut(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """A size that depends on data: a program is cut there, and each of its parts has a module."""
+        """A data-dependent size: the program is cut there, and has a module for each part."""
         raise _is_cut(equation)
 
     def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """The equations of a call: what it says beside them is said to derivatives."""
+        """The equations of a call. Its other parameters concern only derivatives."""
         graph: Graph = equation.params["graph"].graph
         return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
 
@@ -389,7 +389,7 @@ class Emitter:
         return self._results(equation, self._operation("array.call", equation, given, ip, attributes))
 
     def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """`array.call` of a function of another module, which this one takes in at the first call."""
+        """`array.call` of a function in another module. The first call links that module into this one."""
         code: ModuleCode = equation.params["module"]
         callee = self._linked.get(code)
         if callee is None:
@@ -401,7 +401,7 @@ class Emitter:
         return list(self._operation("array.call", equation, operands, ip, attributes).results)
 
     def _check_signature(self, given: ir.Module, code: ModuleCode, name: str) -> None:
-        """That a module is of the arrays that its file says, and of the operations, which need libraries."""
+        """Check that a module has the signature in its file, and only its operations, since these need libraries."""
         holds = operations_of(given)
         if "host_call" in holds:
             raise ValueError(f"{name}: its module calls functions of the process that wrote it (array.host_call)")
@@ -418,7 +418,7 @@ class Emitter:
                 )
 
     def while_loop(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """`array.while`: its regions read what is the same in every iteration from outside."""
+        """`array.while`. Its regions read loop-invariant values from outside."""
         params = equation.params
         cond_consts, body_consts, carry = split_operands(operands, params["cond_nconsts"], params["body_nconsts"])
         loop = self._operation("array.while", equation, self._ordered(equation, carry), ip, regions=2)
@@ -463,10 +463,10 @@ class Emitter:
         is_condition: bool = False,
         is_branch: bool = False,
     ) -> None:
-        """A block that computes a graph; its first inputs are values from outside, the others its arguments.
+        """A block that computes a graph. The first inputs are values from outside, the others are its arguments.
 
-        With ordered effects it takes a token before these (a branch has it from outside), and yields one before its
-        results (a condition, which stands before the body, none).
+        With ordered effects, a token is the first argument (a branch uses that from outside), and the first yielded
+        value (a condition, which precedes the body, yields none).
         """
         location = self.location(equation.source)
         ordered = self._is_ordered(equation)
@@ -498,7 +498,7 @@ class Emitter:
 # Parameters that are the shape of an op's result.
 SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
 
-# The primitives that are not one op of their name.
+# The primitives that are not one op of the same name.
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
     name_value: Emitter.same,
@@ -532,8 +532,8 @@ def emit(
 ) -> ir.Module:
     """The verified module whose @main computes `graph`: it takes the graph's inputs, then its constants.
 
-    `aliases` are pairs of a result and an input in whose memory it is computed; `plans` says, by the ids of equations,
-    how products are cut.
+    `aliases` are pairs of a result and an input in whose memory it is computed. `plans` are the plans of matmuls and
+    convolutions, by the ids of equations.
 
     Raises `ir.MLIRError` with the user's file and line when an op does not verify.
     """

@@ -1,7 +1,7 @@
-"""Symbolic sizes in a module: types with `?`, `array.symbol` and arithmetic on it, and what @main says of its symbols.
+"""Symbolic sizes in a module: types with `?`, `array.symbol`, arithmetic on symbols, and the attributes of @main.
 
-Part of `emit`. The symbols of a program are numbered in the order of their names, which is that of the sizes that a
-call is given.
+Part of `emit`. The symbols of a program are numbered in the order of their names. The sizes in a call have the same
+order.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pycompiler._compiler import ir
 from pycompiler.core.dims.dims import Dim, Dimension, Symbol
 from pycompiler.core.types.aval import ShapedArray
 
-# How MLIR writes a size that is not known: `?`.
+# MLIR's number for an unknown size: `?`.
 UNKNOWN = -(2**63)
 
 
 def as_numbers(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A tuple of sizes, or of tuples of them, with UNKNOWN in the place of what is symbolic."""
+    """A tuple of sizes, or of tuples of them, with UNKNOWN in place of symbolic sizes."""
     return tuple([as_numbers(x) if isinstance(x, tuple) else UNKNOWN if isinstance(x, Dim) else x for x in value])
 
 
@@ -30,7 +30,7 @@ def dims_in(value: Any) -> list[Dim]:
 
 
 class SizeEmitter:
-    """Emits sizes of one module."""
+    """Emits the sizes of one module."""
 
     def __init__(self, context: ir.Context, symbols: Sequence[Symbol]) -> None:
         self.context = context
@@ -40,7 +40,7 @@ class SizeEmitter:
         self._long = ir.Type.parse("i64", context)
 
     def value(self, dim: Dimension, ip: ir.InsertionPoint) -> ir.Value:
-        """The index that a dimension is, at `ip`."""
+        """The dimension as an index value, at `ip`."""
         if not isinstance(dim, Dim):
             return self._constant(dim, ip)
         symbol = dim.symbol()
@@ -72,12 +72,12 @@ class SizeEmitter:
     ) -> ir.Value:
         return ir.Operation.create(name, [self._index], operands, attributes, loc=self._unknown, ip=ip).results[0]
 
-    # What @main says.
+    # The attributes of @main.
 
     def attributes(
         self, inputs: Sequence[ShapedArray], outputs: Sequence[ShapedArray], tokens: int
     ) -> dict[str, ir.Attribute]:
-        """Of a function with these arguments and results, behind `tokens` others: their dimensions and the symbols."""
+        """The attributes of a function with these arguments and results, after `tokens` others: dimensions, symbols."""
         if not self.numbers:
             return {}
         found = {"array.symbols": ir.Attribute.parse(f"[{', '.join(map(_facts, self.numbers))}]", self.context)}

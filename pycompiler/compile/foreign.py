@@ -1,8 +1,9 @@
-"""Modules from elsewhere: bytecode is read in a process of its own before this one reads it; what a module holds.
+"""Modules from elsewhere: a separate process reads bytecode first; and the operations of a module.
 
-Before `emit` and `imported`. MLIR's reader of bytecode does not withstand damage: on some bytes it aborts, on others it
-never ends. So another process reads them, within limits of time and memory, and writes what it has read; only that is
-read here. A process takes a tenth of a second: what this one has written itself, and text, need none.
+`emit` and `imported` import this module. MLIR's reader of bytecode is not safe against damaged files: on some bytes it
+aborts, on others it never ends. So another process reads the bytes, within limits of time and memory, and writes the
+result. This process reads only that. The other process takes a tenth of a second. Text, and bytecode written by this
+process, need none.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from pycompiler.ops.module_call import ModuleCode
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
-# Loads the compiler as a library: neither the package nor NumPy is imported.
+# Loads the compiler as a library, without importing the package or NumPy.
 _READ = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).pycompiler_reread_bytecode(int(sys.argv[2])))"
-# Of a good module it takes milliseconds.
+# The maximum; a correct module takes milliseconds.
 _SECONDS = 10
 _LINES = 4
 
@@ -35,8 +36,8 @@ def readable(code: ModuleCode) -> str | bytes:
 
 
 def reread(source: bytes) -> bytes:
-    """A module in bytecode, as this version of the compiler writes it. Raises `ir.MLIRError` for what can't be read or
-    does not verify, and where reading has no end, takes too much memory or crashes."""
+    """A module in bytecode, rewritten by this version of the compiler. Raises `ir.MLIRError` for a module that can't be
+    read or does not verify, or whose reading does not end, takes too much memory or crashes."""
     found = importlib.util.find_spec("pycompiler._compiler")
     if found is None or found.origin is None or not sys.executable:
         raise _error(
@@ -63,7 +64,7 @@ def reread(source: bytes) -> bytes:
 
 
 def operations_of(module: ir.Module) -> frozenset[str]:
-    """The names of the ops that a module holds, without their dialect."""
+    """The names of the ops in a module, without their dialect."""
     return frozenset(_operations(module.operation))
 
 
@@ -77,7 +78,7 @@ def _operations(operation: ir.Operation) -> Iterator[str]:
 
 
 def _error(text: str) -> MLIRError:
-    """With what the compiler's own say; there is no place in a file."""
+    """An error with the attributes of the compiler's own errors, but without a place in a file."""
     error = MLIRError(text)
     error.message = text.removeprefix("can't parse the module\nerror: ").partition("\n")[0]
     error.file = error.line = error.column = None

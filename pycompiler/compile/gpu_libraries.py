@@ -1,7 +1,7 @@
-"""NVIDIA's libraries for what is compiled for a GPU: which of them a graph may call. Before `compile`.
+"""NVIDIA's libraries in code for a GPU: which of them a graph may call. `compile` imports this module.
 
-The setting `gpu_libraries` says which are wanted. One is loaded when the first graph with an operation is compiled that
-it may compute; which of these operations it does compute is decided by their sizes, by `array-map-to-gpu-libraries`.
+The setting `gpu_libraries` selects them. A library is loaded when the first graph with one of its operations is
+compiled. The pass `array-map-to-gpu-libraries` decides by the sizes which operations it computes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycompiler.core.tracing.graph import Graph, graphs_in
 from pycompiler.diagnostics import remarks
 from pycompiler.ops.module_call import ModuleCode
 
-# The primitives in whose code each may be called.
+# The primitives that each library can compute.
 PRIMITIVES: dict[str, frozenset[str]] = {
     "cublaslt": frozenset({"dot_general"}),
     "cufft": frozenset({"fft"}),
@@ -39,9 +39,9 @@ def holds_any(graph: Graph, names: Collection[str]) -> bool:
 
 
 def libraries_for(graph: Graph, target: Target) -> tuple[str, ...]:
-    """The libraries that the code of a graph may call, loaded.
+    """The loaded libraries that the code of a graph may call.
 
-    Raises ImportError, which says what was looked for, for one that the setting names and that can't be loaded.
+    Raises ImportError, with the searched names, for a library that the setting names and that can't be loaded.
     """
     setting = config.gpu_libraries
     if target.is_host or setting == "none":
@@ -62,12 +62,12 @@ def libraries_for(graph: Graph, target: Target) -> tuple[str, ...]:
 
 @functools.cache
 def _failure(name: str, is_emulated: bool) -> str | None:
-    # The machine's libraries know the machine's driver, and not the emulated one.
+    # The machine's libraries use the machine's driver, not the emulated one.
     return load_gpu_library(name, _folders(), not is_emulated)
 
 
 def _folders() -> list[str]:
-    """Where NVIDIA's packages of PyPI have their libraries."""
+    """The folders of the libraries in NVIDIA's packages from PyPI."""
     spec = importlib.util.find_spec("nvidia")
     places = spec.submodule_search_locations if spec else None
     return [str(folder) for place in places or () for folder in sorted(Path(place).glob("*/lib"))]

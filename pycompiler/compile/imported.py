@@ -1,6 +1,6 @@
-"""Modules of the `array` dialect as functions of arrays: what was written, exported or translated elsewhere is called.
+"""Modules of the `array` dialect as functions of arrays: handwritten, exported or translated elsewhere.
 
-Over `compile`, beside `stages`; after it: `export`, and translators from other dialects.
+Imports `compile`; `stablehlo` and `mlir` import this module.
 
 >>> import numpy as np
 >>> f = module_function('''
@@ -28,9 +28,9 @@ __all__ = ["ModuleFunction", "code_of", "module_function"]
 
 
 class ModuleFunction:
-    """A function of a module, on arrays of the shapes and dtypes that it is for; it gives a tuple of arrays.
+    """A function of a module, on arrays of its shapes and dtypes. It returns a tuple of arrays.
 
-    It may be called in functions that are compiled. It has no derivative, and can't be mapped by vmap.
+    Compiled functions may call it. It has no derivative, and vmap can't map it.
     """
 
     def __init__(self, code: ModuleCode, name: str) -> None:
@@ -68,7 +68,7 @@ class ModuleFunction:
 
 
 def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
-    """A module as what `module_call` takes, with its signature read off it. See `module_function` for the errors."""
+    """A module in the form for `module_call`, with its signature. See `module_function` for the errors."""
     if isinstance(source, bytes):
         source = reread(source)
     module = read_module(source)
@@ -86,9 +86,9 @@ def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
 def module_function(source: str | bytes, *, entry: str = "main", name: str | None = None) -> ModuleFunction:
     """The function `entry` of a module of the `array` dialect, given as text or as MLIR's bytecode.
 
-    It is compiled when it is called first, and kept in the disk cache as other code is. `name` is for messages.
+    It is compiled at its first call, and the disk cache keeps the code. `name` is for messages.
 
     Raises MLIRError, with the line, for a module that can't be read or does not verify; ValueError for one that calls
-    functions of the host program; TypeError for one whose sizes are not fixed.
+    functions of the host program; TypeError for one with sizes that are not fixed.
     """
     return ModuleFunction(code_of(source, entry), name or entry)

@@ -1,8 +1,8 @@
-"""What is told of a compilation at its stages: on stderr by the setting `debug`, in files by `dump_dir`. Before
-`compile`, which hands over how the stages are had.
+"""Inspection of a compilation at its stages: on stderr by the setting `debug`, in files by `dump_dir`. `compile`
+imports this module and passes functions that give the stages.
 
-A folder of dump_dir is one compilation: its stages, numbered in order, and `reproducer.mlir`, which
-`array-opt --run-reproducer` runs the passes on again.
+A folder in dump_dir is one compilation: its stages, numbered in order, and `reproducer.mlir`.
+`array-opt --run-reproducer` runs the passes on this file again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pycompiler.core.config.config import config
 from pycompiler.core.errors import MLIRError
 from pycompiler.core.tracing.graph import Graph
 
-# Every stage, in order, with how its files end.
+# Every stage, in order, with the extension of its files.
 STAGES: dict[str, str] = {
     "graph": ".txt",
     "array": ".mlir",
@@ -32,13 +32,13 @@ STAGES: dict[str, str] = {
     "ptx": ".ptx",
 }
 
-# From which level of `debug` on a stage is printed; 1 prints times alone.
+# The minimum level of `debug` that prints a stage; 1 prints only times.
 _LEVELS = {"graph": 2, "array": 3}
 _LATER = 4
 
 
 def stages_of(target: Target) -> tuple[str, ...]:
-    """Those that code for a target goes through."""
+    """The stages of code for a target."""
     return tuple(stage for stage in STAGES if stage != "ptx") if target.is_host else ("graph", "array", "ptx")
 
 
@@ -48,7 +48,7 @@ def is_asked_for() -> bool:
 
 
 def tell(name: str, graph: Graph, target: Target, text_at: Callable[[str], str], reproducer: Callable[[], str]) -> None:
-    """Print and write the stages of a compilation, up to the one that fails: who compiles raises the error."""
+    """Print and write the stages of a compilation, up to a failing one. The compilation itself raises the error."""
     folder = _new_folder(Path(config.dump_dir), name) if config.dump_dir is not None else None
     wanted = stages_of(target) if folder else _printed(target)
     stage = wanted[0]
@@ -71,14 +71,14 @@ def _printed(target: Target) -> tuple[str, ...]:
 
 
 def _new_folder(parent: Path, name: str) -> Path:
-    """The next one: `0003-loss`."""
+    """The next folder: `0003-loss`."""
     parent.mkdir(parents=True, exist_ok=True)
     shown = re.sub(r"[^\w.-]", "_", name)
     while True:
         numbers = [re.match(r"(\d{4,})-", entry) for entry in os.listdir(parent)]
         last = max([int(number[1]) for number in numbers if number], default=0)
         folder = parent / f"{last + 1:04}-{shown}"
-        # Another process may have been faster.
+        # Another process may take the number first.
         with contextlib.suppress(FileExistsError):
             folder.mkdir()
             return folder

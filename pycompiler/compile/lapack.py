@@ -1,7 +1,7 @@
 """Fills the runtime's table of LAPACK routines from SciPy, before the first decomposition is compiled.
 
-Before it: compile, which asks for it; after it: `_runtime`, which calls the routines without Python. SciPy exports the
-entry points of its LAPACK and BLAS as capsules of `cython_lapack` and `cython_blas`.
+`compile` calls this module. The runtime calls the routines without Python. SciPy exports the entry points of its LAPACK
+and BLAS as capsules of `cython_lapack` and `cython_blas`.
 """
 
 import ctypes
@@ -11,13 +11,13 @@ from typing import Any, cast
 
 from pycompiler._runtime import fill_lapack, lapack_names
 
-# How the functions of OpenBLAS are called in SciPy's wheels, and in those of others.
+# The prefix and suffix of OpenBLAS functions in SciPy's wheels, and in other builds.
 _OPENBLAS = (("scipy_", ""), ("scipy_", "64_"), ("", ""), ("", "64_"))
 
 
 @functools.cache
 def require_lapack() -> None:
-    """Fill the table, once. Raises ImportError that says what to install when SciPy is not there."""
+    """Fill the table, once. Raises ImportError, with the package to install, if SciPy is missing."""
     try:
         modules = [importlib.import_module(f"scipy.linalg.cython_{part}") for part in ("lapack", "blas")]
     except ImportError as error:
@@ -32,9 +32,9 @@ def require_lapack() -> None:
 
 
 def _thread_functions(path: str | None) -> tuple[int, int]:
-    """The functions of OpenBLAS, which SciPy's module was linked with, that tell and set how many threads it uses.
+    """The functions of OpenBLAS that get and set its number of threads, from the library of SciPy's module.
 
-    Their addresses, or zeros where it is another library.
+    Returns their addresses, or zeros for another library.
     """
     library = ctypes.CDLL(path) if path else None
     for prefix, suffix in _OPENBLAS if library else ():

@@ -1,9 +1,9 @@
-"""Measured plans: for each product of a program, how it is cut, found by trying. Before `compile`, which hands over how
-programs are compiled; after `cache`, which keeps what was found.
+"""Measured plans: for each product of a program, the fastest plan, found by trying. `compile` imports this module and
+passes functions that compile; `cache` keeps the results.
 
-With the setting `tuning` at "measure", a product that nobody has measured on this machine is compiled with each of the
-plans that the compiler proposes, and each is run on random operands. The winner is kept for all programs and processes:
-what was found once stays, so that results do. At "use" what was found is taken, and nothing is measured.
+With the setting `tuning` at "measure", an unmeasured product is compiled with each plan that the compiler proposes, and
+each is run on random operands. The fastest plan is kept for all programs and processes. It stays, so results do not
+change later. At "use", kept plans are used and nothing is measured.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from pycompiler.core.config.config import config
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.diagnostics import remarks
 
-# Seconds: of waiting until nothing else runs; of waiting for another thread's measuring.
+# Seconds: the maximum waits for an idle machine, and for another thread that measures.
 _MOST_WAITING, _MOST_QUEUEING = 0.5, 10.0
 
-# What one product takes: so many seconds, or so many runs if these take longer, but never more than so many seconds.
+# The limits for one product: this number of seconds, or of runs if these take longer, and the maximum of seconds.
 _USUAL_SECONDS, _LONG_RUNS, _MOST_SECONDS = 3.0, 16, 30.0
 
-# Runs of each plan; what one of them takes at least, as short ones are repeated; at what length the first one counts.
+# The runs of each plan; the minimum seconds of one sample (short runs are repeated); the length at which the first
+# run counts.
 _ROUNDS, _SAMPLE, _LONG = 9, 3e-4, 0.05
 
-# A plan is taken for so much of the time of the one that was the best before, and tried again below so much of the
-# time of the best.
+# A plan replaces the best one below this fraction of its time, and is measured further below this multiple of it.
 _BETTER, _CLOSE = 0.97, 1.15
 
-# Bytes of the operands and of the result.
+# The maximum bytes of the operands and of the result.
 _MOST_BYTES = 1 << 30
 
 _lock = threading.Lock()
 
 
 def _after_fork_in_child() -> None:
-    # Whoever held it is not there.
+    # The thread that held the lock does not exist in the child.
     global _lock
     _lock = threading.Lock()
 
@@ -56,16 +56,16 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 class Compiler(NamedTuple):
-    """What `compile` hands over."""
+    """The functions that `compile` passes."""
 
-    # The plans that are worth measuring for the one product of a graph.
+    # The plans to measure for the one product of a graph.
     propose: Callable[[Graph], Sequence[Plan]]
-    # The code of a graph whose equations, by id, have these plans.
+    # The code of a graph with these plans, by the ids of its equations.
     build: Callable[[Graph, Mapping[int, Plan]], Executable]
 
 
 class Tuning(NamedTuple):
-    """The plans of a graph's equations, by id, and what they are in one line, which is the same for the same plans."""
+    """The plans of a graph's equations, by id, and a line that identifies them."""
 
     plans: Mapping[int, Plan]
     summary: str
@@ -96,14 +96,14 @@ def tuning_of(graph: Graph, compiler: Compiler) -> Tuning:
 
 
 def _plan_of(product: Product, compiler: Compiler) -> Plan | None:
-    """What was found for a product, or is found now; None where nobody knows."""
+    """The plan that is known for a product, or that is measured now. None if there is none."""
     key = cache.plan_key(product.form, thread_count())
     if key is None:
         return None
     plan = cache.find_plan(key)
     if plan is not None or config.tuning != "measure":
         return plan
-    # Not for ever: the thread that measures may wait for a run that waits for this one.
+    # The wait has a limit: the measuring thread may wait for a run that waits for this thread.
     if not _lock.acquire(timeout=_MOST_QUEUEING):
         return _skipped(product, "another thread is measuring")
     lock = _lock
@@ -132,14 +132,14 @@ def _measured(product: Product, compiler: Compiler) -> _Found | None:
         return _skipped(product, "other computations are running")
     equation = id(graph.equations[-1])
     try:
-        # The operands are no transfers of the program.
+        # The transfers of the operands are not the program's.
         with config.override("transfer_guard_host_to_device", "allow"):
             trial = _Trial(closed, lambda plan: compiler.build(graph, {equation: plan} if plan else {}))
         winner = trial.winner(compiler.propose(graph))
     except MemoryError:
         return _skipped(product, "there is no memory for its operands")
     except Exception as error:
-        # Whatever is wrong is told with the user's line when the program itself is compiled.
+        # The compilation of the program itself reports the error, with the user's line.
         return _skipped(product, f"it failed: {error}")
     usual, best = trial.seconds[_shown({})], trial.seconds[_shown(winner)]
     if config.debug:
@@ -159,7 +159,7 @@ def _shown(plan: Plan) -> str:
 
 
 def _is_idle() -> bool:
-    """Whether nothing runs, or soon does not. What runs may be waiting for this thread, so nobody waits for it long."""
+    """Whether no run is in flight, after a short wait. A run may wait for this thread, so the wait is short."""
     end = time.monotonic() + _MOST_WAITING
     while not all(array.is_deleted() or array.is_ready() for array in list_arrays()):
         if time.monotonic() > end:
@@ -169,7 +169,7 @@ def _is_idle() -> bool:
 
 
 class _Trial:
-    """Runs of one program under several plans, on the same operands."""
+    """Runs of one program with several plans, on the same operands."""
 
     def __init__(self, closed: ClosedGraph, build: Callable[[Plan], Executable]) -> None:
         self._build = build
@@ -178,11 +178,11 @@ class _Trial:
         self._avals = list(closed.out_avals)
         self._end = 0.0
         self._built: dict[str, Executable] = {}
-        # Of one run, by plan.
+        # The seconds of one run, by plan.
         self.seconds: dict[str, float] = {}
 
     def winner(self, proposed: Sequence[Plan]) -> Plan:
-        """The plan that took the least time; the usual one, {}, unless another is clearly better."""
+        """The plan with the least time; the usual plan, {}, unless another is clearly better."""
         if not proposed:
             self.seconds[_shown({})] = 0.0
             return {}
@@ -190,7 +190,7 @@ class _Trial:
         ranked = sorted(proposed, key=self._time)
         best = Plan()
         for plan in ranked[:6]:
-            # One after the other: steps in different directions may help each other.
+            # Add one plan after another: changes of different parameters may help each other.
             if best and not best.keys() & plan.keys() and "strategy" not in best and "strategy" not in plan:
                 plan = best | plan
                 self._compare([best, plan])
@@ -202,8 +202,8 @@ class _Trial:
         return self.seconds.get(_shown(plan), float("inf"))
 
     def _compare(self, plans: Sequence[Plan]) -> None:
-        """Note the times of plans, side by side, so that what else the machine does meets all of them: after the first
-        round, only of those that are close."""
+        """Measure the times of plans in turn, so that other load on the machine affects all of them. After the first
+        round, only close plans are measured."""
         built: list[tuple[Plan, Callable[[], float]]] = []
         samples: dict[str, list[float]] = {}
         for plan in plans:
@@ -240,7 +240,7 @@ class _Trial:
             print(f"pycompiler: {_shown(plan)} can't be measured: {error}", file=sys.stderr)
 
     def _prepared(self, plan: Plan) -> tuple[Callable[[], float], float]:
-        """A function that runs a plan, and gives the seconds of one run; those of the first one."""
+        """A function that runs a plan and returns the seconds of one run, and the seconds of the first run."""
         shown = _shown(plan)
         if shown not in self._built:
             self._built[shown] = self._build(plan)
@@ -254,14 +254,14 @@ class _Trial:
 
         first = run(1)
         if first < _LONG:
-            # It was the first use of its code and of its memory.
+            # The first run included the first use of its code and memory.
             first = run(1)
         count = max(1, min(round(_SAMPLE / first), 1000))
         return lambda: run(count), first
 
 
 def _random(rng: np.random.Generator, aval: ShapedArray) -> Array:
-    """Numbers of which products have no special values."""
+    """Random numbers, without values that are special for products."""
     if aval.dtype.kind in "iu":
         values = rng.integers(0, 100, aval.shape, np.int64)
     else:

@@ -1,6 +1,6 @@
-"""What a compiled function needs of memory, and where its temporaries lie: `Compiled.memory_analysis()` gives it.
+"""The memory of a compiled function and the plan of its temporaries, as in `Compiled.memory_analysis()`.
 
-Under `stages`, which fills it in.
+`stages` fills in the objects of this module.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 
 class PlannedBuffer(NamedTuple):
-    """One temporary of a compiled function: where it lies in the arena, and when it is used.
+    """One temporary of a compiled function: its place in the arena, and its first and last use.
 
-    `first` and `last` number the operations of the function in the order in which they run; `type` is the buffer's, as
-    a memref of MLIR; `place` is "file:line" of the user's line that it was made for, empty where that is not known.
+    `first` and `last` number the operations of the function in execution order. `type` is the buffer's type, a memref
+    of MLIR. `place` is "file:line", the user's line that needs it, or empty if that is unknown.
     """
 
     offset: int
@@ -27,10 +27,10 @@ class PlannedBuffer(NamedTuple):
 
 @dataclass(frozen=True)
 class MemoryAnalysis:
-    """Sizes in bytes, under JAX's names; printed, it shows the plan of the temporaries too.
+    """Sizes in bytes, under JAX's names. The printed form also shows the plan of the temporaries.
 
-    Temporaries lie in one arena: those that are not used at the same time share its bytes. `alias_size_in_bytes` is
-    what the results take that are computed in the memory of donated arguments.
+    Temporaries lie in one arena. Those that are not live at the same time share bytes. `alias_size_in_bytes` is the
+    size of the results that are computed in the memory of donated arguments.
     """
 
     argument_size_in_bytes: int

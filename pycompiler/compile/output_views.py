@@ -1,8 +1,8 @@
-"""Which outputs of a graph are an input, or a part of one, looked at in another way: nothing is computed for them.
+"""Output views: the outputs of a graph that are an input, or a part of one. Nothing is computed for them.
 
-Before `compile`, which plans with it. Whether a view may be made is the runtime's rule (`_runtime.worth_viewing`, and
-at each call what the memory is): a small part would keep a large array alive, and is copied faster than it is proved
-to be free.
+`compile` plans with this module. The runtime decides whether a view may be made (`_runtime.worth_viewing`, and at each
+call by the kind of memory): a small part would keep a large array alive, and copying it is cheaper than proving that
+the memory is free.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from pycompiler._runtime import worth_viewing
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.tracing.graph import Atom, Equation, Graph, Literal, Var
 
-# An input of a graph, by number, and the byte of it at which a part begins.
+# An input of a graph, by number, and the byte offset of a part in it.
 Part = tuple[int, int]
 
 
 def _whole(equation: Equation) -> int | None:
-    """The bytes of the operand, in their order."""
+    """All bytes of the operand, in their order."""
     given, made = equation.inputs[0].aval, equation.outputs[0].aval
     return 0 if given.nbytes == made.nbytes else None
 
 
 def _converted(equation: Equation) -> int | None:
-    """A conversion to the dtype that it is of, which changes the weakness alone."""
+    """A conversion to the operand's own dtype, which changes only the weak type."""
     return 0 if equation.inputs[0].aval.dtype == equation.outputs[0].aval.dtype else None
 
 
 def _transposed(equation: Equation) -> int | None:
-    """Dimensions that are moved, but for those of one element, none past another."""
+    """A transposition that keeps the order of all dimensions except those of one element."""
     shape = equation.inputs[0].aval.shape
     kept = [axis for axis in equation.params["permutation"] if shape[axis] != 1]
     return 0 if kept == sorted(kept) else None
 
 
 def _sliced(equation: Equation) -> int | None:
-    """A slice that is one run of elements: one place in the first dimensions, a range in one, all of the others."""
+    """A slice of contiguous elements: single indices in the first dimensions, a range in one, all of the others."""
     aval = equation.inputs[0].aval
     starts, limits, strides = (equation.params[name] for name in ("start_indices", "limit_indices", "strides"))
     sizes = equation.outputs[0].aval.shape
@@ -49,7 +49,7 @@ def _sliced(equation: Equation) -> int | None:
     return sum(start * math.prod(aval.shape[axis + 1 :]) for axis, start in enumerate(starts)) * aval.dtype.itemsize
 
 
-# By the name of a primitive: at which byte of its operand the result begins, None where that is no part of it.
+# By primitive: the byte offset of the result in its operand. None if the result is no part of it.
 _STEPS: dict[str, Callable[[Equation], int | None]] = {
     "bitcast": _whole,
     "convert": _converted,
@@ -61,7 +61,7 @@ _STEPS: dict[str, Callable[[Equation], int | None]] = {
 
 
 class _Ways:
-    """The ways from the values of a graph to its inputs; what every value is made by is found once."""
+    """The ways from the values of a graph to its inputs. The equation that makes each value is found once."""
 
     def __init__(self, graph: Graph) -> None:
         self.inputs = {var: number for number, var in enumerate(graph.inputs)}
@@ -69,7 +69,7 @@ class _Ways:
         self._called: dict[int, _Ways] = {}
 
     def part(self, atom: Atom) -> Part | None:
-        """The part of an input of the graph that a value of it is."""
+        """The part of a graph input that a value is, or None."""
         offset = 0
         while not isinstance(atom, Literal) and atom not in self.inputs:
             equation = self._producers.get(atom)
@@ -95,9 +95,9 @@ class _Ways:
 
 
 def find_output_views(graph: Graph) -> dict[Var, Part]:
-    """The outputs that are to be views of inputs: the input by number, and at which byte.
+    """The outputs that become views of inputs: the input by number, and the byte offset.
 
-    None of a graph with symbols: whether a part is one run of bytes, and where it begins, depends on their sizes.
+    A graph with symbols has none: whether a part is contiguous, and its offset, depend on the sizes.
     """
     found: dict[Var, Part] = {}
     if not all(var.aval.is_concrete for var in graph.inputs):

@@ -1,4 +1,4 @@
-"""What of a graph has to be computed, and where each of its outputs comes from. Before `compile`, which compiles it."""
+"""The plan of a graph: the part to compute, and the source of each output. `compile` imports this module."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_de
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.core.types.aval import same_type
 
-# Smaller results are allocated faster than their memory is proved to be free.
+# The minimum bytes of a result in donated memory. Allocating smaller ones is cheaper than proving memory free.
 _WORTH_ALIASING = 4096
 
-# Where an output comes from, as `CompiledCall` takes it.
+# The source of an output, in the form of `CompiledCall`.
 Output = (
     tuple[Literal["result", "arg"], int]
     | tuple[Literal["const"], Array]
@@ -31,22 +31,22 @@ Output = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What of a graph has to be computed, and where each output comes from.
+    """The part of a graph to compute, and the source of each output.
 
-    `graph` has only the inputs that are used (`used`, by number), the constants that are used, and only the outputs
-    that are neither inputs, nor parts of them, nor constants, each once; it is None when nothing has to be computed.
+    `graph` has only the used inputs (`used`, by number) and the used constants. Its outputs are each present once, and
+    are neither inputs, nor parts of inputs, nor constants. `graph` is None if nothing has to be computed.
     """
 
     graph: Graph | None
     used: tuple[int, ...]
     consts: tuple[Array, ...]
     outputs: tuple[Output, ...]
-    # Those of the graph's symbols, where the plan is of one call.
+    # The sizes of the graph's symbols, if the plan is for one call.
     sizes: Sizes | None = None
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Those whose sizes what is computed is given, in the order of their numbers."""
+        """The names of the symbols whose sizes the computation takes, in the order of their numbers."""
         return (
             tuple([symbol.name for symbol in symbols_of([var.aval for var in self.graph.inputs])]) if self.graph else ()
         )
@@ -57,7 +57,7 @@ class Plan:
 
     @property
     def result_avals(self) -> tuple[ShapedArray, ...]:
-        """Of what is computed."""
+        """The avals of the computed results."""
         if not self.graph:
             return ()
         avals = [atom.aval for atom in self.graph.outputs]
@@ -65,7 +65,7 @@ class Plan:
 
     @property
     def returned(self) -> set[int]:
-        """The inputs whose memory outputs have."""
+        """The inputs whose memory outputs share."""
         passed = {output[1] for output in self.outputs if output[0] == "arg"}
         return passed | {output[1][0] for output in self.outputs if output[0] == "view"}
 
@@ -75,11 +75,11 @@ class Plan:
 
 
 def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:
-    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs; when
-    `viewing`, parts of inputs too.
+    """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs, and parts of
+    inputs if `viewing`.
 
-    None is split off where the function waits for effects: their failure is that of every result. With `keep_unused`,
-    the inputs that are not used are inputs of what is compiled all the same.
+    Nothing is split off if the function waits for effects: their failure must fail every result. With `keep_unused`,
+    unused inputs remain inputs of the compiled code.
     """
     graph = closed.graph
     inputs = {var: index for index, var in enumerate(graph.inputs)}
@@ -114,7 +114,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
 
 
 def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
-    """The inputs that are used, and those that are the only ones to say the size of a symbol."""
+    """The used inputs, and the inputs that alone determine the size of a symbol."""
     avals = [var.aval for var in graph.inputs]
     if all(aval.is_concrete for aval in avals):
         return used
@@ -128,7 +128,7 @@ def _with_symbols(graph: Graph, used: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _constant(value: Any, aval: ShapedArray) -> Array:
-    """A constant of a graph on the device: the program may delete, or donate, its own array without changing it."""
+    """A constant of a graph on the device. If the program deletes or donates its own array, this one stays."""
     array = to_array(value, aval)
     return share(array) if array is value else array
 
@@ -141,8 +141,8 @@ def to_array(value: Any, aval: ShapedArray) -> Array:
 
 
 def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
-    """Results, and for each the donated input of what is computed whose memory it may take: the first of its shape and
-    dtype that is not returned."""
+    """Pairs of a result and the donated input whose memory it may take: the first with its shape and dtype that is not
+    returned."""
     returned = plan.returned
     inputs = plan.graph.inputs if plan.graph else ()
     free = [
@@ -160,9 +160,9 @@ def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
-    """Which results take the memory of which donated inputs: those that are worth it."""
+    """Pairs of results and donated inputs whose memory they take, if it is large enough."""
     avals = plan.result_avals
-    # Of symbolic sizes, the large ones count.
+    # Symbolic sizes count as large.
     return tuple(
         [
             (result, number)
@@ -173,7 +173,7 @@ def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
 
 
 def taken(plan: Plan, donated: Sequence[int]) -> tuple[int, ...]:
-    """The donated inputs, by number, that a call takes: those whose memory an output has, or a result may take. The
-    others stay as they are."""
+    """The numbers of the donated inputs that a call takes: an output shares their memory, or a result may take it.
+    Other donated inputs stay alive."""
     kept = plan.returned | {plan.used[number] for _, number in _matches(plan, donated)}
     return tuple([number for number in donated if number in kept])

@@ -1,7 +1,7 @@
-"""Kernels that the build compiled: which graphs they compute, so that nothing is compiled for these.
+"""Kernels that the build compiled, and the graphs that they compute without compilation.
 
-Before `compile`, which asks here first for what is evaluated eagerly: one elementwise operation on arrays of one shape
-and scalars, as the operators of arrays make them.
+`compile` looks here first for graphs of eager evaluation: one elementwise operation on arrays of one shape and scalars,
+as the operators of arrays make them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DTYPES = (dtypes.float32, dtypes.int32)
 
 
 class _Operand(NamedTuple):
-    """An input of the graph, by number, as it was given."""
+    """An input of the graph, by number, with its type before conversion."""
 
     number: int
     scalar: bool
@@ -25,8 +25,8 @@ class _Operand(NamedTuple):
 
 
 def prebuilt_executable(graph: Graph, name: str) -> Executable | None:
-    """What computes a graph, if a kernel of the build does: an operation on its inputs, on which scalars are converted
-    and broadcast, arrays converted."""
+    """The prebuilt executable for a graph, or None. A prebuilt kernel computes one operation on its inputs, with
+    scalars converted and broadcast, and arrays converted."""
     if graph.constvars or len(graph.outputs) != 1 or len(graph.equations) > 5 or not graph.equations:
         return None
     *leading, last = graph.equations
@@ -42,7 +42,7 @@ def prebuilt_executable(graph: Graph, name: str) -> Executable | None:
 
 
 def _operands(graph: Graph, leading: list[Equation], last: Equation, shape: tuple[Any, ...]) -> list[_Operand] | None:
-    """The operands of the last equation; None unless the others convert and broadcast inputs for it."""
+    """The operands of the last equation. None unless the other equations convert and broadcast inputs for it."""
     made: dict[Atom, _Operand] = {
         var: _Operand(number, var.aval.shape == (), var.aval.dtype) for number, var in enumerate(graph.inputs)
     }
@@ -62,8 +62,7 @@ def _operands(graph: Graph, leading: list[Equation], last: Equation, shape: tupl
 
 
 def _keeps(equation: Equation, source: _Operand) -> bool:
-    """Whether an equation is among what a kernel does to its operands: one conversion from what was given, and a
-    broadcast of a scalar."""
+    """Whether a kernel can apply an equation to its operand: one conversion of an input, or a broadcast of a scalar."""
     given, made = equation.inputs[0].aval, equation.outputs[0].aval
     if equation.primitive.name == "convert":
         return given.dtype == source.given

@@ -1,8 +1,8 @@
-"""The products of a graph that are worth measuring: matrix products and convolutions, each in a form by which other
-programs and processes know it. Before `measure`.
+"""The products of a graph that can be measured: matmuls and convolutions, in a form that identifies them across
+programs and processes. `measure` imports this module.
 
-A form is what code is generated for: the operation, its parameters, and its operands, which may be transposed on their
-way to it, as the compiler reads them in their own order.
+A form has everything that code generation depends on: the operation, its parameters, and its operands. An operand may
+be transposed before its use, because the compiler reads operands in their own order.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from pycompiler.core.types.aval import short
 from pycompiler.ops.contraction import dot_general
 from pycompiler.ops.convolution import conv_general_dilated
 
-# Multiply-adds. Less takes about as long as a call does.
+# The minimum of multiply-adds. Smaller products take about as long as a call.
 _LEAST_TERMS = 32**3
 
-# Those of complex numbers become several; other integers are left to loops.
+# The dtypes of measured products. Complex products become several products; other integers use loops.
 _DTYPES = frozenset({dtypes.float32, dtypes.float64, dtypes.bfloat16, dtypes.float16, dtypes.int8, dtypes.uint8})
 
 
 class Operand(NamedTuple):
-    """An array as it lies in memory, and how it is transposed before it is used."""
+    """An array as it lies in memory, and its transposition before use."""
 
     aval: ShapedArray
     permutation: tuple[int, ...] | None
 
 
 class Product(NamedTuple):
-    """One operation, apart from the program that it is in."""
+    """One operation, independent of its program."""
 
     primitive: Primitive
     params: tuple[tuple[str, Any], ...]
@@ -48,7 +48,7 @@ class Product(NamedTuple):
 
     @property
     def form(self) -> str:
-        """One line that says all."""
+        """All of it in one line."""
         operands = [
             short(operand.aval) + (f" transposed {operand.permutation}" if operand.permutation else "")
             for operand in self.operands
@@ -58,11 +58,11 @@ class Product(NamedTuple):
 
     @property
     def title(self) -> str:
-        """For people who know which product it is."""
+        """A short description, for messages."""
         return f"{self.primitive.name}({', '.join(short(operand.aval) for operand in self.operands)})"
 
     def graph(self) -> ClosedGraph:
-        """A program that computes this and nothing else."""
+        """A program that computes only this product."""
 
         def compute(*operands: Any) -> Sequence[Any]:
             given = [
@@ -96,7 +96,7 @@ def products_of(graph: Graph) -> dict[int, Product]:
 
 
 def _inner(equation: Equation) -> Iterator[ClosedGraph]:
-    """The graphs that emission reads."""
+    """The inner graphs that emission reads."""
     names = READ.get(equation.primitive, equation.params.keys())
     for name in names:
         value = equation.params[name]
@@ -126,7 +126,7 @@ def _operand(atom: Atom, made_by: dict[Atom, Equation]) -> Operand:
 
 
 def _terms(equation: Equation) -> int:
-    """Multiply-adds, of a convolution without groups."""
+    """The number of multiply-adds. For a convolution, without regard to groups."""
     lhs, rhs = (atom.aval for atom in equation.inputs)
     if equation.primitive is dot_general:
         terms = math.prod(lhs.shape[dim] for dim in equation.params["lhs_contracting"])

@@ -1,7 +1,7 @@
-"""What code is compiled for: the processor of this machine, or a GPU. Before `compile`; after it: those who call it.
+"""The target of compiled code: the processor of this machine, or a GPU. `compile` and its callers import this module.
 
-Code runs on every device of its target. Which device a call runs on is the runtime's to say, when it is made; who
-compiles asks here for what to begin with.
+Code runs on every device of its target. The runtime decides the device when a call is made. This module gives the
+target to compile for first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycompiler._runtime import Array, Device, default_device, devices
 class Target:
     """This machine's processor, or the GPUs of a compute capability ("9.0").
 
-    The emulated GPU of the tests runs kernels that are compiled for the processor. Code may call the libraries.
+    The tests' emulated GPU runs kernels compiled for the processor. `libraries` are those that the code may call.
     """
 
     capability: str = ""
@@ -40,7 +40,7 @@ HOST = Target()
 
 @functools.cache
 def target_of(device: Device) -> Target:
-    """That of a device."""
+    """The target of a device."""
     return Target(device.compute_capability, device.device_kind.startswith("Emulated"))
 
 
@@ -53,8 +53,8 @@ def device_of(target: Target) -> Device:
 
 
 def expected_target(leaves: Iterable[Any], named: Device | None = None) -> Target:
-    """Of the device on which a call with these leaves is expected to run: `named` if the function says one, else where
-    an array was put, else the default one."""
+    """The target of the expected device of a call with these leaves: `named` if the function names one, else the device
+    of an array, else the default one."""
     if named is None:
         for leaf in leaves:
             if type(leaf) is Array and leaf.committed and isinstance(leaf.device, Device):

@@ -1,1 +1,1 @@
-"""Tracing, graphs and their interpreters. Before it: `_runtime` (avals, trees, the current trace); after it: `ops`."""
+"""Tracing, graphs and their interpreters. Imports `_runtime` (avals, trees, the current trace); `ops` imports it."""

@@ -1,4 +1,4 @@
-"""Caches that keep what was used last, and make each thing once however many threads ask for it."""
+"""Caches that keep recently used values. Each value is made once, also if several threads request it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _V = TypeVar("_V")
 
 
 class Cache(Generic[_V]):
-    """At most `limit()` values by key. What was not asked for during the last half of as many additions goes first.
+    """At most `limit()` values by key. Values without a request during the last half of as many additions go first.
 
-    Two generations: a value that is found in the old one moves to the young one; when that is half the limit, the old
-    one is dropped and the young one takes its place. So a hit among the young is one look into a dict.
+    The cache has two generations. A value found in the old one moves to the young one. When the young one has half the
+    limit, the old one is dropped and the young one becomes the old one. So a hit in the young one is one dict lookup.
     """
 
     __slots__ = ("__weakref__", "_limit", "_lock", "_old", "_pending", "_young")
@@ -25,7 +25,7 @@ class Cache(Generic[_V]):
         self._limit = limit
         self._young: dict[Hashable, _V] = {}
         self._old: dict[Hashable, _V] = {}
-        # Reentrant: comparing keys and dropping values may run code of the user.
+        # Reentrant: comparisons of keys and the end of values may run code of the user.
         self._lock = threading.RLock()
         self._pending: dict[Hashable, list[Any]] = {}
         _caches.add(self)
@@ -42,7 +42,7 @@ class Cache(Generic[_V]):
         return value
 
     def put(self, key: Hashable, value: _V) -> None:
-        """Keep a value, which is not None."""
+        """Keep a value. It must not be None."""
         with self._lock:
             dropped = self._old
             if len(self._young) >= max(self._limit() // 2, 1) and key not in self._young:
@@ -50,12 +50,12 @@ class Cache(Generic[_V]):
             else:
                 dropped = None
             self._young[key] = value
-        # Outside of the lock: the end of what goes may run code of the user.
+        # Outside of the lock: the end of a dropped value may run code of the user.
         del dropped
 
     @contextlib.contextmanager
     def making(self, key: Hashable) -> Generator[None]:
-        """Held by the one thread that makes the value of this key; the others wait, and find it afterwards."""
+        """A context for the one thread that makes the value of this key. Other threads wait, then find the value."""
         with self._lock:
             entry = self._pending.setdefault(key, [threading.RLock(), 0])
             entry[1] += 1
@@ -79,7 +79,7 @@ class Cache(Generic[_V]):
         return len(self._young) + len(self._old)
 
     def forget_threads(self) -> None:
-        """In a forked process: who held a lock, or was making something, is not there."""
+        """Reset locks and pending keys in a forked process: their threads do not exist there."""
         self._lock = threading.RLock()
         self._pending = {}
 

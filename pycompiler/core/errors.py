@@ -1,7 +1,7 @@
-"""The error classes of the package, each with the reader's next step in its docstring, and a page of its own.
+"""The error classes of the package. Each docstring has the reader's next step, and some classes have a page.
 
-The messages are composed where the fact is known (`trace` knows the argument that a tracer came from); a class here
-only says what kind of mistake it was, and ends each message with where its page is (`pycompiler.errors` has them).
+Messages are composed at the code that knows the facts: `trace` knows the argument that a tracer came from. A class
+states the kind of mistake, and ends each message with the command that prints its page (`pycompiler.errors`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ __all__ = [
 
 
 class ArgumentError(ValueError, TypeError):
-    """Shapes or dtypes of arrays that do not fit: a ValueError where NumPy has one and a TypeError where jax has one,
-    and the other way round, so that a program that was written for either catches it. Its message says all."""
+    """Shapes or dtypes of arrays that do not fit. The class is a ValueError and a TypeError, because NumPy raises one
+    where jax raises the other. A program written for either library catches it. The message states the details."""
 
 
 class AxisError(ArgumentError, IndexError):
-    """A dimension that is not there: NumPy's AxisError is a ValueError and an IndexError; in jax.lax it is a
+    """A dimension that does not exist. NumPy's AxisError is a ValueError and an IndexError; jax.lax raises a
     TypeError."""
 
 
 class ExplainedError(Exception):
-    """An error whose class has a page: what raises it, and what to write instead."""
+    """An error whose class has a page: its causes, and the code to write instead."""
 
     def __str__(self) -> str:
         name = next(kind.__name__ for kind in type(self).__mro__ if kind.__name__ in __all__)
@@ -82,10 +82,10 @@ class ExecutionError(ExplainedError, RuntimeError):
 
 
 class MLIRError(ExplainedError):
-    """What MLIR reported of a module: it can't be parsed, does not verify, or a pass failed.
+    """MLIR reported an error about a module: it can't be parsed, does not verify, or a pass failed.
 
-    `message`, `file`, `line` and `column` are of the first error (None when it has no place in a file), `notes` are its
-    notes, `error_diagnostics` are all errors.
+    `message`, `file`, `line` and `column` describe the first error (None when it has no place in a file), `notes` are
+    its notes, `error_diagnostics` are all errors.
     """
 
     message: str

@@ -1,6 +1,6 @@
-"""What Python does, said to the runtime's recorder: tracing, compiling, and what the user marks (`profiler`).
+"""Events of Python for the runtime's recorder: tracing, compiling, and scopes that the user marks (`profiler`).
 
-While nothing records, a scope costs two calls; see runtime/include/runtime/Profile.h for what the runtime says itself.
+While nothing records, a scope costs two calls. runtime/include/runtime/Profile.h lists the runtime's own events.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from pycompiler._runtime import is_profiling, profile_now, record_span
 
 @functools.cache
 def _json() -> Any:
-    # Nothing else of the package needs it when it is imported.
+    # Imported late: nothing else of the package needs json at import.
     return importlib.import_module("json")
 
 
-# Names of the threads that said something: a thread may have ended when they are asked for.
+# Names of the threads that recorded events. A thread may end before the names are read.
 _thread_names: dict[int, str] = {}
 
 
 def thread_names() -> dict[int, str]:
-    """By the system's ids, of the threads that run, and of those that said something since this was called last."""
+    """By system id, the names of running threads, and of threads that recorded events since the last call."""
     names = {**_thread_names, **{thread.native_id or 0: thread.name for thread in threading.enumerate()}}
     _thread_names.clear()
     return names
 
 
 def record(kind: str, name: str, start: int, end: int, **details: Any) -> None:
-    """Say what this thread did between two times of `profile_now`. Details that JSON does not know are shown by str."""
+    """Record an action of this thread between two times of `profile_now`. Details unknown to JSON become text."""
     members = _json().dumps(details, default=str)[1:-1] if details else ""
     _thread_names[threading.get_native_id()] = threading.current_thread().name
     record_span(kind, name, start, end, members)
 
 
 class Scope:
-    """A context manager: what this thread does meanwhile is one event. It may be entered again once it was left."""
+    """A context manager that records its block as one event. It can be entered again after it was left."""
 
     __slots__ = ("_start", "details", "kind", "name")
 

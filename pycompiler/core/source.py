@@ -1,7 +1,7 @@
-"""Where in the user's program something happened: found in one walk over the stack, and read only when it is printed.
+"""Places in the user's program. One walk over the stack finds a place; it is resolved only when it is printed.
 
-Every equation of a graph holds a `Source`; errors open with one. Frames of this package, and of the few modules of
-others that call back into it, are never the user's.
+Every equation of a graph holds a `Source`, and errors begin with one. Frames of this package are never the user's, and
+neither are those of the few other modules that call back into it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _internal: dict[str, bool] = {}
 
 
 def is_internal(filename: str) -> bool:
-    """Whether `filename` belongs to the package (or to NumPy, functools, contextlib), and not to its user."""
+    """Whether `filename` belongs to the package (or to NumPy, functools, contextlib), not to the user."""
     known = _internal.get(filename)
     if known is None:
         known = filename.startswith(_ROOTS) or filename in _FILES
@@ -36,23 +36,23 @@ def is_internal(filename: str) -> bool:
     return known
 
 
-# Where Python's own modules are.
+# The folder of Python's own modules.
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = os.path.join(_LIBRARY, "site-packages") + os.sep
 
 
 def is_users(filename: str) -> bool:
-    """Whether `filename` is of the user's program: not the package's, and none that Python brings."""
+    """Whether `filename` belongs to the user's program: not to the package, and not to Python's library."""
     if is_internal(filename) or filename.startswith("<frozen "):
         return False
     return not filename.startswith(_LIBRARY) or filename.startswith(_INSTALLED)
 
 
 class Source:
-    """One place in the user's code: a code object and the offset of an instruction, resolved when it is read.
+    """A place in the user's code: a code object and the offset of an instruction, resolved when it is read.
 
-    `backward` when what happened there belongs to the backward pass of that line; `scope` are the names that the user
-    gave to what was running (`named_scope`).
+    `backward` marks the backward pass of the line. `scope` has the names that the user gave to the running code
+    (`named_scope`).
     """
 
     __slots__ = ("_reverse", "backward", "code", "lasti", "scope")
@@ -65,7 +65,7 @@ class Source:
         self._reverse: Source | None = None
 
     def reverse(self) -> Source:
-        """The place of this line's backward pass."""
+        """The place for the backward pass of this line."""
         if self.backward:
             return self
         if self._reverse is None:
@@ -78,7 +78,7 @@ class Source:
 
     @property
     def function(self) -> str:
-        """`loss`, `Model.loss`: without the functions that it was defined in."""
+        """`loss`, `Model.loss`: the name without the enclosing functions."""
         return _short_name(self.code.co_qualname)
 
     def _position(self) -> tuple[int, int | None, int | None]:
@@ -94,11 +94,11 @@ class Source:
 
     @property
     def column(self) -> int:
-        """The column, from 1, as compilers count; 1 where it is not known."""
+        """The column, from 1, as compilers count. 1 if it is unknown."""
         return (self._position()[1] or 0) + 1
 
     def excerpt(self) -> str:
-        """The line of code with a marker under the expression, or nothing when the file can't be read."""
+        """The line of code with a marker under the expression. Empty when the file can't be read."""
         line, column, end_column = self._position()
         raw = linecache.getline(self.file, line).rstrip("\n")
         text = raw.strip()
@@ -120,7 +120,7 @@ class Source:
         return f"{self.file}:{self.line} ({self.function}{scope})"
 
     def describe(self) -> str:
-        """The place and, below it, the line of code: how every error about the user's code opens."""
+        """The place and, below it, the line of code. Every error about the user's code begins with this text."""
         excerpt = self.excerpt()
         return f"{self}\n{excerpt}" if excerpt else str(self)
 
@@ -130,7 +130,7 @@ class _Override(threading.local):
     scope: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        # By the offset of an instruction, the place that was found last.
+        # The last place found, by the offset of an instruction.
         self.last: dict[int, Source] = {}
 
 
@@ -138,12 +138,12 @@ _override = _Override()
 
 
 def user_source() -> Source | None:
-    """The innermost frame of the user, or the place that an interpreter is replaying (`swap_source`)."""
+    """The place of the user's innermost frame, or the place that an interpreter replays (`swap_source`)."""
     return _override.source or user_frame_source()
 
 
 def user_frame_source() -> Source | None:
-    """The innermost frame of the user, whatever is being replayed; None when there is none (a bare thread)."""
+    """The place of the user's innermost frame, even during a replay. None without a frame (a bare thread)."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     known = _internal
     while frame is not None:
@@ -153,7 +153,7 @@ def user_frame_source() -> Source | None:
             internal = is_internal(code.co_filename)
         if not internal:
             lasti = frame.f_lasti
-            # The same operation of a loop: one object stands for all of its passes.
+            # An operation in a loop has one object for all iterations.
             last = _override.last.get(lasti)
             scope = _override.scope
             if last is None or last.code is not code or last.scope is not scope:
@@ -163,20 +163,20 @@ def user_frame_source() -> Source | None:
     return None
 
 
-# The code of the functions that users call.
+# The code objects of public functions.
 _public: set[types.CodeType] = set()
 
 
 def publish(function: Callable[..., object]) -> None:
-    """Say that a function is one that users call, for `is_users_call`; its decorators are no part of it."""
+    """Register a public function for `is_users_call`, without its decorators."""
     inner: object = inspect.unwrap(function)
     if isinstance(inner, types.FunctionType):
         _public.add(inner.__code__)
 
 
 def is_users_call() -> bool:
-    """Whether the innermost public function that runs is the one that the user called, and no part of another of which
-    it is composed. It walks over the stack."""
+    """Whether the user called the innermost running public function directly. If another public function is composed of
+    it, the answer is no. The function walks over the stack."""
     frame, calls = sys._getframe(1), 0  # pyright: ignore[reportPrivateUsage]
     while frame is not None and is_internal(frame.f_code.co_filename):
         calls += frame.f_code in _public
@@ -187,7 +187,7 @@ def is_users_call() -> bool:
 
 
 def swap_source(source: Source | None) -> Source | None:
-    """Make `source` the place of what is recorded from now on in this thread; gives the one before back."""
+    """Set the place of everything that this thread records from now on. Returns the previous place."""
     previous = _override.source
     _override.source = source
     return previous
@@ -195,7 +195,7 @@ def swap_source(source: Source | None) -> Source | None:
 
 @contextlib.contextmanager
 def lines_of(function: object) -> Generator[None]:
-    """While a function of the user runs that an interpreter calls, places are its own lines, and not the replayed."""
+    """A context for a user's function that an interpreter calls: places are its own lines, not the replayed place."""
     code = getattr(function, "__code__", None)
     if not isinstance(code, types.CodeType) or is_internal(code.co_filename):
         yield
@@ -209,7 +209,7 @@ def lines_of(function: object) -> Generator[None]:
 
 @contextlib.contextmanager
 def named(name: str) -> Generator[None]:
-    """What is recorded while the block runs is said to be in `name`."""
+    """A context that adds `name` to the scope of everything recorded."""
     before, _override.scope = _override.scope, (*_override.scope, name)
     try:
         yield
@@ -218,7 +218,7 @@ def named(name: str) -> Generator[None]:
 
 
 def function_location(fun: object) -> str:
-    """`divide (model.py:12)`: a function by its name and the place of its definition, as far as they can be had."""
+    """`divide (model.py:12)`: a function's name and the place of its definition, as far as they are available."""
     while isinstance(fun, functools.partial):
         fun = fun.func  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     fun = getattr(fun, "__wrapped__", fun)
@@ -234,7 +234,7 @@ def _short_name(qualified: str) -> str:
 
 
 def warn(message: str, category: type[Warning] = UserWarning, source: Source | None = None) -> None:
-    """Warn at the user's line, once for each place whatever the filters are."""
+    """Warn at the user's line, once for each place, for any filters."""
     source = source or user_frame_source()
     if source is None:
         warnings.warn(message, category, stacklevel=3)
@@ -245,12 +245,12 @@ def warn(message: str, category: type[Warning] = UserWarning, source: Source | N
         _warned.add(place)
 
 
-# What has been warned of: file, line, message. A warning that a filter made an error is not among them.
+# The emitted warnings: file, line, message. A warning that a filter turned into an error is not among them.
 _warned: set[tuple[str, int, str]] = set()
 
 
 def without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """`traceback` with the frames of this package taken out."""
+    """`traceback` without the frames of this package."""
     kept: list[types.TracebackType] = []
     while traceback is not None:
         if not is_internal(traceback.tb_frame.f_code.co_filename):
@@ -263,7 +263,7 @@ def without_own_frames(traceback: types.TracebackType | None) -> types.Traceback
 
 
 def hide_own_frames(traceback: types.TracebackType | None) -> None:
-    """Mark the frames of this package for those who show tracebacks (IPython, pytest) and leave marked ones out."""
+    """Mark the frames of this package, so that tools that honour the mark (IPython, pytest) leave them out."""
     while traceback is not None:
         if is_internal(traceback.tb_frame.f_code.co_filename):
             traceback.tb_frame.f_locals["__tracebackhide__"] = True

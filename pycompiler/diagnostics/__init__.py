@@ -1,1 +1,1 @@
-"""What a program is told of itself: checks while it runs, drawings, pictures, the environment. Above `cache`."""
+"""Information for a program about itself: checks at run time, drawings, pictures, the environment. Imports `cache`."""

@@ -1,7 +1,7 @@
-"""`debug_nans` and `debug_infs`: the results of each compiled call are looked at, and where one has a nan, what was
-compiled is run again step by step until the first nan appears, inside loops and nested calls too.
+"""`debug_nans` and `debug_infs`: they check the results of each compiled call. If a result has a nan, the graph is run
+again step by step until the first nan appears, also inside loops and nested calls.
 
-After `compile`; before `eager` and `jit`, which serve calls this way while a check is on.
+`eager` and `jit`, which serve calls through it while a check is on, import this module.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pycompiler.diagnostics.manual_steps import OnDevices
 
 @dataclass(frozen=True)
 class NonFiniteCheck:
-    """What is looked for."""
+    """The values that a check looks for."""
 
     nans: bool
     infs: bool
 
     def fault(self, x: Any) -> str | None:
-        """What is wrong with a value, if anything: `has a nan at [1]`."""
+        """The fault of a value, or None: `has a nan at [1]`."""
         if not dtypes.is_inexact(get_aval(x).dtype):
             return None
         value = np.asarray(x)
@@ -42,7 +42,7 @@ class NonFiniteCheck:
 
 
 def are_enabled() -> bool:
-    """Whether something is looked at."""
+    """Whether any check is on."""
     return config.debug_nans or config.debug_infs or config.debug_key_reuse
 
 
@@ -52,7 +52,7 @@ def call_checked(
     leaves: Sequence[Any],
     names: Callable[[], Sequence[str]] | None = None,
 ) -> Any:
-    """The results of a compiled graph for these arrays, under the checks that are on."""
+    """The results of a compiled graph for these arrays, with the enabled checks."""
     if config.debug_nans or config.debug_infs:
         inner = call
         call = lambda *leaves: run(graph, inner, leaves, names)  # noqa: E731
@@ -67,11 +67,11 @@ def run(
 ) -> Any:
     """The results of a compiled graph for these arrays. Raises FloatingPointError when they have a nan (or infinity).
 
-    The message names the primitive that made it and the user's line: that of the equation, or, where the graph does not
-    know it, the one that is running now. `names` gives the names of the arguments.
+    The message names the primitive that made it and the user's line. If the graph has no line for the equation, it is
+    the line that is running now. `names` gives the names of the arguments.
     """
     look = NonFiniteCheck(config.debug_nans, config.debug_infs)
-    # The check of what is compiled inside of it comes from the replay.
+    # The replay checks inner calls, so their own checks are off.
     with config.override("debug_nans", False), config.override("debug_infs", False):
         results = call(*leaves)
         faults = [look.fault(leaf) for leaf in tree_leaves(results)]
@@ -84,24 +84,24 @@ def run(
                 replay.arguments[id(leaf)] = names()[index] if names else f"number {index}"
         replay.graph(graph, leaves, [fault is not None for fault in faults])
         replay.graph(graph, leaves, [True] * len(faults))
-    # The steps alone do not show it: compiled as a whole they round differently, or an argument is a result.
+    # The steps do not reproduce the fault: the compiled whole rounds differently, or an argument is a result.
     what = next(fault for fault in faults if fault)
     raise FloatingPointError(f"{place.describe() if place else 'no place is known'}\na result {what}.")
 
 
 class _Replay:
-    """Runs graphs step by step, and raises at the first step that gives a fault."""
+    """Runs graphs step by step, and raises at the first step with a fault."""
 
     def __init__(self, look: NonFiniteCheck, place: Source | None) -> None:
         self.look = look
         self.place = place
-        # Of the outermost graph, those that have a fault: id -> name.
+        # The arguments of the outermost graph that have a fault: id -> name.
         self.arguments: dict[int, str] = {}
-        # What the step that is run is inside of: `iteration 3 of while`.
+        # The enclosing operations of the current step: `iteration 3 of while`.
         self.inside: list[str] = []
 
     def graph(self, closed: ClosedGraph, args: Sequence[Any], keep: Sequence[bool] | None = None) -> list[Any]:
-        """The results, those that are kept."""
+        """The kept results."""
         graph = eliminate_dead_code(closed.graph, keep)
         values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
         values.update(zip(graph.inputs, args, strict=True))
@@ -151,14 +151,15 @@ class _Replay:
             lines.append(f"Its operands have none: {', '.join(shown)}.")
         if backward and not faults:
             lines.append(
-                "What to do: keep the value where the derivative does not exist out of it, by a `where` inside."
+                "What to do: where the derivative does not exist, replace the operand by a `where` before the "
+                "operation."
             )
         return "\n".join(lines)
 
-    # What is inside of a primitive that holds graphs: it is run as its compiled form runs it.
+    # The inner graphs of a primitive. Each runs as in its compiled form.
 
     def parts(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
-        """A graph of just these operands is run."""
+        """Run a graph of exactly these operands."""
         for value in params.values():
             if isinstance(value, ClosedGraph) and len(value.in_avals) == len(operands):
                 shown = params.get("name")
@@ -197,7 +198,7 @@ class _Replay:
             carry = results[: len(carry)]
 
     def shard_map(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
-        """Each step is a program of all devices, as collectives need them all."""
+        """Each step is a program for all devices, because collectives need all of them."""
         graph = params["graph"]
         steps = OnDevices(params["mesh"])
         values: dict[Atom, Any] = dict(zip(graph.graph.constvars, graph.consts, strict=True))

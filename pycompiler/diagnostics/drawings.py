@@ -1,6 +1,6 @@
-"""Drawings of shardings as text: which device has which part of an array. `pycompiler.debug` has the names.
+"""Drawings of shardings as text: the part of an array on each device. `pycompiler.debug` has the names.
 
-Above `sharded`.
+Imports `core.mesh.sharding`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def visualize_sharding(
     max_width: int = 80,
     color_map: Any = None,
 ) -> None:
-    """Print a drawing of how a sharding divides arrays of one or two dimensions, each part with its devices.
+    """Print a drawing of the division of arrays of one or two dimensions. Each part shows its devices.
 
     Args:
       min_width, max_width: of the drawing, in characters, as far as the names of the devices allow.
-      use_color, scale, color_map: taken for JAX's sake; the drawing is plain text of one line for a part.
+      use_color, scale, color_map: accepted for compatibility; the drawing is plain text with one line for each part.
 
     Raises ValueError for another number of dimensions.
 
@@ -44,13 +44,13 @@ def visualize_sharding(
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
-    """Print a drawing of how an array of one or two dimensions is divided; see `visualize_sharding`.
+    """Print a drawing of the division of an array of one or two dimensions; see `visualize_sharding`.
 
-    Raises TypeError for a traced array: where it is, is known when it is computed.
+    Raises TypeError for a traced array: its devices are known only when it is computed.
     """
     if isinstance(arr, Tracer):
         raise TypeError(
-            "visualize_array_sharding: a traced array is nowhere yet; call it on the result of the function"
+            "visualize_array_sharding: a traced array has no devices; call it on the result of the function"
         )
     if not isinstance(arr, Array):
         raise TypeError(f"visualize_array_sharding: takes an array, got {arr!r} of type {type(arr).__name__}")
@@ -60,10 +60,10 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
 def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], None]) -> None:
     """Call `callback` with the sharding of an array.
 
-    Raises TypeError for a traced array: where it is, is known when it is computed.
+    Raises TypeError for a traced array: its devices are known only when it is computed.
     """
     if isinstance(value, Tracer):
-        raise TypeError("inspect_array_sharding: a traced array is nowhere yet; call it on the result of the function")
+        raise TypeError("inspect_array_sharding: a traced array has no devices; call it on the result of the function")
     if not isinstance(value, Array):
         raise TypeError(f"inspect_array_sharding: takes an array, got {value!r} of type {type(value).__name__}")
     callback(value.sharding)

@@ -1,6 +1,6 @@
-"""What a report of a fault should say about the machine and the versions; `python -m pycompiler` prints it.
+"""The machine and the versions, for reports of faults. `python -m pycompiler` prints them.
 
-MLIR and LLVM are not loaded for it: their version is that of the build.
+MLIR and LLVM are not loaded: the build's version stands for theirs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pycompiler.version import __version__
 
 
 def print_environment_info(return_string: bool = False) -> str | None:
-    """Print the versions, the processor, the devices with their memory, why there is no GPU where there is none, and
-    the settings that are not as they are by default; or return that text.
+    """Print the versions, the processor, the devices with their memory, the reason if there is no GPU, and the settings
+    that differ from their defaults; or return that text.
 
     >>> import pycompiler as pc
     >>> pc.print_environment_info(return_string=True).splitlines()[0].split()[0]

@@ -1,8 +1,8 @@
-"""`debug_key_reuse`: a random key that is consumed twice is an error, eagerly and in graphs.
+"""`debug_key_reuse`: using a random key twice is an error, in eager evaluation and in graphs.
 
-What stands for a key here is a token: that of an array, of an input of a graph, or of a slice of another key. A graph
-is read once: which of its inputs it consumes, where, and which of its results are its inputs, or slices of them. After
-`core.key_use`, which marks where keys are consumed; before `eager` and `jit`.
+A key is represented by a token: that of an array, of an input of a graph, or of a slice of another key. A graph is read
+once, for three facts: the inputs that it consumes, the places, and the results that are its inputs or slices of them.
+Imports `core.tracing.key_use`, which marks the uses of keys; `eager` and `jit` import this module.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import tree_leaves
 
 # ("input", number), ("array", serial number), ("part", primitive, parameters, token of the whole, those of the rest...)
-# or an object of its own.
+# or a unique object.
 Token = Any
 
-# Of a part of keys: those that consume the one consume the other.
+# Primitives that give a part of keys. Consuming the part consumes the whole, and conversely.
 _PARTS = frozenset(("slice", "dynamic_slice", "reshape", "squeeze", "transpose", "rev", "gather", "copy"))
-# The gradient evaluates what it recomputes again: that is no second use.
+# The gradient recomputes these graphs: that is no second use.
 _AGAIN = frozenset(("checkpoint",))
 
 
 class Use(NamedTuple):
-    """A key that is consumed: by which function, where."""
+    """The use of a key: the function, and the place."""
 
     token: Token
     name: str
@@ -42,7 +42,7 @@ class Use(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a graph consumes of its inputs, and the tokens of its results."""
+    """The inputs that a graph consumes, and the tokens of its results."""
 
     uses: tuple[Use, ...]
     outputs: tuple[Token, ...]
@@ -53,7 +53,7 @@ def _whole(token: Token) -> Token | None:
 
 
 def _wholes(token: Token) -> list[Token]:
-    """The token, what it is a part of, what that is a part of."""
+    """The token, and the wholes that it is a part of, from inner to outer."""
     found: list[Token] = []
     while token is not None:
         found.append(token)
@@ -62,14 +62,14 @@ def _wholes(token: Token) -> list[Token]:
 
 
 class _Uses:
-    """The keys that were consumed so far."""
+    """The consumed keys."""
 
     def __init__(self) -> None:
         # By the token of the outermost whole.
         self.uses: Cache[list[Use]] = Cache(lambda: 1 << 14)
 
     def add(self, use: Use) -> None:
-        """Raise KeyReuseError when this key, a whole that it is part of, or a part of it was consumed before."""
+        """Raise KeyReuseError if this key, a whole that it is part of, or a part of it is already consumed."""
         wholes = _wholes(use.token)
         earlier = self.uses.get(wholes[-1])
         if earlier is None:
@@ -89,12 +89,12 @@ def _message(use: Use, other: Use) -> str:
     return (
         f"{_call_site(use.source)}\n{use.name}: the random key was consumed before, by {other.name} at\n"
         f"{_call_site(other.source)}\nThe same key gives the same numbers.\n"
-        "What to do: key, subkey = random.split(key), and use each key once; random.clone(key) says that it is meant."
+        "What to do: key, subkey = random.split(key), and use each key once; random.clone(key) allows the reuse."
     )
 
 
 def summary(closed: ClosedGraph) -> Summary:
-    """What a graph does with its keys. Raises KeyReuseError when it consumes one twice."""
+    """The effect of a graph on its keys. Raises KeyReuseError when it consumes one twice."""
     return closed.derive("key uses", lambda: _summary(closed))
 
 
@@ -129,7 +129,7 @@ def _summary(closed: ClosedGraph) -> Summary:
 def _inner(
     equation: Equation, operands: list[Token], tokens: dict[Atom, Token], consume: Callable[[Use], None]
 ) -> None:
-    """What the graphs among the parameters of an equation consume."""
+    """The keys that the graphs among the parameters of an equation consume."""
     params, name = equation.params, equation.primitive.name
     if name == "while":
         first, second = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
@@ -139,7 +139,7 @@ def _inner(
         _loop(params["jaxpr"], operands, *counts, params["length"] > 1, equation, consume)
     elif name == "cond":
         uses = [use for branch in params["branches"] for use in _uses(branch, operands[1:])]
-        # Branches are alternatives: a key that several consume is consumed once.
+        # Branches are alternatives: a key consumed by several is consumed once.
         for use in {use.token: use for use in uses}.values():
             consume(use)
     else:
@@ -180,13 +180,13 @@ def _loop(
                 f"{equation.primitive.name}, so that each gives the same numbers.\n"
                 "What to do: carry the key, and split it in each iteration, or fold_in the number of the iteration."
             )
-        # A slice of what is scanned over is another one in each iteration: the whole is consumed.
+        # The slice of a scanned array differs in each iteration: the whole is consumed.
         token = whole if kind == "input" and number >= consts + carry else use.token
         consume(use._replace(token=substituted(token, operands)))
 
 
 def substituted(token: Token, operands: Sequence[Token]) -> Token:
-    """A token of a graph, for the tokens of its arguments."""
+    """A token of a graph, with the tokens of its arguments for its inputs."""
     if not isinstance(token, tuple):
         return token
     if token[0] == "input":
@@ -204,7 +204,7 @@ _serial = iter(range(1 << 62))
 
 
 def token_of(x: Any) -> Token:
-    """What stands for an array, as long as it lives; for a small one that is no key, its value."""
+    """The token of an array while it lives. For a small array that is no key, its value."""
     if type(x) is not Array:
         return ("value", str(x)) if isinstance(x, (int, np.generic)) else object()
     if not dtypes.is_key(x.dtype):
@@ -227,13 +227,13 @@ def _name(x: Array, token: Token) -> tuple[weakref.ref[Array], Token]:
 
 
 def consume(key: Any, name: str) -> None:
-    """A key is consumed eagerly."""
+    """Consume a key in eager evaluation."""
     if type(key) is Array:
         _consumed.add(Use(token_of(key), name, user_source()))
 
 
 def run(graph: ClosedGraph, call: Callable[..., Any], leaves: Sequence[Any]) -> Any:
-    """The results of a compiled graph; the keys that it consumes are consumed, and slices of keys known as such."""
+    """The results of a compiled graph. Its keys become consumed, and the tokens of slices of keys are recorded."""
     if not any(dtypes.is_key(aval.dtype) for aval in graph.in_avals):
         return call(*leaves)
     tokens = list(map(token_of, leaves))

@@ -1,7 +1,7 @@
-"""Where the boxes of a drawing of a graph lie: layers from top to bottom, few crossings, edges that go straight.
+"""The positions of the boxes in a drawing of a graph: layers from top to bottom, few crossings, straight edges.
 
 Sugiyama's method in its simplest form: layers by the longest path, points for edges that pass a layer, barycentres for
-the order in each layer, then places near the neighbours. Before `pictures`, which draws it.
+the order in each layer, then positions near the neighbours. `pictures` draws the result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-# Pixels between boxes beside each other, and between layers.
+# Pixels between neighbouring boxes, and between layers.
 _BESIDE, _BETWEEN = 18.0, 34.0
 _SWEEPS = 6
 
@@ -22,15 +22,15 @@ class Box:
     width: float = 0.0
     height: float = 0.0
     layer: int = 0
-    x: float = 0.0  # of its middle
-    y: float = 0.0  # of its top
+    x: float = 0.0  # of the box's middle
+    y: float = 0.0  # of the box's top
     before: list[Box] = field(default_factory=list["Box"])
     after: list[Box] = field(default_factory=list["Box"])
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What was placed: the size of all, and the boxes that each edge passes, its ends among them."""
+    """The layout: the total size, and for each edge the boxes that it passes, including its ends."""
 
     width: float
     height: float
@@ -38,7 +38,7 @@ class Layout:
 
 
 def place(boxes: Sequence[Box], edges: Sequence[tuple[Box, Box]]) -> Layout:
-    """Give every box its place. Edges go from earlier boxes of the sequence to later ones."""
+    """Set the position of every box. Edges go from earlier boxes of the sequence to later ones."""
     incoming: dict[int, list[Box]] = {id(box): [] for box in boxes}
     outgoing: dict[int, list[Box]] = {id(box): [] for box in boxes}
     for start, end in edges:
@@ -47,7 +47,7 @@ def place(boxes: Sequence[Box], edges: Sequence[tuple[Box, Box]]) -> Layout:
     for box in boxes:
         box.layer = max([start.layer + 1 for start in incoming[id(box)]], default=0)
     for box in reversed(boxes):
-        # What nothing comes before lies as near as it can.
+        # A box without predecessors goes to the nearest layer above its successors.
         if not incoming[id(box)] and outgoing[id(box)]:
             box.layer = min(end.layer for end in outgoing[id(box)]) - 1
     paths = [_path(start, end) for start, end in edges]
@@ -67,7 +67,7 @@ def place(boxes: Sequence[Box], edges: Sequence[tuple[Box, Box]]) -> Layout:
         for box in layer:
             box.x -= left
             if not box.width:
-                # An edge passes the whole layer, and not the box beside it.
+                # An edge passes through the whole height of the layer.
                 box.height = height
             box.y = y + (height - box.height) / 2
         y += height + _BETWEEN
@@ -84,7 +84,7 @@ def _path(start: Box, end: Box) -> list[Box]:
 
 
 def _order(layers: list[list[Box]]) -> None:
-    """Sort each layer by the middle of its neighbours above, then below, some times."""
+    """Sort each layer by the middle of its neighbours above, then below, several times."""
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         for layer in layers if down else reversed(layers):
@@ -99,7 +99,7 @@ def _middle(box: Box, neighbours: list[Box], position: dict[int, int]) -> float:
 
 
 def _spread(layers: list[list[Box]]) -> None:
-    """Places beside each other, each as near to the mean of its neighbours as those before it allow."""
+    """Set positions in each layer, each as near to the mean of its neighbours as earlier boxes allow."""
     for layer in layers:
         _separate(layer, [0.0] * len(layer))
     for sweep in range(_SWEEPS):
@@ -113,7 +113,7 @@ def _mean(box: Box, neighbours: list[Box]) -> float:
 
 
 def _separate(layer: list[Box], wanted: list[float]) -> None:
-    """Set the places that are wanted, moved apart where boxes would overlap, as a whole not to one side."""
+    """Set the wanted positions, moved apart where boxes would overlap, without a shift of the whole to one side."""
     for index, (box, x) in enumerate(zip(layer, wanted, strict=True)):
         if index:
             last = layer[index - 1]

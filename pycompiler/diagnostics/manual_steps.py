@@ -1,6 +1,6 @@
-"""A function for one device of a mesh, step by step: for `checks`, which looks at what each step gives on each device.
+"""Running a function for one device of a mesh step by step. `checks` inspects the results of each step on each device.
 
-Between the steps a value is one array of the parts of all devices, along a first dimension that is divided over them.
+Between steps, a value is one array with the parts of all devices, along a first dimension that the devices divide.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class OnDevices:
         self.count = mesh.size
 
     def parts(self, values: Sequence[Any], layouts: Sequence[Layout], avals: Sequence[ShapedArray]) -> list[Any]:
-        """The parts of arrays that are divided so; `avals` are those of one device's."""
+        """The parts of arrays with these layouts. `avals` are the avals of one device's parts."""
         return self._bind(lambda *xs: xs, values, layouts, avals)
 
     def run(self, equation: Equation, values: Sequence[Any]) -> list[Any]:
-        """The parts of the results of an equation, of parts, or of what all devices have."""
+        """The parts of the results of an equation, whose operands are parts or values that all devices have."""
         avals = [atom.aval for atom in equation.inputs]
         divided = [_is_divided(x, aval) for x, aval in zip(values, avals, strict=True)]
 
@@ -48,7 +48,7 @@ class OnDevices:
         return self._bind(one, values, layouts, local)
 
     def part(self, value: Any, number: int) -> Any:
-        """What the device of this number has of a value."""
+        """The value on the device of this number."""
         if not isinstance(value, Array) or sharding_of(value) is None:
             return value
         part = shards_of(value)[number]
@@ -90,5 +90,5 @@ def _with_device(aval: ShapedArray) -> ShapedArray:
 
 
 def _is_divided(value: Any, aval: ShapedArray) -> bool:
-    """Whether it is of all devices' parts, not a literal or a constant that all devices have."""
+    """Whether a value has the parts of all devices, unlike a literal or a constant."""
     return get_aval(value).ndim == aval.ndim + 1

@@ -1,4 +1,4 @@
-"""What the program keeps alive. The bytes are a device's own: `devices()[0].memory_stats()`."""
+"""The live arrays of the program. A device itself counts bytes: `devices()[0].memory_stats()`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pycompiler.core.tracing.boundary import boundary
 
 @boundary
 def live_arrays(platform: str | None = None) -> list[Array]:
-    """Every array that is alive and was not deleted, the oldest first; those of this library's own caches too.
+    """Every live array that was not deleted, the oldest first, including those in this library's caches.
 
     Raises ValueError for a platform that has no devices here.
 
@@ -20,5 +20,5 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     platforms = {device.platform for device in devices()}
     if platform is not None and (not isinstance(platform, str) or platform not in platforms):
         raise ValueError(f"live_arrays: there is no platform {platform!r} here, only {', '.join(sorted(platforms))}")
-    # There is one platform so far.
+    # The list has the arrays of all platforms.
     return [array for array in list_arrays() if not array.is_deleted()]

@@ -1,7 +1,7 @@
-"""`visualize`: a picture of a function's graph, as SVG, which notebooks show and `save` writes. Over `layout`.
+"""`visualize`: a picture of a function's graph, as SVG, which notebooks show and `save` writes. Imports `layout`.
 
-Boxes are operations, with the shapes and dtypes of their results; the graphs of loops, branches and nested calls lie in
-the box of what runs them. Pointing at a box shows its parameters and the user's line.
+Boxes are operations, with the shapes and dtypes of their results. The graphs of loops, branches and nested calls lie in
+the box of their operation. A pointer over a box shows its parameters and the user's line.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pycompiler.core.types.aval import short
 from pycompiler.diagnostics.layout import Box, place
 from pycompiler.transforms import make_jaxpr
 
-# Operations of a picture; beyond that the graphs inside are left closed, and beyond that nobody sees anything.
+# Numbers of operations: above the first, inner graphs are not drawn; above the second, a picture is not readable.
 _MOST_OPEN, _MOST = 300, 1500
 
-# Pixels: of a character, of a line, around text and around graphs in boxes.
+# Pixels: the width of a character, the height of a line, the margin around text and around inner graphs.
 _CHARACTER, _LINE, _AROUND = 7.0, 16.0, 8.0
 _LONGEST = 40
 
@@ -45,7 +45,7 @@ class Picture:
         self.operations = operations
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the picture, which browsers show, into a file. ValueError for the ending of another format."""
+        """Write the picture into a file that browsers show. Raises ValueError for the extension of another format."""
         if Path(path).suffix.lower() not in ("", ".svg"):
             raise ValueError(f"save: the picture is SVG, got {str(path)!r}; name it '{Path(path).stem}.svg'")
         Path(path).write_text(self.svg)
@@ -60,8 +60,8 @@ class Picture:
 def visualize(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()) -> Callable[..., Picture]:
     """A function that draws the graph of `fun` for its arguments, as `make_jaxpr` prints it.
 
-    Nothing has to be installed for it. Raises ValueError for a graph of more than 1500 operations, of which a picture
-    shows nothing.
+    It needs no other packages. Raises ValueError for a graph of more than 1500 operations, whose picture would not be
+    readable.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.visualize(lambda x: pnp.sin(x) * 2)(3.0)
@@ -107,7 +107,7 @@ def _count(graph: Graph) -> int:
 
 
 class _Shape(Box):
-    """A box with what is drawn in it."""
+    """A box with its contents."""
 
     def __init__(self, kind: str, lines: Sequence[str], about: str = "", inner: Sequence[tuple[str, Any]] = ()) -> None:
         self.kind = kind
@@ -140,7 +140,7 @@ class _Shape(Box):
 
 
 def _graph(graph: Graph, is_open: bool) -> tuple[float, float, str]:
-    """The size of a graph, and what is drawn of it."""
+    """The size of a graph, and its drawing."""
     owners: dict[Atom, _Shape] = {}
     shapes: list[_Shape] = []
     edges: list[tuple[Box, Box]] = []
@@ -165,7 +165,7 @@ def _graph(graph: Graph, is_open: bool) -> tuple[float, float, str]:
 
 def _operation(equation: Equation, is_open: bool) -> _Shape:
     graphs = _inner(equation)
-    # A scalar that is written into the graph has no box of its own.
+    # A scalar literal of the graph has no box of its own.
     literals = [str(atom.value) for atom in equation.inputs if isinstance(atom, Literal)]
     name = " ".join([equation.primitive.name, *literals])
     types = ", ".join(short(var.aval) for var in equation.outputs)
@@ -178,7 +178,7 @@ def _operation(equation: Equation, is_open: bool) -> _Shape:
 
 
 def _edge(path: Sequence[Box]) -> str:
-    """A curve from the bottom of its first box through the points between to the top of its last, with an arrow."""
+    """A curve with an arrow, from the bottom of the first box through the points between to the top of the last."""
     points = [(box.x, y) for box in path for y in (box.y, box.y + box.height)][1:-1]
     curve = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
     for (x0, y0), (x1, y1) in itertools.pairwise(points):

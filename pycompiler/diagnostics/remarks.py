@@ -1,8 +1,8 @@
 """Remarks: each silent fallback, with its line in the program, and a counter for each kind.
 
 Results do not depend on fallbacks; speed and memory do. Passes emit their remarks by MLIR's remark engine (`array-opt
---remarks-filter=array`), and `compile` forwards them. The table has every kind, and so has docs/remarks.md. Before
-`compile`, `spmd` and `jit`, which call `tell`.
+--remarks-filter=array`), and `compile` forwards them. The table has every kind, and so has docs/remarks.md. `compile`,
+`spmd` and `jit`, which call `tell`, import this module.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ _counts: dict[str, int] = dict.fromkeys(KINDS, 0)
 
 
 def tell(kind: str, text: str, place: Source | str | None = None) -> None:
-    """Keep a remark of a kind of the table, count it, and print it where the setting `debug` is 1 or more.
+    """Keep a remark of a kind in the table, count it, and print it if the setting `debug` is 1 or more.
 
-    Without a place it is the user's line that is running.
+    The default place is the user's line that is running.
     """
     assert kind in KINDS, kind
     remark = Remark(kind, str(place if place is not None else user_source() or ""), text)

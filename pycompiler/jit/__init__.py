@@ -1,1 +1,1 @@
-"""Calls of compiled functions: `jit`, its options and stages, operators called by themselves, `pmap`. Above `spmd`."""
+"""Calls of compiled functions: `jit`, its options and stages, eager evaluation of operators, `pmap`. Imports `spmd`."""

@@ -1,8 +1,8 @@
-"""`jit(f, dynamic="auto")`: finds out which dimensions of the arguments change from call to call.
+"""`jit(f, dynamic="auto")`: finds the dimensions of the arguments that change between calls.
 
-The first call of a structure is compiled for its sizes. A later one whose sizes differ makes the dimensions that differ
-symbols, one for each group of dimensions that were equal in all calls: the program is then compiled once more, for
-every size. Sizes that this can't serve are compiled for themselves. Before `jit`, beside `dynamic`.
+The first call of a structure is compiled for its sizes. If the sizes of a later call differ, the differing dimensions
+become symbols, one for each group of dimensions that were equal in all calls. The program is then compiled once more,
+for every size. Sizes that this program can't serve get their own compilations. `jit` imports this module and `dynamic`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.types.aval import shaped
 from pycompiler.jit.dynamic import Names, symbol_name
 
-# What sizes have in common, one entry for each dimension of the arguments: the number of its group, or its fixed size.
+# The pattern of sizes, one entry for each dimension of the arguments: the number of its group, or its fixed size.
 _Pattern = tuple[tuple[str, int], ...]
 
-# Of one structure: more are the sign of a program whose sizes have nothing in common.
+# The maximum for one structure. More patterns mean a program whose sizes have nothing in common.
 _MOST_PATTERNS = 16
 
-# How messages open that name the user's line.
+# The beginning of messages that name the user's line.
 _PLACE = re.compile(r".*:\d+( \(.*\))?")
 
 
 @dataclass(frozen=True, eq=False)
 class _Symbolic:
-    """The arguments of a program with symbols. `places` has for each symbol a dimension that is its size."""
+    """The arguments of a program with symbols. `places` has, for each symbol, a dimension that gives its size."""
 
     pattern: _Pattern
-    # Of every symbol.
+    # The minimum of every symbol.
     least: int
     avals: tuple[ShapedArray, ...]
     places: tuple[tuple[str, int], ...]
@@ -49,12 +49,12 @@ class _Symbolic:
 @dataclass(frozen=True)
 class Candidate:
     """A call that symbols may serve: the symbolic avals, and the size of each symbol. `is_known`: a program for them
-    was compiled before."""
+    is already compiled."""
 
     program: _Symbolic
     sizes: dict[str, int]
     is_known: bool
-    # The first dimension that differs from a call before: (leaf, axis, before, now).
+    # The first dimension that differs from an earlier call: (leaf, axis, before, now).
     why: tuple[int, int, int, int] | None
 
     @property
@@ -64,32 +64,32 @@ class Candidate:
 
 @dataclass
 class _Form:
-    """What is known of the calls of one structure, whose sizes are numbered through all leaves."""
+    """The known calls of one structure. The sizes of all leaves are numbered consecutively."""
 
     first: tuple[int, ...]
-    # The dimensions that were equal in all calls have one number.
+    # Dimensions that were equal in all calls have the same number.
     groups: tuple[int, ...]
     varying: frozenset[int] = frozenset()
-    # What was compiled, and why what was not could not be.
+    # The compiled programs, and the reasons of those that could not be compiled.
     compiled: dict[_Pattern, _Symbolic] = field(default_factory=dict)
     refused: dict[tuple[_Pattern, int], str] = field(default_factory=dict)
 
 
 class Automatic:
-    """What is known of the calls of one function."""
+    """The known calls of one function."""
 
     def __init__(self) -> None:
         self._forms: Cache[_Form] = Cache(lambda: config.cache_size)
-        # Programs with symbols that serve sizes of 1.
+        # Programs with symbols that also serve sizes of 1.
         self._checked: weakref.WeakSet[_Symbolic] = weakref.WeakSet()
         self._lock = threading.Lock()
 
     def clear(self) -> None:
-        """Forget every call."""
+        """Drop all known calls."""
         self._forms.clear()
 
     def candidate(self, fixed: Hashable, avals: Sequence[ShapedArray], names: Names) -> Candidate | None:
-        """How this call is served by symbols; None for one that is compiled for its own sizes."""
+        """The symbols that may serve this call. None if it must be compiled for its own sizes."""
         key = (fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in avals]))
         sizes = tuple([size for aval in avals for size in aval.shape])
         with self._lock:
@@ -115,11 +115,11 @@ class Automatic:
             return None
 
     def is_checked_at_one(self, candidate: Candidate) -> bool:
-        """Whether sizes of 1 need no look, or had it: NumPy has rules for these (squeeze), which are for no symbol."""
+        """Whether sizes of 1 are absent or already checked: NumPy's rules for 1 (squeeze) do not hold for symbols."""
         return 1 not in candidate.sizes.values() or candidate.program in self._checked
 
     def checked_at_one(self, fixed: Hashable, candidate: Candidate, serves: bool) -> None:
-        """Whether the program of an candidate serves sizes of 1, or these are compiled for themselves."""
+        """Record whether the program of a candidate serves sizes of 1, or these need their own compilation."""
         form, program = self._form(fixed, candidate), candidate.program
         with self._lock:
             if serves:
@@ -130,13 +130,13 @@ class Automatic:
                 form.refused[program.pattern, 1] = "a size of 1 is a case of its own"
 
     def refusal(self, fixed: Hashable, avals: Sequence[ShapedArray]) -> str | None:
-        """Why a call of this structure was not compiled with symbols, where one was not."""
+        """The last reason why a call of this structure was not compiled with symbols, or None."""
         key = (fixed, tuple([(aval.dtype, aval.weak_type, aval.ndim) for aval in avals]))
         form = self._forms.get(key)
         return next(reversed(form.refused.values())) if form is not None and form.refused else None
 
     def succeeded(self, fixed: Hashable, avals: Sequence[ShapedArray], candidate: Candidate) -> None:
-        """The program of an candidate is there."""
+        """Record that the program of a candidate is compiled."""
         form = self._form(fixed, candidate)
         sizes = tuple([size for aval in avals for size in aval.shape])
         with self._lock:
@@ -149,14 +149,14 @@ class Automatic:
                 )
 
     def failed(self, fixed: Hashable, candidate: Candidate, error: Exception) -> None:
-        """There can't be such a program; it is not tried again."""
+        """Record that such a program is not possible. It is not tried again."""
         form = self._form(fixed, candidate)
         if form is not None:
             with self._lock:
                 why = f"{type(error).__name__}: {_said(error)}"
                 form.refused[candidate.program.pattern, candidate.program.least] = why
                 if not isinstance(error, InconclusiveDimensionError):
-                    # Not for want of a bound.
+                    # A larger minimum would not help.
                     form.refused[candidate.program.pattern, 2] = why
 
     def _form(self, fixed: Hashable, candidate: Candidate) -> _Form | None:
@@ -164,14 +164,14 @@ class Automatic:
 
 
 def _said(error: Exception) -> str:
-    """The line of an error that says what is wrong: behind that of its place, and the source below it."""
+    """The line of an error that has the fact: after the line of its place, before the source below it."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if not line.startswith(" ") and not _PLACE.fullmatch(line)]
     return (told or lines or [""])[0].strip()
 
 
 def _split(groups: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
-    """Groups of dimensions, of which those whose sizes differ come apart."""
+    """Groups of dimensions, divided where sizes differ."""
     numbers: dict[tuple[int, int], int] = {}
     return tuple([numbers.setdefault(pair, len(numbers)) for pair in zip(groups, sizes, strict=True)])
 
@@ -188,7 +188,7 @@ def _fits(pattern: _Pattern, sizes: Sequence[int], least: int) -> bool:
 
 
 def _leaf_and_axis(avals: Sequence[ShapedArray], number: int) -> tuple[int, int]:
-    """The leaf and the axis of a dimension, of those numbered through all leaves."""
+    """The leaf and the axis of a dimension, from its number among the dimensions of all leaves."""
     leaf = 0
     while number >= avals[leaf].ndim:
         number -= avals[leaf].ndim

@@ -1,6 +1,6 @@
-"""What is compiled for symbols, at the sizes of a call: nothing is traced, emitted or compiled for it.
+"""Binding code with symbols to the sizes of a call, without tracing, emission or compilation.
 
-After `compile`; before `jit` and `stages`, which solve the sizes from the arguments.
+Imports `compile`; `jit` and `stages`, which solve the sizes from the arguments, import this module.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _ForTarget = Callable[[Target], Compilation]
 
 
 def bind_sizes(found: Compilation, sizes: Sizes, for_target: _ForTarget | None = None) -> Compilation:
-    """The compilation for these sizes; the same one again for the same sizes. Its calls on devices that the code is not
-    for are compiled by `for_target`."""
+    """The compilation for these sizes, cached by sizes. If the code is not for the device of a call, `for_target`
+    compiles for it."""
     key = tuple(sizes.items())
     known = found.bindings.get(key)
     if known is not None:
@@ -48,7 +48,7 @@ def _executable(found: Compilation, unbound: Executable, sizes: Sizes) -> Execut
     assert graph is not None
     calls = host_calls(graph)
     if calls:
-        # Told the shapes of what they are given, and of what they must give.
+        # Callbacks get the shapes of their operands and of their declared results.
         calls = host_calls(graph_at(graph, sizes))
     ordered = [sizes[name] for name in found.plan.symbols]
     return unbound.bind(ordered, callbacks=[host_call(equation) for equation in calls])

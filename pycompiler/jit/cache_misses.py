@@ -1,4 +1,4 @@
-"""Why a call was traced again: in what its key differs from the nearest one that was known. Read by `jit` alone."""
+"""The reason of a cache miss: the difference between its key and the nearest known one. Only `jit` imports this."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pycompiler.core.source import function_location
 from pycompiler.core.tracing.flat import argument_names
 from pycompiler.core.types.aval import short
 
-# How many functions of one code object were jitted.
+# The number of jitted functions for each code object.
 _jitted: Cache[list[int]] = Cache(lambda: 4096)
 
 
 def counter(fun: Callable[..., Any]) -> list[int]:
-    """How many functions of the code of this one were jitted: one number, which who jits raises."""
+    """The number of jitted functions with the code of this one, in a list. The caller increments it."""
     code = getattr(fun, "__code__", None)
     if code is None:
         return [0]
@@ -37,7 +37,7 @@ def explain(
     earlier: int,
     static: Sequence[int],
 ) -> str:
-    """One line. `earlier` says how many functions of the same code were jitted before."""
+    """One line. `earlier` is the number of earlier jitted functions with the same code."""
     if key is None:
         return f"{name}: no call has been compiled"
     others = [other for other in known if other != key]
@@ -78,7 +78,7 @@ def _differences(fun: Callable[..., Any], before: CallKey, now: CallKey, static:
     for setting, old, new in zip(config.key_settings(), *contexts, strict=False):
         if old != new:
             found.append(f"the setting {setting.name} was {old} and is {new}")
-    # What is held beside the settings: the named axes in scope.
+    # The key's entries after the settings: the named axes in scope.
     old, new = (_axes(context[len(config.key_settings()) :]) for context in contexts)
     if old != new:
         found.append(f"the named axes in scope were {old} and are {new}")

@@ -1,9 +1,9 @@
-"""Running a graph in which sizes depend on data: cut where a size becomes known, compiled once for every size.
+"""Running a graph with data-dependent sizes: it is cut where a size becomes known, and compiled once for every size.
 
-A graph is cut at its `take_first` equations. What needs none of their sizes is the first stage, which a call launches
-at once. What is cut is an array whose size its reader waits for; what is computed with it is a later stage, an ordinary
-graph with symbols, which a thread launches as soon as the sizes are known, unless a reader is there before. After
-`binding`, beside `spmd.execution`; `jit` comes here.
+A graph is cut at its `take_first` equations. The first stage is the part that needs none of their sizes; a call
+launches it at once. An array at a cut has a size that its reader waits for. The later stages are ordinary graphs with
+symbols. A thread launches a stage as soon as its sizes are known, unless a reader does so first. Imports `binding`;
+`jit` imports this module.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _symbols_of(equation: Equation) -> Iterator[str]:
 
 
 def _alive(graph: Graph) -> Graph:
-    """The graph without what nothing needs: a cut is needed, too, where its size is."""
+    """The graph without dead code. A cut is live also if only its size is needed."""
     needed: set[Atom] = set(graph.outputs)
     symbols = {name for atom in graph.outputs for name in _symbols_in(atom.aval)}
     kept: list[Equation] = []
@@ -80,8 +80,8 @@ def _alive(graph: Graph) -> Graph:
 
 
 class _Cut:
-    """A graph in levels: a value of level 0 depends on no size that is data, one of level n + 1 on such a size that is
-    a value of level n."""
+    """A graph in levels. A value of level 0 depends on no data-dependent size. A value of level n + 1 depends on such a
+    size, which is a value of level n."""
 
     def __init__(self, closed: ClosedGraph) -> None:
         self.closed = closed
@@ -109,7 +109,7 @@ class _Cut:
         return 0 if isinstance(atom, Literal) else self.level[atom]
 
     def stage(self, level: int) -> tuple[ClosedGraph, list[Var], list[Atom]]:
-        """What is computed at a level: its graph, which values it takes, and which it gives."""
+        """The program of a level: its graph, its input values, and its output values."""
         equations = self.equations[level]
         made = {var for equation in equations for var in equation.outputs}
         read = {atom for equation in equations for atom in equation.inputs if isinstance(atom, Var)}
@@ -119,7 +119,7 @@ class _Cut:
         outputs = dict.fromkeys([*given, *[var for var in made if var in wanted]])
         constants = [var for var in self.graph.constvars if var in read]
         inputs = [var for var in self.level if var in read and var not in made and var not in self.graph.constvars]
-        # What says the sizes of the symbols.
+        # The arrays that determine the sizes of the symbols.
         needed = {name for equation in equations for name in _symbols_of(equation)}
         cut = [equation.outputs[0] for equation in self.takes if self.of(equation.outputs[0]) <= level]
         for var in (*self.graph.inputs, *cut):
@@ -130,7 +130,7 @@ class _Cut:
         return ClosedGraph(graph, [values[var] for var in constants]), inputs, list(outputs)
 
     def _wanted(self, level: int) -> set[Atom]:
-        """What is read of the results of a level: by later ones, by what cuts, by the caller."""
+        """The results of a level that are read: by later levels, by cuts, by the caller."""
         found: set[Atom] = set(self.graph.outputs)
         for later in self.equations[level + 1 :]:
             found.update(atom for equation in later for atom in equation.inputs)
@@ -154,7 +154,7 @@ class _Stage:
         self._compilation = compiled(self.closed, self._name, target=target) if self.outputs or self.equations else None
 
     def run(self, values: dict[Atom, Array]) -> None:
-        """Launch it, on what it takes of `values`, to which it adds what it gives."""
+        """Launch it. It reads its inputs from `values`, and adds its outputs."""
         if self._compilation is None:
             return
         leaves = [values[var] for var in self.inputs]
@@ -179,14 +179,14 @@ class _Stage:
 
 
 class StagedProgram:
-    """A graph in which sizes depend on data, compiled."""
+    """A compiled graph with data-dependent sizes."""
 
     def __init__(self, closed: ClosedGraph, name: str, target: Target) -> None:
         self.closed = closed
         self._name = name
         self.cut = _Cut(closed)
         self.stages = [_Stage(self.cut, level, name, target) for level in range(len(self.cut.equations))]
-        # What is done when a size is known is not done in the order of the program.
+        # Effects after a size becomes known would not be in the order of the program.
         self.waits = any(equation.effects for stage in self.stages[1:] for equation in stage.equations)
         self.goes_on = any(stage.equations for stage in self.stages[1:])
 
@@ -194,7 +194,7 @@ class StagedProgram:
         return f"{len(self.stages)} stages, for every size that depends on data"
 
     def __call__(self, leaves: Sequence[Array], donated: Iterable[int] = ()) -> list[Array]:
-        """The results; those whose size depends on data are arrays that know it later."""
+        """The results. Arrays with data-dependent sizes learn their sizes later."""
         given = list(leaves)
         gone = taken_once(self.closed, self._name, leaves, donated)
         for number in gone:
@@ -224,7 +224,7 @@ def staged(closed: ClosedGraph, name: str, target: Target) -> StagedProgram:
 
 
 class _Run:
-    """One call: what of it was computed, or is being computed."""
+    """One call, with the values that are computed or being computed."""
 
     def __init__(self, program: StagedProgram, leaves: Sequence[Array]) -> None:
         cut = program.cut
@@ -232,10 +232,10 @@ class _Run:
         self._lock = threading.RLock()
         self._values: dict[Atom, Array] = dict(zip(cut.graph.constvars, program.closed.consts, strict=True))
         self._values.update(zip(cut.graph.inputs, leaves, strict=True))
-        # The levels whose sizes are known, and those that were launched.
+        # The number of levels whose sizes are known, and of launched levels.
         self._sized = 0
         self._launched = 1
-        # The sizes of the arguments' symbols, and for the others what they are at most.
+        # The sizes of the arguments' symbols, and the maxima of the other ones.
         self._sizes: dict[str, Any] = dict(size_plan(program.closed.in_avals).solve([x.shape for x in leaves]))
         for take in cut.takes:
             size = take.params["size"]
@@ -251,10 +251,10 @@ class _Run:
         return pending_size(aval, tuple(map(_max_size, aval.shape)), _Later(self, cast(Var, atom)))
 
     def is_ready(self, atom: Var) -> bool:
-        """Whether what a value needs to be launched is there."""
+        """Whether everything needed to launch a value is ready."""
         if atom in self._values:
             return True
-        # Who has the lock may be waiting.
+        # The holder of the lock may be waiting.
         if not self._lock.acquire(blocking=False):
             return False
         try:
@@ -265,7 +265,7 @@ class _Run:
             self._lock.release()
 
     def value(self, atom: Var) -> Array:
-        """Waits until it is launched, with its size."""
+        """Wait until the value is launched, with its size."""
         with self._lock:
             level = self._program.cut.of(atom)
             while atom not in self._values:
@@ -276,7 +276,7 @@ class _Run:
             return self._values[atom]
 
     def finish(self) -> None:
-        """Launch all."""
+        """Launch all stages."""
         with self._lock:
             while self._launched < len(self._program.stages):
                 if self._sized < self._launched:
@@ -288,7 +288,7 @@ class _Run:
         return self._values[atom]
 
     def _take(self, level: int) -> None:
-        """Wait for the sizes that a level gives."""
+        """Wait for the sizes that a level determines."""
         for take in self._program.stages[level].takes:
             count = int(np.asarray(self._read(take.inputs[1])))
             self._values[take.outputs[0]] = first_rows(self._read(take.inputs[0]), count)
@@ -300,13 +300,13 @@ class _Run:
 
 
 def _max_size(dim: Any) -> Any:
-    """The greatest size that a dimension has, None where there is none."""
+    """The maximum of a dimension, None if it has none."""
     return dim.bounds()[1] if isinstance(dim, Dim) else dim
 
 
 @dataclass(frozen=True)
 class _Later:
-    """What the runtime asks for an array whose size was not known."""
+    """The runtime calls this for an array with a pending size."""
 
     run: _Run
     atom: Var
@@ -321,12 +321,12 @@ class _Later:
 # Launching
 
 
-# Runs; what is told that those before it were launched; None at the end.
+# Runs; events to set when all earlier runs are launched; None at the end.
 _Queue = queue.SimpleQueue[_Run | threading.Event | None]
 
 
 class _Launcher:
-    """The thread that launches later stages, begun when there is one. A reader may be before it."""
+    """The thread that launches later stages, started at the first one. A reader may launch a stage first."""
 
     def __init__(self) -> None:
         self._queue: _Queue = queue.SimpleQueue()
@@ -338,7 +338,7 @@ class _Launcher:
         if self._stopped:
             return
         if self._thread is None or self._process != os.getpid():
-            # After a fork, there is no thread.
+            # After a fork, the child has no such thread.
             self._queue = queue.SimpleQueue()
             self._process = os.getpid()
             self._thread = threading.Thread(
@@ -354,20 +354,20 @@ class _Launcher:
                 continue
             if self._stopped:
                 continue
-            # Of an error, who reads the result is told.
+            # The reader of the result gets the error.
             with contextlib.suppress(Exception):
                 run.finish()
             del run
 
     def wait(self) -> None:
-        """Until all was launched: before a fork, whose child would find the locks of this thread."""
+        """Wait until all runs are launched. Before a fork: the child would inherit the locks of this thread."""
         if self._thread is not None and self._process == os.getpid() and not self._stopped:
             done = threading.Event()
             self._queue.put(done)
             done.wait()
 
     def stop(self) -> None:
-        """At exit: before the runtime's own end, since a thread that waits in it would outlive it."""
+        """Stop at exit, before the runtime's own end: a thread that waits in the runtime would outlive it."""
         self._stopped = True
         if self._thread is not None and self._process == os.getpid():
             self._queue.put(None)

@@ -1,9 +1,9 @@
-"""The functions of `numpy` whose common calls never enter Python: which they are, and what each is compiled by.
+"""The functions of `numpy` whose common calls never enter Python, with the options that each is compiled for.
 
-Stands above `numpy/` and `jit`, below `array`, which makes methods of them. A call with arrays, plain numbers and the
-options named here, while nothing is traced, goes from the interpreter to the compiled code; everything else goes to the
-function as `numpy` defines it. What depends on the values of its arguments (a power's exponent, the size of a range)
-is not here.
+Imports `numpy/` and `jit`; `array` makes methods of these functions. Outside of traces, a call with arrays, plain
+numbers and the options in this table goes from the interpreter directly to the compiled code. Every other call goes to
+the function as `numpy` defines it. Functions whose program depends on values of arguments (the exponent of a power, the
+size of a range) are not in the table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pycompiler.jit.jit import eager_function
 
 
 class _Row(NamedTuple):
-    """Functions of `fewest` to `most` arrays; the options are what they are specialized to, by position or by name."""
+    """Functions of `fewest` to `most` arrays. They are specialized to the options, given by position or by name."""
 
     names: str
     fewest: int
@@ -65,11 +65,11 @@ _TABLE = (
     _Row("astype", 1, 1, ("dtype",), dtypes=True),
 )
 
-# NumPy's ufuncs that are not in the table, and why.
+# NumPy's ufuncs that are not in the table, with the reason.
 WITHOUT_ROW = {
-    "power": "what is computed depends on the value of the exponent",
-    "pow": "what is computed depends on the value of the exponent",
-    "float_power": "what is computed depends on the value of the exponent",
+    "power": "the program depends on the value of the exponent",
+    "pow": "the program depends on the value of the exponent",
+    "float_power": "the program depends on the value of the exponent",
 }
 
 
@@ -87,8 +87,8 @@ def dispatched(
     dtypes: bool = False,
     numbers: tuple[int, ...] | None = None,
 ) -> ArrayFunction:
-    """`function`, with the calls that need no Python compiled. `numbers`: which arguments are options by position,
-    where their names do not say."""
+    """`function`, with compiled code for the calls that need no Python. `numbers`: the positions of arguments that are
+    options, if their names do not tell."""
     if isinstance(function, ArrayFunction):
         result: ArrayFunction = function
         inner = function.compiled_by if isinstance(function, pnp.ufunc) else function.general
@@ -116,7 +116,7 @@ def _attach() -> None:
 
 
 def _settled_dtypes() -> list[Any]:
-    """What names one dtype under every configuration, or means the default one."""
+    """The objects that name one dtype under every configuration, or that mean the default one."""
     found: list[Any] = [bool, int, float]
     for name in ("bool_", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "bfloat16", "float32"):
         dtype: np.dtype[Any] = getattr(dtypes, name)

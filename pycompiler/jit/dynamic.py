@@ -1,6 +1,7 @@
-"""What `jit(f, dynamic=...)` was given: which dimensions of the arguments are symbols.
+"""The option `dynamic` of `jit`: the dimensions of the arguments that are symbols.
 
-Before `jit`, which traces and compiles with them. `Dynamic` is what the program says; `automatic` finds it out.
+`jit`, which traces and compiles with them, imports this module. `Dynamic` holds the program's declaration; `automatic`
+derives it from calls.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _WANTED = (
 
 
 def _is_entry(x: object) -> bool:
-    """Whether it is what is said of one array: its axes, or (None) that all of its sizes are fixed."""
+    """Whether it describes one array: its axes, or None if all of its sizes are fixed."""
     if x is None:
         return True
     return type(x) is tuple and all(part is None or isinstance(part, str) or is_dimension(part) for part in x)
@@ -40,7 +41,7 @@ def _is_said(x: object) -> bool:
 
 
 class Dynamic:
-    """For each parameter, by number and by name, a tree of axes: what of it is a symbol."""
+    """For each parameter, by number and by name, a tree of axes that marks the symbols."""
 
     def __init__(self, by_number: Mapping[int, Any], by_name: Mapping[str, Any]) -> None:
         self._by_number = by_number
@@ -49,10 +50,10 @@ class Dynamic:
     def avals(
         self, flat: FlatFunction, kwargs: Mapping[str, Any], avals: Sequence[ShapedArray], of_symbols: bool = False
     ) -> tuple[ShapedArray, ...]:
-        """The avals of the leaves with symbols in the places that are dynamic. What is a symbol already, of a
-        ShapeDtypeStruct or of a function around this one, stays it, unless `of_symbols`.
+        """The avals of the leaves, with symbols for the dynamic dimensions. Existing symbols, from a ShapeDtypeStruct
+        or from an outer function, stay, unless `of_symbols`.
 
-        Raises ValueError, naming the argument, for an entry that is no prefix of it, or is for another rank.
+        Raises ValueError, naming the argument, for an entry that is no prefix of it, or that has another rank.
         """
         assert flat.places is not None
         entries: list[Any] = []
@@ -94,7 +95,7 @@ class Dynamic:
 
 
 class SymbolicArguments(Dynamic):
-    """Arguments of a function whose avals, with their symbols, are known: of a program that was exported."""
+    """Arguments whose avals, with symbols, are known: those of an exported program."""
 
     def __init__(self, avals: Sequence[ShapedArray]) -> None:
         super().__init__({}, {})
@@ -103,13 +104,13 @@ class SymbolicArguments(Dynamic):
     def avals(
         self, flat: FlatFunction, kwargs: Mapping[str, Any], avals: Sequence[ShapedArray], of_symbols: bool = False
     ) -> tuple[ShapedArray, ...]:
-        # What does not fit is for the function to say.
+        # The function itself reports arguments that do not fit.
         fit = len(avals) == len(self._avals) and all(map(may_be, avals, self._avals))
         return self._avals if fit else tuple(avals)
 
 
 def may_be(given: ShapedArray, wanted: ShapedArray) -> bool:
-    """Whether an argument is of the type that is wanted for some size of the symbols: of the dtype and rank."""
+    """Whether an argument fits the wanted aval for some size of the symbols: it has the dtype and rank."""
     if wanted.is_concrete:
         return same_type(given, wanted)
     return given.dtype == wanted.dtype and given.ndim == wanted.ndim
@@ -128,8 +129,8 @@ def _positions(fun: Callable[..., Any]) -> list[tuple[str, int]]:
 def read_dynamic(
     fun: Callable[..., Any], given: Any, static_numbers: Sequence[int], static_names: Sequence[str]
 ) -> Dynamic:
-    """What `jit` was given. Raises TypeError for what is no dict of it; ValueError for a parameter that is not there,
-    is given twice or is static, and for two symbols of one name."""
+    """The checked option of `jit`. Raises TypeError if it is no such dict; ValueError for a parameter that does not
+    exist, is given twice or is static, and for two symbols with one name."""
     if not isinstance(given, Mapping):
         raise TypeError(
             f'jit: dynamic must be "auto" or a dict by the names or positions of parameters, as '
@@ -174,7 +175,7 @@ def _check_entry(key: int | str, value: Any) -> None:
 
 
 def _symbols(entries: Mapping[Any, Any]) -> dict[str, Dim]:
-    """The symbols that are given as a Dim, by name: what a string of this name means too."""
+    """The symbols that are given as a Dim, by name. A string of this name means the same symbol."""
     found: dict[str, Dim] = {}
     for value in entries.values():
         for entry in tree_flatten(value, _is_entry)[0]:
@@ -203,7 +204,7 @@ def _dim_of(part: Any, symbols: dict[str, Dim]) -> Any:
 def _parameter(
     fun: Callable[..., Any], key: int | str, positions: Sequence[tuple[str, int]]
 ) -> tuple[int | None, str | None]:
-    """The number and the name of a parameter that is named by either. Raises ValueError for one that is not there."""
+    """The number and the name of a parameter, from either. Raises ValueError for a parameter that does not exist."""
     try:
         parameters = inspect.signature(fun).parameters
     except (TypeError, ValueError):
@@ -223,7 +224,7 @@ def _parameter(
 
 
 def symbol_name(leaf: str, axis: int, taken: Sequence[str]) -> str:
-    """A name for the size of an axis of an argument, that no other has: `x_0`."""
+    """A unique name for the size of an axis of an argument: `x_0`."""
     plain = re.sub(r"\W+", "_", leaf).strip("_") or "size"
     name = f"{plain}_{axis}" if plain[0].isalpha() else f"_{plain}_{axis}"
     while name in taken:

@@ -1,6 +1,6 @@
-"""Eager evaluation: a compiled module of one primitive, kept by its parameters. Fills the slot of `core.primitive`.
+"""Eager evaluation: a compiled module for each primitive, cached by its parameters. Fills `core.hooks`.
 
-After `compile` and `checks`; `jit` is above it.
+Imports `compile` and `checks`; `jit` imports this module.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _functions: Cache[JitFunction] = Cache(lambda: config.cache_size)
 
 
 def served(call: Callable[..., Any], graph: ClosedGraph) -> Callable[..., Any]:
-    """What is called with the arrays of a graph: its compiled code, with a look at the results while a check is on."""
+    """The call of a graph's compiled code with arrays. While a check is on, it checks the results."""
     if not checks.are_enabled():
         return call
     return lambda *args: checks.call_checked(graph, call, [as_array(arg) for arg in args])
@@ -41,7 +41,7 @@ def served(call: Callable[..., Any], graph: ClosedGraph) -> Callable[..., Any]:
 
 def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
     if axes.in_scope():
-        # What has come here is over none of them.
+        # An operation that reaches this function is over none of the named axes.
         with axes.unbound():
             return _evaluate(primitive, args, params)
     if primitive is key_use:
@@ -59,7 +59,7 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     for param in params.values():
         value: Any = param[0] if isinstance(param, tuple) and param else param
         if isinstance(value, ClosedGraph):
-            # What is made of a loop, or of branches, is kept with its graph, not longer.
+            # The function of a loop, or of branches, is kept with its graph, not longer.
             return value.derive(("eager", key), lambda: _of_primitive(primitive, params))(*args)
     function = _of_primitive(primitive, params)
     _functions.put(key, function)
@@ -77,7 +77,7 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
     graphs: Cache[ClosedGraph] = Cache(lambda: config.cache_size)
 
     def graph_for(args: Sequence[Any], make: Callable[[ClosedGraph], Any]) -> tuple[ClosedGraph, Any]:
-        """The graph for arguments like these, and what `make` makes of it."""
+        """The graph for such arguments, and the result of `make` on it."""
         avals = tuple(map(get_aval, args))
         known = (avals, trace_key())
         with graphs.making(known):
@@ -86,7 +86,7 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
                 return graph, make(graph)
             graph = record(flat, avals, DebugInfo("jit", apply))
             made = make(graph)
-            # Whatever line it was first evaluated for, it is evaluated for others.
+            # The graph serves calls from all lines, not only from the first.
             for equation in graph.graph.equations:
                 equation.source = None
             graphs.put(known, graph)
@@ -110,7 +110,7 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
 
 
 def _executed(graph: ClosedGraph, name: str, args: Sequence[Any]) -> Sequence[Any]:
-    """The results of a graph on the devices of a mesh, with a look at them while a check is on."""
+    """The results of a graph on the devices of a mesh. While a check is on, they are checked."""
     return served(lambda *xs: execution.execute(graph, name, xs), graph)(*args)
 
 
@@ -135,7 +135,7 @@ def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
 
 
 def forget() -> None:
-    """Drop what eager evaluation keeps."""
+    """Drop the compiled functions of eager evaluation."""
     _functions.clear()
 
 

@@ -1,7 +1,7 @@
 """`jit`: joins tracing, compilation and the runtime.
 
-`_runtime.JitFunction` owns the call: it flattens the arguments, looks for a compiled entry, and asks `_Program` here on
-a miss, or when something is being traced.
+`_runtime.JitFunction` owns the call. It flattens the arguments and looks up a compiled entry. On a miss, or during a
+trace, it calls `_Program` here.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ _R = TypeVar("_R")
 
 _log = logging.getLogger("pycompiler.jit")
 
-# Every jitted function that is alive, for `clear_caches`.
+# All live jitted functions, for `clear_caches`.
 _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
 
 
 class _Program:
-    """The Python half of one jitted function: traces it, and compiles what was traced."""
+    """The Python half of one jitted function: traces it, and compiles the graph."""
 
     def __init__(self, fun: Callable[..., Any], options: Options) -> None:
         self.fun = fun
@@ -80,9 +80,9 @@ class _Program:
         self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
         self.function: Callable[[], JitFunction | None] = lambda: None
         _programs.add(self)
-        # What came of the last miss of a dynamic function, where its sizes are the cause.
+        # The outcome of the last miss of a dynamic function, if its sizes are the cause.
         self.event: str | None = None
-        # How many functions made at the same place were jitted before.
+        # The number of earlier jitted functions that were made at the same place.
         counter = cache_misses.counter(fun)
         self.earlier = counter[0]
         counter[0] += 1
@@ -90,7 +90,7 @@ class _Program:
     def flatten(
         self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False
     ) -> tuple[FlatFunction, list[Any], Hashable]:
-        """The function of the leaves of the dynamic arguments, these leaves, and what else it is traced by. When
+        """The function of the leaves of the dynamic arguments, these leaves, and the rest of the trace's key. If
         `described`, objects with a shape and a dtype stand for arrays."""
         numbers, names = self.options.static_argnums, self.options.static_argnames
         places = [index for index in range(len(args)) if index not in numbers]
@@ -109,15 +109,15 @@ class _Program:
                     f"jit of {self.name}: the static argument {name} is {value!r} of type {type(value).__name__}, "
                     "which is not hashable; pass a tuple instead of a list, or let the argument be traced"
                 ) from None
-        # 1, 1.0 and True are equal, but not the same value to trace with.
+        # 1, 1.0 and True are equal, but tracing with them differs.
         typed = tuple([(name, type(value), value) for name, value in fixed])
         return flat, leaves, (in_tree.snapshot(), typed, trace_key())
 
     def signature(
         self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False, described: bool = False
     ) -> tuple[Signature, list[Any]]:
-        """What is traced for these arguments, from the cache if they were met before; the leaves of the dynamic. When
-        `symbolic`, with symbols for the dimensions that `jit` was told are dynamic; else these are only checked."""
+        """The traced signature for these arguments (from the cache if possible), and the leaves of the dynamic ones. If
+        `symbolic`, the dimensions that `jit` declares as dynamic are symbols. Otherwise they are only checked."""
         flat, leaves, fixed = self.flatten(args, kwargs, described)
         avals = tuple([get_aval(leaf) for leaf in leaves])
         if isinstance(self.options.dynamic, Dynamic):
@@ -137,14 +137,14 @@ class _Program:
         self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
     ) -> Signature:
         key = (fixed, avals, current_scope() is not None)
-        # What leaks does so while it is traced.
+        # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
         if found is None:
             with self.traces.making(key):
                 found = None if config.checking_leaks else self.traces.get(key)
                 if found is None:
                     found = self._trace(flat, avals, donated_leaves(self.options, flat, kwargs))
-                    # A graph that closes over a tracer of an outer transformation is good for this call alone.
+                    # A graph that closes over a tracer of an outer transformation serves this call alone.
                     if not any(isinstance(const, Tracer) for const in found.graph.consts):
                         self.traces.put(key, found)
         return found
@@ -160,7 +160,7 @@ class _Program:
         if self.options.from_anywhere:
             forget_sources(graph.graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
-        # Not the function of the leaves itself, which holds the arguments of this call.
+        # `names` does not keep the function of the leaves, which holds the arguments of this call.
         names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
         return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
 
@@ -176,7 +176,7 @@ class _Program:
 
     @boundary
     def miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
-        """Called by the runtime for a signature that it does not know; what it returns is kept for it."""
+        """The runtime calls this for an unknown signature, and keeps the result for it."""
         if config.disable_jit:
             return self.fun
         self.event = None
@@ -191,7 +191,7 @@ class _Program:
             # The traces of these axes take the call.
             return self.traced
         if any(isinstance(const, Tracer) for const in signature.graph.consts):
-            # What it closes over is being traced, though none of its arguments is.
+            # A closed-over value is being traced, although no argument is.
             return self.traced
         if execution.runs_on_mesh(signature.graph):
             return self.sharded
@@ -202,7 +202,7 @@ class _Program:
         return self._checked(signature, call, target) if checks.are_enabled() else call
 
     def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
-        """What calls a program in which sizes depend on data: for all sizes of its arguments the same one."""
+        """The call of a program with data-dependent sizes. One program serves all sizes of the arguments."""
         graph = signature.graph
         start, is_new = time.perf_counter(), "staged" not in graph.derived
         program = staged(graph, self.name, expected_target(leaves, named_device(self.name, graph.graph)))
@@ -218,7 +218,7 @@ class _Program:
         return boundary(call)
 
     def _with_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any] | None:
-        """The call of a program for all sizes, bound to these; None where it is served for its own sizes."""
+        """The call of a program for all sizes, bound to these sizes. None if it must be compiled for its own sizes."""
         if isinstance(self.options.dynamic, Automatic):
             return self._automatically(self.options.dynamic, args, kwargs)
         signature, leaves = self.signature(args, kwargs, symbolic=True)
@@ -237,7 +237,7 @@ class _Program:
         target = expected_target(leaves)
         if not target.is_host:
             return None
-        # Each round but the last refuses a program.
+        # Each iteration but the last refuses a program.
         while True:
             candidate = automatic.candidate(fixed, avals, flat.names)
             if candidate is None:
@@ -276,9 +276,9 @@ class _Program:
     def _agrees(
         self, signature: Signature, candidate: Candidate, flat: FlatFunction, avals: tuple[ShapedArray, ...]
     ) -> bool:
-        """Whether results for a call's sizes are of the types that tracing for these gives."""
+        """Whether the results for a call's sizes have the types that tracing for these sizes gives."""
         static = self._graph(flat, avals)
-        # Sizes that depend on data are bounded by others.
+        # Data-dependent sizes have other bounds.
         sizes = {
             symbol.name: Dim(symbol.name, min=0) for symbol in symbols_of(signature.graph.out_avals)
         } | candidate.sizes
@@ -286,7 +286,7 @@ class _Program:
         return flat.out_tree == signature.out_tree and one == other
 
     def _is_own(self, signature: Signature) -> bool:
-        """Whether a call is one of compiled code on one device, and of no trace."""
+        """Whether a call is an ordinary call of compiled code: on one device, outside of traces."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
         return not traced and not execution.runs_on_mesh(graph)
@@ -304,7 +304,7 @@ class _Program:
         def elsewhere(other: Target) -> Compilation:
             return compiled(closed_at(graph, sizes), self.name, signature.keep_unused, signature.donated, target=other)
 
-        # Where the program asked for symbols, it is told that there are none elsewhere.
+        # A program with declared symbols raises an error on other devices, which have no symbols.
         call = bind_sizes(found, sizes, None if is_exact else elsewhere).call(signature.out_tree, signature.donated)
         shown = ", ".join(f"{name}={size}" for name, size in sizes.items())
         avals = ", ".join(map(short, graph.in_avals))
@@ -336,7 +336,7 @@ class _Program:
         return found
 
     def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
-        """Calls, then looks at the results. Donated arrays are kept until then: the replay of a fault reads them."""
+        """A call that checks the results. Donated arrays are kept until then: the replay of a fault reads them."""
         found = compiled(signature.graph, self.name, signature.keep_unused, target=target)
         keeping = found.call(signature.out_tree)
 
@@ -352,12 +352,12 @@ class _Program:
 
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
-        """Called by the runtime when an argument is a tracer, or when a graph is being recorded."""
+        """The runtime calls this if an argument is a tracer, or while a graph is being recorded."""
         if config.disable_jit or axes.varying_tracker() is not None:
             return self.fun(*args, **kwargs)
         signature, leaves = self.signature(args, kwargs)
         if data_dependent.has_data_dependent_sizes(signature.graph):
-            # Its sizes are the caller's: symbols of that graph, or numbers where nothing is recorded.
+            # Its sizes are those of the caller: symbols of its graph, or numbers outside of a recording.
             return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
             return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
@@ -365,7 +365,7 @@ class _Program:
 
     @boundary
     def sharded(self, *args: Any, **kwargs: Any) -> Any:
-        """Called by the runtime when an argument is on several devices, and for what is about a mesh."""
+        """The runtime calls this if an argument is on several devices, or if the program is about a mesh."""
         if config.disable_jit:
             return self.fun(*args, **kwargs)
         signature, leaves = self.signature(args, kwargs)
@@ -389,7 +389,7 @@ class _Program:
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Trace for these arguments, and make the module that is compiled, without running anything."""
+        """Trace for these arguments, and make the module for compilation, without running anything."""
         signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
         return Lowered(signature, list(map(sharding_of_leaf, leaves)))
 
@@ -400,7 +400,7 @@ class _Program:
         return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
 
     def clear(self) -> None:
-        """Forget what was traced and compiled."""
+        """Drop all traces and compiled code."""
         self.traces.clear()
         self.event = None
         if isinstance(self.options.dynamic, Automatic):
@@ -432,7 +432,7 @@ _NOT_GIVEN = _NotGiven()
 
 
 class JitOptions(TypedDict, total=False):
-    """The keywords of `jit`, for checkers of types: its two forms take the same ones."""
+    """The keywords of `jit`, for type checkers: both of its forms take them."""
 
     in_shardings: Any
     out_shardings: Any
@@ -528,8 +528,8 @@ def eager_function(
     static_argnums: tuple[int, ...] = (),
     dynamic: Dynamic | None = None,
 ) -> JitFunction:
-    """A function of the package compiled for eager calls: what it compiles belongs to no line of the user's, since the
-    next call comes from another one."""
+    """A function of the package, compiled for eager calls. Its code has no line of the user, because the next call
+    comes from another line."""
     numbers, names = resolved(fun, "static", static_argnums, static_argnames)
     return _function(fun, Options(numbers, names, from_anywhere=True, dynamic=dynamic))
 
@@ -549,16 +549,16 @@ def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
 
 
 def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
-    """Called by the runtime when the memory of a donated array is not free to be taken."""
+    """The runtime calls this when it can't take the memory of a donated array."""
     remarks.tell("donation-not-taken", f"{name}: {short(aval)} was copied: {why}")
     warn(
         f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
-        "values are right; to save the memory, drop what else refers to it before the call"
+        "values are right; to save the memory, drop all other references to it before the call"
     )
 
 
 def clear_caches() -> None:
-    """Forget everything that was traced and compiled."""
+    """Drop all traces and compiled code."""
     for program in list(_programs):
         program.clear()
     eager.forget()
@@ -567,7 +567,7 @@ def clear_caches() -> None:
     cache.forget_plans()
 
 
-# As plain functions are: copies are the function itself, and a pickle holds the name by which it is imported.
+# Like plain functions: a copy is the function itself, and a pickle holds the name for its import.
 copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)

@@ -1,6 +1,6 @@
-"""What `jit` makes of a function, for type checkers: it is called as the function is, and has some methods more.
+"""The type of a jitted function, for type checkers: it has the signature of the function, and some methods.
 
-At run time it is a `_runtime.JitFunction`. Before it: `stages`; after it: `jit`.
+At run time it is a `_runtime.JitFunction`. Imports `stages`; `jit` imports this module.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Jitted(Protocol[_P, _R]):
         ...
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Trace, and make the module that is compiled."""
+        """Trace, and make the module for compilation."""
         ...
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
-"""What `jit` was given beside the function: arguments by number and by name, and where they are divided.
+"""The options of `jit`: arguments by number and by name, and their shardings.
 
-Before `jit` alone.
+Only `jit` imports this module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pycompiler.spmd.placement import devices
 
 @dataclass(frozen=True)
 class Options:
-    """What `jit` was given, parameters by number and by name."""
+    """The options of `jit`, with parameters by number and by name."""
 
     static_argnums: tuple[int, ...] = ()
     static_argnames: tuple[str, ...] = ()
@@ -33,14 +33,14 @@ class Options:
     donate_argnames: tuple[str, ...] = ()
     keep_unused: bool = False
     inline: bool = False
-    # Whether it is called for lines of the user's that have nothing in common.
+    # Whether calls come from unrelated lines of the user.
     from_anywhere: bool = False
-    # Which dimensions are symbols; Automatic finds them out.
+    # The declared symbolic dimensions; Automatic finds them.
     dynamic: Dynamic | Automatic | None = None
 
 
 def _several(given: Any) -> tuple[Any, ...]:
-    """What an option that takes one entry or several was given; a string is one."""
+    """The entries of an option that takes one or several. A string is one entry."""
     if given is None:
         return ()
     return tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else (given,)
@@ -49,7 +49,7 @@ def _several(given: Any) -> tuple[Any, ...]:
 def resolved(
     fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Arguments by number and by name: a parameter named one way is meant the other way too."""
+    """Arguments by number and by name: a parameter given in one way is also found in the other."""
     numbers: tuple[Any, ...] = _several(argnums)
     names: tuple[Any, ...] = _several(argnames)
     for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
@@ -135,7 +135,7 @@ def read_options(
     compiler_options: Any,
     dynamic: Any,
 ) -> tuple[Callable[..., Any], Options]:
-    """What `jit` was given, checked: the function, with what is to become of its arguments, and the rest."""
+    """The checked options of `jit`: the function, with the treatment of its arguments, and the rest."""
     numbers, names = resolved(fun, "static", static_argnums, static_argnames)
     donated, donated_names = resolved(fun, "donate", donate_argnums, donate_argnames)
     both = {*map(str, set(numbers) & set(donated)), *(set(names) & set(donated_names))}
@@ -154,7 +154,7 @@ def read_options(
 
 
 def donated_leaves(options: Options, flat: FlatFunction, kwargs: dict[str, Any]) -> tuple[int, ...]:
-    """The leaves of the dynamic arguments that are donated, by number."""
+    """The numbers of the leaves of the dynamic arguments that are donated."""
     if not options.donate_argnums and not options.donate_argnames:
         return ()
     positional, named = flat.in_tree.children()

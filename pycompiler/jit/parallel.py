@@ -1,4 +1,4 @@
-"""`shard_map` and `pmap`: functions of single devices, compiled for many. `jit` keeps what they are compiled to."""
+"""`shard_map` and `pmap`: functions of single devices, compiled for many. `jit` caches the compiled code."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def pmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     given = None if devices is None else list(devices)
-    # That of the mesh, for functions that speak of no axis.
+    # The name of the mesh's axis, for functions that do not name one.
     name: Any = "_pmap_axis" if axis_name is None else axis_name
 
     def mapped(*args: Any, **kwargs: Any) -> Any:

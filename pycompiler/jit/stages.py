@@ -1,6 +1,7 @@
-"""What `jit` gives before a call: the traced function, its text at every stage of the pipeline, and its compilation.
+"""The stages of `jit` before a call: the traced function, its text at every stage of the pipeline, its compilation.
 
-`jit(f).trace(x)` is a Traced, `.lower()` of it a Lowered, `.compile()` of that a Compiled. Over `compile`, under `jit`.
+`jit(f).trace(x)` gives a Traced, its `.lower()` a Lowered, whose `.compile()` gives a Compiled. Imports `compile`;
+`jit` imports this module.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from pycompiler.spmd.execution import Distributed, distributed, execute, place
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
-# Of PTX when there is no GPU to ask: it runs on all from Ampere on.
+# The default capability of PTX without a GPU: such code runs on Ampere and later.
 _USUAL_CAPABILITY = "8.0"
 
 
@@ -59,11 +60,11 @@ class ArgInfo:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function was traced for, and what it gives; each stage holds the one of its first."""
+    """The arguments and results of a traced function. Each stage passes it on to the next."""
 
     fun_name: str
     graph: ClosedGraph
-    # Of the arrays among the arguments.
+    # The names of the arrays among the arguments.
     names: Callable[[], list[str]]
     in_tree: PyTreeDef
     out_tree: PyTreeDef
@@ -71,12 +72,12 @@ class Signature:
     keep_unused: bool = False
 
 
-# Where the arrays among the arguments are, of those that are on several devices.
+# The shardings of the arrays among the arguments, for arrays on several devices.
 Shardings = Sequence[Sharding | None]
 
 
 def sharding_of_leaf(leaf: Any) -> Sharding | None:
-    """Where an argument is, or is said to be, if that is said."""
+    """The sharding of an argument, or its declared one. None if neither is known."""
     if isinstance(leaf, ShapeDtypeStruct):
         return leaf.sharding
     if type(leaf) is not Array:
@@ -91,7 +92,7 @@ class _Stage:
 
     @functools.cached_property
     def _distributed(self) -> Distributed | None:
-        """What runs on the devices of a mesh; None for a function on one device."""
+        """The program for the devices of a mesh; None for a function on one device."""
         return distributed(self._signature.graph, self._signature.fun_name, self._shardings)
 
     @property
@@ -111,24 +112,24 @@ class _Stage:
 
     @property
     def in_avals(self) -> Any:
-        """The arguments that are not static, a ShapedArray in the place of each array."""
+        """The arguments that are not static, with a ShapedArray in the place of each array."""
         return self._signature.in_tree.unflatten(self._signature.graph.in_avals)
 
     @property
     def args_info(self) -> Any:
-        """The same, an ArgInfo in the place of each array: shape, dtype, whether it is donated."""
+        """The arguments, with an ArgInfo in the place of each array: shape, dtype, whether it is donated."""
         signature = self._signature
         avals = enumerate(signature.graph.in_avals)
         return signature.in_tree.unflatten([ArgInfo(a.shape, a.dtype, i in signature.donated) for i, a in avals])
 
     @property
     def out_info(self) -> Any:
-        """The result, a ShapeDtypeStruct in the place of each array."""
+        """The result, with a ShapeDtypeStruct in the place of each array."""
         return self._signature.out_tree.unflatten(shapes_of(self._signature.graph.out_avals))
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
-        """The arrays among the arguments, by number, that a call deletes."""
+        """The numbers of the arrays among the arguments that a call deletes."""
         return self._signature.donated
 
 
@@ -137,21 +138,21 @@ class Traced(_Stage):
 
     @property
     def jaxpr(self) -> ClosedGraph:
-        """The graph, as `make_jaxpr` gives it."""
+        """The graph, as from `make_jaxpr`."""
         return self._signature.graph
 
     @property
     def out_avals(self) -> Any:
-        """The result, a ShapedArray in the place of each array."""
+        """The result, with a ShapedArray in the place of each array."""
         return self._signature.out_tree.unflatten(self._signature.graph.out_avals)
 
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
-        """The module that is compiled. It is of no platform: `lowering_platforms` changes nothing."""
+        """The module for compilation. It is for every platform: `lowering_platforms` changes nothing."""
         return Lowered(self._signature, self._shardings)
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compile and run it; static arguments are left out."""
+        """Compile and run the function. Leave out static arguments."""
         return self.lower().compile()(*args, **kwargs)
 
 
@@ -172,41 +173,41 @@ class Lowered(_Stage):
         """The function as text at a stage: "graph", "array", "linalg", "bufferized", "loops", "llvm" (the
         dialect), "llvmir", "asm" or "ptx".
 
-        Inputs that are not used and outputs that are inputs or constants are no part of it, but for "graph"; where
-        nothing is left to compute, the text is empty. "ptx" are the kernels for a GPU, "asm" is for this machine's
-        processor. Needs no GPU.
+        The text has no unused inputs, and no outputs that are inputs or constants, except at "graph". If no operation
+        is left, the text is empty. "ptx" shows the kernels for a GPU, "asm" is for this machine's processor. Needs no
+        GPU.
 
         Args:
-          debug_info: with the user's file and line for each operation (in "asm" and "ptx" as `.loc`).
-          capability: for "ptx", the GPU's compute capability, as "9.0"; without it the default device's, where that is
-            a GPU, else "8.0".
+          debug_info: show the user's file and line of each operation (in "asm" and "ptx" as `.loc`).
+          capability: for "ptx", the GPU's compute capability, such as "9.0"; the default is that of the default device
+            if it is a GPU, else "8.0".
 
         Raises ValueError for another stage, or for a capability with another stage than "ptx".
         """
         graph = self._signature.graph.graph
-        # Code for a GPU that is there may call the libraries that are.
+        # Code for an existing GPU may call the installed libraries.
         target = expected_target((), named_device(self.fun_name, graph)) if stage == "ptx" else HOST
         target = replace(target, libraries=() if capability else libraries_for(graph, target))
         return _text(graph, lambda: self._module, stage, debug_info, capability, target)
 
     @boundary
     def compiler_ir(self, dialect: str | None = None) -> ir.Module | None:
-        """The verified module of the `array` dialect; None where nothing is left to compute.
+        """The verified module of the `array` dialect; None if no operation is left.
 
-        Raises ValueError for another dialect: later stages are to be had as text (`as_text`).
+        Raises ValueError for another dialect: later stages exist as text (`as_text`).
         """
         if dialect not in (None, "array"):
             raise ValueError(f"compiler_ir: there is no dialect {dialect!r}; the module is of 'array'")
         return self._module
 
     def cost_analysis(self, **sizes: int) -> dict[str, float]:
-        """That of the compiled function."""
+        """The cost analysis of the compiled function."""
         return self.compile().cost_analysis(**sizes)
 
     @boundary
     def compile(self, compiler_options: Mapping[str, Any] | None = None, *, device_assignment: Any = None) -> Compiled:
-        """Compile and load. Options of JAX's compiler change nothing, which a warning says; `device_assignment` must be
-        None: arguments and shardings say where it runs."""
+        """Compile and load. Options of JAX's compiler change nothing, and a warning says so. `device_assignment` must
+        be None: the arguments and shardings decide the device."""
         if device_assignment is not None:
             raise ValueError("compile: device_assignment must be None: put the arguments where it is to run")
         check_compiler_options("compile", compiler_options)
@@ -249,8 +250,8 @@ def check_compiler_options(function: str, options: Any) -> None:
 
 
 class Compiled(_Stage):
-    """A compiled function, to be called with arguments of the shapes and dtypes that it was lowered for; of symbolic
-    sizes, with every size that the symbols' bounds allow."""
+    """A compiled function, for arguments of the shapes and dtypes that it was lowered for. With symbolic sizes, it
+    takes every size that the bounds of the symbols allow."""
 
     def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
         super().__init__(signature, shardings)
@@ -260,12 +261,12 @@ class Compiled(_Stage):
         self._plan = size_plan(signature.graph.in_avals) if is_symbolic else None
         fixed = over is None and not is_symbolic
         self._call = self._compilation.call(signature.out_tree, signature.donated) if fixed else None
-        # By the sizes of the symbols.
+        # The calls of a symbolic program, by the sizes of the symbols.
         self._calls: Cache[CompiledCall] = Cache(lambda: config.cache_size)
 
     def _compiled(self) -> Compilation:
         signature = self._signature
-        # Every output is in the module that is shown: none is a view of an input.
+        # The module in `as_text` computes every output: no output is a view of an input.
         return compiled(
             signature.graph,
             signature.fun_name,
@@ -277,8 +278,8 @@ class Compiled(_Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """The shardings of the (args, kwargs) that are not static, one in the place of each array. Arrays with other
-        shardings are moved."""
+        """The shardings of the (args, kwargs) that are not static, one in the place of each array. A call moves arrays
+        with other shardings."""
         signature, over = self._signature, self._distributed
         if over is not None:
             return signature.in_tree.unflatten(over.in_shardings)
@@ -286,22 +287,22 @@ class Compiled(_Stage):
 
     @property
     def output_shardings(self) -> Any:
-        """Where the result is, a sharding in the place of each array."""
+        """The shardings of the result, one in the place of each array."""
         signature, over = self._signature, self._distributed
         if over is not None:
             return signature.out_tree.unflatten(over.out_shardings)
         return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
 
     def _device(self) -> Sharding:
-        """The device of a function on one: where the arguments are, else the default one."""
+        """The device of a function on one device: that of the arguments, else the default one."""
         named = named_device(self.fun_name, self._signature.graph.graph)
         given = next((sharding for sharding in self._shardings if sharding is not None), None)
         return SingleDeviceSharding(named or default_device()) if given is None or named else given
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it; static arguments are left out. Raises TypeError when the arguments are not of the kind that it was
-        compiled for, ValueError for sizes that its symbols don't allow."""
+        """Run the function. Leave out static arguments. Raises TypeError for arguments of other kinds than those that
+        it was compiled for, ValueError for sizes that its symbols don't allow."""
         leaves, in_tree = flatten_arguments((args, kwargs))
         signature = self._signature
         if in_tree != signature.in_tree:
@@ -341,7 +342,7 @@ class Compiled(_Stage):
         return known
 
     def _at(self, what: str, sizes: dict[str, int]) -> tuple[Compilation, Sequence[ShapedArray]]:
-        """The compilation for certain sizes of the symbols, and the avals of its arguments."""
+        """The compilation for given sizes of the symbols, and the avals of its arguments."""
         avals = self._signature.graph.in_avals
         symbols = symbols_of(avals)
         names = [symbol.name for symbol in symbols]
@@ -376,15 +377,15 @@ class Compiled(_Stage):
         return _text(self._signature.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
 
     def runtime_executable(self) -> Any:
-        """The loaded code, None where there was nothing to compile."""
+        """The loaded code, None if nothing had to be compiled."""
         return self._compilation.executable
 
     @boundary
     def cost_analysis(self, **sizes: int) -> dict[str, float]:
         """Estimated scalar operations of a call ("flops"), bytes of its arguments and results ("bytes accessed").
 
-        Of a function of symbolic sizes, for these sizes of its symbols: `cost_analysis(n=128)`; ValueError without
-        them. The function is then compiled once more, for these.
+        A function of symbolic sizes needs the sizes of its symbols: `cost_analysis(n=128)`; without them it raises
+        ValueError. The function is then compiled once more, for these sizes.
         """
         found, avals = self._at("cost_analysis", sizes)
         flops = found.flops
@@ -401,9 +402,9 @@ class Compiled(_Stage):
     def memory_analysis(self, **sizes: int) -> MemoryAnalysis:
         """Bytes of the arguments, of the results, of the temporaries (one arena) and of the code, under JAX's names.
 
-        Printed, it also shows which temporary lies where in the arena, from when to when, and for which line. Of a
-        function of symbolic sizes, for these sizes of its symbols, without the places: `memory_analysis(n=128)`;
-        ValueError without them.
+        Its printed form also shows each temporary: its place in the arena, its first and last use, and its line. A
+        function of symbolic sizes needs the sizes of its symbols (`memory_analysis(n=128)`), and does not show the
+        places; without sizes it raises ValueError.
         """
         found, avals = self._at("memory_analysis", sizes)
         results = found.plan.result_avals

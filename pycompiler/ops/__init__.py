@@ -1,11 +1,11 @@
 """The table of primitives, joined from one file for each family.
 
-Stands between core, whose interpreters run the rules, and lax and numpy, which compose. The families, each building on
-those before it: shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction,
-contraction, gather, indexing, sort, random, fft, special, cumulative, window, convolution; then the rooms `linalg`,
-`collective`, `control` (loops, branches, solvers, callbacks) and `spmd` (shard_map, placement). `rules` and
-`linalg.rules` hold what entries are built from. To add an operation is to add an entry to its family's TABLE, an op of
-the same name to the dialect, and its lowering.
+Core's interpreters run the rules; lax and numpy compose the primitives. The families, in the order of their imports:
+shape, elementwise, compare, complex, arithmetic, bits, math, creation, movement, reduction, contraction, gather,
+indexing, sort, random, fft, special, cumulative, window, convolution; then the folders `linalg`, `collective`,
+`control` (loops, branches, solvers, callbacks) and `spmd` (shard_map, placement). `rules` and `linalg.rules` have
+helpers for entries. To add an operation, add an entry to its family's TABLE, an op of the same name to the dialect, and
+its lowering.
 """
 
 from pycompiler.core.tracing.primitive import Primitive
@@ -67,17 +67,17 @@ _FAMILIES = (
 
 PRIMITIVES: dict[str, Primitive] = {entry.name: entry for family in _FAMILIES for entry in family.TABLE}
 
-# Those over named axes: equations of graphs, which the trace of the axis replaces, and no ops of the dialect.
+# Primitives over named axes: equations of graphs that the trace of the axis replaces. The dialect has no ops for them.
 COLLECTIVES: dict[str, Primitive] = {
     entry.name: entry for family in (reductions, exchange, sending) for entry in family.TABLE
 }
 
-# Those behind which LAPACK stands.
+# The families that LAPACK computes.
 _LAPACK = (factorizations, orthogonal, spectral, eigenvalues)
 DECOMPOSITIONS = frozenset(entry.name for family in _LAPACK for entry in family.TABLE)
 
-# Parameters that are not attributes in the dialect, where the result's type says them (or, weak_type, nothing does).
+# Parameters that are no attributes in the dialect: the type of the result has them (weak_type has no counterpart).
 TYPE_PARAMS = frozenset({"shape", "new_sizes", "new_dtype", "dtype", "preferred_element_type", "weak_type"})
 
-# Parameters that no op needs and a compiler may heed: attributes of the dialect itself.
+# Parameters that are only hints: no op needs them, the compiler may use them. They become attributes of the dialect.
 WISH_PARAMS = {"precision": "array.precision"}

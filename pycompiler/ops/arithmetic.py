@@ -1,4 +1,4 @@
-"""The family of the other arithmetic on elements: magnitude, rounding, order, remainder, and conversions of dtype."""
+"""The family of further elementwise arithmetic: magnitude, rounding, order, remainder, and conversions of dtype."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,9 +19,9 @@ from pycompiler.ops.shape import elementwise_batch, full_like
 
 def _abs_partial(t: Value, out: Value, x: Value) -> Value:
     if rules.kind(get_aval(x).dtype) != "c":
-        # At 0 that of the right, as in jax.
+        # At 0, the derivative from the right, as in jax.
         return select.bind(ge.bind(x, full_like(x, 0)), t, neg.bind(t))
-    # The part of t along z: the real part of t conj(z) / |z|, by operations that have derivatives in their turn.
+    # The component of t along z: the real part of t conj(z) / |z|, by operations that are themselves differentiable.
     length = select.bind(eq.bind(out, full_like(out, 0)), full_like(out, 1), out)
     along = [mul.bind(part.bind(t), div.bind(part.bind(x), length)) for part in (real, imag)]
     return add.bind(*along)
@@ -50,7 +50,7 @@ ceil = elementwise("ceil", 1, "f", reference=rules.quiet(np.ceil))
 round_ = elementwise("round", 1, "f", reference=rules.quiet(np.rint))
 
 
-# rem(x, y): has the sign of x, as C's; the remainder of an integer by zero is the integer itself.
+# rem(x, y): has the sign of x, as in C. The remainder of an integer by zero is the integer itself.
 
 
 def _rem_reference(x: Any, y: Any) -> Any:
@@ -74,7 +74,7 @@ rem = elementwise(
 )
 
 
-# max and min propagate nan; on bools they are or and and. Equal arguments share the derivative.
+# max and min propagate nan. On bools they are `or` and `and`. Equal arguments share the derivative.
 
 
 def _share(t: Value, out: Value, x: Value, y: Value) -> Value:
@@ -92,8 +92,8 @@ min_ = elementwise("min", 2, "biufc", partials=(_share, _swapped), reference=rul
 
 
 # convert(x, new_dtype, weak_type=False): floats to integers truncate towards zero and saturate, nan becomes 0; to
-# bool is != 0. Between integers it wraps. Not attributes in the dialect: new_dtype, which the
-# result's type says, and weak_type.
+# bool is != 0. Between integers it wraps. new_dtype and weak_type are no attributes in the dialect: the type of the
+# result has new_dtype.
 
 
 def _convert_shape(x: ShapedArray, *, new_dtype: rules.Dtype, weak_type: bool = False) -> ShapedArray:
@@ -113,7 +113,7 @@ def _convert_jvp(
 
 
 def _convert_transpose(ct: Value, x: Value, *, new_dtype: rules.Dtype, weak_type: bool = False) -> tuple[Value]:
-    # Of a real array that became complex the imaginary part of the cotangent has no share, and the other way round.
+    # If a real array became complex, the imaginary part of the cotangent is dropped; conversely it is zero.
     return (convert.bind(ct, new_dtype=x.aval.dtype),)
 
 
@@ -156,7 +156,7 @@ convert = Primitive(
 )
 
 
-# bitcast(x, new_dtype): the same bits read as another dtype of the same width.
+# bitcast(x, new_dtype): the same bits, read as another dtype of the same width.
 
 
 def _bitcast_shape(x: ShapedArray, *, new_dtype: rules.Dtype) -> ShapedArray:

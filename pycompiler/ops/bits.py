@@ -1,4 +1,4 @@
-"""The family of operations on bits, which on bools are the logical ones."""
+"""The family of operations on bits. On bools they are the logical operations."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from pycompiler.ops.shape import elementwise_batch
 
 
 def _shift(name: str, reference: Callable[[Any, Any, int], Any]) -> Primitive:
-    """The entry of a shift; `reference` is called with amounts below the width and the width."""
+    """The entry of a shift. `reference` gets amounts below the width, and the width."""
 
     def sampler(rng: np.random.Generator) -> Iterable[Sample]:
         for dtype in rules.INTS:
@@ -56,7 +56,7 @@ def _shift_right_logical(x: Any, y: Any, width: int) -> Any:
     return np.where(far, 0, np.right_shift(_viewed(x, "u"), _viewed(amount, "u"))).astype(x.dtype)
 
 
-# `not` and its like are Python's keywords: the bindings have an underscore, the primitives' names do not.
+# `not` and its like are Python's keywords: the bindings have an underscore, the names of the primitives do not.
 not_ = elementwise("not", 1, "biu", reference=rules.quiet(np.invert))
 and_ = elementwise("and", 2, "biu", reference=rules.quiet(np.bitwise_and))
 or_ = elementwise("or", 2, "biu", reference=rules.quiet(np.bitwise_or))
@@ -110,7 +110,7 @@ def _nextafter_reference(x: Any, y: Any) -> Any:
 nextafter = elementwise("nextafter", 2, "f", reference=rules.quiet(_nextafter_reference))
 
 
-# reduce_precision(x, exponent_bits, mantissa_bits): rounded to a format, held in its own dtype.
+# reduce_precision(x, exponent_bits, mantissa_bits): rounded to a smaller format, stored in its own dtype.
 
 
 def _reduce_precision_shape(x: ShapedArray, *, exponent_bits: int, mantissa_bits: int) -> ShapedArray:
@@ -127,7 +127,7 @@ def _reduce_precision_reference(x: Any, *, exponent_bits: int, mantissa_bits: in
     limits = rules.finfo(x.dtype)
     digits, wide = min(mantissa_bits, limits.nmant), x.astype(np.float64)
     with np.errstate(all="ignore"):
-        # What is rounded are the bits of the pattern: the grid of denormals is that of the least normal number.
+        # The bits of the pattern are rounded: the grid of denormals is that of the smallest normal number.
         grid = np.maximum(np.frexp(wide)[1] - 1, limits.minexp) - digits
         rounded = np.ldexp(np.rint(np.ldexp(wide, -grid)), grid)
         if exponent_bits < limits.nexp:

@@ -40,7 +40,7 @@ ge = _predicate("ge", 2, "biuf", np.greater_equal)
 is_finite = _predicate("is_finite", 1, "f", np.isfinite)
 
 
-# select(pred, on_true, on_false): pred is bool, of the shape of the two others.
+# select(pred, on_true, on_false): pred is bool and has the shape of the two others.
 
 
 def _select_shape(pred: ShapedArray, on_true: ShapedArray, on_false: ShapedArray) -> ShapedArray:

@@ -1,7 +1,7 @@
-"""The family of complex numbers and their parts. Arithmetic and functions of complex numbers are the other families'.
+"""The family of complex numbers and their parts. Other families have the arithmetic and functions of complex numbers.
 
-A cotangent pairs with a value without conjugation, as JAX has it: the gradient of a real function is the conjugate of
-the direction in which it grows fastest.
+As in JAX, a cotangent pairs with a value without conjugation: the gradient of a real function is the conjugate of its
+direction of steepest ascent.
 """
 
 from collections.abc import Iterable, Sequence

@@ -17,9 +17,9 @@ from pycompiler.ops.shape import permuted
 Axes = tuple[int, ...]
 
 # dot_general(lhs, rhs, lhs_contracting, rhs_contracting, lhs_batch, rhs_batch, preferred_element_type): the result has
-# the batch dimensions, then what is left of lhs, then what is left of rhs. Not an attribute in the dialect:
-# preferred_element_type (None: that of the operands), which the result's type says. `precision` is there where less
-# than that of the operands is asked for: "tf32".
+# the batch dimensions, then the free ones of lhs, then those of rhs. preferred_element_type (None: the dtype of the
+# operands) is no attribute in the dialect: the type of the result has it. `precision` exists if a lower precision than
+# that of the operands is requested: "tf32".
 
 
 def asked(precision: str | None) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _transpose_to(
         preferred_element_type=None,
         **asked(precision),
     )
-    # Its dimensions: batch, free, then the contracted ones in the order in which the other side has them.
+    # Its dimensions: batch, free, then the contracted ones in the order of the other side.
     contracted = [contracting[other_contracting.index(axis)] for axis in sorted(other_contracting)]
     order = [*batch, *free, *contracted]
     return permuted(result, [order.index(axis) for axis in range(len(order))])
@@ -138,7 +138,7 @@ def _dot_general_transpose(
 
 
 def _above(axes: Axes, dim: int) -> Axes:
-    """The axes, numbered anew when a dimension is put in at `dim`."""
+    """The axes, renumbered after the insertion of a dimension at `dim`."""
     return tuple(axis if axis < dim else axis + 1 for axis in axes)
 
 
@@ -160,7 +160,7 @@ def _dot_general_batch(
         batch = (lhs_dim, *_above(batch[0], lhs_dim)), (rhs_dim, *_above(batch[1], rhs_dim))
         out_dim = 0
     elif lhs_dim is not None:
-        # It becomes a free dimension of lhs.
+        # The batch dimension becomes a free dimension of lhs.
         contract, batch = (_above(contract[0], lhs_dim), contract[1]), (_above(batch[0], lhs_dim), batch[1])
         free = _free(len(get_aval(lhs).shape), contract[0], batch[0])
         out_dim = len(batch[0]) + free.index(lhs_dim)

@@ -1,8 +1,8 @@
 """The family of convolutions: conv_general_dilated.
 
-Bilinear. With m the batch, j the input features, k the output features, it is the product [m, j] [j, k] -> [m, k] at
-every position of a window; the cotangents are the two products that go with it, as convolutions. A group of features
-becomes, in them, a group of the batch and the other way around.
+Bilinear. With m the batch, j the input features, k the output features, it is the matmul [m, j] [j, k] -> [m, k] at
+every position of a window. The cotangents are the two corresponding matmuls, as convolutions. In them, a group of
+features becomes a group of the batch, and conversely.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ Ints = tuple[int, ...]
 # conv_general_dilated(lhs, rhs, window_strides, low, high, lhs_dilation, rhs_dilation, lhs_spec, rhs_spec, out_spec,
 # feature_group_count, batch_group_count, preferred_element_type): the specs name the dimensions of lhs and of the
 # result in the order batch, feature, spatial ones, those of rhs in the order output feature, input feature, spatial.
-# Not an attribute in the dialect: preferred_element_type (None: that of the operands), which the result's type says.
+# preferred_element_type (None: that of the operands) is no attribute in the dialect: the result's type has it.
 
 _NAME = "conv_general_dilated"
 
@@ -111,19 +111,19 @@ def _jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> 
 
 
 def _split(x: Value, axis: int, groups: int) -> Value:
-    """x with an axis cut in two, (groups, the rest of it)."""
+    """x with an axis split in two, (groups, rest)."""
     shape = get_aval(x).shape
     return reshaped(x, (*shape[:axis], groups, shape[axis] // groups, *shape[axis + 1 :]))
 
 
 def _merge(x: Value, axis: int) -> Value:
-    """x with an axis and the next one made one."""
+    """x with an axis and the next one merged."""
     shape = get_aval(x).shape
     return reshaped(x, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
 
 
 def _move_groups(x: Value, groups: int, source: int, target: int) -> Value:
-    """x with the groups that make up axis `source` put in front of axis `target`, as parts of it."""
+    """x with the groups of axis `source` moved to the front of axis `target`, as parts of it."""
     if groups == 1:
         return x
     return _merge(move_dim(_split(x, source, groups), source, target), target)
@@ -144,7 +144,7 @@ def _dilated_all(sizes: Sequence[Any], dilation: Ints) -> list[Any]:
 def _transpose_lhs(ct: Value, lhs: ShapedArray, rhs: Value, params: dict[str, Any]) -> Value:
     lhs_spec, rhs_spec, out_spec = params["lhs_spec"], params["rhs_spec"], params["out_spec"]
     groups, batch_groups = params["feature_group_count"], params["batch_group_count"]
-    # Output features, by group, become input features: their groups go over to what now are the output features.
+    # The output features of each group become input features. Their groups move to the new output features.
     weights = _move_groups(rhs, groups * batch_groups, rhs_spec[0], rhs_spec[1])
     weights = reverse.bind(weights, dimensions=rhs_spec[2:]) if len(rhs_spec) > 2 else weights
     size = _dilated_all(_sizes(lhs.shape, lhs_spec), params["lhs_dilation"])
@@ -209,7 +209,7 @@ def _transpose(ct: Value, lhs: Value, rhs: Value, **params: Any) -> tuple[Value,
     return (out, None) if lhs_linear else (None, out)
 
 
-# Batching: examples become part of the batch, of the output features, or groups.
+# Batching: examples become part of the batch, part of the output features, or groups.
 
 
 def _batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Value, int]:
@@ -217,7 +217,7 @@ def _batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Value, int
     lhs_spec, rhs_spec, out_spec = params["lhs_spec"], params["rhs_spec"], params["out_spec"]
     groups, batch_groups = params["feature_group_count"], params["batch_group_count"]
     if lhs_dim is not None and rhs_dim is not None:
-        # A group for each example, before the groups that there are.
+        # A group for each example, in front of the existing groups.
         count = get_aval(lhs).shape[lhs_dim]
         if isinstance(count, Dim):
             raise ValueError(
@@ -241,15 +241,15 @@ def _batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Value, int
     out = conv_general_dilated.bind(lhs, rhs, **params)
     if groups * batch_groups == 1:
         return _split(out, out_spec[1], count), out_spec[1]
-    # The features are (group, example, the rest): the example goes in front of the group.
+    # The features are (group, example, rest). The example moves in front of the group.
     axis = out_spec[1]
     cut = _split(_split(out, axis, groups * batch_groups), axis + 1, count)
     return _merge(move_dim(cut, axis + 1, axis), axis + 1), axis
 
 
 def _with_part(x: Value, dim: int, axis: int, groups: int) -> Value:
-    """x whose batch dimension became a part of an axis, inside of the groups that this is made of. `axis` is counted
-    without the batch dimension."""
+    """x whose batch dimension became a part of an axis, inside each of its groups. `axis` is counted without the batch
+    dimension."""
     if groups == 1:
         return _merge(move_dim(x, dim, axis), axis)
     first = move_dim(x, dim, 0)
@@ -291,7 +291,7 @@ def _reference(lhs: Any, rhs: Any, **params: Any) -> Any:
 
 
 def conv_params(spatial: int, **given: Any) -> dict[str, Any]:
-    """The parameters of a convolution, with what is usual for those that are not given."""
+    """The parameters of a convolution, with the usual values for omitted ones."""
     ones, zeros, order = (1,) * spatial, (0,) * spatial, tuple(range(spatial + 2))
     usual = {
         "window_strides": ones,

@@ -1,4 +1,4 @@
-"""The family of arrays made from nothing. Constants are no primitive: they are literals of the graph."""
+"""The family of arrays without operands. Constants are no primitive: they are literals of the graph."""
 
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -11,8 +11,8 @@ from pycompiler.core.types.aval import ShapedArray
 from pycompiler.ops import rules
 from pycompiler.ops.rules import Shape
 
-# iota(dtype, shape, dimension): each element is its index in one dimension. Not attributes in the
-# dialect: dtype, shape.
+# iota(dtype, shape, dimension): each element is its index in one dimension. dtype and shape are no attributes in the
+# dialect.
 
 
 def _iota_shape(*, dtype: rules.Dtype, shape: Shape, dimension: int) -> ShapedArray:

@@ -1,4 +1,4 @@
-"""The family of running results along a dimension: cumsum, cumprod, cummax, cummin, cumlogsumexp."""
+"""The family of cumulative results along a dimension: cumsum, cumprod, cummax, cummin, cumlogsumexp."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from pycompiler.ops.movement import concatenate, pad, reverse, slice_
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.shape import full_like, linear
 
-# cumsum and the others (x, axis, reverse): element i combines those up to i, or from i on.
+# cumsum and the others (x, axis, reverse): element i combines the elements up to i, or from i on.
 
 Pair = tuple[Value, Value]  # values, and their tangents
 
@@ -48,7 +48,7 @@ def _interleaved(even: Value, odd: Value, axis: int) -> Value:
 
 
 def _scan(combine: Callable[[Pair, Pair], Pair], pair: Pair, axis: int) -> Pair:
-    """The running combinations as a tree of pairs of neighbours: its shape decides how equal elements share a
+    """The cumulative combinations as a tree of pairs of neighbours. Its shape decides how equal elements share a
     tangent."""
     count = get_aval(pair[0]).shape[axis]
     if count < 2:
@@ -87,11 +87,11 @@ def _extremum(choose: Primitive, ahead: Primitive) -> Callable[[Pair, Pair], Pai
     return combine
 
 
-# Along an axis of symbolic size the depth of a tree is not known.
+# Derivatives along an axis of symbolic size, for which the depth of a tree is unknown.
 
 
 def _symbolic_product(x: Value, t: Value, out: Value, axis: int) -> Value:
-    """Up to the first zero by division; from there on it is that element's alone, by the product of the others."""
+    """Up to the first zero by division. From there on, only the zero has a derivative: the product of the others."""
     zero, one = full_like(x, 0), full_like(x, 1)
     is_zero_here = eq.bind(x, zero)
     zeros = cumsum.bind(select.bind(is_zero_here, one, zero), axis=axis, reverse=False)
@@ -104,12 +104,12 @@ def _symbolic_product(x: Value, t: Value, out: Value, axis: int) -> Value:
 
 
 def _symbolic_extremum(ahead: Primitive) -> Callable[[Value, Value, Value, int], Value]:
-    """The tangent of the element that is the extremum so far: of equal ones, which share it elsewhere, the first."""
+    """The tangent of the current extremum. The first of equal elements has it; for fixed sizes they share it."""
 
     def along(x: Value, t: Value, out: Value, axis: int) -> Value:
         shape = get_aval(x).shape
         places = iota.bind(dtype=rules.INT32, shape=shape, dimension=axis)
-        # The result before this element; before the first there is none.
+        # The result before this element; the first element has none.
         low = tuple(int(i == axis) for i in range(len(shape)))
         none = (0,) * len(shape)
         shifted = pad.bind(out, np.zeros((), get_aval(out).dtype), low=low, high=none, interior=none)
@@ -131,7 +131,7 @@ def _symbolic_logaddexp(x: Value, t: Value, out: Value, axis: int) -> Value:
 
 def _logaddexp(a: Pair, b: Pair) -> Pair:
     greater, less = maximum.bind(a[0], b[0]), minimum.bind(a[0], b[0])
-    same = eq.bind(a[0], b[0])  # infinities have no difference
+    same = eq.bind(a[0], b[0])  # the difference of infinities is nan
     zero = full_like(greater, 0)
     out = add.bind(greater, log1p.bind(exp.bind(select.bind(same, zero, sub.bind(less, greater)))))
 
@@ -179,8 +179,8 @@ def _cumulative(
     combine: Callable[[Pair, Pair], Pair] | None,
     along_symbol: Callable[[Value, Value, Value, int], Value] | None = None,
 ) -> Primitive:
-    """The entry of an operation; `along` is the reference, `combine` its derivative (None: it is linear), and
-    `along_symbol` the derivative along an axis of symbolic size, by values, tangents and results."""
+    """The entry of an operation. `along` is the reference, `combine` the derivative (None: the operation is linear),
+    `along_symbol` the derivative along an axis of symbolic size, from values, tangents and results."""
 
     def batch(args: Sequence[Value], dims: Dims, *, axis: int, reverse: bool) -> tuple[Value, int]:
         dim = rules.only(dims)

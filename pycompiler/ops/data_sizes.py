@@ -1,8 +1,8 @@
-"""`take_first`: the first rows of an array, as many as a count says that is data. What has a size that depends on data.
+"""`take_first`: the first rows of an array, whose number is data. Arrays with data-dependent sizes come from it.
 
-The result's first dimension is a symbol, which stands for the count in every shape that follows. `data_dependent`
-cuts a graph at these equations: what comes after is computed when the count is known. There is no op of the dialect,
-and no entry of the table.
+The result's first dimension is a symbol that stands for the count in every later shape. `data_dependent` cuts a graph
+at these equations: the rest is computed when the count is known. The primitive has no op in the dialect, and no entry
+in the table.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from pycompiler.ops import rules
 from pycompiler.ops.movement import pad
 from pycompiler.ops.rules import Value
 
-# take_first(padded, count, size): the first `count` rows of padded, which are `size` of every later shape.
+# take_first(padded, count, size): the first `count` rows of padded. `size` is the symbol for this number.
 
 
 def _shape(padded: ShapedArray, count: ShapedArray, *, size: Dim) -> ShapedArray:

@@ -1,4 +1,4 @@
-"""The builder of elementwise entries, and the family of the four operations with negation: what derivatives consist of.
+"""The builder of elementwise entries, and the family of negation and the four operations, which derivatives consist of.
 
 Elementwise operations take arrays of one shape and dtype; broadcasting and promotion happen in lax and numpy.
 """
@@ -15,7 +15,7 @@ from pycompiler.ops import rules
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import elementwise_batch
 
-# partial(tangent, out, *primals) -> what the tangent of one argument contributes.
+# partial(tangent, out, *primals) -> the contribution of one argument's tangent.
 UnaryPartial = Callable[[Value, Value, Value], Value]
 BinaryPartial = Callable[[Value, Value, Value, Value], Value]
 TernaryPartial = Callable[[Value, Value, Value, Value, Value], Value]
@@ -44,8 +44,8 @@ def elementwise(
 ) -> Primitive:
     """The entry of an operation on `arity` arrays of one shape and of one dtype, whose kind is among `kinds`.
 
-    The derivative is the sum of `partials`, none for an operation whose derivative is zero. `shape_rule` is given
-    where the result's dtype is another, `sampler` where any numbers will not do.
+    The derivative is the sum of `partials`; without partials it is zero. `shape_rule` serves operations with another
+    result dtype, `sampler` operations that need special operands.
     """
 
     def same_type(*avals: ShapedArray) -> ShapedArray:
@@ -105,7 +105,7 @@ def _mul_transpose(ct: Value, x: Value, y: Value) -> tuple[Value, Value]:
 def _div_reference(x: Any, y: Any) -> Any:
     if rules.kind(x.dtype) in "fc":
         return np.divide(x, y)
-    # Integers truncate towards zero; a division by zero gives -1 (all bits set), the lowest by -1 wraps to itself.
+    # Integers truncate towards zero. Division by zero gives -1 (all bits set); the minimum by -1 wraps to itself.
     safe: Any = np.where(y == 0, 1, y).astype(y.dtype)
     quotient: Any = x // safe
     quotient = quotient + ((x - quotient * safe != 0) & ((x < 0) != (safe < 0)) & (rules.kind(x.dtype) == "i"))

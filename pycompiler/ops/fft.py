@@ -1,7 +1,7 @@
-"""The family of Fourier transforms: one primitive over the trailing dimensions, of four types, as XLA has it.
+"""The family of Fourier transforms: one primitive over the trailing dimensions, with four types, as in XLA.
 
-The transforms are linear. A cotangent pairs with a value without conjugation, so the full transforms, whose matrices
-are symmetric, are their own transposes.
+The transforms are linear. A cotangent pairs with a value without conjugation. The matrices of the full transforms are
+symmetric, so these transforms are their own transposes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,10 +24,10 @@ Ints = tuple[int, ...]
 
 _WITH_PARTS = {rules.FLOAT32: rules.COMPLEX64, rules.FLOAT64: rules.COMPLEX128}
 
-# The types, in the order of the runtime's codes: of complex arrays; from real to half the spectrum; back.
+# The types, in the order of the runtime's codes: of complex arrays; from real to half the spectrum; the inverse.
 TYPES = ("FFT", "IFFT", "RFFT", "IRFFT")
 
-# fft(x, fft_type, fft_lengths): over the last len(fft_lengths) dimensions. The lengths are those of the real side.
+# fft(x, fft_type, fft_lengths): over the last len(fft_lengths) dimensions. The lengths refer to the real side.
 
 
 def _fft_shape(x: ShapedArray, *, fft_type: str, fft_lengths: Ints) -> ShapedArray:
@@ -57,7 +57,7 @@ def _fft_shape(x: ShapedArray, *, fft_type: str, fft_lengths: Ints) -> ShapedArr
 
 
 def _multiplicity(like: Value, length: int, scale: float, *, inverse: bool) -> Value:
-    """How often each entry of a half spectrum stands in the whole one (once or twice), or its inverse, times scale."""
+    """The number of times that each entry of a half spectrum occurs in the whole one, or its inverse, times scale."""
     half = length // 2 + 1
     count = np.full(half, 2.0)
     count[0] = 1.0
@@ -72,7 +72,7 @@ def _fft_transpose(ct: Value, x: Value, *, fft_type: str, fft_lengths: Ints) -> 
     total = float(prod(fft_lengths))
     match fft_type:
         case "RFFT":
-            # Each entry of the spectrum is paired with the real part of its row, which the inverse counts twice.
+            # Each entry of the spectrum pairs with the real part of its row, which the inverse counts twice.
             weighted = mul.bind(conj(ct), _multiplicity(ct, fft_lengths[-1], total, inverse=True))
             return (fft.bind(weighted, fft_type="IRFFT", fft_lengths=fft_lengths),)
         case "IRFFT":

@@ -1,6 +1,6 @@
-"""gather and scatter: windows read and changed at positions that are data. Each is the other's transpose: one file.
+"""gather and scatter: windows read and changed at positions that depend on data. Each is the transpose of the other.
 
-`windows`, before it, has the shapes and the references. The k-th index is an argument of its own; see there.
+`windows` has the shapes and the references. The k-th index is a separate argument; `windows` explains this.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def _without(shape: rules.Shape, dim: int) -> rules.Shape:
 
 
 def scatter_params(params: Params, kind: str) -> Params:
-    """The scatter that writes where the gather with these parameters reads."""
+    """The parameters of the scatter that writes the positions that this gather reads."""
     return {
         "update_window_dims": params["offset_dims"],
         "inserted_window_dims": params["collapsed_slice_dims"],
@@ -47,7 +47,7 @@ def scatter_params(params: Params, kind: str) -> Params:
 
 
 def gather_params(params: Params, x_shape: rules.Shape, updates_shape: rules.Shape) -> Params:
-    """The gather that reads where the scatter with these parameters writes."""
+    """The parameters of the gather that reads the positions that this scatter writes."""
     dropped = (*params["inserted_window_dims"], *params["operand_batching_dims"])
     sizes: list[Any] = [1] * len(x_shape)
     for dim, source in zip(windows.without(len(x_shape), dropped), params["update_window_dims"], strict=True):
@@ -66,7 +66,7 @@ def gather_params(params: Params, x_shape: rules.Shape, updates_shape: rules.Sha
 
 
 def _read(x: Value, indices: Sequence[Value], params: Params, fill: Any = 0) -> Value:
-    """gather, with the fill as a constant where the mode wants one."""
+    """gather, with the fill as a constant if the mode needs one."""
     if params["mode"] != "fill":
         return gather.bind(x, *indices, **params)
     return gather.bind(x, *indices, np.asarray(fill).astype(get_aval(x).dtype), **params)
@@ -123,7 +123,7 @@ def _gather_batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Val
         moved["start_index_map"] = _shifted(params["start_index_map"])
         moved["operand_batching_dims"] = _shifted(params["operand_batching_dims"])
     if all(dim is None for dim in index_dims):
-        # The batch dimension is one more dimension of a window.
+        # The batch dimension becomes a further dimension of a window.
         moved["offset_dims"] = (0, *moved["offset_dims"])
         moved["slice_sizes"] = (size, *params["slice_sizes"])
         return gather.bind(x, *indices, *rest, **moved), 0
@@ -137,7 +137,7 @@ def _gather_batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Val
 
 
 def _batch_of_fills(args: Sequence[Value], dims: Dims, params: Params) -> Value:
-    """A fill for each example is chosen afterwards, where a window is outside."""
+    """With a fill for each example: it is chosen afterwards, for windows outside of the operand."""
     size = mapped_size(args, dims)
 
     def read(x: Value, dim: int | None) -> Value:
@@ -165,8 +165,8 @@ gather = Primitive(
 )
 
 
-# scatter(x, updates, indices..., dimension numbers, kind, mode, hints): the updates are taken in the order of the
-# indices, so that the last one of an element stays with 'set'.
+# scatter(x, updates, indices..., dimension numbers, kind, mode, hints): updates are applied in the order of the
+# indices, so with 'set' the last update of an element stays.
 
 
 def _scatter_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
@@ -175,7 +175,7 @@ def _scatter_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: 
         return out, rules.zero_tangent(out)
     match params["kind"]:
         case "set" | "add":
-            # The same update stays among the tangents.
+            # The same update is the one that stays among the tangents.
             return out, scatter.bind(instantiate(tangents[0]), instantiate(tangents[1]), *primals[2:], **params)
         case "mul":
             return out, _mul_tangent(primals, tangents, params)
@@ -205,7 +205,7 @@ def _check_unique(params: Params) -> None:
 
 
 def _extremum_tangent(out: Value, primals: Sequence[Value], tangents: Sequence[Value], params: Params) -> Value:
-    """The tangents of those that equal the extremum, which share it alike."""
+    """The tangents of the elements that equal the extremum. They share it equally."""
     x, updates, *indices = primals
     dtype = get_aval(x).dtype
     reading = gather_params(params, get_aval(x).shape, get_aval(updates).shape)
@@ -230,9 +230,9 @@ def _scatter_transpose(ct: Value, x: Value, updates: Value, *indices: Value, **p
     reading = gather_params(params, x_aval.shape, aval.shape)
     ct_x = ct_updates = None
     kind = params["kind"]
-    # Read first, then written: that can be in place.
+    # Read before write, so that the write can be in place.
     if updates_linear:
-        assert kind != "mul", "the product is linear in the operand alone: what no update meets stays"
+        assert kind != "mul", "the product is linear in the operand alone: elements without an update stay"
         ct_updates = _read(ct, indices, reading)
         if kind == "set" and not _meet_nowhere(aval.shape, params):
             ct_updates = select.bind(
@@ -250,7 +250,7 @@ def _scatter_transpose(ct: Value, x: Value, updates: Value, *indices: Value, **p
 
 
 def _meet_nowhere(shape: rules.Shape, params: Params) -> bool:
-    """Whether no two updates are of one element: they are said to be of different ones, or each batch has one."""
+    """Whether no two updates have a common element: by the hint unique_indices, or with one update in each batch."""
     batch = params["scatter_indices_batching_dims"]
     places = [size for axis, size in enumerate(shape) if axis not in params["update_window_dims"]]
     return (
@@ -261,7 +261,7 @@ def _meet_nowhere(shape: rules.Shape, params: Params) -> bool:
 
 
 def _stays(x_shape: rules.Shape, shape: rules.Shape, indices: Sequence[Value], params: Params) -> Value:
-    """Where an element of the updates is the last written to its place: numbers are scattered, and read again."""
+    """Whether each element of the updates is the last written to its position. Numbers are scattered and read again."""
     count = dim_product(shape)
     numbers = reshaped(iota.bind(dtype=rules.INT32, shape=(count,), dimension=0), shape)
     written = scatter.bind(full(x_shape, -1, rules.INT32), numbers, *indices, **params)
@@ -279,7 +279,7 @@ def _scatter_batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Va
         "operand_batching_dims": _shifted(params["operand_batching_dims"]),
     }
     if all(dim is None for dim in dims[2:]):
-        # The batch dimension is one more dimension of a window.
+        # The batch dimension becomes a further dimension of a window.
         moved["update_window_dims"] = (0, *moved["update_window_dims"])
         return scatter.bind(x, updates, *args[2:], **moved), 0
     indices = _batched_indices(args[2:], dims[2:], size)
@@ -301,7 +301,7 @@ scatter = Primitive(
 TABLE = (gather, scatter)
 
 
-# What other rules and rooms build on them.
+# Helpers for other rules and folders.
 
 _HINTS = {"indices_are_sorted": False, "unique_indices": False}
 
@@ -309,7 +309,7 @@ _HINTS = {"indices_are_sorted": False, "unique_indices": False}
 def take_along(x: Value, indices: Value, dimension: int, mode: str = "clip", fill: Any = None) -> Value:
     """x at int32 indices in one dimension: result[i, j, k] = x[i, indices[i, j, k], k] for dimension 1.
 
-    With mode 'fill' a scalar `fill` is what is outside."""
+    With mode 'fill', a scalar `fill` is the result for indices outside of x."""
     aval, shape = get_aval(x), get_aval(indices).shape
     if any(size == 0 for size in shape):
         return full(shape, 0, aval.dtype)

@@ -1,5 +1,5 @@
-"""The family of slices at computed places. Where the places differ from example to example, they are gathers and
-scatters, which stand in `gather`."""
+"""The family of slices at computed positions. If the positions differ between examples, they become gathers and
+scatters (`gather`)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ def _zero_beside(starts: Sequence[Value]) -> Value:
     return get_aval(starts[0]).dtype.type(0) if starts else np.int32(0)
 
 
-# dynamic_slice(x, starts..., slice_sizes): a start is brought into the range in which the slice fits.
+# dynamic_slice(x, starts..., slice_sizes): a start is clipped so that the slice fits.
 
 
 def _dynamic_slice_shape(x: ShapedArray, *starts: ShapedArray, slice_sizes: Ints) -> ShapedArray:
@@ -61,7 +61,7 @@ def _dynamic_slice_batch(args: Sequence[Value], dims: Dims, *, slice_sizes: Ints
         moved = move_dim(args[0], rules.only(dims[:1]), 0)
         size = get_aval(moved).shape[0]
         return dynamic_slice.bind(moved, _zero_beside(args[1:]), *args[1:], slice_sizes=(size, *slice_sizes)), 0
-    # A place for each example.
+    # One position for each example.
     size = mapped_size(args, dims)
     rank = len(slice_sizes)
     every = tuple(range(rank))
@@ -160,7 +160,7 @@ def _dynamic_update_slice_batch(args: Sequence[Value], dims: Dims) -> tuple[Valu
     if all(dim is None for dim in dims[2:]):
         x, update = batched_at_front(args[:2], dims[:2])
         return dynamic_update_slice.bind(x, update, _zero_beside(args[2:]), *args[2:]), 0
-    # A place for each example.
+    # One position for each example.
     x, update, *starts = batched_at_front(args, dims)
     inner = tuple(range(1, len(get_aval(x).shape)))
     out = scatter.bind(

@@ -32,7 +32,7 @@ def _unary(
 def _unary_samples(rng: np.random.Generator) -> Iterable[Sample]:
     yield from rules.elementwise_samples(1, rules.FLOATS)(rng)
     for dtype in rules.FLOATS:
-        # Inside (0, 1), which every function's domain holds, and over many magnitudes.
+        # Inside (0, 1), which lies in the domain of every function, and over many magnitudes.
         yield Sample((rng.uniform(0.01, 0.99, 33).astype(dtype),), {})
         yield Sample((np.exp(rng.uniform(-8, 8, 33)).astype(dtype),), {})
 
@@ -60,12 +60,12 @@ def _square(x: Value) -> Value:
 
 
 def _square_to_one(x: Value) -> Value:
-    """1 - x**2, as a product that loses nothing near 1."""
+    """1 - x**2, as a product that keeps full precision near 1."""
     return mul.bind(_one_minus(x), _one_plus(x))
 
 
 def _acosh_slope(x: Value) -> Value:
-    """1 / sqrt(x**2 - 1), as a product that neither loses digits near 1 nor overflows."""
+    """1 / sqrt(x**2 - 1), as a product that keeps full precision near 1 and does not overflow."""
     return mul.bind(rsqrt.bind(sub.bind(x, full_like(x, 1))), rsqrt.bind(_one_plus(x)))
 
 
@@ -86,7 +86,7 @@ def _logistic(x: Any) -> Any:
 
 
 def _erf_inv(y: float) -> float:
-    """A quantile of the normal distribution, polished by two steps of Newton on erf or, near 1, on erfc."""
+    """A quantile of the normal distribution, refined by two Newton steps on erf or, near 1, on erfc."""
     if not -1 < y < 1:
         return y * inf if abs(y) == 1 else nan
     magnitude = abs(y)
@@ -140,24 +140,24 @@ acosh = _unary("acosh", lambda t, out, x: mul.bind(t, _acosh_slope(x)), np.arcco
 atanh = _unary("atanh", lambda t, out, x: div.bind(t, _square_to_one(x)), np.arctanh, "f")
 
 
-# pow(x, y), for floats; integer powers are composed of products.
+# pow(x, y), for floats; products compute integer powers.
 
 
 def _nonzero(x: Value) -> Value:
-    """x with ones for zeros, which keeps the derivatives at zero finite."""
+    """x with ones in place of zeros, to keep the derivatives at zero finite."""
     return select.bind(eq.bind(x, full_like(x, 0)), full_like(x, 1), x)
 
 
 def _least(x: Value) -> Value:
-    """The least number: a zero divided by it is 0, and the derivative of that is infinite."""
-    # Complex division would square it.
+    """The smallest number: a zero divided by it is 0, and the derivative of the quotient is infinite."""
+    # Complex division would square the smallest number.
     dtype = get_aval(x).dtype
     return full_like(x, 1 if rules.kind(dtype) == "c" else float(rules.finfo(dtype).smallest_subnormal))
 
 
 def _pow_base(t: Value, out: Value, x: Value, y: Value) -> Value:
-    """y x**(y - 1). Where that is 0 times infinity it is 0 (y = 0), and where its derivative by y would be 0 times the
-    logarithm of 0 (x = 0, y = 1) it is 1; both with the derivative by y that they have."""
+    """y x**(y - 1). The value for 0 times infinity (y = 0) is 0. At x = 0, y = 1 the derivative by y would be 0 times
+    the logarithm of 0, and the value is 1. Both values keep their derivatives by y."""
     zero, one = full_like(x, 0), full_like(x, 1)
     inverse = div.bind(one, x)
     constant = and_.bind(eq.bind(y, zero), ne.bind(mul.bind(inverse, zero), zero))
@@ -169,7 +169,7 @@ def _pow_base(t: Value, out: Value, x: Value, y: Value) -> Value:
 
 
 def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
-    """x**y log(x), 0 at x = 0. Its derivative by x is infinite there for exponents up to 1, as the logarithm is."""
+    """x**y log(x), 0 at x = 0. Its derivative by x there is infinite for exponents up to 1, as for the logarithm."""
     slope = mul.bind(log.bind(_nonzero(x)), out)
     if rules.kind(get_aval(x).dtype) == "c":
         return mul.bind(t, slope)
@@ -181,7 +181,7 @@ def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
 
 
 def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:
-    """numerator / (x**2 + y**2), by multiples of the greater one where its square would be infinite or 0."""
+    """numerator / (x**2 + y**2). If a square would be infinite or 0, scaled by the larger one of x and y."""
     limits = rules.finfo(get_aval(x).dtype)
     greater = stop_gradient.bind(max_.bind(abs_.bind(x), abs_.bind(y)))
     low, high = full_like(x, float(limits.tiny) ** 0.5), full_like(x, float(limits.max) ** 0.5 / 2)
@@ -193,7 +193,7 @@ def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:
 
 
 def _asinh_slope(x: Value) -> Value:
-    """1 / sqrt(1 + x**2); where the square would be infinite, 1 / |x|."""
+    """1 / sqrt(1 + x**2). If the square would be infinite, 1 / |x|."""
     size = abs_.bind(x)
     is_far = gt.bind(size, full_like(x, 2 / float(rules.finfo(get_aval(x).dtype).eps)))
     near = rsqrt.bind(_one_plus(_square(select.bind(is_far, full_like(x, 1), x))))

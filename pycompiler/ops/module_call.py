@@ -1,8 +1,8 @@
-"""The call of a module of the `array` dialect that came from elsewhere: exported by another process, or imported.
+"""The call of an external module of the `array` dialect: exported by another process, or imported.
 
-Beside the other primitives that are not one op of their name: `emit` links the module's functions into the one that it
-builds, and calls them there. A module is bytes to everything before. It has no rules: nobody can differentiate or batch
-what is compiled already, but who exports may say what the derivative is (`pycompiler.export`).
+The primitive is not one op of its name: `emit` links the module's functions into the module under construction, and
+calls them there. Until then, a module is opaque bytes. The primitive has no rules: a compiled module can't be
+differentiated or batched. An export may include a derivative (`pycompiler.export`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pycompiler.core.types.aval import same_type, short
 class ModuleCode:
     """A module in MLIR's bytecode (or as text), whose function `entry` is called.
 
-    `operations` are the names of the ops that it holds, without their dialect. Two are equal if they compute the same.
-    The source of a file is `reread` before it is read. `reading` makes the context for that, in which errors become
-    those of the file.
+    `operations` are the names of its ops, without their dialect. Two modules are equal if they compute the same. The
+    source of a file is converted (`compile.foreign.reread`) before it is read. `reading` makes a context for this,
+    which turns errors into those of the file.
     """
 
     def __init__(
@@ -44,12 +44,12 @@ class ModuleCode:
         self.out_avals = tuple(out_avals)
         self.operations = operations
         self.reading = reading or contextlib.nullcontext
-        # What this process may read: the source that it has made, or, once there, what became of a file's.
+        # The source that this process may read: its own, or the converted source of a file.
         self.readable = source if reading is None else None
 
     @functools.cached_property
     def digest(self) -> str:
-        """Of the source and the entry."""
+        """The digest of the source and the entry."""
         data = self.source.encode() if isinstance(self.source, str) else self.source
         return hashlib.blake2b(self.entry.encode() + b"\0" + data, digest_size=20).hexdigest()
 

@@ -1,4 +1,4 @@
-"""The family that takes arrays apart and puts them together: slice, pad, concatenate, reverse."""
+"""The family that divides and joins arrays: slice, pad, concatenate, reverse."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -93,7 +93,7 @@ slice_ = linear(
 )
 
 
-# pad(x, value, low, high, interior): `interior` values between neighbours, then low and high, which may be negative.
+# pad(x, value, low, high, interior): `interior` values between neighbours, then low and high. These may be negative.
 
 
 def _pad_shape(x: ShapedArray, value: ShapedArray, *, low: Ints, high: Ints, interior: Ints) -> ShapedArray:
@@ -126,7 +126,7 @@ def _pad_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any)
 
 def _pad_transpose(ct: Value, x: Value, value: Value, *, low: Ints, high: Ints, interior: Ints) -> tuple[Value, Value]:
     x_linear, value_linear = rules.is_linear(x, value)
-    # First undo low and high (each may have added or taken), then keep every (interior + 1)-th.
+    # First undo low and high (each may have added or removed elements), then keep every (interior + 1)-th.
     negated = [tuple(-amount for amount in amounts) for amounts in (low, high)]
     inner = pad.bind(ct, np.zeros((), get_aval(ct).dtype), low=negated[0], high=negated[1], interior=(0,) * len(low))
     sizes = get_aval(inner).shape
@@ -145,7 +145,7 @@ def _pad_batch(args: Sequence[Value], dims: Dims, *, low: Ints, high: Ints, inte
     if value_dim is None:
         (moved,) = batched_at_front((x,), (dims[0],))
         return pad.bind(moved, value, low=(0, *low), high=(0, *high), interior=(0, *interior)), 0
-    # A value for each example: pad with zeros, and choose the values where a padded array of trues is false.
+    # One value for each example: pad with zeros, then choose the value where a padded array of trues is false.
     x, value = batched_at_front(args, dims)
     aval = get_aval(x)
     wide = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}

@@ -1,7 +1,7 @@
-"""Quotients that have a limit at 0: sin(x) / x, (exp(x) - 1) / x, log(1 + x) / x, I1(x) / x, of floats, also complex.
+"""Quotients that have a limit at 0: sin(x) / x, (exp(x) - 1) / x, log(1 + x) / x, I1(x) / x, of real or complex floats.
 
-Near 0 they are power series, elsewhere the quotient: so their derivatives of every order are right at 0, and keep their
-digits beside it, where those of the quotient would be small differences of large numbers.
+Near 0 they are power series, elsewhere quotients. So derivatives of every order are correct at 0, and keep their
+precision near 0. The derivatives of the quotient alone would be small differences of large numbers.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,8 +18,8 @@ from pycompiler.ops.shape import full_like
 
 
 def _by_series(x: Value, radius: float, series: Callable[[Value], Value], quotient: Callable[[Value], Value]) -> Value:
-    """The series within the radius, which must be less than 1, the quotient beyond it. What is not chosen is taken at 0
-    or 1, where it has derivatives."""
+    """The series within the radius, which must be less than 1, and the quotient beyond it. The unused branch is
+    evaluated at 0 or 1, where it has derivatives."""
     size = abs_.bind(x)
     near = lt.bind(size, full_like(size, radius))
     inside = series(select.bind(near, x, full_like(x, 0)))
@@ -34,7 +34,7 @@ def _polynomial(x: Value, coefficients: Sequence[float]) -> Value:
 
 
 def _count(x: Value, wide: int, narrow: int) -> int:
-    """How many terms of a series a dtype takes: enough for derivatives, too, which lose one or two terms each."""
+    """The number of terms of a series for a dtype. It suffices for derivatives too, each of which loses one or two."""
     return wide if get_aval(x).dtype in (rules.FLOAT64, rules.COMPLEX128) else narrow
 
 
@@ -63,7 +63,7 @@ def log1p_quotient(x: Value) -> Value:
 
 
 def bessel_i1_quotient(x: Value, scaled: Callable[[Value], Value], scale: Value) -> Value:
-    """exp(-|x|) I1(x) / x, by the function that is exp(-|x|) I1(x), and exp(-|x|)."""
+    """exp(-|x|) I1(x) / x, from the function exp(-|x|) I1(x) and from exp(-|x|)."""
     terms = [0.5 / (4**k * factorial(k) * factorial(k + 1)) for k in range(_count(x, 12, 8))]
     return _by_series(
         x,

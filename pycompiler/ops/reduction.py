@@ -1,4 +1,4 @@
-"""The family of reductions. The sum, which reverse mode is built on, is defined in core's structural primitives."""
+"""The family of reductions. The sum, which reverse mode uses, is one of core's structural primitives."""
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
@@ -27,14 +27,14 @@ Jvp = Callable[[Value, Value, Value, Axes], Value]  # (tangent, out, x, axes) ->
 
 
 def _reduced_shape(name: str, x: ShapedArray, axes: Axes) -> ShapedArray:
-    """The shape rule of the reductions: `axes` go."""
+    """The shape rule of the reductions: the result lacks `axes`."""
     rules.check_axes(name, "axes", axes, len(x.shape))
     shape = tuple(size for axis, size in enumerate(x.shape) if axis not in axes)
     return ShapedArray(shape, x.dtype, x.weak_type)
 
 
 def _reduction_batch(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Value, int]]:
-    """The batching rule of the reductions: the batch dimension stays, the axes move around it."""
+    """The batching rule of the reductions: the batch dimension stays, and the axes shift around it."""
 
     def batch(args: Sequence[Value], dims: Dims, *, axes: Axes) -> tuple[Value, int]:
         dim = rules.only(dims)
@@ -45,7 +45,7 @@ def _reduction_batch(primitive: Callable[[], Primitive]) -> Callable[..., tuple[
 
 
 def _reduction_samples(dtypes: Iterable[rules.Dtype]) -> Callable[[np.random.Generator], Iterable[Sample]]:
-    """Samples for reductions over some of the axes, an empty axis and no axis among them."""
+    """Samples for reductions over some axes, including an empty axis and no axis."""
     dtypes = tuple(dtypes)
 
     def sampler(rng: np.random.Generator) -> Iterable[Sample]:
@@ -76,7 +76,7 @@ def _reduction(
     *,
     jvp: Jvp | None = None,
 ) -> Primitive:
-    """The entry of a reduction over `axes`; over no elements it gives the operation's identity."""
+    """The entry of a reduction over `axes`. Without elements, the result is the operation's identity."""
     dtypes = [dtype for dtype in rules.WITH_COMPLEX if rules.kind(dtype) in kinds]
 
     def shape_rule(x: ShapedArray, *, axes: Axes) -> ShapedArray:
@@ -103,14 +103,14 @@ def _reduction(
 
 
 def _chooser_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
-    """The tangent where x is the extremum; equal elements share it."""
+    """The tangent at the elements of x that equal the extremum; equal elements share it."""
     chosen = eq.bind(x, broadcast_back(out, get_aval(x).shape, axes))
     here = select.bind(chosen, full_like(x, 1), full_like(x, 0))
     return div.bind(reduce_sum.bind(mul.bind(t, here), axes=axes), reduce_sum.bind(here, axes=axes))
 
 
 def _prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
-    """The product as a tree of products of halves, each half with its tangent: right where elements are zero."""
+    """The product as a tree of products of halves, each half with its tangent. Correct also for elements of zero."""
     shape = get_aval(x).shape
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     sizes = tuple(shape[axis] for axis in kept)
@@ -128,7 +128,7 @@ def _prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
 
 
 def _symbolic_prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
-    """As above, where the depth of the tree is not known: a zero alone has the product of the others as derivative."""
+    """The derivative if the depth of the tree is unknown: a single zero has the product of the others as derivative."""
     shape = get_aval(x).shape
     zero, one = full_like(x, 0), full_like(x, 1)
     is_zero_here = eq.bind(x, zero)
@@ -136,7 +136,7 @@ def _symbolic_prod_jvp(t: Value, out: Value, x: Value, axes: Axes) -> Value:
     zeros = reduce_sum.bind(select.bind(is_zero_here, one, zero), axes=axes)
     product = broadcast_back(reduce_prod.bind(others, axes=axes), shape, axes)
     counts = broadcast_back(zeros, shape, axes)
-    # Without a zero each element's derivative is the product divided by it; with one, that one's alone is not 0.
+    # Without a zero, each element's derivative is the product divided by it. With one zero, only its own is not 0.
     alone = select.bind(eq.bind(counts, one), select.bind(is_zero_here, product, zero), zero)
     each = select.bind(eq.bind(counts, zero), div.bind(product, others), alone)
     return reduce_sum.bind(mul.bind(t, each), axes=axes)
@@ -205,7 +205,7 @@ reduce_or = _reduction("reduce_or", "biu", _bitwise(np.bitwise_or))
 reduce_xor = _reduction("reduce_xor", "biu", _bitwise(np.bitwise_xor))
 
 
-# argmax and argmin(x, axis, index_dtype): the first one; a nan counts as the extremum.
+# argmax and argmin(x, axis, index_dtype): the first extremum. A nan counts as the extremum.
 
 
 def _arg_extremum(name: str, reference: Any) -> Primitive:

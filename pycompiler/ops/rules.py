@@ -1,7 +1,7 @@
-"""What the tables are built from: kinds of dtypes, checks of shapes, zero tangents, NumPy references, samples.
+"""Helpers for the tables: kinds of dtypes, checks of shapes, zero tangents, NumPy references, samples.
 
-Stands between core and the families; defines no primitive. A check raises TypeError for a dtype and ValueError for a
-shape, in the words `add: shapes differ: f32[3] and f32[4]`.
+Imports core; the families import it. It defines no primitive. A check raises TypeError for a dtype and ValueError for a
+shape, with messages such as `add: shapes differ: f32[3] and f32[4]`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,9 +15,9 @@ from pycompiler.core.tracing.primitive import Sample, Zero, is_undefined
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.core.types.dtype import is_small
 
-Value = Any  # an Array, a Tracer, a NumPy array or scalar, a Python scalar: whatever bind takes
+Value = Any  # an Array, a Tracer, a NumPy array or scalar, a Python scalar: any operand of bind
 Dtype = np.dtype[Any]
-Shape = tuple[Any, ...]  # ints, or symbols
+Shape = tuple[Any, ...]  # ints or symbolic sizes
 Dims = Sequence[int | None]  # of a batching rule: the batch dimension of each argument
 
 BOOL = np.dtype(np.bool_)
@@ -33,12 +33,12 @@ INTS = (INT32, INT64, INT8, UINT8, UINT32)
 NUMBERS = (*FLOATS, *INTS)
 ALL = (*NUMBERS, BOOL)
 WITH_COMPLEX = (*ALL, *COMPLEXES)
-# What references compute in, by kind; the others in their own dtype.
+# The dtypes in which references compute, by kind. Other kinds keep their own dtype.
 WIDE: dict[str, Dtype] = {"f": FLOAT64, "c": COMPLEX128}
-# What movement takes: of the small types, which it does not tell apart, two.
+# The dtypes of movement. Two small types stand for all of them: movement does not distinguish small types.
 STORED = (*WITH_COMPLEX, np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.int4))
 
-# Their stubs leave results without a type.
+# The stubs of these functions give their results no type.
 where: Callable[..., Any] = np.where
 cumulative_product: Callable[..., Any] = np.cumprod
 arange: Callable[..., Any] = np.arange
@@ -57,9 +57,9 @@ _KIND_NAMES = {
 
 
 def kind(dtype: Dtype) -> str:
-    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 's' a small type, which is stored only, 'k' keys.
+    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex, 's' a small type (for storage only), 'k' keys.
 
-    bfloat16 is a float, though NumPy calls it a void.
+    bfloat16 is a float here; NumPy reports a void.
     """
     return "f" if dtype == BFLOAT16 else "s" if is_small(dtype) else dtype.kind
 
@@ -107,7 +107,7 @@ def all_weak(*avals: ShapedArray) -> bool:
 
 
 def is_linear(*args: Value) -> tuple[bool, ...]:
-    """Which of the arguments of a transpose rule are the linear ones."""
+    """For each argument of a transpose rule, whether it is linear."""
     return tuple(is_undefined(arg) for arg in args)
 
 
@@ -127,7 +127,7 @@ def only(dims: Dims) -> int:
 
 
 def in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference that computes in float64 or complex128 and rounds to the arguments' dtype; warns of nothing."""
+    """A reference that computes in float64 or complex128 and rounds to the arguments' dtype, without warnings."""
 
     def reference(*args: Any, **params: Any) -> Any:
         wide = COMPLEX128 if kind(args[0].dtype) == "c" else FLOAT64
@@ -138,7 +138,7 @@ def in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference by NumPy in the arguments' own dtype; warns of nothing."""
+    """A NumPy reference in the arguments' own dtype, without warnings."""
 
     def reference(*args: Any, **params: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -154,7 +154,7 @@ SHAPES: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (17,), (3, 5), (2, 1, 4))
 
 
 def ordinary(rng: np.random.Generator, shape: Sequence[int], dtype: Dtype) -> Any:
-    """Small values of either sign: where derivatives are tested."""
+    """Small values of either sign, for tests of derivatives."""
     match kind(dtype):
         case "b":
             return rng.integers(0, 2, shape).astype(dtype)
@@ -198,7 +198,7 @@ def elementwise_samples(arity: int, dtypes: Iterable[Dtype]) -> Callable[[np.ran
             yield Sample(tuple(ordinary(rng, shape, dtypes[0]) for _ in range(arity)), {})
         for dtype in dtypes:
             yield Sample(tuple(ordinary(rng, (33,), dtype) for _ in range(arity)), {})
-            if arity > 1 and kind(dtype) == "c":  # the corners of complex arithmetic are not the same everywhere
+            if arity > 1 and kind(dtype) == "c":  # libraries differ in the corners of complex arithmetic
                 continue
             corners = extremes(dtype)
             grid = np.meshgrid(*[corners] * min(arity, 2), indexing="ij")

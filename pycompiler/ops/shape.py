@@ -1,6 +1,6 @@
-"""The family of shapes: broadcast, reshape, transpose; and the helpers that rules everywhere build on these.
+"""The family of shapes: broadcast, reshape, transpose, and helpers on top of them for all rules.
 
-Stands between core's structural primitives, which it lists and names, and the other families.
+It lists and names core's structural primitives. The other families import it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ from pycompiler.ops.rules import Dims, Shape, Value
 
 
 def linear(name: str, rule: Callable[..., Any], **entries: Any) -> Primitive:
-    """An entry that is linear in its only argument: the tangent goes through the primitive itself."""
+    """An entry that is linear in its only argument: the primitive itself maps the tangent."""
 
     def jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
         out = primitive.bind(*primals, **params)
@@ -38,7 +38,7 @@ def linear(name: str, rule: Callable[..., Any], **entries: Any) -> Primitive:
     return primitive
 
 
-# reshape(x, new_sizes): row-major. Not an attribute in the dialect: new_sizes.
+# reshape(x, new_sizes): row-major. new_sizes is no attribute in the dialect.
 
 
 def _reshape_shape(x: ShapedArray, *, new_sizes: Shape) -> ShapedArray:
@@ -83,7 +83,7 @@ reshape = linear(
 TABLE = (broadcast_in_dim, reshape, transpose)
 
 
-# Helpers: nothing is bound where nothing changes.
+# Helpers. They bind nothing if nothing changes.
 
 
 def permuted(x: Value, permutation: Sequence[int]) -> Value:
@@ -127,7 +127,7 @@ def batched_at_front(args: Sequence[Value], dims: Dims) -> list[Value]:
 
 
 def elementwise_batch(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Value, Any]]:
-    """The batching rule of operations on arrays of one shape; `primitive` gives the entry, which holds the rule."""
+    """The batching rule of operations on arrays of one shape. `primitive` returns the entry that has the rule."""
 
     def batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Value, Any]:
         if all(dim == dims[0] for dim in dims):

@@ -13,8 +13,8 @@ from pycompiler.ops.gather import take_along
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.shape import batched_at_front
 
-# sort(xs..., dimension, num_keys, is_stable): all arrays in the order of the first num_keys of them, compared one after
-# the other; nan comes last, the zeros are equal.
+# sort(xs..., dimension, num_keys, is_stable): all arrays in the order of the first num_keys arrays, compared
+# lexicographically; nan comes last, and the two zeros are equal.
 
 
 def _sort_shape(*xs: ShapedArray, dimension: int, num_keys: int, is_stable: bool) -> tuple[ShapedArray, ...]:
@@ -49,7 +49,7 @@ def _sort_batch(
 
 def _sort_reference(*xs: Any, dimension: int, num_keys: int, is_stable: bool) -> tuple[Any, ...]:
     def key(x: Any) -> Any:
-        # bfloat16 in float64, in which it is exact, and the zeros made one.
+        # float64 holds bfloat16 exactly. The sum makes both zeros equal.
         return x.astype(np.float64) + 0.0 if rules.kind(x.dtype) == "f" else x
 
     keys: list[Any] = []
@@ -84,7 +84,8 @@ sort = Primitive(
     multiple_results=True,
 )
 
-# top_k(x, k, axis): the greatest in descending order, and their places as int32; nan first, of equal ones the first.
+# top_k(x, k, axis): the largest elements in descending order, and their indices as int32. nan comes first, and equal
+# elements keep their order.
 
 
 def _top_k_shape(x: ShapedArray, *, k: int, axis: int) -> tuple[ShapedArray, ...]:
@@ -111,7 +112,7 @@ def _top_k_batch(args: Sequence[Value], dims: Dims, *, k: int, axis: int) -> tup
 
 
 def _top_k_reference(x: Any, *, k: int, axis: int) -> tuple[Any, Any]:
-    # Sorted from the end, a stable sort puts the first of equal ones last.
+    # Sorted from the end, a stable sort puts the first of equal elements last.
     wide = x.astype(np.float64) + 0.0 if rules.kind(x.dtype) == "f" else x
     order = np.flip(np.argsort(np.flip(wide, axis), axis, kind="stable"), axis)
     places = np.take(x.shape[axis] - 1 - order, np.arange(k), axis)

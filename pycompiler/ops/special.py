@@ -1,7 +1,7 @@
-"""The family of special functions: elementwise on floats of one dtype and shape, most computed by the runtime.
+"""The family of special functions: elementwise on floats of one dtype and shape. The runtime computes most of them.
 
-The dialect's op of each has its name; the list PCRT_SPECIAL_FUNCTIONS of the runtime's ABI has its code. f16, bf16 and
-f32 are computed in f64 and rounded. SciPy, which the tests install, is the reference.
+The dialect's op for each function has its name; the list PCRT_SPECIAL_FUNCTIONS in the runtime's ABI has its code. f16,
+bf16 and f32 are computed in f64 and rounded. SciPy, which the tests install, is the reference.
 """
 
 import importlib
@@ -23,7 +23,7 @@ from pycompiler.ops.quotients import bessel_i1_quotient, log1p_quotient, sin_quo
 from pycompiler.ops.rules import Value
 from pycompiler.ops.shape import full_like
 
-# Where the arguments of samples lie: (low, high), or the greatest of a range of integers.
+# The range of the arguments of samples: (low, high), or the maximum of a range of integers.
 Range = tuple[float, float] | int
 
 
@@ -72,7 +72,7 @@ def _special(
 
 
 def _missing(name: str, argument: str) -> Any:
-    """A partial derivative that is not there: asking for it raises ValueError."""
+    """An undefined partial derivative: using it raises ValueError."""
 
     def missing(t: Value, out: Value, *args: Value) -> NoReturn:
         raise ValueError(
@@ -98,7 +98,7 @@ def _square(x: Value) -> Value:
     return mul.bind(x, x)
 
 
-# References where SciPy has no function of that kind: differences of one that it has, of order six.
+# References for functions that SciPy lacks: differences, of order six, of a function that it has.
 
 
 def _slope(function: Callable[[Any], Any], x: Any, step: Any) -> Any:
@@ -158,14 +158,14 @@ def _sph_legendre(n: Any, m: Any, theta: Any) -> Any:
     return _scipy().sph_harm_y(n.astype(int), m.astype(int), theta, 0.0).real
 
 
-_DIFFERENCES = (rules.FLOAT32, rules.FLOAT16, rules.BFLOAT16)  # what differences are good enough for
+_DIFFERENCES = (rules.FLOAT32, rules.FLOAT16, rules.BFLOAT16)  # for these dtypes, differences are exact enough
 
 
-# Products with a logarithm, which are 0 where the factor is 0. These are not the runtime's, they vectorize.
+# Products with a logarithm, which are 0 if the factor is 0. They are compiled to vectors, without the runtime.
 
 
 def _quotient(x: Value, y: Value) -> Value:
-    """x / y, 0 where both are 0. There the least number stands for y: the derivative by x is then an infinite one."""
+    """x / y, 0 if both are 0. In this case the smallest number replaces y, so the derivative by x is infinite."""
     least = _number(y, float(rules.finfo(get_aval(y).dtype).smallest_subnormal))
     zeros = and_.bind(eq.bind(x, _number(x, 0)), eq.bind(y, _number(y, 0)))
     return div.bind(x, select.bind(zeros, least, y))
@@ -205,7 +205,7 @@ def _digamma_partial(t: Value, out: Value, x: Value) -> Value:
 
 
 def _density(a: Value, x: Value) -> Value:
-    """That of the gamma distribution of shape a."""
+    """The density of the gamma distribution of shape a."""
     return exp.bind(sub.bind(sub.bind(xlogy.bind(_plus(a, -1), x), x), lgamma.bind(a)))
 
 
@@ -213,7 +213,8 @@ def _zeta_partial(t: Value, out: Value, x: Value, q: Value) -> Value:
     return mul.bind(t, mul.bind(neg.bind(x), zeta.bind(_plus(x, 1), q)))
 
 
-# Of derivatives by a parameter, those by the variable: the derivative by the variable, derived by the parameter.
+# Derivatives by a parameter, differentiated by the variable: the derivative by the variable, differentiated by the
+# parameter.
 
 
 def _zeta_grad_x_partial(t: Value, out: Value, x: Value, q: Value) -> Value:
@@ -332,12 +333,12 @@ def _bessel_j_partial(t: Value, out: Value, v: Value, x: Value) -> Value:
 
 
 def _sph_legendre_partial(t: Value, out: Value, n: Value, m: Value, theta: Value) -> Value:
-    # DLMF 14.10.4 with the norm of the neighbours: a step of m up less a step down.
+    # DLMF 14.10.4 with the norms of the neighbours: a step of m up minus a step down.
     def neighbour(step: int) -> Value:
         # (n - m)(n + m + 1) for a step up, (n + m)(n - m + 1) for a step down.
         along = _times(m, step)
         factor = mul.bind(sub.bind(n, along), _plus(add.bind(n, along), 1))
-        # Beyond the degree there is none.
+        # No function has an order beyond its degree.
         factor = max_.bind(factor, _number(factor, 0))
         return mul.bind(sqrt.bind(factor), sph_legendre.bind(n, _plus(m, step), theta))
 
@@ -425,7 +426,7 @@ hyp2f1 = _special(
 
 
 def _phase(x: Value) -> Value:
-    """pi x^2 / 2, of whose turns only the fraction counts."""
+    """pi x^2 / 2 without whole turns."""
     quarter = _times(_square(x), 0.25)
     return _times(sub.bind(quarter, round_.bind(quarter)), 2 * pi)
 
@@ -439,8 +440,8 @@ def _dawsn_partial(t: Value, out: Value, x: Value) -> Value:
 
 
 def _log_ndtr_partial(t: Value, out: Value, x: Value) -> Value:
-    # The density by the probability. To the left both vanish, and the difference of their exponents would be rounding
-    # alone; to the right erfcx overflows.
+    # The density divided by the probability. On the left both vanish, and the difference of their exponents would be
+    # rounding error alone. On the right erfcx overflows.
     positive = gt.bind(x, _number(x, 0))
     left = div.bind(
         _number(x, (2 / pi) ** 0.5), erfcx.bind(_times(select.bind(positive, _number(x, 0), x), -(0.5**0.5)))
@@ -487,7 +488,7 @@ expn = _special(
 
 
 def _expn_below(n: Value, x: Value) -> Value:
-    """E of order n - 1; of -1 by its closed form."""
+    """E of order n - 1. A closed form gives E of order -1."""
     zero = eq.bind(n, _number(n, 0))
     inverse = div.bind(_number(x, 1), x)
     lowest = mul.bind(exp.bind(neg.bind(x)), mul.bind(inverse, _plus(inverse, 1)))

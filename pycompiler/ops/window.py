@@ -1,5 +1,5 @@
-"""The family of windows: reduce_window_sum, _prod, _max, _min, and select_and_gather and _scatter, the derivatives of
-the extrema."""
+"""The family of windows: reduce_window_sum, _prod, _max, _min, and the derivatives of the extrema, select_and_gather
+and select_and_scatter."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
@@ -30,8 +30,8 @@ def dilated(size: Any, dilation: int) -> Any:
 
 
 def count_windows(padded: Any, window: int, stride: int) -> Any:
-    """How many windows fit, `stride` apart. Raises InconclusiveDimensionError where a size may hold less than none."""
-    # Up to a stride less than a window the quotient is 0.
+    """The number of windows, `stride` apart. Raises InconclusiveDimensionError if a size may hold less than none."""
+    # If the window exceeds the size by less than a stride, the quotient is 0.
     if not surely_below(window - stride - 1, padded) and padded < window:
         return 0
     return padded - window + 1 if stride == 1 else (padded - window) // stride + 1
@@ -78,13 +78,13 @@ def _windows(
 
 
 def _with_leading(params: dict[str, Any]) -> dict[str, Any]:
-    """The windows with one more dimension in front, which they leave alone."""
+    """The windows with one more dimension in front, which they do not divide."""
     first = {"low": 0, "high": 0}
     return {key: (first.get(key, 1), *value) if isinstance(value, tuple) else value for key, value in params.items()}
 
 
 def positions(shape: Ints, params: dict[str, Any], x: Value, neutral: Value) -> Iterable[Value]:
-    """The slices of x, padded with a scalar, that hold the elements of all windows at one position after the other."""
+    """For each position in a window, the slice of x (padded with a scalar) with the elements of all windows there."""
     interior = tuple(dilation - 1 for dilation in params["base_dilation"])
     padded = pad.bind(x, neutral, low=params["low"], high=params["high"], interior=interior)
     strides = params["window_strides"]
@@ -136,7 +136,7 @@ def window_params(
     base_dilation: Ints | None = None,
     window_dilation: Ints | None = None,
 ) -> dict[str, Any]:
-    """The parameters of windows, with what is usual for those that are left out."""
+    """The parameters of windows, with the usual values for omitted ones."""
     ones, zeros = (1,) * len(window), (0,) * len(window)
     return {
         "window_dimensions": window,
@@ -172,7 +172,7 @@ def _samples(dtypes: Sequence[rules.Dtype]) -> Callable[[np.random.Generator], I
 def _reduce_window(
     name: str, kinds: str, reference: Callable[..., Any], jvp: Callable[..., Value] | None, **entries: Any
 ) -> Primitive:
-    """The entry of a reduction over windows; `jvp` is (tangent, x, **params) -> tangent, None where it is linear."""
+    """The entry of a reduction over windows. `jvp` is (tangent, x, **params) -> tangent, or None if it is linear."""
     dtypes = [dtype for dtype in rules.WITH_COMPLEX if rules.kind(dtype) in kinds]
 
     def shape_rule(x: ShapedArray, **params: Any) -> ShapedArray:
@@ -209,7 +209,7 @@ def _sum_transpose(
     base_dilation: Ints,
     window_dilation: Ints,
 ) -> tuple[Value]:
-    # Each element adds up the cotangents of the windows that hold it: those are a window's reach to its left.
+    # Each element sums the cotangents of the windows that hold it. They lie within a window's reach to its left.
     shape, given = x.aval.shape, get_aval(ct).shape
     if any(size == 0 for size in (*shape, *given)):
         return (full(shape, 0, x.aval.dtype),)
@@ -267,9 +267,10 @@ reduce_window_max = _reduce_window("reduce_window_max", "biuf", _over_windows(np
 reduce_window_min = _reduce_window("reduce_window_min", "biuf", _over_windows(np.minimum, highest), _select_jvp(False))
 
 
-# select_and_gather(source, operand, greatest, ...): the elements of source at the places of the windows' first extrema
-# in operand, 0 for windows of padding. select_and_scatter(source, operand, greatest, ...): source has an element for
-# each window, which is added to the place of the extremum. Both are linear in source; operand only says where.
+# select_and_gather(source, operand, greatest, ...): the elements of source at the positions of the windows' first
+# extrema in operand, 0 for windows of padding. select_and_scatter(source, operand, greatest, ...): each element of
+# source belongs to a window, and is added at the position of its extremum. Both are linear in source; operand only
+# selects positions.
 
 
 def _check_source(name: str, source: ShapedArray, operand: ShapedArray, shape: tuple[Any, ...]) -> None:
@@ -309,11 +310,11 @@ def _select(
 
 
 def _chosen(x: Any, greatest: bool, params: dict[str, Any]) -> Any:
-    """The flat place of each window's extremum in x; -1 for windows of padding."""
+    """The flat index of each window's extremum in x; -1 for windows of padding."""
     values = patches(x.astype(np.float64), np.nan, params)
     places = patches(rules.arange(x.size).reshape(x.shape), -1, params)
     inside = places >= 0
-    # Padding is worse than everything, nan better.
+    # Padding ranks below all values, nan above them.
     clipped = np.clip(values if greatest else -values, -1e308, 1e308)
     ranked = rules.where(inside, rules.where(np.isnan(values), np.inf, clipped), -np.inf)
     if not ranked.size:

@@ -1,7 +1,7 @@
-"""What gather and scatter share: XLA's dimension numbers, the shapes that follow from them, references and samples.
+"""Shared parts of gather and scatter: XLA's dimension numbers, the resulting shapes, references and samples.
 
-A window is a block of the operand at a position that is data. Each component of a position is an array of its own: the
-k-th index, all of one shape. Binds nothing; `gather`, which comes next, has the entries.
+A window is a block of the operand at a position that depends on data. Each component of a position is a separate array
+(the k-th index); all have the same shape. This module binds no primitive: `gather`, which imports it, has the entries.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ def _check_increasing(name: str, what: str, dims: Sequence[int], rank: int) -> N
 def _check_indices(
     name: str, x: ShapedArray, indices: Sequence[ShapedArray], dims: Ints, batching: Ints, of_indices: Ints, mode: str
 ) -> Shape:
-    """The shape that the indices have in common."""
+    """The common shape of the indices."""
     if mode not in MODES:
         raise ArgumentError(f"{name}: mode is one of {', '.join(MODES)}, got {mode!r}")
     if len(indices) != len(dims):
@@ -146,7 +146,7 @@ def scatter_shape(
 
 
 def _starts(indices: Sequence[Any], limits: Sequence[int], clip: bool) -> tuple[list[Any], Any]:
-    """The starts, brought into 0..limit if `clip`, and where all lie in it."""
+    """The starts, clipped to 0..limit if `clip`, and a mask: whether all components lie in this range."""
     inside = np.asarray(True)
     for index, limit in zip(indices, limits, strict=True):
         inside = inside & (index >= 0) & (index <= limit)
@@ -246,7 +246,7 @@ def scatter_reference(
     return out.astype(x.dtype)
 
 
-# Samples: (shape of x, indices' shape, greatest index, dimension numbers).
+# Samples: (shape of x, shape of the indices, largest index, dimension numbers).
 
 _NONE: dict[str, Any] = {"indices_are_sorted": False, "unique_indices": False}
 
@@ -269,7 +269,7 @@ _CASES: list[tuple[Ints, Ints, dict[str, Any]]] = [
     ((5, 0), (2,), _dims((1,), (0,), (0,), (), (), (1, 0))),
     ((4, 17, 2), (2, 3), _dims((2, 3), (0,), (0,), (), (), (1, 17, 2))),
     ((6, 3), (), _dims((0,), (0,), (0,), (), (), (1, 3))),
-    ((4, 33), (3,), _dims((0,), (1,), (1,), (), (), (4, 1))),  # columns, of which each is one of the result
+    ((4, 33), (3,), _dims((0,), (1,), (1,), (), (), (4, 1))),  # columns; each becomes a column of the result
     ((4, 5), (2, 3), _dims((), (0, 1), (1, 0), (), (), (1, 1))),  # single elements
     ((5, 7), (4,), _dims((0, 2), (), (0, 1), (), (), (2, 3))),  # blocks
     ((3, 5, 2), (3, 4), _dims((2,), (1,), (1,), (0,), (0,), (1, 1, 2))),  # rows of each example
@@ -279,7 +279,7 @@ _CASES: list[tuple[Ints, Ints, dict[str, Any]]] = [
 
 
 def _indices(rng: np.random.Generator, shape: Ints, batch: Ints, dims: dict[str, Any], dtype: rules.Dtype) -> list[Any]:
-    """Some are outside."""
+    """Indices for samples; some are out of bounds."""
     limits: list[int] = [shape[dim] for dim in dims["start_index_map"]]
     return [np.asarray(rng.integers(-3, limit + 3, batch)).astype(dtype) for limit in limits]
 
@@ -318,7 +318,7 @@ def scatter_samples(rng: np.random.Generator) -> Iterable[Sample]:
             "kind": kind,
             "mode": mode,
             "indices_are_sorted": False,
-            "unique_indices": kind == "mul",  # which has a derivative there only
+            "unique_indices": kind == "mul",  # mul has a derivative only with unique indices
         }
 
     rows = _CASES[0][2]
@@ -335,7 +335,7 @@ def scatter_samples(rng: np.random.Generator) -> Iterable[Sample]:
             x = rules.ordinary(rng, shape, rules.FLOAT32)
             wide = rules.INT64 if number % 2 else rules.INT32
             indices = _indices(rng, shape, batch, dims, wide)
-            if kind == "mul":  # one place, the others outside
+            if kind == "mul":  # one index is inside, the others are outside
                 for index in indices:
                     index.ravel()[1:] = 99
                 if dims["operand_batching_dims"]:

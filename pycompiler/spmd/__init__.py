@@ -1,1 +1,1 @@
-"""Programs and arrays divided over the devices of a mesh. Above `compile`; `jit` comes after it."""
+"""Programs and arrays divided over the devices of a mesh. Imports `compile`; `jit` imports this folder."""

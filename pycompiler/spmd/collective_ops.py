@@ -1,7 +1,7 @@
-"""The primitives of a program that several participants run: one for each op of the dialect's family of collectives.
+"""The collectives among participants: one primitive for each op in the dialect's family of collectives.
 
-`spmd` makes them of the collectives over named axes, just before emission, so they have no derivatives and are never
-mapped. Groups, and the places in them, are numbers of participants.
+`spmd` makes them from the collectives over named axes, just before emission. So they have no derivatives and are never
+mapped. Groups, and the positions in them, are numbers of participants.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _resized(x: ShapedArray, sizes: Sequence[int]) -> ShapedArray:
 
 
 def _part(name: str, x: ShapedArray, dimension: int, groups: Groups) -> list[int]:
-    """The sizes of what each member has of a dimension that is divided among them."""
+    """The sizes of each member's part, for a dimension that is divided among the members."""
     sizes = list(x.shape)
     if sizes[dimension] % len(groups[0]) != 0:
         raise ValueError(f"{name}: dimension {dimension} of {short(x)} can't be divided among {len(groups[0])} members")

@@ -1,7 +1,7 @@
 """Computing with sharded arrays: a graph is partitioned, compiled once, and run on every device of its mesh.
 
-After `partition` and `spmd`; `eager` and `jit` come here when an array is on several devices, or when the graph
-speaks of a mesh.
+Imports `partition` and `spmd`. `eager` and `jit` call this module if an array is on several devices, or if the graph
+refers to a mesh.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
 
 
 def runs_on_mesh(closed: ClosedGraph) -> bool:
-    """Whether a graph is computed on the devices of a mesh, wherever its arguments are."""
+    """Whether a graph is computed on the devices of a mesh, for arguments on any devices."""
     return mesh_of(closed) is not None or any(map(is_sharded, closed.consts))
 
 
 def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int] = ()) -> list[Array]:
-    """The results of a graph, computed on all devices of the mesh that its arguments, or it, are about.
+    """The results of a graph, computed on all devices of the mesh of its arguments, or of the graph.
 
-    Raises ValueError when there are several sets of devices among these.
+    Raises ValueError if these have several sets of devices.
     """
     if axes.in_scope():
         with axes.unbound():
@@ -45,7 +45,7 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     given = [*consts, *map(as_array, leaves)]
     mesh = _mesh(name, [(x.aval, sharding_of(x)) for x in given], opened)
     wishes = _wishes(opened, mesh)
-    # What a program alone puts on a mesh may come from any device.
+    # If only the program refers to the mesh, arguments may come from any device.
     strict = any(map(is_sharded, given))
     placed = [_on_mesh(name, x, mesh, wish, strict) for x, wish in zip(given, wishes, strict=True)]
     layouts = tuple([sharding_of(x).layout(x.shape) for x in placed])
@@ -75,7 +75,7 @@ def _wishes(opened: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
 
 @dataclass(frozen=True)
 class Distributed:
-    """A graph for the devices of a mesh: what each of them runs, and how its arguments and results are divided."""
+    """A graph for the devices of a mesh: the program of each device, and the division of arguments and results."""
 
     mesh: Mesh
     program: SpmdProgram
@@ -88,8 +88,8 @@ class Distributed:
 
 
 def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | None]) -> Distributed | None:
-    """What `execute` runs for arguments that are divided so (None, or on one device: as their first use wants it); None
-    for a graph on one device, with arguments on one."""
+    """The program that `execute` runs for arguments with these shardings. An argument with None, or on one device, gets
+    the layout of its first use. None for a graph on one device with arguments on one."""
     named = [sharding if isinstance(sharding, NamedSharding) else None for sharding in shardings]
     if not runs_on_mesh(closed) and not any(named):
         return None
@@ -115,7 +115,7 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
     results = program(mesh.device_list, args)
     for index, (kind, _) in enumerate(program.compiled_for(mesh.device_list).plan.outputs):
         if kind == "const":
-            # One array for all, which is on one device.
+            # All results share one array, which is on one device: each device gets a copy.
             for device, row in zip(mesh.device_list, results, strict=True):
                 row[index] = on_device(on_host(row[index]), device, row[index].aval)
     return results
@@ -140,13 +140,13 @@ def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], 
         assert own is not None
         return own
     if own is not None and set(own.device_list) == set(found[1].device_list):
-        # What a program says beside its arguments is about this one.
+        # The program's other references to a mesh mean this mesh.
         return own
     return found[1]
 
 
 def _layout_on(mesh: Mesh, aval: ShapedArray, sharding: NamedSharding | None, wish: Layout | None) -> Layout:
-    """How an argument is divided over the mesh of a call."""
+    """The division of an argument over the mesh of a call."""
     whole: Layout = ((),) * len(aval.shape)
     if sharding is None:
         return whole if wish is None else wish
@@ -159,7 +159,7 @@ def _layout_on(mesh: Mesh, aval: ShapedArray, sharding: NamedSharding | None, wi
 
 
 def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None, strict: bool) -> Array:
-    """An argument on the devices of the mesh: divided as its first use wants it where it was on one device."""
+    """An argument on the devices of the mesh. An argument from one device gets the layout of its first use."""
     sharding = sharding_of(x)
     if sharding is None and strict and x.committed and mesh.size > 1:
         raise ValueError(
@@ -176,7 +176,7 @@ def _on_mesh(name: str, x: Array, mesh: Mesh, wish: Layout | None, strict: bool)
 
 
 def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
-    """For each input the layout that the first equation which reads it wants, where it wants one."""
+    """For each input, the layout that its first reader wants, or None."""
     found: dict[Atom, Layout | None] = {}
     for equation in closed.graph.equations:
         wanted: Sequence[Layout | None] = [None] * len(equation.inputs)
@@ -197,9 +197,9 @@ def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
 
 
 def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
-    """x where the sharding says: what `device_put` does for a sharding. A tracer is constrained.
+    """x laid out by the sharding, as by `device_put` to a sharding. A tracer gets a constraint.
 
-    Raises ValueError when x can't be divided so.
+    Raises ValueError when the sharding can't divide x.
     """
     if isinstance(x, Tracer):
         sharding.check_compatible_aval(get_aval(x).shape)
@@ -226,7 +226,7 @@ def _placed(sharding: Sharding, x: Any) -> Array:
     if now.device_list == sharding.device_list and now.is_equivalent_to(sharding, x.ndim):
         return from_shards(x.aval, sharding, shards_of(x))
     if now.device_list == sharding.device_list and now.mesh.axis_sizes == sharding.mesh.axis_sizes:
-        # Without the host: the devices exchange their parts.
+        # The devices exchange their parts directly, without the host.
         moved = sharding_constraint.bind(x, sharding=sharding)
         return from_shards(x.aval, sharding, shards_of(moved))
     return spread(x, sharding)

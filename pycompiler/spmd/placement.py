@@ -1,7 +1,7 @@
-"""Devices, and where arrays are: `devices`, `device_put`, `default_device`, `transfer_guard` and what belongs to them.
+"""Devices and placements of arrays: `devices`, `device_put`, `default_device`, `transfer_guard` and related functions.
 
-Computation follows data: an array that was put on a device stays there, with everything that is computed from it, and
-operands that nobody put anywhere move to it. The runtime decides this for every call; here are the names.
+Computation follows data. An array that was put on a device stays there, with everything that is computed from it.
+Uncommitted operands move to it. The runtime decides this for every call; this module has the names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ set_transfer_log(_log.warning)
 def devices(backend: str | None = None) -> list[Device]:
     """The devices of a platform (None: the default one), those of this process first.
 
-    `PYCOMPILER_NUM_CPU_DEVICES=4` makes four of the CPU. Raises RuntimeError for a platform that is not there.
+    `PYCOMPILER_NUM_CPU_DEVICES=4` makes four of the CPU. Raises RuntimeError for a platform that does not exist here.
 
     >>> import pycompiler as pc
     >>> pc.devices()[0]
@@ -46,7 +46,7 @@ def _devices(name: str, backend: Any) -> list[Device]:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """The devices of a process: all, since there is one process. ValueError for another one's number."""
+    """The devices of a process: all, since there is one process. Raises ValueError for the number of another one."""
     asked = host_id if process_index is None else process_index
     if asked not in (None, 0):
         raise ValueError(f"local_devices: there is no process {asked!r}; there is one, 0")
@@ -54,12 +54,12 @@ def local_devices(
 
 
 def device_count(backend: str | None = None) -> int:
-    """How many devices a platform (None: the default one) has."""
+    """The number of devices of a platform (None: the default one)."""
     return len(_devices("device_count", backend))
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """How many of them are this process's: all."""
+    """The number of devices of this process: all."""
     return len(_devices("local_device_count", backend))
 
 
@@ -69,12 +69,12 @@ def default_backend() -> str:
 
 
 def process_count(backend: str | None = None) -> int:
-    """How many processes work together: 1."""
+    """The number of processes that work together: 1."""
     return len({device.process_index for device in _devices("process_count", backend)})
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process among them: 0."""
+    """The number of this process: 0."""
     return _devices("process_index", backend)[0].process_index
 
 

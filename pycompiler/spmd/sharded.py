@@ -1,6 +1,6 @@
-"""Sharded arrays: making them, the parts of one, reading one. They are arrays of the runtime's one class.
+"""Sharded arrays: making them, their parts, reading them. They belong to the runtime's one class of arrays.
 
-Above `core.sharding`; `execution` computes with them. A sharded array holds the arrays of its devices.
+Imports `core.mesh.sharding`; `execution` computes with them. A sharded array holds the arrays of its devices.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pycompiler.ops.indexing import dynamic_slice
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shard:
-    """One device's part of an array: the device, which elements they are, the number among equal parts, the array."""
+    """One device's part of an array: the device, the index of the part, its number among equal parts, the array."""
 
     device: Device
     index: Index
@@ -56,12 +56,12 @@ def is_sharded(x: object) -> bool:
 
 
 def from_shards(aval: ShapedArray, sharding: NamedSharding, shards: Sequence[Array]) -> Array:
-    """The array of these parts, in the order of the sharding's devices."""
+    """The array with these parts, in the order of the sharding's devices."""
     return sharded_array(aval, tuple(shards), sharding)
 
 
 def _assemble(array: Array) -> np.ndarray[Any, Any]:
-    """All elements, as an ndarray that can't be written to."""
+    """All elements, as a read-only ndarray."""
     sharding, shards = sharding_of(array), shards_of(array)
     array.block_until_ready()
     if sharding.is_fully_replicated:
@@ -96,7 +96,7 @@ def shards(array: Array) -> list[Shard]:
 
 
 def on_host(x: Any) -> np.ndarray[Any, Any]:
-    """The elements of an array or scalar, in the dtype that its array has; of keys the words that they are."""
+    """The elements of an array or scalar, in the dtype of its array. Keys become their words."""
     aval = get_aval(x)
     if type(x) is Array:
         return np.asarray(bitcast.bind(x, new_dtype=dtypes.uint64) if dtypes.is_key(aval.dtype) else x)
@@ -106,7 +106,7 @@ def on_host(x: Any) -> np.ndarray[Any, Any]:
 
 
 def on_device(host: np.ndarray[Any, Any], device: Device, like: ShapedArray) -> Array:
-    """A copy on a device, of the dtype of an aval: the words of keys become keys."""
+    """A copy on a device, in the dtype of an aval. The words of keys become keys."""
     aval = ShapedArray(host.shape, like.dtype, like.weak_type)
     return array_of_bytes(np.ascontiguousarray(host).reshape(-1).view(np.uint8), aval, device)
 
@@ -114,7 +114,7 @@ def on_device(host: np.ndarray[Any, Any], device: Device, like: ShapedArray) -> 
 def spread(x: Any, sharding: NamedSharding) -> Array:
     """The elements of x, an array or scalar, copied to the devices of a sharding.
 
-    Raises ValueError when they can't be divided so.
+    Raises ValueError when the sharding can't divide them.
     """
     aval = get_aval(x)
     sharding.check_compatible_aval(aval.shape)
@@ -135,15 +135,15 @@ def _is_on_gpu(x: Array) -> bool:
 
 
 def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
-    """Parts of an array in a GPU's memory, copied from there to the devices: nobody waits for it."""
+    """Parts of an array in a GPU's memory, copied from there to the devices, without waiting."""
     sizes = sharding.shard_shape(x.shape)
     parts: list[Array] = []
     for device, index in zip(sharding.device_list, sharding.indices(x.shape), strict=True):
         if sizes == x.shape:
-            # Parts are deleted with what they are parts of, without the array that they came from.
+            # Copy: deleting the array deletes its parts, but must not delete x.
             parts.append(put(x, device, may_alias=False))
             continue
-        # The same code for all parts.
+        # All parts use the same code.
         starts = [np.asarray(where.start or 0, np.int32) for where in index]
         parts.append(put(dynamic_slice.bind(x, *starts, slice_sizes=sizes), device))
     return parts
@@ -161,9 +161,9 @@ def _named(function: str, sharding: Any) -> Sharding:
 def make_array_from_callback(
     shape: Sequence[int], sharding: Sharding, data_callback: Callable[[Any], Any], dtype: Any = None
 ) -> Array:
-    """An array each of whose parts is made by `data_callback(index)`, where the index is a tuple of slices.
+    """An array whose parts come from `data_callback(index)`. The index is a tuple of slices.
 
-    Raises ValueError when a part has another shape than the sharding says.
+    Raises ValueError when a part does not have the shape of the sharding's parts.
 
     >>> import numpy as np, pycompiler as pc
     >>> mesh = pc.make_mesh((1,), ("x",))
@@ -199,9 +199,9 @@ def make_array_from_callback(
 def make_array_from_single_device_arrays(
     shape: Sequence[int], sharding: Sharding, arrays: Sequence[Array], *, dtype: Any = None
 ) -> Array:
-    """An array of the arrays that are on its devices already, one for each, in the order of the devices.
+    """An array from existing arrays on its devices, one for each, in the order of the devices.
 
-    Raises ValueError when there is another number of them, or one has another shape than the sharding says.
+    Raises ValueError when their number is wrong, or one does not have the shape of the sharding's parts.
     """
     function = "make_array_from_single_device_arrays"
     shape = as_sizes(function, "shape", shape)

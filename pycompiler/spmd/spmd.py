@@ -1,8 +1,8 @@
 """One program, many participants: a graph with free axis names, compiled for the participants of a mesh.
 
-The participants are the places of the mesh, in row-major order. Before emission, each collective over named axes
-becomes one among groups of participants (`collective_ops`): those that differ in the named axes alone. `shard_map` and
-`pmap` stand on `compile_spmd`; below it are `compile` and the runtime's `run_spmd`.
+The participants are the positions of the mesh, in row-major order. Before emission, each collective over named axes
+becomes a collective among groups of participants (`collective_ops`). The members of a group differ only in the named
+axes. `shard_map` and `pmap` use `compile_spmd`, which uses `compile` and the runtime's `run_spmd`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MeshAxes = tuple[tuple[Name, int], ...]
 
 
 class _Mesh:
-    """The numbers of the participants, by their places on named axes."""
+    """The numbers of the participants, by their positions on named axes."""
 
     def __init__(self, axes: MeshAxes) -> None:
         self.sizes = dict(axes)
@@ -50,19 +50,19 @@ class _Mesh:
             self.strides[name] = stride
 
     def _offsets(self, names: Sequence[Name]) -> list[int]:
-        """What is added to a participant's number from place to place along axes, the last varying fastest."""
+        """The offsets of participant numbers for the positions along axes. The last axis varies fastest."""
         steps = [[place * self.strides[name] for place in range(self.sizes[name])] for name in names]
         return [sum(step) for step in itertools.product(*steps)]
 
     def groups(self, names: Sequence[Name], within: Groups = None) -> collective_ops.Groups:
-        """Those that differ along these axes only; `within` names the places, on the one axis, of each group."""
+        """The groups that differ along these axes only. `within` gives the positions of each group on the one axis."""
         offsets = self._offsets(names)
         starts = self._offsets([name for name in self.sizes if name not in names])
         parts = within if within is not None else (range(len(offsets)),)
         return tuple([tuple([start + offsets[place] for place in part]) for start in starts for part in parts])
 
 
-# What each collective becomes.
+# The rules that replace each collective.
 
 
 def _reduction(kind: str) -> Callable[..., Any]:
@@ -182,7 +182,7 @@ def _bind(equation: Equation, args: Sequence[Any], mesh: _Mesh, axes: MeshAxes) 
 
 
 def _inside(value: Any, axes: MeshAxes) -> Any:
-    """A parameter, or the graphs that it holds, for the participants."""
+    """A parameter, with its graphs rewritten for the participants."""
     if isinstance(value, ClosedGraph):
         return for_participants(value, axes) if value.axis_names else value
     if type(value) is tuple:
@@ -191,7 +191,7 @@ def _inside(value: Any, axes: MeshAxes) -> Any:
 
 
 def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
-    """The graph with its collectives over the axes of a mesh as collectives among the mesh's participants."""
+    """The graph with collectives over the axes of a mesh replaced by collectives among its participants."""
 
     def make() -> ClosedGraph:
         mesh = _Mesh(axes)
@@ -213,7 +213,7 @@ def for_participants(closed: ClosedGraph, axes: MeshAxes) -> ClosedGraph:
 class SpmdProgram:
     """A graph for the participants of a mesh. A call runs it once for each of them, at the same time.
 
-    It is compiled when it is first called, for the devices that it is called for.
+    The first call compiles it, for the devices of the call.
     """
 
     def __init__(self, graph: ClosedGraph, name: str, count: int) -> None:
@@ -223,7 +223,7 @@ class SpmdProgram:
         self._consts: dict[Device, tuple[Array, ...]] = {}
 
     def compiled_for(self, devices: Sequence[Device]) -> Compilation:
-        """Its code for devices of one kind; ValueError where they are of several."""
+        """Its code for devices of one kind. Raises ValueError for devices of several kinds."""
         first = devices[0]
         target = target_of(first)
         for device in devices:
@@ -236,9 +236,9 @@ class SpmdProgram:
         return compiled(self.graph, self.name, may_block=True, viewing=False, target=target)
 
     def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
-        """The results of each participant; participant p runs on `devices[p]`, where the arrays `args[p]` are.
+        """The results of each participant. Participant p runs on `devices[p]`, which holds the arrays `args[p]`.
 
-        Returns at once, as every call does: the results are still being computed.
+        Returns at once, like every call. The results may still be in computation.
         """
         if not len(devices) == len(args) == self.count:
             raise ValueError(
@@ -276,10 +276,10 @@ def _outputs(plan: Plan, device: Device, given: Sequence[Array], found: Sequence
 
 
 def compile_spmd(graph: ClosedGraph, mesh_axes: MeshAxes, name: str) -> SpmdProgram:
-    """What runs `graph`, whose free axis names are those of the mesh, for each of the mesh's participants.
+    """The program that runs `graph` for each participant of a mesh. Its free axis names are those of the mesh.
 
-    `mesh_axes` are the names and sizes of the mesh's axes; the participants are numbered in row-major order. The graph
-    keeps what is made of it.
+    `mesh_axes` are the names and sizes of the mesh's axes. The participants are numbered in row-major order. The graph
+    keeps the program.
 
     Raises NameError for a collective over an axis that the mesh does not have.
     """

@@ -1,1 +1,1 @@
-"""Forward and reverse mode, functions with rules of their own, recomputation, nested calls. Above `batching`."""
+"""Forward and reverse mode, functions with their own rules, recomputation, nested calls. Imports `batching`."""

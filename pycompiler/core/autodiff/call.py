@@ -1,7 +1,7 @@
-"""The primitive of nested calls: `jit` inside a traced function. Its rules transform the graph that it holds.
+"""The primitive of nested calls: `jit` inside a traced function. Its rules transform the graph in its parameters.
 
-A transformed graph is kept with the one that it was made of, so that a function that is called a hundred times is
-transformed, and compiled, once. `emit` makes an `array.call` of it.
+The original graph keeps its transformed graphs, so a function called a hundred times is transformed and compiled once.
+`emit` lowers the primitive to `array.call`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pycompiler.core.types.aval import get_aval, same_type, short
 
 
 def call_graph(closed: ClosedGraph, name: str, args: Sequence[Any]) -> tuple[Any, ...]:
-    """Call a graph: one equation where something is being traced. Its constants become arguments of the call."""
+    """Call a graph: one equation in a trace. The graph's constants become arguments of the call."""
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     return call.bind(*consts, *args, name=name, graph=opened)
 

@@ -1,8 +1,8 @@
-"""The primitive of recomputation: a call whose tangents keep its inputs, and compute again what else they need.
+"""The primitive of recomputation: a call whose tangents keep only its inputs, and recompute all other residuals.
 
-Its linear part is the same primitive once more, over (inputs, what the policy saved, tangents): a graph that begins
-with the recomputation. Transposed, it stands where the cotangents are known. There `optimization_barrier` goes before
-it, so that the compiler does not see that the values were computed before. Compiled code has its equations in place.
+Its linear part is again a checkpoint, over (inputs, values saved by the policy, tangents). The graph of this part
+begins with the recomputation. After transposition, it runs where the cotangents are known. An `optimization_barrier`
+before it hides from the compiler that the values were computed before. In compiled code, its equations are inlined.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from pycompiler.core.tracing.structural import add, mapped_size
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, current_trace
 from pycompiler.core.types.aval import get_aval, same_type, short, strong
 
-# (primitive, *avals of its arguments, **its parameters) -> whether its results may be kept.
+# (primitive, *avals of its arguments, **its parameters) -> whether its results may be saved.
 Policy = Callable[..., Any]
-# Whether the compiler must not see that what is computed again was computed before: at all, or by which argument.
+# Whether the compiler must not merge the recomputation with the first computation: for all arguments, or for each.
 PreventCse = bool | tuple[bool, ...]
 
 
-# optimization_barrier: the arguments, of which the compiler knows nothing.
+# optimization_barrier: the identity, about whose results the compiler may assume nothing.
 
 
 def _barrier_shape(*avals: ShapedArray) -> tuple[ShapedArray, ...]:
@@ -85,7 +85,7 @@ optimization_barrier = Primitive(
 )
 
 
-# name: its argument, under a name by which a policy can tell it. Nothing is compiled for it.
+# name: the identity, with a name that a policy can select. It generates no code.
 
 
 def _name_shape(x: ShapedArray, *, name: str) -> ShapedArray:
@@ -112,7 +112,7 @@ name_value = Primitive("name", _name_shape, _name_jvp, None, _name_batch, _name_
 
 
 def named(x: Any, name: str) -> Any:
-    """`x` under a name; only a graph remembers it."""
+    """`x` with a name. Only a graph keeps the name."""
     return name_value.bind(x, name=name) if isinstance(x, Tracer) or current_trace() is not None else x
 
 
@@ -138,7 +138,7 @@ def recompute(graph: ClosedGraph, args: Sequence[Any], prevent_cse: PreventCse, 
 
 
 def _also(prevent_cse: PreventCse, chosen: Iterable[int], count: int) -> PreventCse:
-    """The flags of some arguments, before `count` more."""
+    """The flags of the chosen arguments, followed by flags for `count` more."""
     if not isinstance(prevent_cse, tuple):
         return prevent_cse
     given = len(prevent_cse)
@@ -184,12 +184,12 @@ def _linearize(
 
 
 class _Parts:
-    """`known`, from the inputs to the results and what the policy saves; `linear`, from those of the inputs and saved
-    values that it `reads`, and the tangents, to the tangents of the results that vary."""
+    """Two graphs: `known` maps the inputs to the results and the values that the policy saves. `linear` maps the inputs
+    and saved values that it `reads`, and the tangents, to the tangents of the varying results."""
 
     def __init__(self, graph: ClosedGraph, varying: tuple[bool, ...], policy: Policy | None) -> None:
         linearized = linearize_graph(graph if policy is None else inlined(graph), varying)
-        # Constants are kept by the graphs that have them.
+        # The graphs that own the constants keep them.
         known = linearized.known
         count = len(graph.in_avals)
         atoms = [
@@ -218,7 +218,7 @@ class _Parts:
 
 
 def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tuple[list[Var], list[Equation]]:
-    """What is saved, of the residuals and of what they are made of, and the equations that make the rest again."""
+    """The saved values among the residuals and their operands, and the equations that recompute the other residuals."""
     needed = {atom for atom in residuals if type(atom) is not Literal}
     refused = _refused(graph, policy)
     saved: list[Var] = []
@@ -245,13 +245,13 @@ def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tu
 def _not_again(equation: Equation) -> NotDifferentiableError:
     where = f"{equation.source.describe()}\n" if equation.source else ""
     return NotDifferentiableError(
-        f"{where}checkpoint: {equation.primitive.name} has effects, and what is recomputed would have them again. What "
-        "to do: call it outside of the function that is recomputed"
+        f"{where}checkpoint: {equation.primitive.name} has effects, and the recomputation would repeat them. What to "
+        "do: call it outside of the recomputed function"
     )
 
 
 def _refused(graph: Graph, policy: Policy | None) -> set[Atom]:
-    """Values that are not saved because of their names, whatever made them."""
+    """The values whose names forbid saving, from any primitive."""
     names = getattr(policy, "names_not_saved", frozenset[str]())
     return {
         atom
@@ -262,7 +262,7 @@ def _refused(graph: Graph, policy: Policy | None) -> set[Atom]:
 
 
 def inlined(graph: ClosedGraph) -> ClosedGraph:
-    """The graph with the equations of nested calls in their place, where a policy sees them."""
+    """The graph with nested calls inlined, so that a policy sees their equations."""
 
     def make() -> ClosedGraph:
         if not any(equation.primitive is call for equation in graph.graph.equations):

@@ -1,10 +1,10 @@
-"""Functions with derivative rules of their own: what each trace does with them, and the primitives that graphs record.
+"""Functions with their own derivative rules: how each trace calls them, and the primitives that graphs record.
 
-A rule is a Python function. Where values are concrete it is called with them; a batch trace wraps it; a graph trace
-records the function as a graph (what it closes over becomes an operand) beside the rule, which is called when the graph
-is differentiated. A jvp rule pushes tangents forward; a vjp rule is a forward function, which leaves residuals, and a
-backward one: in between stands `custom_lin`, a linear operation that can only be transposed. The public face of both is
-in `transforms`; how rules are batched is in `custom_batch`.
+A rule is a Python function. With concrete values it is called directly, and a batch trace wraps it. A graph trace
+records the function as a graph beside the rule, and the values that the function closes over become operands. The rule
+is called when the graph is differentiated. A jvp rule pushes tangents forward. A vjp rule is a forward function, which
+returns residuals, and a backward function. Between the two stands `custom_lin`, a linear operation that can only be
+transposed. The public face of both is in `transforms`; `custom_batch` batches rules.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def custom_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
 
 
 def _recorded_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
-    """The function as a graph. What it closes over, tracers among it, becomes an operand."""
+    """The function as a graph. Values that it closes over, including tracers, become operands."""
     graph, consts = close_over(record(custom.flat, [get_aval(arg) for arg in args], custom.debug_info()))
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
     return primitive.bind(*consts, *args, graph=graph, num_consts=len(consts), custom=custom)
@@ -59,7 +59,7 @@ def _differentiated_call(trace: JvpTrace, custom: Custom, args: Sequence[Any]) -
     pushed = _Pushed(custom, [trace.primal_of(arg) for arg in args], [trace.tangent_of(arg) for arg in args])
     newer = [x for x in pushed.seen if isinstance(x, BatchTracer) and x.owner.level > trace.level]
     if newer:
-        # The function closes over a value that a later vmap maps, so that it is mapped as well, whatever its arguments.
+        # The function closes over a value that a later vmap maps. So the call is mapped too, for any arguments.
         newest = max(newer, key=lambda x: x.owner.level)
         assert isinstance(newest.owner, BatchTrace)
         return _mapped_call(newest.owner, custom, args)
@@ -71,21 +71,21 @@ def _mapped_call(trace: BatchTrace, custom: Custom, args: Sequence[Any]) -> Sequ
     pairs = [trace.split(arg) for arg in args]
     values, dims = [x for x, _ in pairs], [d for _, d in pairs]
     if isinstance(newest_trace(values), GraphTrace):
-        # Batched as a graph, so that what it closes over is batched with it.
+        # Batched as a graph, so that the values that it closes over are batched too.
         return _recorded_call(custom, args)
     axes = Axes(trace, dims, trace.axis)
     return [trace.wrap(out, 0) for out in custom_call(batched(custom, axes), values)]
 
 
 def _check_closed(custom: Custom, values: Iterable[Any], trace: JvpTrace | None) -> None:
-    """Raise where what the function gave depends on a value that varies and is not among its arguments."""
+    """Raise if a result of the function depends on a varying value that is not among its arguments."""
     for x in values:
         if isinstance(x, JvpTracer) and (trace is None or x.owner is trace):
             raise closed_over(custom)
 
 
 def closed_over(custom: Custom) -> NotDifferentiableError:
-    """The error for a derivative by a value that is no argument of the function."""
+    """The error for a derivative with respect to a value that is no argument of the function."""
     return NotDifferentiableError(
         f"{custom.kind}: a derivative is asked for by a value that {custom.name} closes over, but its rule says how to "
         f"differentiate by its arguments only. What to do: make the value an argument of {custom.name}, or wrap it in "
@@ -97,7 +97,7 @@ def closed_over(custom: Custom) -> NotDifferentiableError:
 
 
 class _Pushed:
-    """The results of a function by its own rule, and their tangents. `seen` is what the user's functions gave."""
+    """The results of a function by its own rule, and their tangents. `seen` are the results of the user's functions."""
 
     def __init__(self, custom: Custom, primals: Sequence[Any], tangents: Sequence[Any]) -> None:
         self._custom = custom
@@ -112,7 +112,7 @@ class _Pushed:
             self.seen = (*self.outs, *self._residuals)
 
     def tangents(self) -> Sequence[Any]:
-        """The tangents of the results. Raises TypeError in forward mode where there is a backward function only."""
+        """The tangents of the results. Raises TypeError in forward mode if only a backward function exists."""
         custom = self._custom
         if custom.rule is not None:
             return self._tangents
@@ -130,7 +130,7 @@ class _Pushed:
 
 
 def forward_mode(custom: Custom, source: Source | None = None) -> NoReturn:
-    """Raise the error for tangents that are to be computed by a function with a rule for reverse mode only."""
+    """Raise the error for forward mode of a function whose rule is for reverse mode only."""
     place = f"{source.describe()}\n" if source else ""
     raise NotDifferentiableError(
         f"{place}custom_vjp: forward-mode differentiation (jvp, jacfwd) of {custom.name}, whose rule is for "
@@ -148,7 +148,7 @@ def _jvp(
     return pushed.outs, pushed.tangents()
 
 
-# The recorded call: as a nested one, but for its derivative. Compiled code has the equations of the graph in its place.
+# The recorded call: a nested call with its own derivative. In compiled code, the equations of the graph are inlined.
 
 
 def _shape(*avals: ShapedArray, graph: ClosedGraph, num_consts: int, custom: Custom) -> tuple[ShapedArray, ...]:
@@ -203,7 +203,7 @@ custom_vjp_call = Primitive(
 )
 
 
-# custom_lin: the linear part of a function with a backward function. It can be recorded and transposed, nothing else.
+# custom_lin: the linear part of a function with a backward function. It can only be recorded and transposed.
 
 
 def _lin_shape(

@@ -1,6 +1,6 @@
-"""A function with its own derivative, and the same function over a batch: its rules run on mapped values.
+"""Batching a function with its own derivative: its rules run on mapped values.
 
-Every result gets a mapped axis, in front; residuals keep theirs where they have it.
+Every result gets a mapped axis, in front. Mapped residuals keep the position of theirs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Custom:
         forward: Forward | None = None,
     ) -> None:
         self.name = name
-        # The user's, for messages.
+        # The user's function, for messages.
         self.function = function
         self.flat = flat
         self.rule = rule
@@ -49,11 +49,11 @@ class Custom:
 
     @property
     def kind(self) -> str:
-        """The public name of what made it."""
+        """The public name of the decorator that made it."""
         return "custom_jvp" if self.rule is not None else "custom_vjp"
 
     def debug_info(self) -> DebugInfo:
-        """What a trace of the function is told about it."""
+        """The debug info for a trace of the function."""
         return DebugInfo(self.kind, self.function)
 
     def __repr__(self) -> str:
@@ -70,7 +70,7 @@ def newest_trace(values: Values) -> Trace | None:
 
 
 class Axes:
-    """Where each value has the mapped axis, and how to run a function of them under a batch trace."""
+    """The position of the mapped axis in each value, and running a function of the values under a batch trace."""
 
     __slots__ = ("axis", "dims", "trace")
 
@@ -85,9 +85,9 @@ class Axes:
         return self.axis.size
 
     def run(self, values: Values, function: Callable[[BatchTrace], Any]) -> Any:
-        """What `function` makes of the values, which are to be wrapped by the trace that it is given: that which the
-        call was made under, so that the user's function may close over its tracers, also when it runs later; a new one
-        where what is newer than that takes part."""
+        """The result of `function` on the values, which it wraps by the trace that it gets. This is the trace of the
+        original call: the user's function may close over its tracers, also if it runs later. If a newer trace takes
+        part, it is a new batch trace."""
         trace = self.trace
         running = newest_trace(values)
         if trace is None or (running is not None and running.level > trace.level):
@@ -95,7 +95,7 @@ class Axes:
             trace.done = True
         was_done, trace.done = trace.done, False
         try:
-            # The name of the axis is in scope, also when the vmap has ended.
+            # The name of the axis is in scope, even after the end of the vmap.
             with bound(self.axis.name, self.axis.size, trace):
                 return function(trace)
         finally:
@@ -109,11 +109,11 @@ class Axes:
         ]
 
     def place(self, trace: BatchTrace, outs: Values) -> list[Any]:
-        """The whole values of results, each with its mapped axis in front."""
+        """The values of results, each with the mapped axis in front."""
         return [self._move_mapped_axis(trace, out, 0) for out in outs]
 
     def gather(self, trace: BatchTrace, cotangents: Values) -> list[Any]:
-        """The whole cotangents of the values: where one is not mapped, the sum over the axis."""
+        """The cotangents of the values, with the mapped axis. For a value that is not mapped, the sum over the axis."""
         return [
             self._move_mapped_axis(trace, ct, dim) if dim is not None else self._sum(trace, ct)
             for ct, dim in zip(cotangents, self.dims, strict=True)
@@ -137,7 +137,7 @@ def _without(aval: ShapedArray, dim: int | None) -> ShapedArray:
 
 
 def batched(custom: Custom, axes: Axes) -> Custom:
-    """The function over a batch, with the rules of that."""
+    """The function over a batch, with its rules over a batch."""
 
     def flat(*values: Any) -> Values:
         return axes.run(values, lambda trace: axes.place(trace, custom.flat(*axes.wrap(trace, values))))

@@ -18,7 +18,7 @@ from pycompiler.core.types.aval import get_aval, has_aval, strong
 
 @has_aval
 class JvpTracer(Tracer):
-    """A value with its tangent, which is never a Zero: a value that does not vary is no tracer of this trace."""
+    """A value with its tangent, which is never a Zero: a value without variation is no tracer of this trace."""
 
     __slots__ = ("primal", "tangent")
 
@@ -61,16 +61,16 @@ class JvpTrace(Trace):
         return self.wrap(out, tangent)
 
     def rule(self, primitive: Primitive) -> Callable[..., tuple[Any, Any]]:
-        """The rule that this trace applies."""
+        """The rule that this trace applies to the primitive."""
         assert primitive.jvp is not None
         return primitive.jvp
 
     def wrap(self, primal: Any, tangent: Any) -> Any:
-        """A tracer for a value that varies; the value itself for one that does not."""
+        """A tracer for a varying value; for any other, the value itself."""
         return primal if type(tangent) is Zero else JvpTracer(self, primal, tangent)
 
     def primal_of(self, x: Any) -> Any:
-        """A result, or anything else, without its tangent."""
+        """A result, or any other value, without its tangent."""
         return x.primal if isinstance(x, JvpTracer) and x.owner is self else x
 
     def tangent_of(self, x: Any) -> Any:
@@ -85,9 +85,9 @@ def push_forward(
     trace: JvpTrace,
     active: Callable[[], int] | None = None,
 ) -> tuple[list[Any], list[Any]]:
-    """The results of a flat function and their tangents, where tangents may be Zero. The trace ends.
+    """The results of a flat function and their tangents, which may be Zeros. The trace ends.
 
-    `active`, asked after the call, says how many of the results have tangents: what follows them is aux.
+    `active`, read after the call, is the number of results with tangents. The results after them are aux.
     """
     try:
         outs = function(*[trace.wrap(x, t) for x, t in zip(primals, tangents, strict=True)])
@@ -101,7 +101,7 @@ def push_forward(
 
 
 def jvp_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> tuple[ClosedGraph, tuple[bool, ...]]:
-    """(inputs, tangents of the varying ones) -> (results, tangents of those that vary), and which ones vary."""
+    """(inputs, tangents of the varying ones) -> (results, tangents of the varying ones), and which results vary."""
 
     def make() -> tuple[ClosedGraph, tuple[bool, ...]]:
         count = len(varying)

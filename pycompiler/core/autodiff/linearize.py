@@ -1,8 +1,8 @@
-"""Linearization: forward mode whose tangents are recorded, so that they can be run again, or backwards.
+"""Linearization: forward mode that records the tangents, so that they can be run again, or backwards.
 
-The tangents are tracers of a graph that is not the current trace. Since the newest tracer decides, what a jvp rule does
-with primals alone happens outside, at once, and what it does with a tangent becomes an equation of the linear graph;
-the primals that such an equation reads become its constants: the residuals.
+The tangents are tracers of a graph that is not the current trace. The newest tracer decides. So a jvp rule evaluates
+operations on primals alone at once, outside of the graph. Operations on tangents become equations of the linear graph.
+The primals that such an equation reads become constants of the linear graph: the residuals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pycompiler.core.types.aval import get_aval, strong
 
 
 class LinearizeTrace(JvpTrace):
-    """A jvp trace whose tangents are being recorded: primitives that hold graphs must keep the two parts apart."""
+    """A jvp trace that records its tangents. Primitives with graphs must keep the two parts apart."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ def linearize(
     active: Callable[[], int] | None = None,
 ) -> tuple[list[Any], ClosedGraph, list[bool]]:
     """The results of a flat function, the linear graph from the tangents of the varying arguments to those of the
-    results that vary, and which results these are. `active` as for `push_forward`."""
+    varying results, and a flag for each result: whether it varies. `active` as for `push_forward`."""
     linear = GraphTrace(debug_info)
     tangents = [
         linear.new_input(strong(get_aval(x))) if v else Zero(get_aval(x)) for x, v in zip(primals, varying, strict=True)
@@ -49,7 +49,7 @@ def linearize(
                 tracker.same(tangent, x)
     try:
         outs, out_tangents = push_forward(function, primals, tangents, LinearizeTrace(debug_info), active)
-        # A residual that only dead equations read need not be kept.
+        # Residuals read by dead equations alone need not be kept.
         closed = pruned(linear.close([t for t in out_tangents if type(t) is not Zero]))
     finally:
         linear.finish()
@@ -57,8 +57,8 @@ def linearize(
 
 
 class LinearizedGraph:
-    """A graph in two parts: `known`, from the inputs to the results and the residuals, and `linear`, from the
-    residuals and the tangents of the varying inputs to the tangents of the results that vary."""
+    """A graph in two parts. `known` maps the inputs to the results and the residuals. `linear` maps the residuals and
+    the tangents of the varying inputs to the tangents of the varying results."""
 
     __slots__ = ("known", "linear", "out_varying", "residuals")
 
@@ -67,13 +67,13 @@ class LinearizedGraph:
     ) -> None:
         self.known = known
         self.linear = linear
-        # Where each residual is: that input of `known`, or (counted from ~0 downwards) that result of it.
+        # The place of each residual: an input of `known` by number, or a result of it (counted from ~0 downwards).
         self.residuals = residuals
         self.out_varying = out_varying
 
 
 def linearize_graph(closed: ClosedGraph, varying: tuple[bool, ...]) -> LinearizedGraph:
-    """The two parts of a graph, for tangents of the inputs that vary."""
+    """The two parts of a graph, for tangents of the varying inputs."""
     return closed.derive(("linearize", varying), lambda: _linearize_graph(closed, varying))
 
 

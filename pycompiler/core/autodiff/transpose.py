@@ -1,4 +1,4 @@
-"""Reverse mode: a linear graph run backwards, from the cotangents of its results to those of its inputs."""
+"""Reverse mode: runs a linear graph backwards, from the cotangents of its results to those of its inputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pycompiler.core.types.aval import strong
 
 
 def pull_back(closed: ClosedGraph, args: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-    """The cotangents of those `args` that are UndefinedPrimal, in which the graph is linear; None for the others.
+    """The cotangents of the `args` that are UndefinedPrimal; the graph is linear in these. None for the others.
 
-    A cotangent, given or returned, may be a Zero. Equations that no linear argument reaches are evaluated first.
+    A cotangent, given or returned, may be a Zero. Equations that depend on no linear argument are evaluated first.
     """
     graph = closed.graph
     known: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
@@ -87,8 +87,8 @@ def _transpose(equation: Equation, outs: list[Any], known: dict[Atom, Any], line
 def transpose_graph(
     closed: ClosedGraph, linear: tuple[bool, ...], given: tuple[bool, ...]
 ) -> tuple[ClosedGraph, tuple[bool, ...]]:
-    """(the known inputs, the cotangents that are `given`) -> the nonzero cotangents of the linear inputs, and which of
-    the linear inputs have one."""
+    """The graph from (the known inputs, the `given` cotangents) to the nonzero cotangents of the linear inputs, and a
+    flag for each linear input: whether it has one."""
 
     def make() -> tuple[ClosedGraph, tuple[bool, ...]]:
         nonzero: list[bool] = []

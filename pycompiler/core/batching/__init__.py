@@ -1,1 +1,1 @@
-"""What `vmap` does: a trace with one more axis. Above `tracing`; `autodiff` comes after it."""
+"""The trace of `vmap`, whose values have one more axis. Imports `tracing`; `autodiff` imports this folder."""

@@ -1,7 +1,7 @@
-"""Batching: a trace whose values hold one more axis than the function sees, where each primitive's rule puts it.
+"""Batching: a trace whose values have one axis that the function does not see. Each primitive's rule places the axis.
 
-While a rule runs, the axis that it is about is known to `axes.mapping`: what the rule maps inside of graphs, with
-`map_axes` or `batch_graph`, is the same axis, of the same name.
+While a rule runs, `axes.mapping` holds its axis. If the rule maps graphs by `map_axes` or `batch_graph`, it maps this
+axis, with the same name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pycompiler.core.types.dtype import canonicalize, is_key
 
 
 class BatchTracer(Tracer):
-    """A value with a mapped axis; a value without one is no tracer of this trace."""
+    """A value with a mapped axis. A value without one is no tracer of this trace."""
 
     __slots__ = ("dim", "value")
 
@@ -46,7 +46,7 @@ class BatchTracer(Tracer):
 
 
 class BatchTrace(Trace):
-    """Applies batching rules to what is mapped, and leaves the rest alone."""
+    """Applies batching rules to mapped values. Other values are bound unchanged."""
 
     __slots__ = ("argument_of", "axis")
 
@@ -81,8 +81,8 @@ class BatchTrace(Trace):
         return self.wrap(out, out_dims)
 
     def _of_nothing(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """The results for an axis without members, empty arrays, so that few rules need think of it. None for keys, and
-        for the 64-bit words of keys, of which there are no literals."""
+        """The results for an axis without members: empty arrays, so that few rules handle this case. None for keys, and
+        for the 64-bit words of keys, which have no literals."""
         found = primitive.shape_rule(*map(get_aval, args), **params)
         avals = found if primitive.multiple_results else (found,)
         if any(is_key(aval.dtype) or canonicalize(aval.dtype) != aval.dtype for aval in avals):
@@ -91,11 +91,11 @@ class BatchTrace(Trace):
         return tuple(outs) if primitive.multiple_results else outs[0]
 
     def wrap(self, x: Any, dim: int | None) -> Any:
-        """A tracer for a value with a mapped axis; the value itself for one without."""
+        """A tracer for a value with a mapped axis; for one without, the value itself."""
         return x if dim is None else BatchTracer(self, x, dim)
 
     def split(self, x: Any) -> tuple[Any, int | None]:
-        """The whole value of a result, and its mapped axis."""
+        """The value of a result with the mapped axis in its shape, and the position of this axis."""
         if isinstance(x, BatchTracer) and x.owner is self:
             return x.value, x.dim
         return x, None
@@ -110,7 +110,7 @@ def map_axes(
 ) -> tuple[list[Any], list[int | None]]:
     """The results of a flat function mapped over the given axes, with the axis of each (None: not mapped).
 
-    `axis` is what is mapped; in a batching rule, what the rule is about unless something else is said.
+    `axis` is the mapped axis. In a batching rule, it is by default the axis of the rule.
     """
     axis = axis or axes.mapping()
     if axis is None:

@@ -1,1 +1,1 @@
-"""The settings: one table, and how they are read and changed. Below all other rooms of `core`."""
+"""The table of settings, and the code that reads and changes them. All other folders of `core` may import it."""

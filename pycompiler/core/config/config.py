@@ -1,8 +1,8 @@
-"""How the settings of the table (`settings`) are read and changed.
+"""Reading and changing the settings of the table (`settings`).
 
-Each is set by its environment variable, by `config.update(name, value)` for the process, and by the context manager of
-its name (`with enable_x64(): ...`) for the thread. Those that change what a function compiles to, or how a call of it
-is served, are part of every key of the cache: they are handed to `_runtime` whenever they change.
+A setting is set by its environment variable, by `config.update(name, value)` for the process, and by the context
+manager of its name (`with enable_x64(): ...`) for the thread. Some settings change the compiled code of a function, or
+how a call is served. They are part of every key of the cache: `_runtime` gets them whenever they change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pycompiler.core.source import warn
 class _Local(threading.local):
     def __init__(self) -> None:
         self.overrides: dict[str, Value] = {}
-        # What else compiled functions depend on in this thread: the axis names in scope (core.axes).
+        # Compiled functions also depend on the axis names in scope in this thread (core.tracing.axes).
         self.scope: tuple[Hashable, ...] = ()
 
 
@@ -35,7 +35,7 @@ class Config:
         self._table = {setting.name: setting for setting in table}
         self._values: dict[str, Value] = {}
         self._local = _Local()
-        # JAX's that change nothing here, and those of which that was said.
+        # JAX's settings that have no effect here, and those that a warning has named.
         self._inert = dict(INERT)
         self._told_of: set[str] = set()
         for setting in table:
@@ -46,7 +46,7 @@ class Config:
         self._publish()
 
     def _take_variable(self, setting: Setting, variable: str) -> None:
-        """Set what an environment variable of JAX's says, where ours says nothing. One that means nothing here gives a
+        """Take the value of JAX's environment variable if ours is not set. A value without a meaning here gives a
         warning: it may be there for JAX."""
         text = os.environ.get(variable)
         if text is None or setting.environment in os.environ:
@@ -60,7 +60,7 @@ class Config:
             self._values[setting.name] = value
 
     def __getattr__(self, name: str) -> Any:
-        """A setting by JAX's name of it: `config.jax_enable_x64`."""
+        """A setting by its name in JAX: `config.jax_enable_x64`."""
         if name.startswith("_"):
             raise AttributeError(f"config has no attribute {name!r}")
         try:
@@ -70,7 +70,7 @@ class Config:
 
     @property
     def enable_x64(self) -> bool:
-        # Asked for with every scalar that is met: without the calls.
+        # Every scalar operand reads this setting, so the calls of the other properties are inlined.
         overrides = self._local.overrides
         return overrides["enable_x64"] if "enable_x64" in overrides else self._values["enable_x64"]  # type: ignore[return-value]
 
@@ -205,7 +205,7 @@ class Config:
         return cast(str, self._read("traceback_filtering"))
 
     def update(self, name: str, value: object) -> None:
-        """Set `name` for the whole process; JAX's name of it, with "jax_" in front, means the same.
+        """Set `name` for the whole process. JAX's name, with "jax_" in front, means the same.
 
         Raises ValueError for an unknown name or a value of another type.
         """
@@ -232,7 +232,7 @@ class Config:
         return name.removeprefix("jax_") in self._inert
 
     def _told(self, name: str) -> str:
-        """The name of a setting that changes nothing; the first time, it is said that it doesn't."""
+        """The short name of a setting without effect. The first time, a warning says that it has none."""
         short = name.removeprefix("jax_")
         if short not in self._told_of:
             self._told_of.add(short)
@@ -281,7 +281,7 @@ class Config:
     def set_scope(self, names: tuple[Hashable, ...]) -> None:
         """Make `names` part of this thread's key from now on."""
         self._local.scope = names
-        # A thread without values of its own follows the common ones, and changes of them.
+        # A thread without values of its own uses the common values, and sees their changes.
         swap_context_key(self._key() if names or self._local.overrides else None)
 
     def _setting(self, name: str) -> Setting:
@@ -300,7 +300,7 @@ class Config:
         return (*key, self._local.scope) if self._local.scope else key
 
     def key_settings(self) -> tuple[Setting, ...]:
-        """The settings that the context key holds, in its order: those that tracing depends on, then the modes."""
+        """The settings in the context key, in its order: those that tracing depends on, then the modes."""
         keyed = tuple(setting for setting in self._table.values() if setting.keyed)
         return keyed + tuple(setting for setting in self._table.values() if setting.mode)
 
@@ -332,7 +332,7 @@ _MODES = sum(setting.mode for setting in TABLE)
 
 
 def trace_key() -> tuple[object, ...]:
-    """The context key without the modes, which are no reason to trace or to compile again."""
+    """The context key without the modes. A change of mode needs no new trace or compilation."""
     key = cast(tuple[object, ...], context_key())
     return key[:_KEYED] + key[_KEYED + _MODES :]
 
@@ -356,19 +356,19 @@ threefry_partitionable = _context("threefry_partitionable")
 
 
 def numpy_rank_promotion(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context in which functions of numpy whose operands have different numbers of axes are allowed ("allow"), give a
-    warning ("warn") or a ValueError ("raise"), in this thread. Scalars meet everything."""
+    """A context for functions of numpy whose operands have different numbers of axes, in this thread: they are allowed
+    ("allow"), give a warning ("warn") or a ValueError ("raise"). Scalars combine with every shape."""
     return config.override("numpy_rank_promotion", new_val)
 
 
 def numpy_dtype_promotion(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context in which operands of different dtypes meet as in JAX's table ("standard"), or are a TypePromotionError
-    unless one is weakly typed ("strict"), in this thread."""
+    """A context for the promotion of different dtypes, in this thread: by JAX's table ("standard"), or a
+    TypePromotionError unless one operand is weakly typed ("strict")."""
     return config.override("numpy_dtype_promotion", new_val)
 
 
 def default_prng_impl(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context for the generator of random numbers. ValueError for another one than "threefry2x32"."""
+    """A context for the generator of random numbers. Raises ValueError for any other than "threefry2x32"."""
     return config.override("default_prng_impl", new_val)
 
 
@@ -379,27 +379,27 @@ def legacy_prng_key(new_val: str) -> contextlib.AbstractContextManager[None]:
 
 
 def default_matmul_precision(new_val: str | None) -> contextlib.AbstractContextManager[None]:
-    """A context in which products for which no precision is given have this one, in this thread."""
+    """A context that sets the precision of products whose precision is not given, in this thread."""
     return config.override("default_matmul_precision", new_val)
 
 
 def default_device(new_val: Device | str | None) -> contextlib.AbstractContextManager[None]:
-    """A context in which arrays are made, and uncommitted ones computed, on a device (or the first of a platform), in
-    this thread. ValueError for what is neither."""
+    """A context that sets the device of new arrays and of computations on uncommitted ones, in this thread. The name of
+    a platform means its first device. Raises ValueError for a value that is neither."""
     return config.override("default_device", new_val)
 
 
 def tuning(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context in which matrix products and convolutions are compiled as was measured on this machine, in this thread:
-    "use" takes what was, "measure" measures what was not, "off" leaves it to the cost model. ValueError for another
-    word.
+    """A context that sets how plans of matrix products and convolutions are chosen, in this thread: "use" takes plans
+    measured on this machine, "measure" also measures missing plans, "off" leaves the choice to the cost model.
+    Raises ValueError for another word.
     """
     return config.override("tuning", new_val)
 
 
 def gpu_libraries(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """A context in which code for a GPU calls these of NVIDIA's libraries, in this thread: "auto" those that can be
-    loaded, "none", or their names with commas between, which must then be there. ValueError for another name."""
+    """A context that sets NVIDIA's libraries for code on a GPU, in this thread: "auto" takes the libraries that can be
+    loaded, "none" none, or a list of names, divided by commas, that must exist. Raises ValueError for another name."""
     return config.override("gpu_libraries", new_val)
 
 
@@ -407,9 +407,9 @@ def gpu_libraries(new_val: str) -> contextlib.AbstractContextManager[None]:
 def transfer_guard(new_val: str) -> Generator[None]:
     """A context that allows, logs or disallows transfers between host and devices, and between devices, in this thread.
 
-    "log" and "disallow" are about transfers that nobody asked for, as of a NumPy operand; "log_explicit" and
-    "disallow_explicit" about those of `device_put` too. The memory of a CPU device is the host's: reading from it
-    transfers nothing. ValueError for another word.
+    "log" and "disallow" apply to implicit transfers, such as that of a NumPy operand. "log_explicit" and
+    "disallow_explicit" also apply to those of `device_put`. The memory of a CPU device is the host's: reading from it
+    transfers nothing. Raises ValueError for another word.
     """
     with contextlib.ExitStack() as stack:
         for direction in TRANSFERS:
@@ -418,25 +418,25 @@ def transfer_guard(new_val: str) -> Generator[None]:
 
 
 def transfer_guard_host_to_device(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """`transfer_guard` for what is copied from the host to devices."""
+    """`transfer_guard` for copies from the host to devices."""
     return config.override("transfer_guard_host_to_device", new_val)
 
 
 def transfer_guard_device_to_device(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """`transfer_guard` for what is copied between devices."""
+    """`transfer_guard` for copies between devices."""
     return config.override("transfer_guard_device_to_device", new_val)
 
 
 def transfer_guard_device_to_host(new_val: str) -> contextlib.AbstractContextManager[None]:
-    """`transfer_guard` for what is copied from devices to the host: nothing where they are CPUs."""
+    """`transfer_guard` for copies from devices to the host. CPU devices copy nothing."""
     return config.override("transfer_guard_device_to_host", new_val)
 
 
 def disable_jit(disable: bool = True) -> contextlib.AbstractContextManager[None]:
-    """A context in which what is jitted runs step by step, as Python does, in this thread."""
+    """A context in which jitted functions run step by step, as Python does, in this thread."""
     return config.override("disable_jit", disable)
 
 
 def checking_leaks() -> contextlib.AbstractContextManager[None]:
-    """A context in which a traced value that outlives the function that was traced is an error when its trace ends."""
+    """A context in which a traced value that outlives its traced function is an error at the end of the trace."""
     return config.override("checking_leaks", True)

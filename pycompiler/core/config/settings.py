@@ -1,4 +1,4 @@
-"""The settings, one table: name, type, default, environment variable, one line. `config` reads and changes them."""
+"""The table of settings: name, type, default, environment variable, one line. `config` reads and changes them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Value = bool | int | str | Device | None
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One row of the table; `keyed` when what a function is traced to depends on it, `mode` when only the way in which
-    a call is served does."""
+    """One row of the table. `keyed`: the traced graph depends on the setting. `mode`: only the way that a call is
+    served depends on it."""
 
     name: str
     type: type
@@ -36,11 +36,11 @@ class Setting:
     choices: tuple[str, ...] = ()
     keyed: bool = False
     mode: bool = False
-    # What the runtime keeps itself: how it is told, for all threads and for this one (which gives what was before).
+    # For values that the runtime keeps: functions that set it, for all threads and for this one (returns the old one).
     told: tuple[Callable[[Value], None], Callable[[Value], Value]] | None = None
 
     def parse(self, value: object) -> Value:
-        """`value`, as a person or the environment wrote it, in this setting's type."""
+        """A value from the user or the environment, in this setting's type."""
         if value is None and self.default is None:
             return None
         if self.type is Device:
@@ -87,7 +87,7 @@ class Setting:
         return ",".join([name for name in there if name in words] or words)
 
     def _platform(self, value: str) -> str | None:
-        """The first of several platforms, all of which must be there; None for an empty text."""
+        """The first of several platforms, all of which must exist; None for an empty text."""
         names = [name.strip() for name in value.split(",") if name.strip()]
         found = [self._device("gpu" if name in ("cuda", "rocm") else name).platform for name in names]
         return found[0] if found else None
@@ -106,7 +106,7 @@ class Setting:
 
 
 def _truth(value: object) -> bool | None:
-    """What a person or the environment wrote for yes or no; None for what is neither."""
+    """The bool for a user's or the environment's spelling of yes or no; None for any other value."""
     if isinstance(value, (bool, int)):
         return bool(value)
     text = str(value).strip().lower()
@@ -114,7 +114,7 @@ def _truth(value: object) -> bool | None:
 
 
 def no_platform(name: str) -> str:
-    """The message for a platform that is not there: what there is, and how to get what was asked for."""
+    """The message for a missing platform: the existing ones, and how to get the requested one."""
     counts: dict[str, int] = {}
     for device in devices():
         counts[device.platform] = counts.get(device.platform, 0) + 1
@@ -125,7 +125,7 @@ def no_platform(name: str) -> str:
 
 
 def _set_platform(value: Value) -> None:
-    """The first device of the platform is the default one, where no other was set."""
+    """Make the first device of the platform the default one, unless another was set."""
     set_platform_device(None if value is None else next(device for device in devices() if device.platform == value))
 
 
@@ -138,7 +138,7 @@ TRANSFERS = ("host_to_device", "device_to_device", "device_to_host")
 
 
 def _guard(number: int, direction: str) -> Setting:
-    """The setting of one kind of transfers."""
+    """The setting for one direction of transfers."""
 
     def everywhere(value: Value) -> None:
         set_transfer_guard(number, cast(str | None, value))
@@ -165,7 +165,7 @@ def _keep_memory_limit(value: Value) -> Value:
     raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
 
 
-# Whose words may be written in capitals too, as JAX's enumerations are.
+# Settings whose words may also be written in capitals, like JAX's enumerations.
 _WORDS = ("numpy_rank_promotion", "numpy_dtype_promotion", "legacy_prng_key")
 
 TABLE: tuple[Setting, ...] = (
@@ -184,7 +184,7 @@ TABLE: tuple[Setting, ...] = (
         None,
         "PYCOMPILER_PLATFORM",
         "the default platform of arrays",
-        choices=("cpu", "gpu"),  # a platform that is not there is refused, and never replaced silently
+        choices=("cpu", "gpu"),  # a missing platform is an error, never replaced silently
         keyed=True,
         told=(_set_platform, _keep_platform),
     ),
@@ -371,10 +371,10 @@ TABLE: tuple[Setting, ...] = (
     ),
 )
 
-# JAX's other names for settings of the table.
+# JAX's other names of settings in the table.
 ALIASES = {"check_tracer_leaks": "checking_leaks", "platforms": "platform_name", "xla_backend": "platform_name"}
 
-# JAX's settings that have nothing to change here, with their values by default: taken, and a warning says so once.
+# JAX's settings without effect here, with their defaults. They are accepted, and a warning says so once.
 INERT: dict[str, object] = {
     "allow_f16_reductions": True,
     "array_garbage_collection_guard": None,
@@ -459,7 +459,7 @@ INERT: dict[str, object] = {
     "xla_profile_version": 0,
 }
 
-# Settings that JAX's environment variables set too, where ours don't: JAX_ENABLE_X64 for enable_x64.
+# Settings that JAX's environment variables set too, unless ours do: JAX_ENABLE_X64 for enable_x64.
 JAX_VARIABLES = (
     *("enable_x64", "threefry_partitionable", "platforms", "platform_name", "default_device", "debug_key_reuse"),
     *("transfer_guard_host_to_device", "transfer_guard_device_to_device", "transfer_guard_device_to_host"),

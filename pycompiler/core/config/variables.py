@@ -1,8 +1,7 @@
-"""The environment variables that there are: those of the settings, and those that are read elsewhere, by the runtime
-before there is a setting.
+"""The known environment variables: those of the settings, and those that the runtime or other code reads directly.
 
-One that is not among them is a warning at import, which names the nearest: a word that is spelled wrong would do
-nothing, and nobody would be told. tests/python/core/test_core_config.py holds the table to what is read.
+An unknown variable with our prefix gives a warning at import that names the nearest known one. A misspelled name would
+otherwise have no effect, without notice. tests/python/core/test_core_config.py checks the table against the readers.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pycompiler.core.config.settings import TABLE
 
 PREFIX = "PYCOMPILER_"
 
-# Those that are no setting, and what they say.
+# The variables that are no settings, and their meaning.
 ELSEWHERE: dict[str, str] = {
     "PYCOMPILER_NUM_THREADS": "the number of threads of the pool, which share large kernels",
     "PYCOMPILER_SYNC": "1: each call runs in place, so a failure appears at its launch",
@@ -35,12 +34,12 @@ ELSEWHERE: dict[str, str] = {
 
 
 def known() -> list[str]:
-    """The names of all of them."""
+    """The names of all known variables."""
     return [*(setting.environment for setting in TABLE), *ELSEWHERE]
 
 
 def unknown(environment: Iterable[str]) -> dict[str, str | None]:
-    """The variables with our prefix that nothing reads, with the nearest that something does."""
+    """The variables with our prefix that no code reads, each with the nearest known name."""
     names = {name.removeprefix(PREFIX): name for name in known()}
     found = sorted(name.removeprefix(PREFIX) for name in environment if name.startswith(PREFIX))
     nearest = {name: difflib.get_close_matches(name, names, 1) for name in found if name not in names}
@@ -48,7 +47,7 @@ def unknown(environment: Iterable[str]) -> dict[str, str | None]:
 
 
 def warn_of_unknown(environment: Mapping[str, str]) -> None:
-    """A warning for each variable that nothing reads."""
+    """A warning for each variable that no code reads."""
     for name, nearest in unknown(environment).items():
         hint = f"; the nearest one is {nearest}" if nearest else ""
         warnings.warn(

@@ -1,1 +1,1 @@
-"""Dimensions that are symbols: polynomials, their bounds, sizes from the shapes of a call. Above `config`."""
+"""Symbolic dimensions: polynomials, their bounds, and sizes from the shapes of a call. `types` imports it."""

@@ -1,7 +1,7 @@
-"""Where sizes may depend on data: in the graph of a function that is jitted with `dynamic`, not in graphs inside it.
+"""The scope of data-dependent sizes: the graph of a function that is jitted with `dynamic`, without its inner graphs.
 
-There an array whose size depends on data (the elements where a mask holds) has a symbol of its own for a dimension,
-from 0 to what there can be at most. Stands above `trace`; `jit` opens a scope, `numpy.data_sizes` asks for it.
+In this graph, the size of an array that depends on data (the elements selected by a mask) gets its own symbol, from 0
+to the maximum size. Imports `dims`. `jit` opens a scope, `numpy.data_sizes` asks for it.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ __all__ = ["Scope", "allowed", "current_scope"]
 
 
 class Scope:
-    """The graph that is being recorded, and the sizes that were found in it."""
+    """The graph that is being recorded, with its data-dependent sizes."""
 
     __slots__ = ("_names", "known", "trace")
 
     def __init__(self, trace: object) -> None:
         self.trace = trace
-        # By what decides the size: of one mask there is one size.
+        # By the value that decides the size: one mask gives one size.
         self.known: dict[Any, Any] = {}
         self._names: list[str] = []
 
     def symbol(self, name: str, most: Dimension) -> Dim:
-        """A new symbol, for at most so many."""
+        """A new symbol, with the given maximum."""
         high = most if isinstance(most, int) else most.bounds()[1]
         found = Dim(f"{name}_count{len(self._names)}", min=0, max=high)
         self._names.append(str(found))
         return found
 
     def made(self, dim: Dimension) -> bool:
-        """Whether a dimension is made of such a symbol."""
+        """Whether a dimension contains such a symbol."""
         return isinstance(dim, Dim) and any(symbol.name in self._names for symbol in dim.symbols())
 
     def explain(self, error: ValueError) -> None:
-        """Say in an error about dimensions what its symbols are, which the program did not name."""
+        """Add to an error about dimensions the origin of its symbols, which the program did not name."""
         text = error.args[0] if len(error.args) == 1 else None
         if not isinstance(text, str):
             return
@@ -70,7 +70,7 @@ _scopes = _Scopes()
 
 @contextlib.contextmanager
 def allowed() -> Generator[None]:
-    """Sizes may depend on data in the graph that is being recorded now."""
+    """A context in which sizes in the graph that is being recorded may depend on data."""
     before = _scopes.innermost
     _scopes.innermost = scope = Scope(current_trace())
     try:
@@ -83,17 +83,17 @@ def allowed() -> Generator[None]:
 
 
 def current_scope() -> Scope | None:
-    """The scope of the graph that is being recorded; None where sizes may not depend on data."""
+    """The scope of the graph that is being recorded. None if its sizes may not depend on data."""
     scope = _scopes.innermost
     return scope if scope is not None and scope.trace is current_trace() else None
 
 
 def depends_on_data(dim: Dimension) -> bool:
-    """Whether a dimension is known when what it is counted from has been computed: then it may always be 0."""
+    """Whether a dimension is known only after a computation. Then it may always be 0."""
     scope = _scopes.innermost
     return scope is not None and scope.made(dim)
 
 
 def is_dynamic() -> bool:
-    """Whether sizes may depend on data in the graph that is recorded, or in one that this one is a body of."""
+    """Whether sizes may depend on data in the graph that is recorded, or in a graph that encloses it."""
     return _scopes.innermost is not None

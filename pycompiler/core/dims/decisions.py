@@ -1,6 +1,6 @@
-"""What the bounds of symbols decide about a polynomial, and the error for what they leave open.
+"""Decisions about polynomials by the bounds of their symbols, and the error for undecided questions.
 
-Stands above `polynomial`, below `dims`.
+Imports `polynomial`; `dims` imports this module.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from pycompiler.core.dims.polynomial import Symbol, Terms
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.source import user_source
 
-# The answer to a question about terms, None where the bounds leave it open.
+# The answer to a question about terms. None if the bounds leave it open.
 Decision = Callable[[Terms], bool | None]
 
-# In the units of a symbol without a greatest size: bounds beyond this are not proposed.
+# The largest proposed bound, in units of a symbol without a maximum.
 _LARGEST = 1 << 40
 
 
@@ -27,7 +27,7 @@ def equals_zero(terms: Terms) -> bool | None:
         return False
     if low == high == 0:
         return True
-    # What divides each term with a symbol must divide the constant too where the sum is 0.
+    # In a sum of 0, a common divisor of the terms with symbols also divides the constant.
     constant = sum(factor for monomial, factor in terms if not monomial)
     return False if constant % math.gcd(*[factor for monomial, factor in terms if monomial]) else None
 
@@ -41,7 +41,7 @@ def is_negative(terms: Terms) -> bool | None:
 def inconclusive(question: str, decide: Decision, terms: Terms) -> InconclusiveDimensionError:
     """The error for a question that the bounds leave open: the user's line, the symbols, the bounds that decide it.
 
-    `decide` answers the question about `terms`, and is tried with other bounds of their symbols.
+    `decide` answers the question about `terms`. It is tried with other bounds of their symbols.
     """
     symbols = [symbol for _, symbol in sorted(polynomial.symbols(terms).items())]
     known = ", and of ".join(f"{symbol.name}, which is {symbol.described()}" for symbol in symbols)
@@ -51,14 +51,14 @@ def inconclusive(question: str, decide: Decision, terms: Terms) -> InconclusiveD
     elif len(symbols) > 1:
         advice = "use one symbol for sizes that are equal, or bounds for each that tell them apart"
     else:
-        advice = f"ask for what holds for every {symbols[0].name}, or make the size an int"
+        advice = f"ask a question with one answer for every {symbols[0].name}, or make the size an int"
     return InconclusiveDimensionError(
         f"{place()}whether {question} depends on the size of {known}.\nWhat to do: {advice}"
     )
 
 
 def _deciding(terms: Terms, symbol: Symbol, decide: Decision) -> Iterable[str]:
-    """The symbol with the loosest bounds that decide the question, for each kind of bound that does."""
+    """The symbol with the loosest bounds that decide the question, for each kind of bound that can decide it."""
     low, high, by = symbol.min, symbol.max, symbol.multiple_of
 
     def bounded(least: int, greatest: int | None, multiple: int = by) -> Symbol:
@@ -71,7 +71,7 @@ def _deciding(terms: Terms, symbol: Symbol, decide: Decision) -> Iterable[str]:
     if multiple.multiple_of != by and (multiple.max is None or multiple.max > multiple.min) and decides(multiple):
         yield repr(multiple)
         return
-    # How many units a bound can move by; two sizes are left at the least.
+    # The number of units by which a bound can move. At least two sizes must remain.
     most = (_LARGEST if high is None else (high - low) // by) - 1
     above = _first(lambda amount: decides(bounded(low + amount * by, high)), most)
     if above is not None:
@@ -83,7 +83,7 @@ def _deciding(terms: Terms, symbol: Symbol, decide: Decision) -> Iterable[str]:
 
 
 def _first(holds: Callable[[int], bool], most: int) -> int | None:
-    """The least amount from 1 to `most` for which a property holds that greater amounts keep; None if it never does."""
+    """The least amount from 1 to `most` with a property that greater amounts keep. None if no amount has it."""
     if most < 1 or not holds(most):
         return None
     low, high = 0, most
@@ -94,6 +94,6 @@ def _first(holds: Callable[[int], bool], most: int) -> int | None:
 
 
 def place() -> str:
-    """The user's line, as errors open with it; nothing when there is none."""
+    """The user's line, the beginning of an error's message. Empty if there is none."""
     source = user_source()
     return f"{source.describe()}\n" if source else ""

@@ -1,8 +1,8 @@
-"""Dimensions: Python ints, or symbols and what arithmetic makes of them (`n`, `2*n + 1`, `n*m`, `(n + 1)//2`).
+"""Dimensions: Python ints, symbols, and arithmetic on symbols (`n`, `2*n + 1`, `n*m`, `(n + 1)//2`).
 
-Shape rules use the helpers below and never ask for an int, so that one graph can stand for all sizes. Equality is
-equality for all sizes: a size that happens to be 1 is not the static 1. What a symbol's bounds leave open is an error
-that says which bound decides it. Stands above `polynomial`; `sizes` goes from concrete shapes to the symbols.
+Shape rules use the helpers below and never need an int, so one graph serves all sizes. Equality is equality for all
+sizes: a size that happens to be 1 is not the static 1. If the bounds of a symbol leave a question open, the error names
+the bound that decides it. Imports `polynomial`; `sizes` computes the sizes of symbols from concrete shapes.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ Shape = tuple[Dimension, ...]
 
 
 class Dim:
-    """A symbolic dimension: a size that is known when the compiled function is called, so that one serves all sizes.
+    """A symbolic dimension: a size that is known when the compiled function is called. One program serves all sizes.
 
     `Dim("n")` stands for every size from `min` to `max` (None: unbounded) that is a multiple of `multiple_of`;
-    `min=0` allows empty arrays. `+`, `-`, `*`, `//` and `%` of dimensions are dimensions, and numbers where no symbol
-    is left; met by an array, or divided by `/`, a dimension is a scalar array. A symbol is known by its name: within
-    one program, one name has one set of bounds.
+    `min=0` allows empty arrays. `+`, `-`, `*`, `//` and `%` of dimensions are dimensions, or numbers if no symbol is
+    left. Beside an array, or divided by `/`, a dimension is a scalar array. The name identifies a symbol: within one
+    program, one name has one set of bounds.
 
-    `==` and `<` are decided by the bounds. In your code, what they leave open raises `InconclusiveDimensionError`,
-    which names the bound to add. (JAX: `jax.export.symbolic_shape`, whose symbols have their constraints beside them.)
+    The bounds decide `==` and `<`. If they leave the answer open, your code gets an `InconclusiveDimensionError` that
+    names the bound to add. (JAX: `jax.export.symbolic_shape`, whose symbols have their constraints beside them.)
 
     >>> import pycompiler as pc
     >>> n = pc.Dim("n", max=4096, multiple_of=8)
@@ -64,7 +64,7 @@ class Dim:
 
     __slots__ = ("_hash", "_symbols", "_terms")
 
-    # NumPy's arrays and scalars leave binary operations to us.
+    # With this, NumPy's arrays and scalars leave binary operations to this class.
     __array_ufunc__ = None
 
     _terms: Terms
@@ -80,34 +80,34 @@ class Dim:
         self._hash = hash(("Dim", terms))
 
     def symbols(self) -> tuple[Symbol, ...]:
-        """The symbols in it, by their names."""
+        """Its symbols, in the order of their names."""
         return tuple([symbol for _, symbol in sorted(self._symbols.items())])
 
     def terms(self) -> list[tuple[int, list[tuple[Dim, int, int]]]]:
-        """Its sum: for each term the factor, and what it multiplies as (dimension, divisor, power), the power of the
-        floor of the quotient. A dimension with the divisor 1 is a plain symbol."""
+        """Its sum. Each term is a factor and a list of (dimension, divisor, power): the floor of the quotient, to that
+        power. A dimension with the divisor 1 is a plain symbol."""
         return [
             (factor, [(_numerator(atom), atom.divisor if isinstance(atom, Floor) else by, p) for atom, by, p in parts])
             for factor, parts in polynomial.presented(self._terms)
         ]
 
     def symbol(self) -> Symbol | None:
-        """The symbol that it is, None for what is computed from symbols."""
+        """The symbol, if the dimension is a plain symbol. Otherwise None."""
         only = next(iter(self._symbols.values()))
         return only if self._terms == polynomial.of_symbol(only) else None
 
     def bounds(self) -> tuple[int | None, int | None]:
-        """A least and a greatest size, None where none is known."""
+        """A lower and an upper bound of the size. None for an unknown one."""
         return polynomial.bounds(self._terms)
 
     def linear_in(self, symbol: Symbol) -> tuple[int, Dimension] | None:
-        """How many times the symbol's unit (its size divided by `multiple_of`) it is, and what is added to that, which
-        is free of the symbol; None where it is no number of times."""
+        """The factor of the symbol's unit (its size divided by `multiple_of`) and the rest, which is free of the
+        symbol. None if the dimension is not linear in the unit with an int as factor."""
         found = polynomial.linear_in(self._terms, symbol)
         return None if found is None else (found[0], _of(found[1]))
 
     def evaluate(self, sizes: Mapping[str, Any]) -> Any:
-        """The size, given the size of each symbol (which may be a dimension too)."""
+        """The size, from the size of each symbol, which may itself be a dimension."""
         return polynomial.evaluate(self._terms, sizes)
 
     def __add__(self, other: object) -> Dimension:
@@ -172,7 +172,7 @@ class Dim:
             return NotImplemented
         if terms == self._terms:
             return True
-        # Our own rules ask whether two sizes are always equal; who writes `if` means the sizes of one call.
+        # Rules of this package need equality at every size. An `if` of the user is about the sizes of one call.
         if _asked_by_user(sys._getframe(1)):  # pyright: ignore[reportPrivateUsage]
             return _decided(f"{self} == {other}", equals_zero, polynomial.add(self._terms, polynomial.scale(terms, -1)))
         return False
@@ -254,7 +254,7 @@ def _numerator(atom: polynomial.Atom) -> Dim:
 
 
 def _terms_of(dim: Dim, other: object) -> Terms | None:
-    """The terms of the other operand, None for what is no dimension. Raises where their symbols contradict."""
+    """The terms of the other operand, None if it is no dimension. Raises if their symbols contradict each other."""
     if isinstance(other, Dim):
         mine, others = dim._symbols, other._symbols  # pyright: ignore[reportPrivateUsage]
         if mine is not others:
@@ -276,7 +276,7 @@ def _floor_divide(terms: Terms, by: Terms) -> Dimension:
     quotient = polynomial.divide_exactly(terms, by)
     if quotient is not None:
         return _of(quotient)
-    # What is nearer to 0 than the divisor, on either side.
+    # The dividend is nearer to 0 than the divisor, on either side.
     below = is_negative(polynomial.add(terms, polynomial.scale(by, -1)))
     if is_negative(terms) is False and below:
         return 0
@@ -297,7 +297,7 @@ def _names(*several: Terms) -> str:
 
 
 def _asked_by_user(frame: Any) -> bool:
-    # What dataclasses generate asks for the function that compares two of them.
+    # The __eq__ that dataclasses generate compares on behalf of its caller.
     while frame is not None and frame.f_code.co_name == "__eq__" and frame.f_code.co_filename == "<string>":
         frame = frame.f_back
     return frame is not None and not is_internal(frame.f_code.co_filename)
@@ -322,7 +322,7 @@ def _below(left: Dim, right: object, sign: str, side: int, margin: int) -> bool:
 
 
 def _difference(a: Dimension, b: Dimension) -> Dimension:
-    """a - b. Raises TypeError where one of them is no size, as a float."""
+    """a - b. Raises TypeError if one of them is no size, such as a float."""
     difference: Any = a - b
     if isinstance(difference, (int, Dim)):
         return difference
@@ -332,7 +332,7 @@ def _difference(a: Dimension, b: Dimension) -> Dimension:
 
 
 def decidedly_equal(a: Dimension, b: Dimension) -> bool:
-    """Whether two dimensions are equal at every size. Raises InconclusiveDimensionError where they are at some only."""
+    """Whether two dimensions are equal at every size. Raises InconclusiveDimensionError if they are at some only."""
     if a == b:
         return True
     difference = _difference(a, b)
@@ -342,7 +342,7 @@ def decidedly_equal(a: Dimension, b: Dimension) -> bool:
 
 
 def is_multiple(dim: Dimension, of: Dimension) -> bool:
-    """Whether `of`, which is not 0, divides a dimension. Raises InconclusiveDimensionError where not at every size."""
+    """Whether `of`, which is not 0, divides a dimension. Raises InconclusiveDimensionError if at some sizes only."""
     rest = dim % of
     if isinstance(rest, int):
         return rest == 0
@@ -350,14 +350,14 @@ def is_multiple(dim: Dimension, of: Dimension) -> bool:
 
 
 def surely_below(a: Dimension, b: Dimension) -> bool:
-    """Whether a is less than b at every size, as far as the bounds tell."""
+    """Whether a is less than b at every size, if the bounds can prove it."""
     difference = _difference(a, b)
     return difference < 0 if isinstance(difference, int) else is_negative(difference._terms) is True  # pyright: ignore[reportPrivateUsage]
 
 
 def is_at_least(a: Dimension, b: Dimension) -> bool:
-    """Whether a >= b at every size, as a rule wants it. Raises InconclusiveDimensionError where it is at some only: of
-    the bounds that decide it, the message proposes those under which it is so."""
+    """Whether a >= b at every size, for a rule that needs it. If it holds at some sizes only, the message of the
+    InconclusiveDimensionError proposes bounds under which it holds."""
     rest = _difference(a, b)
     if isinstance(rest, int):
         return rest >= 0
@@ -369,7 +369,7 @@ def is_at_least(a: Dimension, b: Dimension) -> bool:
 
 
 def typical(dim: Dimension) -> int:
-    """A size that a dimension may have, for choices that are right for any: 128, or the bound next to it."""
+    """A possible size of a dimension, for choices that are correct for any size: 128, or the nearest bound."""
     if isinstance(dim, int):
         return dim
     near = {s: max(s.min, min(128, s.max or 128)) for s in dim.symbols()}
@@ -389,7 +389,7 @@ def _no_number(dim: Dim, function: str, what: str) -> NoReturn:
     )
 
 
-# What shape rules ask
+# Helpers of shape rules
 
 
 def is_dimension(x: object) -> TypeGuard[Dimension]:
@@ -411,9 +411,9 @@ def dim_product(dims: Iterable[Dimension]) -> Dimension:
 
 
 def broadcast_dim(a: Dimension, b: Dimension) -> Dimension:
-    """The dimension that two broadcast to, by NumPy's rule.
+    """The common dimension of two under NumPy's broadcasting.
 
-    Raises ValueError when they are neither equal nor 1, InconclusiveDimensionError when they are at some sizes only.
+    Raises ValueError when they neither agree nor one is 1, InconclusiveDimensionError if this holds at some sizes only.
     """
     if a == 1:
         return b
@@ -423,9 +423,9 @@ def broadcast_dim(a: Dimension, b: Dimension) -> Dimension:
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
-    """The shape that all broadcast to, by NumPy's rule. Raises ValueError that shows them.
+    """The common shape of all under NumPy's broadcasting. Raises a ValueError that shows the shapes.
 
-    InconclusiveDimensionError, which is one, where they broadcast at some sizes only.
+    If they broadcast at some sizes only, the error is an InconclusiveDimensionError.
     """
     rank = max(map(len, shapes), default=0)
     result: list[Dimension] = [1] * rank

@@ -1,8 +1,8 @@
-"""Integer polynomials over atoms: what a symbolic dimension is inside. Arithmetic, and bounds that hold for all sizes.
+"""Integer polynomials over atoms, the representation of symbolic dimensions: arithmetic, and bounds for all sizes.
 
-An atom is a symbol, of which there are as many units as its size is multiples of `multiple_of` (so that `n // 8` is
-exact), or a floor division that is not exact. Terms are in normal form: equal terms are the same polynomial. Stands
-below `dims`, which makes Python's operators and errors of this.
+An atom is a symbol in units of its `multiple_of` (so that `n // 8` is exact), or a floor division that is not exact.
+Terms are in normal form: equal polynomials have equal terms. `dims` imports this module, and adds Python's operators
+and errors.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import Any, Union
 
 Atom = Union["Symbol", "Floor"]
-# Atoms with their powers, in the order of their keys. The empty one is the constant term.
+# Atoms with their powers, sorted by key. The empty monomial is the constant term.
 Monomial = tuple[tuple[Atom, int], ...]
-# Higher degrees first, the constant last: the order of printing too.
+# Higher degrees first, the constant last. Printing uses the same order.
 Terms = tuple[tuple[Monomial, int], ...]
 _Sum = dict[Monomial, int]
 _Rational = dict[Monomial, Fraction]
@@ -24,7 +24,7 @@ Interval = tuple[int | None, int | None]
 
 
 class Symbol:
-    """A name that stands for a size: from `min` to `max` (None: unbounded), and a multiple of `multiple_of`."""
+    """A name for a size from `min` to `max` (None: unbounded) that is a multiple of `multiple_of`."""
 
     __slots__ = ("_hash", "max", "min", "multiple_of", "name")
 
@@ -41,7 +41,7 @@ class Symbol:
 
     @property
     def units(self) -> Interval:
-        """The bounds of the atom: of the size as so many times `multiple_of`."""
+        """The bounds of the atom: of the size divided by `multiple_of`."""
         return self.min // self.multiple_of, None if self.max is None else self.max // self.multiple_of
 
     def holds(self, size: int) -> bool:
@@ -67,7 +67,7 @@ class Symbol:
         return Symbol, (self.name, self.min, self.max, self.multiple_of)
 
     def __repr__(self) -> str:
-        """As it is written: `Dim("n", min=8, multiple_of=8)`."""
+        """The constructor call: `Dim("n", min=8, multiple_of=8)`."""
         given = [f'"{self.name}"']
         if self.min != self.multiple_of:
             given.append(f"min={self.min}")
@@ -87,7 +87,7 @@ class Floor:
         self.terms = terms
         self.divisor = divisor
         self._hash = hash((terms, divisor))
-        # After the symbols, whose names are identifiers.
+        # Sorts after the symbols, whose names are identifiers.
         self.key = f"~{show(terms)}/{divisor}"
 
     @property
@@ -116,7 +116,7 @@ def normal(terms: Mapping[Monomial, int]) -> Terms:
 
 
 def _sort_key(term: tuple[Monomial, int]) -> tuple[Any, ...]:
-    # Graded lexicographic: the leading term of a product is the product of the leading terms, which division needs.
+    # Graded lexicographic: the leading term of a product is the product of the leading terms. Division needs this.
     monomial = term[0]
     return -sum(power for _, power in monomial), tuple((atom.key, -power) for atom, power in monomial)
 
@@ -130,7 +130,7 @@ def of_symbol(symbol: Symbol) -> Terms:
 
 
 def symbols(terms: Terms) -> dict[str, Symbol]:
-    """The symbols by name. Raises ValueError when two of one name have different bounds."""
+    """The symbols by name. Raises ValueError when two symbols of one name have different bounds."""
     found: dict[str, Symbol] = {}
     for monomial, _ in terms:
         for atom, _ in monomial:
@@ -179,7 +179,7 @@ def _times(a: Monomial, b: Monomial) -> Monomial:
 
 
 def divide_exactly(terms: Terms, by: Terms) -> Terms | None:
-    """The quotient, None where there is a remainder."""
+    """The quotient, or None if there is a remainder."""
     (leading, factor), quotient = by[0], ()
     while terms:
         monomial, first = terms[0]
@@ -195,7 +195,7 @@ def divide_exactly(terms: Terms, by: Terms) -> Terms | None:
 
 
 def floor_divide(terms: Terms, divisor: int) -> Terms:
-    """The floor of the quotient by a positive int: what divides exactly, and a Floor of the rest."""
+    """The floor of the quotient by a positive int: the exactly divisible part, and a Floor of the rest."""
     whole = normal({monomial: factor // divisor for monomial, factor in terms})
     rest = normal({monomial: factor % divisor for monomial, factor in terms})
     if not rest or not rest[0][0]:
@@ -220,7 +220,7 @@ def floor_divide(terms: Terms, divisor: int) -> Terms:
 
 
 def evaluate(terms: Terms, sizes: Mapping[str, Any]) -> Any:
-    """The value where each symbol has a size, an int or itself a dimension."""
+    """The value for a size of each symbol: an int or a dimension."""
     total: Any = 0
     for monomial, factor in terms:
         value: Any = factor
@@ -236,7 +236,7 @@ def evaluate(terms: Terms, sizes: Mapping[str, Any]) -> Any:
 
 
 def linear_in(terms: Terms, symbol: Symbol) -> tuple[int, Terms] | None:
-    """How many units of the symbol there are, and the rest, which is free of it; None where that is no number."""
+    """The factor of the symbol's unit, and the rest, which is free of the symbol. None if the factor is no number."""
     factor, rest = 0, ()
     for term in terms:
         if term[0] == ((symbol, 1),):
@@ -249,7 +249,7 @@ def linear_in(terms: Terms, symbol: Symbol) -> tuple[int, Terms] | None:
 
 
 def with_symbol(terms: Terms, symbol: Symbol) -> Terms:
-    """The same with other bounds of the symbol of this name."""
+    """The same terms with other bounds for the symbol of this name."""
     total: Terms = ()
     for monomial, factor in terms:
         product = constant(factor)
@@ -267,7 +267,7 @@ def with_symbol(terms: Terms, symbol: Symbol) -> Terms:
 
 
 def divisors(terms: Terms) -> set[int]:
-    """By what the floors in it divide."""
+    """The divisors of the floors in it."""
     floors = [atom for monomial, _ in terms for atom, _ in monomial if isinstance(atom, Floor)]
     return {floor.divisor for floor in floors}.union(*[divisors(floor.terms) for floor in floors])
 
@@ -277,7 +277,7 @@ def divisors(terms: Terms) -> set[int]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def bounds(terms: Terms) -> Interval:
-    """The least and the greatest value, or numbers beyond them; None where no bound is known."""
+    """A lower and an upper bound of the value. None for an unknown bound."""
     exact = {monomial: Fraction(factor) for monomial, factor in terms}
     low = _low(exact)
     high = _low({monomial: -factor for monomial, factor in exact.items()})
@@ -293,7 +293,7 @@ def _low(terms: _Rational) -> Fraction | None:
 
 
 def _shifted_low(terms: _Rational, from_above: bool) -> Fraction | None:
-    """A lower bound, each atom written as its bound plus (from above: minus) what is not negative."""
+    """A lower bound, with each atom written as its lower bound plus (from above: upper bound minus) a rest >= 0."""
     total: _Rational = {}
     for monomial, factor in terms.items():
         product: _Rational = {(): factor}
@@ -330,7 +330,7 @@ def _times_shifted(product: _Rational, atom: Atom, base: int, sign: int) -> _Rat
 
 
 def _without_floors(terms: _Rational) -> _Rational | None:
-    """What is nowhere greater: floor(x / k) by (x - k + 1) / k or x / k as the sign demands. None if no floor goes."""
+    """A lower estimate: (x - k + 1) / k or x / k for floor(x / k), by the sign. None if no floor can be replaced."""
     result: _Rational = {}
     changed = False
     for monomial, factor in terms.items():
@@ -351,7 +351,7 @@ def _without_floors(terms: _Rational) -> _Rational | None:
 
 
 def presented(terms: Terms) -> list[tuple[int, list[tuple[Atom, int, int]]]]:
-    """Each term as a factor and its (atom, divisor, power): the size of a symbol, or that divided exactly."""
+    """Each term as a factor and its (atom, divisor, power): the size of a symbol, or an exact quotient of it."""
     result: list[tuple[int, list[tuple[Atom, int, int]]]] = []
     for monomial, factor in terms:
         parts: dict[tuple[Atom, int], int] = {}

@@ -1,7 +1,6 @@
-"""From the concrete shapes of a call's arguments to the sizes of the symbols: a plan made once for each signature.
+"""From the concrete shapes of a call's arguments to the sizes of the symbols, by a plan made once for each signature.
 
-Every dimension of every argument is checked against its symbols, and every symbol against its bounds. Stands above
-`dims` and `aval`.
+Every dimension of every argument is checked against its symbols, and every symbol against its bounds. Imports `dims`.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pycompiler.core.dims.dims import (
 
 __all__ = ["SizePlan", "check_symbolic", "size_plan", "solve", "symbols_of"]
 
-# The name of an argument, by its position among the flat ones.
+# The name of an argument, by its position among the flat arguments.
 Names = Callable[[int], str]
 
 
@@ -33,7 +32,7 @@ def _numbered(index: int) -> str:
 
 
 def symbols_of(avals: Iterable[Any]) -> tuple[Symbol, ...]:
-    """The symbols in the shapes of avals, by their names. Raises ValueError when two of one name have different
+    """The symbols in the shapes of avals, by name. Raises ValueError when two symbols of one name have different
     bounds."""
     found: dict[str, Symbol] = {}
     for aval in avals:
@@ -44,7 +43,7 @@ def symbols_of(avals: Iterable[Any]) -> tuple[Symbol, ...]:
 
 
 class _Step(NamedTuple):
-    """A dimension that gives a symbol's size: so many times the symbol's unit, and a rest that is known before."""
+    """A dimension that gives a symbol's size: a factor of the symbol's unit, plus a rest that is known before."""
 
     symbol: Symbol
     argument: int
@@ -54,7 +53,7 @@ class _Step(NamedTuple):
 
 
 class SizePlan:
-    """How the sizes of symbols follow from concrete shapes. Raises ValueError for a symbol whose size does not."""
+    """How concrete shapes determine the sizes of symbols. Raises ValueError for a symbol that they don't determine."""
 
     __slots__ = ("_checks", "_ranks", "_shapes", "_steps", "symbols")
 
@@ -69,7 +68,7 @@ class SizePlan:
         self._checks = [place for place in places if (place[0], place[1]) not in used]
 
     def _find_steps(self, places: list[tuple[int, int, Dim]], names: Names) -> None:
-        # What is a symbol alone first: that is what messages can say most plainly.
+        # Plain symbols first: messages about them are the plainest.
         places = sorted(places, key=lambda place: place[2].symbol() is None)
         known: set[str] = set()
         found = True
@@ -139,9 +138,9 @@ class SizePlan:
 
 
 def check_symbolic(avals: Sequence[Any], shapes: Sequence[Shape], names: Names) -> None:
-    """That shapes with symbols of another function are such as these avals allow, at every size.
+    """Check that shapes with symbols of another function fit these avals, at every size.
 
-    Raises ValueError, InconclusiveDimensionError where the bounds of their symbols leave it open.
+    Raises ValueError, or InconclusiveDimensionError if the bounds of their symbols leave it open.
     """
     known: dict[Symbol, Dimension] = {}
     for index, (aval, shape) in enumerate(zip(avals, shapes, strict=True)):
@@ -161,7 +160,7 @@ def check_symbolic(avals: Sequence[Any], shapes: Sequence[Shape], names: Names) 
 
 @functools.lru_cache(maxsize=1 << 10)
 def size_plan(avals: tuple[Any, ...]) -> SizePlan:
-    """The plan of a signature, made the first time."""
+    """The plan of a signature, cached."""
     return SizePlan(avals)
 
 

@@ -1,1 +1,1 @@
-"""Meshes of devices, shardings, and places of arrays. Above `tracing`."""
+"""Meshes of devices, shardings, and placements of arrays. Imports `tracing`."""

@@ -1,6 +1,7 @@
-"""Meshes of devices and partition specs: how the axes of an array are laid over named axes of devices.
+"""Meshes of devices and partition specs: the assignment of an array's axes to named axes of devices.
 
-`core.sharding` joins both; `ops.spmd.shard_map` and the partitioner compute with them. Nothing here touches an array.
+`core.mesh.sharding` joins both; `ops.spmd.shard_map` and the partitioner compute with them. No function here uses an
+array.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.arguments import as_sizes
 
 Device = Any
-# For each dimension of an array: the mesh axes that it is divided over, the first of which varies slowest.
+# For each dimension of an array, the mesh axes that divide it. The first of them varies slowest.
 Layout = tuple[tuple[str, ...], ...]
 
 
 class AxisType(enum.Enum):
-    """How the compiler treats a mesh axis. All types behave as Auto does: shardings are propagated, and never an error
+    """How the compiler treats a mesh axis. All types behave like Auto: shardings are propagated, and are never errors
     of types."""
 
     Auto = enum.auto()
@@ -44,9 +45,9 @@ class _Unconstrained:
 class PartitionSpec:
     """For each dimension of an array the mesh axis that divides it: a name, a tuple of names, or None.
 
-    Dimensions that are left out at the end are not divided. `unreduced` are axes along which devices hold terms of a
-    sum that is not made yet: arrays are not placed so, `lax.psum` in `shard_map` makes the sum; `reduced` ones say of
-    what is the same along them that its cotangent is such a sum, and place nothing.
+    Trailing dimensions may be left out; they are not divided. Along `unreduced` axes, devices hold terms of a sum that
+    is not computed yet. Arrays are not placed so; `lax.psum` in `shard_map` computes the sum. `reduced` axes mark a
+    value that is equal along them and whose cotangent is such a sum. They place nothing.
 
     >>> from pycompiler.sharding import PartitionSpec as P
     >>> P("x", None, ("y", "z"))
@@ -100,7 +101,7 @@ class PartitionSpec:
         return self.partitions.index(_entry(value))
 
     def count(self, value: Any) -> int:
-        """How many dimensions have this entry."""
+        """The number of dimensions with this entry."""
         return self.partitions.count(_entry(value))
 
     def __eq__(self, other: object) -> bool:
@@ -133,7 +134,7 @@ def _spec_of_parts(partitions: tuple[Any, ...], unreduced: frozenset[str], reduc
 
 
 def _names_among(what: str, given: Any, spec: PartitionSpec) -> frozenset[str]:
-    """A set of axes that divide no dimension of the spec."""
+    """The set of axis names given as `what`. None of them may divide a dimension of the spec."""
     if not isinstance(given, (set, frozenset)):
         raise TypeError(f"PartitionSpec: {what} must be a set of names, got {given!r} of type {type(given).__name__}")
     names = frozenset(cast(set[Any], given))
@@ -147,7 +148,7 @@ def _names_among(what: str, given: Any, spec: PartitionSpec) -> frozenset[str]:
 
 
 def _entry(part: Any) -> Any:
-    """An entry as it is compared: one name in a tuple is that name, an empty tuple is None."""
+    """An entry in its canonical form: a tuple of one name is that name, an empty tuple is None."""
     if isinstance(part, (tuple, list)):
         names = tuple(cast(Sequence[Any], part))
         return None if not names else names[0] if len(names) == 1 else names
@@ -155,9 +156,9 @@ def _entry(part: Any) -> Any:
 
 
 class Mesh:
-    """Devices in an array with a name for each axis. Names, in specs and in collectives, are what programs speak of.
+    """Devices in an array with a name for each axis. Programs refer to these names in specs and collectives.
 
-    Raises ValueError unless there is one name for each dimension and no name and no device is there twice.
+    Raises ValueError unless each dimension has one name, and no name or device occurs twice.
 
     >>> import pycompiler as pc
     >>> pc.sharding.Mesh(pc.devices()[:1], ("x",))
@@ -202,17 +203,17 @@ class Mesh:
 
     @property
     def shape_tuple(self) -> tuple[tuple[str, int], ...]:
-        """Pairs of a name and a size."""
+        """Pairs of axis name and size."""
         return tuple(self.shape.items())
 
     @property
     def size(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return math.prod(self.devices.shape)
 
     @property
     def empty(self) -> bool:
-        """Whether it has no axes."""
+        """Whether the mesh has no axes."""
         return self.devices.ndim == 0
 
     @property
@@ -237,7 +238,7 @@ class Mesh:
 
     @property
     def is_multi_process(self) -> bool:
-        """Whether some of the devices are another process's."""
+        """Whether some of the devices belong to another process."""
         return False
 
     def __enter__(self) -> Mesh:
@@ -277,13 +278,13 @@ def _mesh_of_ids(
 
 
 def devices_for_mesh(platform: str | None = None) -> list[Device]:
-    """The devices of a platform; of the default one, without a name. What a mesh is made of if nobody says more."""
+    """The devices of a platform, by default the default platform. `make_mesh` takes them if no devices are given."""
     wanted = "gpu" if platform == "cuda" else platform or config.platform_name or default_device().platform
     return [device for device in all_devices() if device.platform == wanted]
 
 
 def how_to_get_devices(devices: Sequence[Device]) -> str:
-    """What to do for more than these: CPUs are as many as asked for, GPUs as many as there are."""
+    """The advice in messages for more than these devices: CPU devices are configurable, GPUs are not."""
     if all(device.platform == "cpu" for device in devices):
         return "start the process with PYCOMPILER_NUM_CPU_DEVICES"
     return "make it of devices('cpu'), of which PYCOMPILER_NUM_CPU_DEVICES says how many a process has"
@@ -296,7 +297,7 @@ def make_mesh(
     *,
     devices: Sequence[Device] | None = None,
 ) -> Mesh:
-    """A mesh of the first devices of the default platform, or of those that are given.
+    """A mesh of the first devices of the default platform, or of the given devices.
 
     Raises ValueError when there are too few devices for the sizes.
 
@@ -323,7 +324,7 @@ def make_mesh(
 
 
 def current_mesh(function: str) -> Mesh:
-    """The mesh that `set_mesh` or `with mesh:` made the current one. Raises ValueError when there is none."""
+    """The mesh that `set_mesh` or `with mesh:` made current. Raises ValueError without one."""
     found = axes.current_mesh()
     if found is None:
         raise ValueError(f"{function}: there is no mesh here; give one, or call it in `with set_mesh(mesh):`")
@@ -345,7 +346,7 @@ class set_mesh:  # noqa: N801
 
 
 def get_mesh() -> Mesh:
-    """The current mesh; one without axes where there is none."""
+    """The current mesh. Without one, a mesh that has no axes."""
     found = axes.current_mesh()
     return cast(Mesh, found) if found is not None else Mesh(np.array(None, object), ())
 
@@ -354,9 +355,9 @@ def get_mesh() -> Mesh:
 
 
 def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shape: Sequence[Any]) -> Layout:
-    """The axes over which each dimension of an array is divided.
+    """The axes that divide each dimension of an array.
 
-    Raises ValueError for a spec that is too long, an axis that the mesh has not, or that is named twice, and for a
+    Raises ValueError for a spec that is too long, an axis that the mesh does not have or that is named twice, and a
     dimension that can't be divided evenly.
     """
     if spec.unreduced:

@@ -1,8 +1,8 @@
-"""Places of arrays: devices, and shardings over several; putting one array, outside of any trace, into a place.
+"""Placements of arrays (devices, and shardings over several), and putting one array on a placement, outside traces.
 
 A sharding is any object with two members: `device_set`, the set of its devices, and `place(array, donate=False)`, which
-returns the Array of these elements (an Array or an ndarray is given) laid out by it. One over a single device stands
-for that device. Part of core; `ops.spmd.placement` has the primitive, `lax.placement` what traces and trees are.
+takes an Array or an ndarray and returns an Array of the same elements, laid out by the sharding. A sharding over a
+single device stands for that device. `ops.spmd.placement` has the primitive, `lax.placement` handles traces and trees.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Placement = Any
 
 
 def is_placement(x: object) -> bool:
-    """Whether `x` says where an array is to be: a device, a sharding, or a spec of the current mesh."""
+    """Whether `x` is a placement of an array: a device, a sharding, or a spec of the current mesh."""
     return isinstance(x, (Device, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
 
 
 def check_placement(function: str, place: Any) -> Placement | None:
-    """`place`, a spec as the sharding over the current mesh. Raises ValueError unless it is None, a device, a sharding
-    or a spec, and for a spec where there is no current mesh."""
+    """The checked `place`; a spec becomes a sharding over the current mesh. Raises ValueError unless it is None, a
+    device, a sharding or a spec, and for a spec without a current mesh."""
     if isinstance(place, PartitionSpec):
         return NamedSharding(current_mesh(function), place)
     if place is None or is_placement(place):
@@ -37,7 +37,7 @@ def check_placement(function: str, place: Any) -> Placement | None:
 
 
 def single_device(place: Placement) -> Device | None:
-    """The device of a place that is one device; None for several."""
+    """The device of a placement on one device; None for several."""
     if isinstance(place, Device):
         return place
     devices = place.device_set
@@ -46,7 +46,7 @@ def single_device(place: Placement) -> Device | None:
 
 @contextlib.contextmanager
 def making_on(device: Device | None) -> Generator[None]:
-    """Arrays that this thread makes of other values are on `device` meanwhile; None: where they are by default."""
+    """In this context, the thread makes arrays from other values on `device`; None keeps the default device."""
     before = _runtime.swap_default_device(device) if device is not None else None
     try:
         yield
@@ -57,7 +57,7 @@ def making_on(device: Device | None) -> Generator[None]:
 
 @contextlib.contextmanager
 def asked_for() -> Generator[None]:
-    """What is transferred meanwhile was asked for by name (`transfer_guard`)."""
+    """A context for transfers that the user requested by name (`transfer_guard`)."""
     before = _runtime.swap_explicit_transfers(True)
     try:
         yield
@@ -66,8 +66,8 @@ def asked_for() -> Generator[None]:
 
 
 def put(x: Any, place: Placement | None, *, donate: bool = False, may_alias: bool | None = None) -> Any:
-    """One array in a place, committed to it. Without a place an Array stays where it is, and any other value is put,
-    uncommitted, on the default device. TypeError for what is no array."""
+    """One array on a placement, committed to it. Without a placement an Array stays on its device, and any other value
+    is put on the default device, uncommitted. Raises TypeError for a value that is not an array or scalar."""
     if place is None:
         if type(x) is not Array:
             with asked_for():
@@ -82,15 +82,15 @@ def put(x: Any, place: Placement | None, *, donate: bool = False, may_alias: boo
         with asked_for(), making_on(device):
             return _runtime.with_commitment(as_array(x), True)
     if not isinstance(x.device, Device):
-        # Laid out over several: its parts are put together.
+        # The array lies on several devices: this gathers its parts.
         place = SingleDeviceSharding(device)
         return _runtime.with_commitment(place.place(x), True)
     return _runtime.put(x, device, donate, may_alias is False)
 
 
 def deferred(aval: ShapedArray, make: Callable[[], Any]) -> Any:
-    """An array that `make()` makes, where it is first used: with several devices it may be put on another one than the
-    default before that. With one device, and for small arrays, it is made at once."""
+    """An array that `make()` makes at its first use. With several devices, another device than the default may be
+    chosen before that. With one device, inside a trace, and for small arrays, `make()` runs at once."""
     if _runtime.device_count() == 1 or _runtime.current_trace() is not None:
         return make()
     wide = config.enable_x64

@@ -1,4 +1,4 @@
-"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and what else is taken for one. After `sharding`."""
+"""`ShapeDtypeStruct`, a shape and dtype in the place of an array, and objects like it. After `sharding`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PYTHON: tuple[type, ...] = (bool, int, float, complex)
 
 
 class ShapeDtypeStruct(Elementless):
-    """A shape and dtype in the place of an array: what `eval_shape` gives, and what it, `make_jaxpr` and `lower` take.
+    """A shape and dtype in the place of an array: the result of `eval_shape`, an argument of it, `make_jaxpr`, `lower`.
 
-    With `sharding` (a PartitionSpec is over the current mesh) it says where the array is. It doesn't change, and can be
-    hashed. Raises TypeError for a sharding that is none, ValueError where it can't divide the shape.
+    `sharding` is the sharding of the array; a PartitionSpec refers to the current mesh. A ShapeDtypeStruct does not
+    change, and is hashable. Raises TypeError if `sharding` is none, ValueError if it can't divide the shape.
 
     >>> import pycompiler as pc
     >>> pc.ShapeDtypeStruct((3, 4), "float32").update(shape=(5,))
@@ -58,7 +58,7 @@ class ShapeDtypeStruct(Elementless):
             )
         values = {
             "shape": tuple(shape),
-            # Of Python's types those of NumPy: they are narrowed where they are traced.
+            # Python's types become those of NumPy. They are narrowed when they are traced.
             "dtype": np.dtype(dtype) if isinstance(dtype, type) and dtype in _PYTHON else dtypes.as_dtype(dtype),
             "weak_type": weak_type,
             "manual_axis_type": None,
@@ -72,7 +72,7 @@ class ShapeDtypeStruct(Elementless):
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
-        """That of an array, or of anything with a shape and a dtype; where `x` is committed, with its sharding."""
+        """The struct of an array, or of an object with a shape and a dtype. A committed `x` passes on its sharding."""
         if isinstance(x, ShapeDtypeStruct):
             return x
         found = described(x)
@@ -83,12 +83,12 @@ class ShapeDtypeStruct(Elementless):
 
     @property
     def aval(self) -> ShapedArray:
-        """What it stands for: 64-bit types are narrowed unless `enable_x64`."""
+        """The aval that it stands for: 64-bit types are narrowed unless `enable_x64`."""
         return ShapedArray(self.shape, dtypes.canonicalize(self.dtype), self.weak_type)
 
     @property
     def sharding(self) -> Sharding | None:
-        """Where the array is. Raises ValueError for a spec where there is no current mesh."""
+        """The sharding of the array. Raises ValueError for a spec without a current mesh."""
         given: Sharding | PartitionSpec | None = getattr(self, "_given")  # noqa: B009
         if isinstance(given, PartitionSpec):
             return NamedSharding(current_mesh("ShapeDtypeStruct: sharding"), given)
@@ -96,16 +96,16 @@ class ShapeDtypeStruct(Elementless):
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self.shape)
 
     @property
     def size(self) -> Any:
-        """How many elements there are."""
+        """The number of elements."""
         return dims.dim_product(self.shape)
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
-        """With another `shape`, `dtype`, `sharding` or `weak_type`. Raises TypeError for another name."""
+        """A copy with another `shape`, `dtype`, `sharding` or `weak_type`. Raises TypeError for another name."""
         now: dict[str, Any] = {
             "shape": self.shape,
             "dtype": self.dtype,
@@ -146,7 +146,7 @@ def _made(shape: Any, dtype: Any, sharding: Any, weak_type: bool) -> ShapeDtypeS
 
 
 def described(x: Any) -> ShapeDtypeStruct | None:
-    """That of an object with a shape and a dtype that is no array; None for what is one, and for what has none."""
+    """The struct of an object with a shape and a dtype that is no array. None for arrays and for other objects."""
     if is_array(x) or isinstance(x, type):
         return None
     shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
@@ -159,7 +159,7 @@ def described(x: Any) -> ShapeDtypeStruct | None:
 
 
 def with_described(tree: Any) -> Any:
-    """A tree of arguments of which only the types matter: objects with a shape and a dtype stand for arrays."""
+    """A tree of arguments whose types alone matter, with structs in place of objects with a shape and a dtype."""
     leaves, treedef = tree_flatten(tree)
     found = [described(leaf) for leaf in leaves]
     if all(leaf is None for leaf in found):
@@ -168,7 +168,7 @@ def with_described(tree: Any) -> Any:
 
 
 def shapes_of(avals: Iterable[ShapedArray]) -> list[ShapeDtypeStruct]:
-    """Those of results."""
+    """The structs of results."""
     return [ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals]
 
 

@@ -1,6 +1,6 @@
-"""Shardings: on which devices the elements of an array are, and which of them where.
+"""Shardings: the devices of an array, and the elements that each device holds.
 
-A sharding places (`place`) what `device_put` is given, and is an attribute of every array. After `mesh`.
+A sharding lays out the argument of `device_put` (`place`), and is an attribute of every array. After `mesh`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Index = tuple[slice, ...]
 
 
 class Sharding:
-    """Which elements of an array are on which device. Compared by value, hashable."""
+    """The devices of an array, and the elements on each. Compared by value, hashable."""
 
     @property
     def device_list(self) -> tuple[Device, ...]:
@@ -24,7 +24,7 @@ class Sharding:
         raise NotImplementedError
 
     def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
-        """For each device the part of an array of this shape that it holds, as a tuple of slices."""
+        """The part of an array of this shape that each device holds, as a tuple of slices."""
         raise NotImplementedError
 
     def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
@@ -43,31 +43,31 @@ class Sharding:
 
     @property
     def num_devices(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return len(self.device_list)
 
     @property
     def addressable_devices(self) -> set[Device]:
-        """Those of this process: all of them."""
+        """The devices of this process: all of them."""
         return self.device_set
 
     @property
     def has_addressable_devices(self) -> bool:
-        """Whether some are of this process."""
+        """Whether some devices belong to this process."""
         return True
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all are of this process."""
+        """Whether all devices belong to this process."""
         return True
 
     @property
     def memory_kind(self) -> str:
-        """The memory of the devices that is used; they have one."""
+        """The memory of the devices that holds the array. Each device has one."""
         return "device"
 
     def with_memory_kind(self, kind: str) -> Sharding:
-        """The sharding in another memory. Raises ValueError for what the devices have not."""
+        """The sharding in another memory. Raises ValueError if the devices do not have it."""
         if kind != "device":
             raise ValueError(f"with_memory_kind: the devices have the memory 'device', got {kind!r}")
         return self
@@ -77,13 +77,13 @@ class Sharding:
         return self.devices_indices_map(global_shape)
 
     def check_compatible_aval(self, aval_shape: Sequence[int]) -> None:
-        """Raise ValueError unless arrays of this shape can be divided so."""
+        """Raise ValueError unless the sharding can divide arrays of this shape."""
         self.shard_shape(aval_shape)
 
     def place(self, x: Any, donate: bool = False) -> Any:
-        """The array `x` where the sharding says, of the same elements: what `device_put` does. A tracer is constrained.
+        """The array `x` laid out by this sharding, with the same elements, as by `device_put`. Constrains a tracer.
 
-        Raises ValueError when it can't be divided so.
+        Raises ValueError when the sharding can't divide the array.
         """
         return hooks.place(self, x, donate)
 
@@ -133,9 +133,9 @@ class SingleDeviceSharding(Sharding):
 
 
 class NamedSharding(Sharding):
-    """Elements divided over the axes of a mesh, as a spec says; copies along the axes that it does not name.
+    """Elements divided over the axes of a mesh by a spec. The array is replicated along axes that the spec omits.
 
-    Raises ValueError for a spec that names an axis twice, or one that the mesh has not.
+    Raises ValueError for a spec that names an axis twice, or an axis that the mesh does not have.
 
     >>> import pycompiler as pc
     >>> mesh = pc.make_mesh((1,), ("x",))
@@ -150,7 +150,7 @@ class NamedSharding(Sharding):
             if spec is not None and not isinstance(spec, tuple):
                 raise TypeError(f"NamedSharding: takes a PartitionSpec, got {spec!r} of type {type(spec).__name__}")
             spec = PartitionSpec(*(spec or ()))
-        # Names and repetitions: the sizes of a dimension are not known yet.
+        # This checks names and repetitions. The sizes of the dimensions are not known yet.
         self._names = layout_of("NamedSharding", spec.update(unreduced=frozenset()), mesh.shape, (0,) * len(spec))
         self.mesh = mesh
         self.spec = spec
@@ -174,7 +174,7 @@ class NamedSharding(Sharding):
         return frozenset(self.mesh.axis_names) - {name for names in self._names for name in names}
 
     def layout(self, shape: Sequence[int]) -> Layout:
-        """The axes of each dimension of an array of this shape. Raises ValueError when it can't be divided so."""
+        """The axes of each dimension of an array of this shape. Raises ValueError when the shape can't be divided."""
         return layout_of("NamedSharding", self.spec, self.mesh.shape, shape)
 
     def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
@@ -184,20 +184,20 @@ class NamedSharding(Sharding):
         return dict(zip(self.device_list, self.indices(tuple(global_shape)), strict=True))
 
     def indices(self, shape: tuple[int, ...]) -> tuple[Index, ...]:
-        """The part of each device, in their order."""
+        """The part of each device, in the order of the devices."""
         return _indices(self, shape)
 
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         if self.device_set != other.device_set:
             return False
-        # Each axis of a size divisible by every number of parts stands for all sizes.
+        # A size that every number of parts divides stands for all sizes.
         shape = (self.num_devices,) * ndim
         if not isinstance(other, NamedSharding):
             return self.is_fully_replicated and other.is_fully_replicated
         return _places(self, shape) == _places(other, shape)
 
     def update(self, *, mesh: Mesh | None = None, spec: PartitionSpec | None = None) -> NamedSharding:
-        """With another mesh or another spec."""
+        """A copy with another mesh or another spec."""
         return NamedSharding(self.mesh if mesh is None else mesh, self.spec if spec is None else spec)
 
     def __eq__(self, other: object) -> bool:
@@ -212,7 +212,7 @@ class NamedSharding(Sharding):
 
 def _places(sharding: NamedSharding, shape: tuple[int, ...]) -> dict[Any, Any]:
     pairs = zip(sharding.device_list, sharding.indices(shape), strict=True)
-    # Without the whole, slice(None) and slice(0, n) would differ.
+    # Both would be the whole axis, but slice(None) and slice(0, n) are not equal.
     return {id(d): tuple([s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]) for d, index in pairs}
 
 
@@ -236,7 +236,7 @@ def _indices(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[Index, ..
 
 
 def replicas(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """For each device, in their order: how many before it hold the same part."""
+    """The number of earlier devices that hold the same part, for each device in order."""
     seen: dict[Any, int] = {}
     found: list[int] = []
     for index in sharding.indices(shape):

@@ -1,1 +1,1 @@
-"""Primitives, tracers, graphs and how they are recorded. Above `types`; `mesh` and `batching` come after it."""
+"""Primitives, tracers, graphs and their recording. Imports `types`; `mesh` and `batching` import this folder."""

@@ -1,10 +1,10 @@
-"""What a public function is given, before it sees it: integers for sizes, and arrays for what stands for one.
+"""Conversion of the arguments of public functions: sizes become integers, stand-ins for arrays become arrays.
 
-A size, axis, count, bound, stride or permutation may be anything that Python takes for an integer: NumPy's and our
-integers without dimensions, an IntEnum, a bool, a dimension; and a tuple, list or array of them. Which parameters
-these are is said here by their names, which are JAX's. An object with a method `__jax_array__` stands for the array
-that it returns, alone or in lists and tuples. Stands above `trace`; `boundary` calls it, so that the functions
-themselves meet ints and arrays only.
+A size, axis, count, bound, stride or permutation may be anything that Python accepts as an integer: integers of NumPy
+and of this package without dimensions, an IntEnum, a bool, a dimension; and a tuple, list or array of them. This module
+lists these parameters by their names, which are JAX's. An object with a method `__jax_array__` stands for the array
+that the method returns, alone or in lists and tuples. `boundary` calls this module, so that the functions themselves
+get ints and arrays only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = [
     "static_parameters",
 ]
 
-# The names of parameters that are integers, or nests of them, in whatever function they are.
+# The names of parameters that are integers, or nests of them, in every function.
 _NAMES = """
 axis axes axis1 axis2 axisa axisb axisc source destination permutation dimension dimensions in_axis out_axis batch_axis
 column_axis time_axis freq_axis split_axis concat_axis scatter_dimension reduction_dimension start_dimension
@@ -48,7 +48,7 @@ stride strides window_strides limit_index limit_indices padding padding_config p
 window_dilation lhs_dilation rhs_dilation
 """
 _EVERYWHERE = frozenset(_NAMES.split())
-# Those that are so in some functions, and arrays or something else in others.
+# Parameters that are integers in some functions, and arrays or other values in others.
 _IN_FUNCTIONS = {
     "numpy": {
         "diff identity diag_indices mask_indices": "n",
@@ -83,7 +83,7 @@ _IN_FUNCTIONS = {
         "sph_harm sph_harm_y": "n_max diff_n",
     },
 }
-# Those in whose place an array is taken too, or a traced value: converted where they are known integers without
+# Parameters that also accept an array or a traced value. They are converted if they are known integers without
 # dimensions.
 _SCALARS = {
     "numpy": {
@@ -102,7 +102,7 @@ _ARRAYS = frozenset((Array, np.ndarray))
 
 
 class Static(NamedTuple):
-    """Which parameters of a function are integers: by position (None: another one), by name, and the rest."""
+    """The integer parameters of a function: by position (None: any other parameter), by name, and the rest."""
 
     positional: tuple[str | None, ...]
     named: frozenset[str]
@@ -111,7 +111,7 @@ class Static(NamedTuple):
 
 
 def static_parameters(function: Callable[..., Any], module: str) -> Static:
-    """The parameters of a public function that are integers."""
+    """The integer parameters of a public function."""
     room = module.partition(".")[2]
     known = _of(_IN_FUNCTIONS, room, function.__name__)
     scalars = _of(_SCALARS, room, function.__name__)
@@ -139,7 +139,7 @@ def _of(table: dict[str, dict[str, str]], room: str, function: str) -> frozenset
 
 
 def is_settled(static: Static, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the arguments are what the function meets: plain numbers, arrays, and tuples of ints for integers."""
+    """Whether the arguments need no conversion: plain numbers, arrays, and tuples of ints for integers."""
     positional, named, rest, _ = static
     count = len(positional)
     for place, value in enumerate(args):
@@ -169,9 +169,9 @@ def _are_ints(value: Any) -> bool:
 def prepared(
     name: str, static: Static, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The arguments with integers for what is static, and with the arrays that others stand for.
+    """The arguments, with integers for static parameters and arrays for their stand-ins.
 
-    Raises TracerIntegerConversionError for a traced value that is a size, an axis or the like.
+    Raises TracerIntegerConversionError for a traced value given as a size, an axis or the like.
     """
     positional, named, rest, scalars = static
     count = len(positional)
@@ -196,7 +196,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def as_integers(name: str, parameter: str, value: Any) -> Any:
-    """A size, axis or the like as an int, or as a tuple of such; what is none is left for the function to judge.
+    """A size, axis or the like as an int or a tuple of ints. Other values stay, for the function to judge.
 
     Raises TracerIntegerConversionError, naming the parameter, for a traced value.
     """
@@ -217,9 +217,9 @@ def as_integers(name: str, parameter: str, value: Any) -> Any:
 
 
 def as_index(name: str, parameter: str, value: Any) -> Any:
-    """What Python takes for an integer as one; another value as it is.
+    """A value that Python accepts as an integer, as an int. Other values stay.
 
-    Raises TracerIntegerConversionError, naming the parameter, for a traced one.
+    Raises TracerIntegerConversionError, naming the parameter, for a traced value.
     """
     if isinstance(value, Tracer):
         found = _known(name, parameter, value)
@@ -232,7 +232,7 @@ def as_index(name: str, parameter: str, value: Any) -> Any:
 
 
 def as_sizes(name: str, parameter: str, value: Any) -> tuple[int, ...]:
-    """The sizes of dimensions. TypeError for what is no sequence of integers, ValueError for a negative one."""
+    """The sizes of dimensions. TypeError for a value that is no sequence of integers, ValueError for a negative one."""
     made = as_integers(name, parameter, value)
     if not isinstance(made, (tuple, list)) or not all(map(_is_int, cast(Sequence[Any], made))):
         raise TypeError(f"{name}: {parameter} holds an integer for each dimension, got {value!r}")
@@ -256,7 +256,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _holds_integers(name: str, parameter: str, value: Any) -> bool:
-    """Whether an array is of integers. TypeError where it is of no numbers, which the function itself can't judge."""
+    """Whether an array holds integers. Raises TypeError if it holds no numbers: the function can't judge that."""
     if dtypes.is_key(value.dtype):
         return False
     kind: str = value.dtype.kind
@@ -271,7 +271,7 @@ def _as_tuples(nested: Any) -> Any:
 
 
 def _known(name: str, parameter: str, tracer: Tracer) -> Any:
-    """The value of a tracer, where it has one."""
+    """The value of a tracer, if it is known."""
     value = tracer.concrete_value()
     if value is None:
         no_value(
@@ -287,13 +287,13 @@ def _known(name: str, parameter: str, tracer: Tracer) -> Any:
 
 
 def has_array(kind: type) -> bool:
-    """Whether objects of a type stand for an array that their method `__jax_array__` returns."""
+    """Whether objects of a type stand for the array that their method `__jax_array__` returns."""
     return hasattr(kind, "__jax_array__")
 
 
 def array_of(value: Any) -> Any:
-    """The array that a value stands for, also in lists and tuples; a scalar of a class of its own, as those of an
-    IntEnum are, as the plain one; else the value."""
+    """The array that a value stands for, also in lists and tuples. A scalar of a subclass, such as an IntEnum, becomes
+    a plain one. Other values stay."""
     made_as: Any = type(cast(object, value))
     kind = made_as
     if kind in _PLAIN or kind in _ARRAYS or isinstance(value, Tracer):

@@ -1,8 +1,8 @@
 """The axis environment: the names of mapped axes that are in scope in this thread, with their sizes and their traces.
 
-`batch.map_axes` binds the name of a `vmap` while its function runs; `Primitive.bind` asks here to which trace the name
-of an operation belongs. Before `trace`: traces and operations are handed on here, and not looked into. The names and
-sizes are part of the key by which the runtime keeps compiled functions.
+`batch.map_axes` binds the name of a `vmap` while its function runs. `Primitive.bind` looks up the trace of an
+operation's names here. `trace` imports this module, so traces and operations are opaque here. The names and sizes are
+part of the key by which the runtime keeps compiled functions.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Name = Hashable
 
 
 class Axis(NamedTuple):
-    """A mapped axis: the name that `axis_name` gave it, None without one, its size, and the axes of a mesh over which
-    it is divided where shardings are constrained."""
+    """A mapped axis: its `axis_name` or None, its size, and the axes of a mesh that divide it where shardings are
+    constrained."""
 
     name: Name | None
     size: Dimension
@@ -29,31 +29,31 @@ class Axis(NamedTuple):
 
 
 class Binding(NamedTuple):
-    """What a name stands for: the size of the axis, and the `Trace` that maps it (None: it is only declared)."""
+    """The binding of a name: the size of the axis, and the `Trace` that maps it (None: the name is only declared)."""
 
     size: Dimension
     trace: Any
 
 
 class VaryingTracker:
-    """Follows over which axes of a mesh each value may differ, and takes every operation that is bound meanwhile."""
+    """Tracks the mesh axes along which each value may differ. While it is active, every bound operation goes to it."""
 
     __slots__ = ()
 
     def bind(self, primitive: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """Apply a `Primitive` to operands that differ over the same axes."""
+        """Apply a `Primitive` to operands that vary along the same axes."""
         raise NotImplementedError
 
     def same(self, x: Any, as_: Any) -> None:
-        """A new tracer differs over the axes over which another value does."""
+        """Make a new tracer vary along the same axes as another value."""
         raise NotImplementedError
 
 
 class Manual(NamedTuple):
-    """The axes of a mesh over which a function is written for one device.
+    """The axes of a mesh for which a function is written as the program of one device.
 
-    `varying`: values that are equal everywhere are told from those that differ, which derivatives then rely on;
-    `tracker` is there while the user's function is traced.
+    `varying`: values that are equal everywhere are distinguished from varying ones, and derivatives rely on this.
+    `tracker` is set while the user's function is traced.
     """
 
     names: frozenset[Name]
@@ -63,13 +63,13 @@ class Manual(NamedTuple):
 
 class _Scope(threading.local):
     def __init__(self) -> None:
-        # The innermost binding of each name, the outermost name first.
+        # The innermost binding of each name. The outermost name comes first.
         self.bindings: dict[Name, Binding] = {}
-        # The axis of the batch trace whose rule is running.
+        # The axis of the batch trace whose rule runs.
         self.mapping: Axis | None = None
-        # The axes of the mesh whose program for one device is being traced or transformed.
+        # The mesh axes of the program for one device that is being traced or transformed.
         self.manual: Manual | None = None
-        # The mesh that set_mesh made the current one.
+        # The current mesh, from set_mesh.
         self.mesh: Hashable = None
 
 
@@ -77,19 +77,19 @@ _scope = _Scope()
 
 
 class NamesAxes:
-    """What a parameter of a primitive must be for the names that it holds to be found: a graph."""
+    """The base class for parameters of primitives whose axis names can be found: graphs."""
 
     __slots__ = ()
 
     @property
     def axis_names(self) -> frozenset[Name]:
-        """The names that occur free in it."""
+        """The free names in it."""
         raise NotImplementedError
 
 
 @contextlib.contextmanager
 def bound(name: Name | None, size: Dimension, trace: Any) -> Generator[None]:
-    """The name stands for this axis, which the `Trace` maps, while the block runs."""
+    """A context in which the name stands for this axis, which the `Trace` maps."""
     if name is None:
         yield
         return
@@ -100,7 +100,7 @@ def bound(name: Name | None, size: Dimension, trace: Any) -> Generator[None]:
 
 @contextlib.contextmanager
 def unbound() -> Generator[None]:
-    """No name is in scope while the block runs: what is compiled there serves every scope."""
+    """A context without any names in scope: code compiled there serves every scope."""
     before, _scope.manual = _scope.manual, None
     try:
         with _bindings({}):
@@ -120,7 +120,7 @@ def _bindings(bindings: dict[Name, Binding]) -> Generator[None]:
 
 
 def _key() -> tuple[Hashable, ...]:
-    """What compiled functions depend on."""
+    """The part of the scope that compiled functions depend on."""
     names: tuple[Hashable, ...] = tuple([(name, binding.size) for name, binding in _scope.bindings.items()])
     manual = _scope.manual
     if manual is not None:
@@ -130,7 +130,7 @@ def _key() -> tuple[Hashable, ...]:
 
 @contextlib.contextmanager
 def manual(sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | None) -> Generator[None]:
-    """The axes of a mesh are in scope while the block runs: operations over them stay what they are."""
+    """A context with the axes of a mesh in scope. Operations over these axes stay as they are."""
     inner = {other: binding for other, binding in _scope.bindings.items() if other not in sizes}
     before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, tracker)
     try:
@@ -141,40 +141,40 @@ def manual(sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | No
 
 
 def manual_axes() -> Manual | None:
-    """The axes of the mesh whose program for one device is being traced or transformed."""
+    """The mesh axes of the program for one device that is being traced or transformed."""
     return _scope.manual
 
 
 def varying_tracker() -> VaryingTracker | None:
-    """What follows values over the axes of a mesh, if anything does."""
+    """The active tracker of values over the axes of a mesh, or None."""
     manual = _scope.manual
     return None if manual is None else manual.tracker
 
 
 def swap_mesh(mesh: Hashable) -> Hashable:
-    """Make a mesh this thread's current one; gives the one before back."""
+    """Make a mesh this thread's current one. Returns the previous one."""
     before, _scope.mesh = _scope.mesh, mesh
     config.set_scope(_key())
     return before
 
 
 def current_mesh() -> Hashable:
-    """The mesh that `swap_mesh` made the current one."""
+    """The current mesh, set by `swap_mesh`."""
     return _scope.mesh
 
 
 def in_scope() -> Mapping[Name, Binding]:
-    """The names that are bound in this thread."""
+    """The bound names of this thread."""
     return _scope.bindings
 
 
 def size_of(name: Name, function: str) -> Dimension:
-    """The size of a named axis. Raises NameError when there is none."""
+    """The size of a named axis. Raises NameError for an unbound name."""
     return lookup(name, function).size
 
 
 def lookup(name: Name, function: str) -> Binding:
-    """What a name stands for. Raises NameError when there is none."""
+    """The binding of a name. Raises NameError for an unbound name."""
     binding = _scope.bindings.get(name)
     if binding is None:
         source = user_source()
@@ -187,25 +187,25 @@ def lookup(name: Name, function: str) -> Binding:
     return binding
 
 
-# Whose rule is running.
+# The axis whose batching rule runs.
 
 
 def swap_mapping(axis: Axis | None) -> Axis | None:
-    """Make `axis` the one whose batching rule is running in this thread; gives the one before back."""
+    """Set the axis whose batching rule runs in this thread. Returns the previous one."""
     before, _scope.mapping = _scope.mapping, axis
     return before
 
 
 def mapping() -> Axis | None:
-    """The axis of the batch trace whose rule is running: what rules map inside of graphs is the same axis."""
+    """The axis of the batch trace whose rule runs. If the rule maps graphs, it maps the same axis."""
     return _scope.mapping
 
 
 def mapping_spmd() -> tuple[Name, ...]:
-    """The axes of a mesh over which the axis is divided whose rule is running."""
+    """The mesh axes that divide the axis whose rule runs."""
     return () if _scope.mapping is None else _scope.mapping.spmd
 
 
 def signature() -> Hashable:
-    """What a transformed graph with free names depends on, beside its arguments."""
+    """The state, besides its arguments, that a transformed graph with free names depends on."""
     return (*_key(), _scope.mapping)

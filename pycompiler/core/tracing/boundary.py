@@ -1,4 +1,4 @@
-"""The edge between the user's code and ours: errors leave through it without the package's own frames."""
+"""The boundary between the user's code and the package. Errors cross it without the package's own frames."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _T = TypeVar("_T")
 
 
 def boundary(function: Callable[_P, _R], name: str | None = None) -> Callable[_P, _R]:
-    """A decorator for public functions: the traceback of an error shows the user's frames only, and its message opens
-    with `name`, if one is given.
+    """A decorator for public functions: the traceback of an error shows the user's frames only. The message begins with
+    `name`, if one is given.
 
-    The setting `traceback_filtering` says how, or turns it off.
+    The setting `traceback_filtering` selects the way, or turns it off.
     """
 
     @functools.wraps(function)
@@ -41,11 +41,11 @@ def boundary(function: Callable[_P, _R], name: str | None = None) -> Callable[_P
 
 
 def leaving(error: BaseException, name: str | None = None) -> None:
-    """Prepare an error to leave the package: its traceback is of the user's frames only (re-raising adds no frame of
-    its own, so that only the callers' follow), and its message opens with the name of the function that was called.
+    """Prepare an error to leave the package. Its traceback keeps the user's frames only. Re-raising adds no frame of
+    this module, so only the callers' frames follow. The message begins with the name of the function that was called.
 
-    `add: shapes do not broadcast` says the truth about what failed inside, but the user called `polyadd`. What the
-    user's own code raised, and what has been through here before, keeps its message.
+    `add: shapes do not broadcast` is true about the inner function, but the user called `polyadd`. Errors of the user's
+    own code, and errors that were prepared before, keep their messages.
     """
     if name is not None and isinstance(error, _OF_ARGUMENTS) and not hasattr(error, "opened"):
         text = error.args[0] if len(error.args) == 1 else None
@@ -58,7 +58,7 @@ def leaving(error: BaseException, name: str | None = None) -> None:
 
 
 def _filter(error: BaseException, hides: bool) -> None:
-    """Hide our frames, or take them out: of an error, and of those that it was raised from or while handling."""
+    """Hide or remove the package's frames, in an error and in the errors that it was raised from or while handling."""
     seen: set[int] = set()
     left = [error]
     while left:
@@ -74,35 +74,36 @@ def _filter(error: BaseException, hides: bool) -> None:
 
 
 def _in_ipython() -> bool:
-    # Set by it, for this question.
+    # IPython sets this name for such a check.
     return hasattr(builtins, "__IPYTHON__")
 
 
 def with_boundary(kind: type[_T]) -> type[_T]:
-    """A decorator for classes whose methods the user calls: the public ones, and those of calls and indices, are behind
-    the boundary."""
+    """A decorator for classes with methods for users: public methods, and those of calls and indices, get the
+    boundary."""
     for name, method in list(vars(kind).items()):
         if isinstance(method, types.FunctionType) and (not name.startswith("_") or name in ("__call__", "__getitem__")):
             setattr(kind, name, boundary(method))
     return kind
 
 
-# The errors that say what is wrong with arguments.
+# The errors about arguments.
 _OF_ARGUMENTS = (TypeError, ValueError, IndexError, OverflowError, NotImplementedError)
 _PLAIN = (*_OF_ARGUMENTS, ArgumentError, AxisError)
 
-# How messages open: with the name of a function or class.
+# The beginning of a message: the name of a function or class.
 _OPENING = re.compile(r"^[A-Za-z_][A-Za-z0-9_.]*: ")
 
 
 def _opened(name: str, text: str, plain: bool) -> str:
-    """The text under the name of a function, in place of another's; Python's own words, which name nothing, after it.
+    """The text, with `name` in place of another function's name. Python's own messages name nothing: `name` precedes
+    them.
 
-    Those of an error of a class of its own (not `plain`) tell more than what a function was given: they stay.
+    An error with a class of its own (not `plain`) is about more than arguments: its message stays.
     """
     opening = _OPENING.match(text)
     if opening:
-        # `debug.print: ` names `print` well.
+        # `debug.print: ` is a good beginning for `print`.
         if f".{opening.group()}".endswith(f".{name}: "):
             return text
         return _OPENING.sub(f"{name}: ", text, count=1)
@@ -112,7 +113,7 @@ def _opened(name: str, text: str, plain: bool) -> str:
 
 
 def _is_ours(traceback: types.TracebackType | None) -> bool:
-    """Whether an error was raised by the package, and by no function of the user's that it called."""
+    """Whether the package raised an error itself, not a user's function that it called."""
     while traceback is not None:
         if is_users(traceback.tb_frame.f_code.co_filename):
             return False
@@ -123,8 +124,8 @@ def _is_ours(traceback: types.TracebackType | None) -> bool:
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Put the functions among the names of a module behind the boundary, each under its own name.
 
-    They are given integers for sizes and axes, and arrays for what stands for them (`arguments`). Aliases stay one
-    object. Inside the package the functions are imported from where they are defined, without it.
+    They get integers for sizes and axes, and arrays for stand-ins (`arguments`). Aliases stay one object. The package
+    itself imports the functions from the modules that define them, without the boundary.
     """
     exposed: dict[int, Any] = {}
     for name in names:
@@ -134,9 +135,9 @@ def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
 
 
 def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = False) -> None:
-    """Put the functions among the names of a module behind the boundary, where they are also called from inside the
-    package: what failed in a call from there bears the name of the outer function. Those `of_arrays` are given what
-    `expose` would give them. Aliases stay one object."""
+    """Put the functions among the names of a module behind the boundary, although the package calls them too. The
+    message of an error in such a call has the name of the outer function. Functions `of_arrays` get converted
+    arguments, as by `expose`. Aliases stay one object."""
     protected: dict[int, Any] = {}
     module = namespace["__name__"]
     for name in names:
@@ -150,7 +151,7 @@ def protect(namespace: dict[str, Any], names: Iterable[str], of_arrays: bool = F
 
 
 def _named(function: Callable[..., Any], module: str) -> Callable[..., Any]:
-    """Behind the boundary, under its own name."""
+    """The function behind the boundary, under its own name."""
     if getattr(function, "__code__", None) is _EXPOSED:
         return function
     inner: Any = function
@@ -158,7 +159,7 @@ def _named(function: Callable[..., Any], module: str) -> Callable[..., Any]:
         inner = inner.__wrapped__
     publish(inner)
     made = boundary(inner, function.__name__)
-    # Where it is found again by pickle.
+    # The place where pickle finds it.
     made.__module__ = module
     return made
 
@@ -166,8 +167,8 @@ def _named(function: Callable[..., Any], module: str) -> Callable[..., Any]:
 def _exposed(
     function: Callable[..., Any], module: str, renames: bool = True, replaces: bool = True
 ) -> Callable[..., Any]:
-    """Behind the boundary, given integers and arrays; `renames`: the messages of what failed inside bear its name;
-    `replaces`: the function is found under the module's name by pickle."""
+    """The function behind the boundary, with converted arguments. `renames`: messages of inner errors get its name.
+    `replaces`: pickle finds the function under the module's name."""
     name = function.__name__
     static = static_parameters(function, module)
     publish(function)
@@ -192,11 +193,11 @@ def _exposed(
 def _nothing() -> None: ...
 
 
-# The code of what `boundary` and `_exposed` make, by which it is known again.
+# The code objects of the functions that `boundary` and `_exposed` make, to recognize these functions.
 _BOUNDARY = boundary(_nothing).__code__
 _EXPOSED = _exposed(_nothing, __name__).__code__
 
-# Where functions are composed of others.
+# The folders with functions composed of other public functions.
 _ROOMS = tuple(f"pycompiler.{room}" for room in ("lax", "numpy", "random", "scipy", "nn"))
 
 
@@ -206,29 +207,30 @@ def _is_packages(caller: types.FrameType) -> bool:
 
 
 def _composed(caller: types.FrameType) -> bool:
-    """Whether a call comes from another function of ours, which the user called, and whose name a message bears."""
+    """Whether a call comes from another function of the package, which the user called and which the message names."""
     return caller.f_globals.get("__name__", "").startswith(_ROOMS)
 
 
 def given_arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """A decorator: as `boundary`, for a function or method that is given integers and arrays (`arguments`)."""
+    """A decorator: `boundary` for a function or method that takes integers and arrays, with their conversion
+    (`arguments`)."""
     return cast(Callable[_P, _R], _exposed(function, function.__module__, renames=False))
 
 
 def check_function(transform: str, function: Any) -> None:
-    """Raise TypeError for what is no function, or one that yields: its body would not run."""
+    """Raise TypeError for an object that is no function, or for a generator function: its body would not run."""
     kind: Any = function.__class__
     if kind is staticmethod or not callable(function):
         raise TypeError(f"{transform}: takes a function, got {function!r} of type {kind.__name__}")
     if inspect.isgeneratorfunction(function):
         raise TypeError(
             f"{transform}: takes a function that returns, got the generator function {function!r}: return a list or a "
-            "tuple, or stack what it yields"
+            "tuple, or stack the yielded values"
         )
 
 
 def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """`functools.wraps` for what a transformation returns, at the boundary, under a docstring that says what it is."""
+    """`functools.wraps` for the result of a transformation, at the boundary. Its docstring names the transformation."""
 
     check_function(transform, function)
 

@@ -1,7 +1,6 @@
-"""The primitive that makes a dimension a scalar array: what a symbol is where it meets arrays in arithmetic.
+"""The primitive that makes a dimension a scalar array, for arithmetic between symbols and arrays.
 
-An entry like all others, listed by `ops.creation`; here because recording a graph binds it for every `Dim` that an
-operation is given.
+`ops.creation` lists its entry. It is defined here because recording a graph binds it for every `Dim` operand.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pycompiler.core.dims.dims import Dim, Dimension, is_dimension
 from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.types.aval import get_aval
 
-# dim_as_value(dim, dtype): the size in a call, weakly typed as a Python int is. Not an attribute in the dialect: dtype.
+# dim_as_value(dim, dtype): the size in a call, weakly typed like a Python int. The dialect has no attribute dtype.
 
 
 def _shape(*, dim: Dimension, dtype: np.dtype[Any]) -> ShapedArray:
@@ -50,7 +49,7 @@ dim_as_value = Primitive(
 
 
 def dim_value(name: str, dim: Dim) -> Any:
-    """The dimension as a traced scalar. Raises TypeError where nothing is traced."""
+    """The dimension as a traced scalar. Raises TypeError outside of a trace."""
     if current_trace() is None:
         raise TypeError(
             f"{name}: the dimension {dim} has a value only inside of a traced function whose arguments have it"

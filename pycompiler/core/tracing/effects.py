@@ -1,8 +1,8 @@
-"""Effects: what an operation does beside computing its results. An equation with one is never dead.
+"""Effects: actions of an operation besides its results. An equation with an effect is never dead.
 
-A primitive says which it has by its parameters (`Primitive.effects`); an equation that holds graphs has those of the
-graphs (`graph.Equation.effects`). Ordered ones happen in the order of the program, the others once each time that the
-equation is run.
+A primitive states its effects by its parameters (`Primitive.effects`). An equation with graphs has the effects of the
+graphs (`graph.Equation.effects`). Ordered effects happen in the order of the program. Other effects happen once for
+each run of the equation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Effect:
     def __init__(self, name: str, *, ordered: bool, is_io: bool) -> None:
         self.name = name
         self.ordered = ordered
-        # The program relies on it: unlike one of debugging, it may not happen more often than the program says.
+        # The program relies on it: unlike a debug effect, it may not happen more often than the program states.
         self.is_io = is_io
 
     def __repr__(self) -> str:
@@ -28,7 +28,7 @@ NONE: Effects = frozenset()
 
 
 class DebugEffect(Effect):
-    """Of `debug.print` and `debug.callback`."""
+    """The effect of `debug.print` and `debug.callback`."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class DebugEffect(Effect):
 
 
 class OrderedDebugEffect(Effect):
-    """Of `debug.print` and `debug.callback` with `ordered=True`."""
+    """The effect of `debug.print` and `debug.callback` with `ordered=True`."""
 
     __slots__ = ()
 
@@ -52,25 +52,25 @@ ordered_io_effect = Effect("OrderedIO", ordered=True, is_io=True)
 
 
 def of_debug(ordered: bool) -> Effects:
-    """Of a function that looks at values."""
+    """The effects of a function that inspects values."""
     return frozenset((ordered_debug_effect if ordered else debug_effect,))
 
 
 def of_io(ordered: bool) -> Effects:
-    """Of a function that does something in the world."""
+    """The effects of a function that changes the outside world."""
     return frozenset((ordered_io_effect if ordered else io_effect,))
 
 
 def is_ordered(effects: Effects) -> bool:
-    """Whether one of them has a place in the order of the program."""
+    """Whether one of the effects follows the order of the program."""
     return any(effect.ordered for effect in effects)
 
 
 def does_io(effects: Effects) -> bool:
-    """Whether the program relies on one of them."""
+    """Whether the program relies on one of the effects."""
     return any(effect.is_io for effect in effects)
 
 
 def is_waited_for(effects: Effects) -> bool:
-    """Whether a call waits for one of them, whose failure is that of the call. Only unordered debugging does it not."""
+    """Whether a call waits for one of the effects; its failure then fails the call. Unordered debug effects: no."""
     return any(effect is not debug_effect for effect in effects)

@@ -1,4 +1,4 @@
-"""Interpreting a graph by `bind`: evaluation where there is no trace, inlining where there is one."""
+"""Interpreting a graph by `bind`: inside a trace the graph is inlined, outside it is evaluated."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Literal
 def evaluate(
     closed: ClosedGraph, args: Sequence[Any], apply: Callable[[Equation, list[Any]], Any] | None = None
 ) -> list[Any]:
-    """The results of the graph for these arguments. What is recorded has the call sites of the graph's own equations.
+    """The results of the graph for these arguments. Recorded equations keep the call sites of the graph's equations.
 
-    `apply` gives the result (or results) of an equation for its operands, instead of `bind`.
+    `apply` replaces `bind`: it gives the result (or results) of an equation for its operands.
     """
     graph = closed.graph
     values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))

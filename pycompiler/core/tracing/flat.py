@@ -1,6 +1,6 @@
-"""A user's function over trees as a function over leaves: what every transformation traces.
+"""A user's function over trees as a function over leaves. Every transformation traces such a function.
 
-It also knows the name of each leaf (`params['w']`), worked out from the signature only when a message needs it.
+It also knows the name of each leaf (`params['w']`), computed from the signature only when a message needs it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class FlatFunction:
     """`fun(*args, **kwargs)` called with the leaves of `(args, kwargs)`. After a call, `out_tree` is its result's.
 
     With `places`, the tree holds the arguments at these positions only; the others, and keyword arguments, are fixed.
-    With `has_aux`, the function returns a pair; the leaves of its second half follow those of the first, which `active`
-    counts, and `split` takes both apart again.
+    With `has_aux`, the function returns a pair. The leaves of the aux follow those of the output. `active` counts the
+    leaves of the output, and `split` separates the two.
     """
 
     __slots__ = ("_aux_tree", "_out_tree", "fixed", "fixed_kwargs", "fun", "has_aux", "in_tree", "places", "transform")
@@ -51,7 +51,7 @@ class FlatFunction:
 
     @property
     def out_tree(self) -> PyTreeDef:
-        """The structure of the result. Only after a call."""
+        """The structure of the result. Available after a call."""
         assert self._out_tree is not None
         return self._out_tree
 
@@ -86,7 +86,7 @@ class FlatFunction:
         return cast(tuple[Any, Any], result)
 
     def active(self) -> int:
-        """How many leaves the output has without the aux. Only after a call."""
+        """The number of leaves of the output without the aux. Available after a call."""
         return self.out_tree.num_leaves
 
     def split(self, outs: Sequence[Any]) -> tuple[list[Any], Any]:
@@ -96,23 +96,23 @@ class FlatFunction:
         return list(outs[:count]), aux
 
     def debug_info(self) -> DebugInfo:
-        """What a trace of this function is told about it."""
+        """The debug info for a trace of this function."""
         return DebugInfo(self.transform, self.fun, self.names)
 
     def names(self) -> list[str]:
-        """The names of the leaves that it is called with."""
+        """The names of the leaves that are its arguments."""
         return argument_names(self.fun, self.in_tree, self.places)
 
 
 class _Nothing:
-    """In the place of an array of dtype float0, the derivative of an integer: a part of the structure, not a leaf."""
+    """Stands for an array of dtype float0, the derivative of an integer: part of the structure, not a leaf."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
 
 
 def nothing_of(shape: Iterable[Any]) -> np.ndarray[Any, Any]:
-    """The derivative of an integer array of a shape; what is a symbol in it becomes 0."""
+    """The derivative of an integer array of this shape. A symbolic size in the shape becomes 0."""
     return np.zeros([size if isinstance(size, int) else 0 for size in shape], dtypes.float0)
 
 
@@ -131,7 +131,7 @@ def _without_nothing(leaves: list[Any], tree: PyTreeDef) -> tuple[list[Any], PyT
 
 
 def flatten_arguments(tree: Any) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of arguments that are to be traced, and their structure; arrays of dtype float0 are a part of it."""
+    """The leaves of arguments for a trace, and their structure. Arrays of dtype float0 are part of the structure."""
     return _without_nothing(*tree_flatten(tree))
 
 
@@ -142,7 +142,7 @@ def _holds_nothing(x: Any) -> bool:
 def argument_names(fun: Callable[..., Any], in_tree: PyTreeDef, positions: Sequence[int] | None = None) -> list[str]:
     """The name of each leaf of `in_tree`: the parameter's, then the key path in it.
 
-    `in_tree` is a tree of (args, kwargs), whose args are those at `positions` where these are given.
+    `in_tree` is a tree of (args, kwargs). If `positions` is given, args are the arguments at these positions.
     """
     count = len(in_tree.children()[0].children())
     places = range(count) if positions is None else positions

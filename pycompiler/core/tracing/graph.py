@@ -19,7 +19,7 @@ from pycompiler.core.tracing.trace import Tracer, names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
 
-# Of one graph.
+# The maximum number of derived objects of one graph.
 _MOST_DERIVED = 256
 
 
@@ -46,7 +46,7 @@ Atom = Var | Literal
 
 
 class Equation:
-    """`outputs = primitive[params] inputs`, recorded at a place in the user's code."""
+    """`outputs = primitive[params] inputs`, with its call site."""
 
     __slots__ = ("inputs", "outputs", "params", "primitive", "source")
 
@@ -66,16 +66,16 @@ class Equation:
 
     @property
     def effects(self) -> Effects:
-        """What running it does beside giving its results."""
+        """The effects of running the equation."""
         primitive = self.primitive
         if primitive.effects is not None:
             return primitive.effects(**self.params)
-        # What holds graphs has several results.
+        # A primitive with graphs has several results.
         return NONE.union(*[graph.effects for graph in self.graphs]) if primitive.multiple_results else NONE
 
     @property
     def graphs(self) -> list[ClosedGraph]:
-        """Those that it holds: the parts of a loop, branches, what is called."""
+        """The graphs in its parameters: parts of a loop, branches, called functions."""
         if not self.primitive.multiple_results:
             return []
         values: list[Any] = list(self.params.values())
@@ -102,14 +102,14 @@ class Graph:
 
     @property
     def effects(self) -> Effects:
-        """Of all its equations."""
+        """The effects of all its equations."""
         if self._effects is None:
             own = [e for e in self.equations if e.primitive.multiple_results or e.primitive.effects is not None]
             self._effects = NONE.union(*[equation.effects for equation in own])
         return self._effects
 
     def as_text(self, places: bool = False) -> str:
-        """What `repr` prints, if `places` with the user's line of each equation."""
+        """The text of `repr`; with `places`, the user's line follows each equation."""
         return _Printer(places).graph(self, "")
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ class Graph:
 
 
 class ClosedGraph(axes.NamesAxes):
-    """A graph with the values of its constants. What transformations make of it is kept with it, in `derived`."""
+    """A graph with the values of its constants. `derived` keeps the results of transforming it."""
 
     __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph")
 
@@ -137,7 +137,7 @@ class ClosedGraph(axes.NamesAxes):
 
     @property
     def effects(self) -> Effects:
-        """What running it does beside giving its results."""
+        """The effects of running the graph."""
         return self.graph.effects
 
     @property
@@ -152,14 +152,14 @@ class ClosedGraph(axes.NamesAxes):
         return self._axis_names
 
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was kept under `key`, made the first time. A graph with free axis names is transformed once for each
-        scope that binds them."""
+        """The object kept under `key`; the first call makes it. A graph with free axis names is transformed once for
+        each scope that binds them."""
         if axes.in_scope() and self.axis_names:
             key = (key, axes.signature())
         derived = self.derived
         if key not in derived:
             made = make()
-            # A graph that lives long is mapped over many sizes: what was made first goes first.
+            # A long-lived graph may be mapped over many sizes: the oldest object is dropped first.
             while len(derived) >= _MOST_DERIVED:
                 derived.pop(next(iter(derived), None), None)
             return derived.setdefault(key, made)
@@ -172,7 +172,7 @@ class ClosedGraph(axes.NamesAxes):
 def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedGraph, list[Any]]:
     """The graph with its constants (or those that are tracers) turned into its first inputs, and these constants.
 
-    What is left can be kept, compiled and called under any trace.
+    The resulting graph can be kept, compiled and called under any trace.
     """
     free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]
     if not any(free):
@@ -186,15 +186,15 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
 
 
 def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Graph:
-    """The graph without the outputs not in `keep`, and without the equations that nothing needs and that do nothing.
+    """The graph without the outputs outside of `keep`, and without unused equations that have no effects.
 
-    Inputs and constants stay, so that its caller need not change.
+    Inputs and constants stay, so that callers need not change.
     """
     outputs = graph.outputs if keep is None else [out for out, kept in zip(graph.outputs, keep, strict=True) if kept]
     needed: set[Atom] = set(outputs)
     equations: list[Equation] = []
     for equation in reversed(graph.equations):
-        # One without results is there for what it does.
+        # An equation without results exists for its effects.
         if not equation.outputs or not needed.isdisjoint(equation.outputs) or equation.effects:
             needed.update(equation.inputs)
             equations.append(equation)
@@ -203,7 +203,7 @@ def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Gra
 
 
 def pruned(closed: ClosedGraph) -> ClosedGraph:
-    """The graph without dead code, and without the constants that nothing reads."""
+    """The graph without dead code, and without unused constants."""
     graph = eliminate_dead_code(closed.graph)
     read: set[Atom] = set(graph.outputs)
     for equation in graph.equations:
@@ -214,7 +214,7 @@ def pruned(closed: ClosedGraph) -> ClosedGraph:
 
 
 def depends_on(graph: Graph, atom: Atom) -> list[int]:
-    """The inputs, by number, that a value of the graph was computed from."""
+    """The inputs, by number, that a value of the graph depends on."""
     needed: set[Atom] = {atom}
     for equation in reversed(graph.equations):
         if not needed.isdisjoint(equation.outputs):
@@ -258,7 +258,7 @@ _WIDTH = 80
 
 
 class _Printer:
-    """Names values in the order in which they are met: a, b, ..., z, ba, bb, ..."""
+    """Names values in the order of their appearance: a, b, ..., z, ba, bb, ..."""
 
     def __init__(self, places: bool = False) -> None:
         self._names: dict[Atom, str] = {}
@@ -284,7 +284,7 @@ class _Printer:
 
     def _equation(self, equation: Equation, indent: str) -> list[str]:
         inputs = "".join(f" {self.atom(atom)}" for atom in equation.inputs)
-        # A graph among the parameters names its own values first, as it is printed first.
+        # A graph among the parameters is printed first, so its values get their names first.
         shown = [(name, self.parameter(value, indent + "  ")) for name, value in sorted(equation.params.items())]
         outputs = " ".join(self.binder(var) for var in equation.outputs)
         params = " ".join(f"{name}={text}" for name, text in shown)
@@ -294,7 +294,7 @@ class _Printer:
             return [line]
         if not shown:
             return [line]
-        # A graph inside is indented by its own lines already.
+        # The lines of an inner graph are already indented.
         lines = [f"{head}["]
         for name, text in shown:
             first, *rest = f"{name}={text}".split("\n")
@@ -331,15 +331,15 @@ class _Printer:
 def _scalar(value: Any) -> str:
     plain: object = np.asarray(value).item()
     if isinstance(plain, float) and get_aval(value).dtype != dtypes.float64:
-        # The shortest digits that give the same float32, where there are fewer.
+        # Print the fewest digits that give the same float32.
         short_text, text = str(np.float32(plain)), str(plain)
         return short_text if len(short_text) < len(text) else text
     return str(plain)
 
 
 def graphs_in(graph: Graph) -> Iterator[Graph]:
-    """A graph and those inside it, each once: a function that is called twice by each of its callers, of which there
-    are thirty on top of each other, would be met a billion times."""
+    """A graph and the graphs inside it, each once. Otherwise a chain of thirty functions that each call the next one
+    twice would give a billion graphs."""
     seen, waiting = {id(graph)}, [graph]
     while waiting:
         found = waiting.pop()
@@ -353,8 +353,8 @@ def graphs_in(graph: Graph) -> Iterator[Graph]:
 
 
 def forget_sources(graph: Graph) -> None:
-    """Let no equation of a graph, nor of one inside it, know the user's line: what is kept for calls from anywhere must
-    not name the first one."""
+    """Remove the user's lines from the equations of a graph and of the graphs inside it. Graphs that serve calls from
+    anywhere must not name the first caller."""
     for inner in graphs_in(graph):
         for equation in inner.equations:
             equation.source = None

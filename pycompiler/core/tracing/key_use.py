@@ -1,5 +1,5 @@
-"""`key_use`: marks, while `debug_key_reuse` is on, that a function of `random` consumes a key. It computes nothing, and
-nothing is emitted for it; the check (`pycompiler.diagnostics.key_reuse`) reads it.
+"""`key_use` marks the use of a key by a function of `random`, while `debug_key_reuse` is on. It computes nothing, and
+emits no code. The check (`pycompiler.diagnostics.key_reuse`) reads it.
 """
 
 from __future__ import annotations

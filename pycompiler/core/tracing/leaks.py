@@ -1,4 +1,4 @@
-"""`checking_leaks`: when a trace ends, no tracer of it may be alive. Whoever ends a trace asks here."""
+"""`checking_leaks`: when a trace ends, no tracer of it may be alive. The code that ends a trace calls `check_leaks`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pycompiler.core.types.aval import short
 
 
 def check_leaks(trace: Trace) -> None:
-    """Raise UnexpectedTracerError, naming what holds it, when a tracer of a trace that has ended is kept."""
+    """Raise UnexpectedTracerError if a tracer of an ended trace is alive. The message names the holder."""
     if not config.checking_leaks:
         return
     leaks = _tracers(trace)
@@ -41,7 +41,7 @@ def _tracers(trace: Trace) -> list[Tracer]:
 
 
 def _holder(thing: object, known: list[Any], depth: int = 0) -> str:
-    """What refers to a thing, and what that belongs to: `the list that leaky closes over as kept`."""
+    """The holder of an object, with its own owner: `the list that leaky closes over as kept`."""
     known += [thing, known]
     referrers: list[Any] = gc.get_referrers(thing)
     known.append(referrers)
@@ -61,7 +61,7 @@ def _holder(thing: object, known: list[Any], depth: int = 0) -> str:
     return "a local variable" if depth else "something that does not tell"
 
 
-# No generators below: a variable that one reads is a cell, which is found as a holder itself.
+# The functions below use no generators: a variable read by a generator is a cell, which would be found as a holder.
 
 
 def _is_among(thing: object, others: Iterable[object]) -> bool:

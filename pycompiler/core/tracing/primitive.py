@@ -1,6 +1,6 @@
-"""What a family of primitives is written with: `Primitive` and what its rules are given, give, and are sampled by.
+"""The names for writing a family of primitives: `Primitive`, and the types of its rules, their arguments and samples.
 
-The entries themselves are in `ops`, one file a family (the four that the interpreters are built on in `structural`,
+The entries themselves are in `ops`, one file for each family (the four that the interpreters use are in `structural`,
 nested calls in `call`). The name is the contract with the compiler: a graph's equation becomes `array.<name>`.
 """
 

@@ -1,7 +1,7 @@
 """Recording a graph: the trace that is current while a function is traced, and `make_graph`.
 
-Whatever the function does, with its arguments or without, becomes an equation. Arrays that it closes over become
-constants of the graph; so do tracers of older traces, which `graph.close_over` turns into inputs.
+Every operation of the function becomes an equation, with its arguments or without. Arrays that the function closes over
+become constants of the graph. So do tracers of older traces, which `graph.close_over` turns into inputs.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
 from pycompiler.core.types.aval import get_aval, has_aval
 
-# From one line: more than this is a Python loop that was unrolled.
+# The maximum number of operations from one line. A larger number means that a Python loop was unrolled.
 _MANY = 1000
 
 
 @has_aval
 class GraphTracer(Tracer):
-    """A value of the graph that is being recorded."""
+    """A value of the graph under construction."""
 
     __slots__ = ("source", "variable")
 
@@ -61,7 +61,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 
 @functools.lru_cache(maxsize=1 << 14)
 def _infer(primitive: Primitive, avals: tuple[ShapedArray, ...], params: tuple[tuple[str, Any], ...]) -> ShapedArray:
-    """What the shape rule says: of a thousand equations, few are of a kind that was not met before."""
+    """The result of the shape rule, cached: most equations repeat an earlier combination."""
     inferred = primitive.shape_rule(*avals, **dict(params))
     if not inferred.is_concrete:
         check_sizes(primitive.name, inferred.shape)
@@ -88,7 +88,7 @@ class GraphTrace(Trace):
         return GraphTracer(self, var, None)
 
     def atom(self, x: Any) -> Atom:
-        """What stands for `x` in this graph: its variable, a literal for a scalar, a constant for anything else."""
+        """The atom for `x` in this graph: its variable, a literal for a scalar, or a constant."""
         kind = x.__class__
         if kind is GraphTracer and x.owner is self:
             return x.variable
@@ -107,7 +107,7 @@ class GraphTrace(Trace):
                 return self._literal(x)
             if x.ndim == 0:
                 return Literal(x.astype(aval.dtype)[()], aval)
-            # A snapshot: what the caller writes into its array later must not change what this graph computes.
+            # A snapshot: later writes of the caller to its array must not change the results of this graph.
             x = array_from_numpy(np.ascontiguousarray(x, aval.dtype), aval)
         var = self._lifted.get(id(x))
         if var is None:
@@ -123,7 +123,7 @@ class GraphTrace(Trace):
         if not isinstance(x, (bool, int, float, complex)):
             raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
         if isinstance(x, int):
-            # NumPy checks the range: 3_000_000_000 is no int32.
+            # NumPy checks the range: int32 does not hold 3_000_000_000.
             np.asarray(x, aval.dtype)
         return Literal(x, aval)
 
@@ -146,7 +146,7 @@ class GraphTrace(Trace):
         return GraphTracer(self, var, source)
 
     def close(self, outs: Sequence[Any]) -> ClosedGraph:
-        """The graph with these results. The trace ends: its tracers are leaked ones from here on."""
+        """The graph with these results. The trace ends, and its tracers are leaked from here on."""
         outputs = [self.atom(out) for out in outs]
         self.done = True
         return ClosedGraph(Graph(self.constvars, self.inputs, self.equations, outputs), self.consts)
@@ -171,7 +171,7 @@ def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Se
 def make_graph(
     function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo
 ) -> ClosedGraph:
-    """`record` for a function of the user: warns of a line that recorded more than a thousand operations."""
+    """`record` for a user's function, with a warning for a line that recorded more than a thousand operations."""
     trace = GraphTrace(debug_info)
     closed = _record(trace, function, avals)
     check_leaks(trace)

@@ -1,6 +1,6 @@
-"""What the rules of a primitive are: their types, what they are given and give beside arrays, samples for the tests.
+"""The types of a primitive's rules, the arguments and results that are not arrays, and samples for tests.
 
-Before `trace`, where `Primitive` has one of each.
+`trace` imports this module: `Primitive` has one rule of each type.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pycompiler._runtime import ShapedArray
 
 
 class Zero:
-    """A tangent or cotangent that is zero for certain, of the given aval: nothing is computed for it."""
+    """A tangent or cotangent of the given aval that is known to be zero. No code is generated for it."""
 
     __slots__ = ("aval",)
 
@@ -26,7 +26,7 @@ class Zero:
 
 
 class UndefinedPrimal:
-    """In a transpose rule: an argument in which the operation is linear, and whose cotangent is wanted."""
+    """In a transpose rule: an argument in which the operation is linear, and whose cotangent is needed."""
 
     __slots__ = ("aval",)
 
@@ -55,7 +55,7 @@ def is_zero(x: object) -> bool:
 
 
 def is_undefined(x: object) -> bool:
-    """Whether `x` is an argument whose cotangent is wanted."""
+    """Whether `x` is an argument whose cotangent is needed."""
     return type(x) is UndefinedPrimal
 
 
@@ -69,13 +69,13 @@ class Sample(NamedTuple):
 Dims = Sequence[int | None]
 
 
-# (*avals, **params) -> aval, or a tuple of them. Raises TypeError or ValueError for what does not fit.
+# (*avals, **params) -> aval, or a tuple of avals. Raises TypeError or ValueError for operands that do not fit.
 ShapeRule = Callable[..., Any]
 # (primals, tangents, **params) -> (out, tangent_out). A tangent, given or returned, may be a Zero.
 JvpRule = Callable[..., tuple[Any, Any]]
-# As a jvp rule, for primitives that hold graphs: what depends on a tangent must be an operation of its own.
+# A jvp rule for primitives with graphs. Values that depend on a tangent must come from operations of their own.
 LinearizeRule = Callable[..., tuple[Any, Any]]
-# (cotangent, *args, **params) -> a cotangent or None for each argument. Linear ones are UndefinedPrimal.
+# (cotangent, *args, **params) -> a cotangent or None for each argument. Linear arguments are UndefinedPrimal.
 TransposeRule = Callable[..., Sequence[Any]]
 # (args, dims, **params) -> (out, out_dim), for arguments mapped over axis `dims[i]`, or not at all (None).
 BatchRule = Callable[..., tuple[Any, Any]]

@@ -1,7 +1,7 @@
-"""A graph of symbolic dimensions at certain sizes: what it would be, had it been traced for arrays of these sizes.
+"""A graph with symbolic dimensions, at given sizes: the graph that tracing arrays of these sizes would give.
 
-Beside the graph's interpreters, but nothing is bound: dimensions in types and in parameters are replaced. For what is
-asked about one size only: analyses, checks, and callbacks, which are told the shapes of what they are given.
+Nothing is bound: dimensions in types and in parameters are replaced. The result serves questions about one size:
+analyses, checks, and callbacks, which get the shapes of their operands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var
 from pycompiler.core.types.aval import shaped
 
-# The size of each symbol, by name; what is not known may be a dimension.
+# The size of each symbol, by name. The size of an unknown symbol may be a dimension.
 Sizes = Mapping[str, Any]
 
 
@@ -32,12 +32,12 @@ def closed_at(closed: ClosedGraph, sizes: Sizes) -> ClosedGraph:
 
 
 def graph_at(graph: Graph, sizes: Sizes) -> Graph:
-    """The same of a graph without its constants."""
+    """`closed_at` for a graph without its constants."""
     return _Specializer(sizes).graph(graph)
 
 
 class _Specializer:
-    """Of one graph and those inside it, each once: what is shared stays so."""
+    """Specializes one graph and the graphs inside it, each once, so that shared graphs stay shared."""
 
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
@@ -72,7 +72,7 @@ class _Specializer:
         return Graph(constants, inputs, equations, [read(atom) for atom in graph.outputs])
 
     def parameter(self, value: Any) -> Any:
-        """A parameter of an equation, whose dimensions may lie in tuples."""
+        """A parameter of an equation. Its dimensions may lie in tuples."""
         if isinstance(value, Dim):
             return value.evaluate(self.sizes)
         if isinstance(value, ShapedArray):

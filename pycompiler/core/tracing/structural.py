@@ -1,7 +1,7 @@
-"""The four primitives that the interpreters themselves are built on, and what they are used for.
+"""The four primitives that the interpreters themselves use, and helpers built on them.
 
-Reverse mode sums cotangents (`add`) and makes zeros (`broadcast_in_dim`, whose transpose is `reduce_sum`); batching
-moves and makes axes (`transpose`, `broadcast_in_dim`). They are entries like all others: families of `ops` list them.
+Reverse mode sums cotangents (`add`) and makes zeros (`broadcast_in_dim`, whose transpose is `reduce_sum`). Batching
+moves and makes axes (`transpose`, `broadcast_in_dim`). The families of `ops` list these entries like all others.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _add_samples(rng: np.random.Generator) -> Iterator[Sample]:
         yield Sample((_randn(rng, *shape), _randn(rng, *shape)))
     for dtype in dtypes.DTYPES:
         if dtype != dtypes.bool_ and not dtypes.is_small(dtype):
-            # Overflow wraps, and infinities and nans go through.
+            # Overflow wraps; infinities and nans propagate.
             extremes = _extremes(dtype)
             yield Sample(tuple(np.ascontiguousarray(x) for x in np.meshgrid(extremes, extremes, indexing="ij")))
 
@@ -269,7 +269,7 @@ def _sum_samples(rng: np.random.Generator) -> Iterator[Sample]:
 reduce_sum = Primitive("reduce_sum", _sum_shape, _sum_jvp, _sum_transpose, _sum_batch, _sum_reference, _sum_samples)
 
 
-# What the interpreters and the rules of other primitives use them for.
+# Helpers for the interpreters and for the rules of other primitives.
 
 
 def zeros(aval: ShapedArray) -> Any:
@@ -281,12 +281,12 @@ def zeros(aval: ShapedArray) -> Any:
 
 
 def instantiate(x: Any) -> Any:
-    """`x`, or the array of zeros that it stands for when it is a Zero."""
+    """`x`; if it is a Zero, an array of zeros."""
     return zeros(x.aval) if type(x) is Zero else x
 
 
 def mapped_size(args: Sequence[Any], dims: Dims) -> Dimension:
-    """The size of the mapped axis. No argument of a call whose graph is over the name of the axis need be mapped."""
+    """The size of the mapped axis. If a call's graph uses the name of the axis, no argument need be mapped."""
     for x, dim in zip(args, dims, strict=True):
         if dim is not None:
             return get_aval(x).shape[dim]
@@ -305,7 +305,7 @@ def move_dim(x: Any, source: int, destination: int) -> Any:
 
 
 def with_batch_dim(x: Any, dim: int | None, destination: int, size: Dimension) -> Any:
-    """`x` with its mapped axis at `destination`: moved there, or made there by repetition when `dim` is None."""
+    """`x` with its mapped axis at `destination`. If `dim` is None, repetition makes the axis."""
     if dim is not None:
         return move_dim(x, dim, destination)
     aval = get_aval(x)

@@ -1,10 +1,10 @@
-"""Primitives, traces and tracers: an operation, who says what it does, and what stands for a value while a function is
+"""Primitives, traces and tracers: operations, running transformations, and stand-ins for values while a function is
 traced.
 
-A primitive is one operation with all its rules side by side, and `bind`, through which every operation goes. A trace is
-one running transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest trace among
-those of its arguments and the current one of the thread (`_runtime` holds it: the graph being recorded, if any).
-Nothing else is global. The operators and methods of tracers are attached by `array.py`, as those of arrays are.
+A primitive is one operation with all its rules. Every operation goes through its `bind`. A trace is one running
+transformation; a tracer belongs to one trace. `Primitive.bind` hands an operation to the newest trace among those of
+its arguments and the current one of the thread. `_runtime` holds the current one: the graph that is being recorded, if
+any. There is no other global state. `array.py` attaches the operators and methods of tracers, as it does for arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _levels = itertools.count(1)
 
 
 class DebugInfo:
-    """What a trace was made for: the transformation's name, the user's function, the names of its array arguments."""
+    """The origin of a trace: the transformation's name, the user's function, the names of its array arguments."""
 
     __slots__ = ("_names", "function", "transform")
 
@@ -57,7 +57,7 @@ class DebugInfo:
 
     @property
     def can_be_static(self) -> bool:
-        """Whether the transformation takes arguments that are not traced."""
+        """Whether the transformation accepts static arguments."""
         return self.transform in ("jit", "make_jaxpr")
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class DebugInfo:
 
 
 class Trace:
-    """One running transformation. `process` says what an operation does under it."""
+    """One running transformation. `process` defines the meaning of an operation under it."""
 
     __slots__ = ("debug_info", "done", "level")
 
@@ -79,19 +79,19 @@ class Trace:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """From here on a tracer of this trace is a leaked one."""
+        """End the trace. Any tracer of it is leaked from here on."""
         self.done = True
 
 
 class Tracer:
-    """A value of which only the shape and dtype are known (or, under `grad` alone, the value and its derivative)."""
+    """A value whose shape and dtype are known (under `grad` alone, also the value and its derivative)."""
 
     __slots__ = ("__weakref__", "aval", "owner")
 
-    # NumPy's arrays leave binary operations to us.
+    # With this, NumPy's arrays leave binary operations to tracers.
     __array_priority__ = 100
 
-    # The trace that it belongs to.
+    # The trace of this tracer.
     owner: Trace
     aval: ShapedArray
 
@@ -120,7 +120,7 @@ class Tracer:
         return self.size * self.aval.dtype.itemsize
 
     def concrete_value(self) -> Any:
-        """The NumPy array of the elements, where there is one (`grad` alone traces concrete values); None elsewhere."""
+        """The NumPy array of the elements, if it is known (`grad` alone traces concrete values). Otherwise None."""
         return None
 
     def argument_names(self) -> list[str]:
@@ -128,7 +128,7 @@ class Tracer:
         return []
 
     def is_of_scalars(self) -> bool:
-        """Whether these arguments may be numbers: an array can't be marked static."""
+        """Whether these arguments may be numbers. An array can't be marked static."""
         return True
 
     def made_at(self) -> Source | None:
@@ -249,10 +249,10 @@ set_tracer_type(Tracer)
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Primitive:
-    """One operation. `jvp` is None where it has no derivative (its results are integers or its derivative is zero
-    everywhere), `transpose` where it is linear in no argument; `linearize` is given by primitives that hold graphs,
-    `axis_names` by those over named axes: the names among the parameters, `effects` by those that do something beside
-    computing their results: what, by the parameters."""
+    """One operation. `jvp` is None if the operation has no derivative (its results are integers, or its derivative is
+    zero everywhere), `transpose` if it is linear in no argument. Primitives with graphs define `linearize`. Primitives
+    over named axes define `axis_names`: the names among the parameters. Primitives with side effects define `effects`:
+    the effects for given parameters."""
 
     name: str
     shape_rule: ShapeRule
@@ -267,20 +267,20 @@ class Primitive:
     effects: Callable[..., Effects] | None = None
 
     def bind(self, *args: Any, **params: Any) -> Any:
-        """Apply the operation: recorded, transformed or evaluated, as the newest of these traces says: the arguments',
-        the current one, and those of the named axes that it is over."""
+        """Apply the operation by the newest of these traces: those of the arguments, the current one, and those of the
+        named axes of the operation. The trace records, transforms or evaluates it."""
         tracker = axes.varying_tracker()
         return self.dispatch(args, params) if tracker is None else tracker.bind(self, args, params)
 
     def dispatch(self, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        """`bind`, past what follows the values over a mesh."""
+        """`bind` without the `VaryingTracker` of a mesh."""
         trace = current_trace()
         for arg in args:
             if isinstance(arg, Tracer):
                 other = arg.owner
                 if trace is None or other.level > trace.level:
                     trace = other
-        # What holds graphs has several results.
+        # A primitive with graphs has several results.
         if self.multiple_results or self.axis_names is not None:
             trace = _newest(self, params, trace)
         if trace is None:
@@ -292,7 +292,7 @@ class Primitive:
 
 
 def names_of(primitive: Primitive, params: Mapping[str, Any]) -> frozenset[axes.Name]:
-    """The axis names that an operation is over: its own, or those free in the graphs that it holds."""
+    """The axis names of an operation: its own, or those free in its graphs."""
     if primitive.axis_names is not None:
         return frozenset(primitive.axis_names(**params))
     names: frozenset[axes.Name] = frozenset()
@@ -304,8 +304,8 @@ def names_of(primitive: Primitive, params: Mapping[str, Any]) -> frozenset[axes.
 
 
 def _newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None) -> Trace | None:
-    """The newest of `trace` and the traces of the axes that the operation is over. Raises NameError for a name that is
-    not in scope."""
+    """The newest of `trace` and the traces of the operation's named axes. Raises NameError for a name that is not in
+    scope."""
     if not axes.in_scope() and primitive.axis_names is None:
         return trace
     for name in names_of(primitive, params):
@@ -315,11 +315,11 @@ def _newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None
     return trace
 
 
-# What a tracer says where a value is wanted.
+# The errors of a tracer whose value is needed.
 
 
 def _counted(what: str, aval: ShapedArray) -> int:
-    """The size of the first dimension, for what Python wants as an int."""
+    """The size of the first dimension, for Python functions that need an int."""
     size: Dimension = aval.shape[0]
     if isinstance(size, int):
         return size
@@ -339,7 +339,7 @@ def _call_site() -> str:
 
 
 def no_value(kind: type[errors.ConcretizationTypeError], tracer: Tracer, wanted: str, instead: str) -> NoReturn:
-    """Raise `kind`: the user's line, what was wanted of which argument, what to do."""
+    """Raise `kind`. The message has the user's line, the wanted value, its argument, and the advice."""
     if tracer.owner.done:
         raise leaked(tracer)
     debug_info = tracer.owner.debug_info

@@ -1,1 +1,1 @@
-"""Dtypes, abstract values and trees. Above `dims`; `tracing` comes after it."""
+"""Dtypes, abstract values and trees. Imports `dims`; `tracing` imports this folder."""

@@ -1,6 +1,6 @@
-"""Abstract values: the shape, dtype and weakness of what a value stands for. `ShapedArray` itself lives in `_runtime`.
+"""Abstract values: the shape, dtype and weak type of a value. `ShapedArray` itself lives in `_runtime`.
 
-Every value that `bind` takes has one (`get_aval`): arrays, tracers, NumPy's arrays and scalars, Python's scalars.
+Every operand of `bind` has an aval (`get_aval`): arrays, tracers, NumPy's arrays and scalars, Python's scalars.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ def short(aval: Any) -> str:
     return dtypes.short_name(aval.dtype) + dims.show_shape(aval.shape)
 
 
-# What `f"{aval}"` says in the messages of shape rules.
+# The text of `f"{aval}"` in the messages of shape rules.
 setattr(ShapedArray, "__str__", short)  # noqa: B010
 
 
 def strong(aval: ShapedArray) -> ShapedArray:
-    """`aval` without weakness."""
+    """`aval` without its weak type."""
     return ShapedArray(aval.shape, aval.dtype) if aval.weak_type else aval
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:
-    """Whether shape and dtype agree; weakness is not part of a value's type in a graph."""
+    """Whether shape and dtype agree. The weak type is not part of a value's type in a graph."""
     return a is b or (a.dtype == b.dtype and a.shape == b.shape)
 
 
@@ -61,7 +61,7 @@ def _scalar_aval(x: complex | dims.Dim) -> ShapedArray:
     return _SCALAR_AVALS[x.__class__][config.enable_x64]
 
 
-# Of Python's scalars, without and with enable_x64.
+# The avals of Python's scalars, without and with enable_x64.
 _SCALAR_AVALS: dict[type, tuple[ShapedArray, ...]] = {
     kind: tuple([ShapedArray((), dtype, kind is not bool) for dtype in both]) for kind, both in dtypes.SCALARS.items()
 }
@@ -73,7 +73,7 @@ def _numpy_aval(x: np.ndarray[Any, Any] | np.generic) -> ShapedArray:
 
 _own_aval: Callable[[Any], ShapedArray] = operator.attrgetter("aval")
 
-# How to find the aval of a value of exactly this type; the modules that define tracers add theirs.
+# The function that gives the aval of a value of exactly this type. The modules that define tracers add theirs.
 _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
     bool: _scalar_aval,
     int: _scalar_aval,
@@ -81,19 +81,19 @@ _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
     complex: _scalar_aval,
     np.ndarray: _numpy_aval,
     Array: _own_aval,
-    # Met by an array, a dimension is a number, as an int of Python is.
+    # As an operand beside an array, a dimension is a number, like a Python int.
     dims.Dim: _scalar_aval,
 }
 
 
 def has_aval(kind: type[_T]) -> type[_T]:
-    """A decorator: what is of exactly this type is an array whose aval is its attribute `aval`."""
+    """A decorator: values of exactly this class are arrays, and their attribute `aval` is their aval."""
     _BY_TYPE[kind] = _own_aval
     return kind
 
 
 def get_aval(x: Any) -> ShapedArray:
-    """The abstract value of anything that `bind` takes. Raises TypeError for what is no array and no scalar."""
+    """The abstract value of anything that `bind` takes. Raises TypeError for a value that is not an array or scalar."""
     kind = x.__class__
     find = _BY_TYPE.get(kind)
     if find is not None:
@@ -126,8 +126,8 @@ def is_array(x: Any) -> bool:
 def as_array(x: Any) -> Any:
     """`x` on the device: NumPy's arrays and scalars and Python's scalars are copied, arrays and tracers stay.
 
-    A 64-bit NumPy array that is narrowed gives a warning, once for each place. Raises TypeError for what is no array,
-    OverflowError for a Python int that its dtype does not hold.
+    A warning tells that a 64-bit NumPy array is narrowed, once for each call site. Raises TypeError for a value that is
+    not an array or scalar, OverflowError for a Python int that does not fit into its dtype.
     """
     if isinstance(x, (np.ndarray, np.generic, bool, int, float, complex)):
         aval = get_aval(x)
@@ -146,6 +146,6 @@ def as_array(x: Any) -> Any:
 
 
 class Elementless:
-    """What has an aval, but no elements: it is traced for, and never computed with."""
+    """A base class of values that have an aval but no elements. They can be traced, but not computed with."""
 
     __slots__ = ()

@@ -1,7 +1,7 @@
 """Element types, their codes in `_runtime`, canonical widths, and promotion.
 
-Promotion is JAX's lattice (type promotion semantics, "Type promotion lattice"): the least upper bound in a small graph
-in which Python scalars are the weak nodes `i*`, `f*` and `c*`. It differs from NumPy's where NumPy would widen:
+Promotion is JAX's lattice (type promotion semantics, "Type promotion lattice"): the least upper bound in a small graph.
+Python scalars are its weak nodes `i*`, `f*` and `c*`. The lattice differs from NumPy where NumPy would widen:
 `int32 + float16` is `float16`. The small types of ml_dtypes (floats of 8 bits and less, integers of 4 and less) promote
 with Python scalars only.
 """
@@ -29,7 +29,7 @@ float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
 complex64, complex128 = map(np.dtype, (np.complex64, np.complex128))
 bfloat16: DType = np.dtype(ml_dtypes.bfloat16)
 
-# Stored and converted; nothing else is computed in them. Those that the installed ml_dtypes has.
+# The small types of the installed ml_dtypes. Programs store and convert them, but do not compute in them.
 _SMALL_NAMES = (
     *("float8_e4m3fn", "float8_e5m2", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fnuz"),
     *("float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"),
@@ -39,7 +39,7 @@ SMALL: dict[str, DType] = {
     name: np.dtype(getattr(ml_dtypes, name)) for name in _SMALL_NAMES if hasattr(ml_dtypes, name)
 }
 
-# The type of the tangent of an integer: it holds nothing, so that such a derivative can't be mistaken for a zero.
+# The tangent type of an integer. It holds nothing, so such a derivative can't be mistaken for a zero.
 float0: DType = np.dtype([("float0", np.void, 0)])
 
 
@@ -52,8 +52,8 @@ class prng_key(extended):  # noqa: N801
 
 
 class KeyDType:
-    """The dtype of arrays of keys: each is two uint32, but no number. Keys are moved and compared; nothing but random
-    numbers is computed with them."""
+    """The dtype of arrays of keys. Each key is two uint32, but not a number: programs move and compare keys, and
+    compute only random numbers from them."""
 
     __slots__ = ()
 
@@ -73,11 +73,11 @@ KEY = KeyDType()
 
 
 def is_key(dtype: object) -> bool:
-    """Whether `dtype` is that of keys."""
+    """Whether `dtype` is the dtype of keys."""
     return dtype is KEY
 
 
-# With the short names of printed graphs.
+# The supported dtypes, with their short names in printed graphs.
 DTYPES: dict[DType, str] = {
     bool_: "bool",
     int8: "i8",
@@ -102,7 +102,7 @@ for _dtype in DTYPES:
 register_dtype(cast(Any, KEY), _codes[KEY.name], KEY.name)
 
 _NARROW: dict[DType, DType] = {int64: int32, uint64: uint32, float64: float32, complex128: complex64}
-# What Python's scalars are, and dimensions, which are ints not yet known: without and with enable_x64.
+# The dtypes of Python's scalars, and of dimensions (ints that are not yet known): without and with enable_x64.
 SCALARS: dict[type, tuple[DType, DType]] = {
     bool: (bool_, bool_),
     int: (int32, int64),
@@ -110,7 +110,7 @@ SCALARS: dict[type, tuple[DType, DType]] = {
     complex: (complex64, complex128),
     Dim: (int32, int64),
 }
-# What each becomes without and with enable_x64.
+# The canonical dtype of each, without and with enable_x64.
 _CANONICAL: dict[DType, tuple[DType, DType]] = {
     dtype: (_NARROW.get(dtype, dtype), dtype) for dtype in (*DTYPES, cast(DType, KEY))
 }
@@ -125,7 +125,7 @@ _UNSIGNED = frozenset((uint8, uint16, uint32, uint64))
 
 
 def is_floating(dtype: DType) -> bool:
-    """Whether `dtype` is a real floating-point type, bfloat16 included, that is computed in."""
+    """Whether `dtype` is a real floating-point type for computation, bfloat16 included. Small types are none."""
     return dtype in _FLOATS
 
 
@@ -135,7 +135,7 @@ def is_complex(dtype: DType) -> bool:
 
 
 def is_inexact(dtype: DType) -> bool:
-    """Whether `dtype` is floating-point or complex: those that have derivatives."""
+    """Whether `dtype` is floating-point or complex: such values have derivatives."""
     return dtype in _FLOATS or dtype in _COMPLEX
 
 
@@ -145,14 +145,14 @@ def is_small(dtype: DType) -> bool:
 
 
 def bit_width(dtype: DType) -> int:
-    """The bits of an element: less than those in which it is stored for some of the small types."""
+    """The bits of an element. Some of the small types are stored in more bits."""
     if dtype not in _SMALL_TYPES:
         return 8 * dtype.itemsize
     return int((finfo if dtype in _SMALL_FLOATS else iinfo)(dtype).bits)
 
 
 def real_part(dtype: DType) -> DType:
-    """The dtype of the parts of a complex one; another is its own."""
+    """The dtype of the parts of a complex dtype; any other dtype itself."""
     return _PARTS.get(dtype, dtype)
 
 
@@ -184,7 +184,7 @@ def short_name(dtype: DType) -> str:
 
 
 def unsupported(dtype: object) -> TypeError:
-    """The error for an element type that there is not."""
+    """The error for an unsupported element type."""
     return TypeError(f"dtype {dtype} is not supported; the supported ones are {', '.join(d.name for d in DTYPES)}")
 
 
@@ -209,7 +209,7 @@ def as_dtype(spec: object) -> DType:
     return dtype.newbyteorder("=")
 
 
-# The greatest float16: what is beyond it may be beyond the range of a dtype.
+# The largest float16: a larger value may exceed the range of some dtype.
 _LEAST_MAX = 65504.0
 
 
@@ -217,7 +217,7 @@ def host_scalar(x: complex, dtype: DType) -> np.ndarray[Any, Any]:
     """A Python scalar in a dtype, as an array without dimensions. Raises OverflowError for an int that does not fit."""
     try:
         if type(x) is float and abs(x) > _LEAST_MAX:
-            # Beyond the range is an infinity, without a word from NumPy.
+            # A float beyond the range becomes an infinity. NumPy's warning is suppressed.
             with np.errstate(over="ignore"):
                 return np.asarray(x, dtype)
         return np.asarray(x, dtype)
@@ -229,7 +229,7 @@ def host_scalar(x: complex, dtype: DType) -> np.ndarray[Any, Any]:
 
 
 def canonicalize(dtype: DType) -> DType:
-    """`dtype`, narrowed to 32 bits unless `enable_x64`. Raises TypeError for a type that there is not."""
+    """`dtype`, narrowed to 32 bits unless `enable_x64`. Raises TypeError for an unsupported type."""
     known = _CANONICAL.get(dtype)
     if known is None:
         if dtype != float0:
@@ -240,7 +240,7 @@ def canonicalize(dtype: DType) -> DType:
 
 
 def canonicalize_requested(spec: object, function: str) -> DType:
-    """The canonical dtype of one that the user asked for in `function`: narrowing it is told, once for each place."""
+    """The canonical dtype for one that the user named in a call of `function`. Narrowing warns once a call site."""
     wanted = as_dtype(spec)
     dtype = canonicalize(wanted)
     if dtype != wanted:
@@ -249,7 +249,7 @@ def canonicalize_requested(spec: object, function: str) -> DType:
 
 
 def warn_of_narrowing(what: str, wanted: DType, dtype: DType) -> None:
-    """Say that something of a 64-bit type became one of 32 bits, once for each place."""
+    """Warn that a value of a 64-bit type became one of 32 bits, once for each call site."""
     warn(
         f"{what}: {wanted.name} is narrowed to {dtype.name}, because 64-bit types are off; to keep them, set "
         'PYCOMPILER_ENABLE_X64=1 or call config.update("enable_x64", True)'
@@ -261,15 +261,14 @@ def scalar_dtype(kind: type) -> DType:
     return SCALARS[kind][config.enable_x64]
 
 
-# The greatest position, or count, that int32 holds.
+# The largest position, or count, that int32 holds.
 MOST_POSITION = 2**31 - 1
 
 
 def position_dtype(what: str, size: object) -> DType:
-    """The dtype of positions up to `size`, which may be how many elements there are: int32 where it holds them, else
-    int64.
+    """The dtype of positions up to `size`, which may be the number of elements: int32 if it fits, else int64.
 
-    Raises OverflowError where that is off. A size that is not known yet is taken for one that fits.
+    Raises OverflowError if int64 is needed but off. A size that is not known yet is assumed to fit.
     """
     if not isinstance(size, int) or size <= MOST_POSITION:
         return int32
@@ -282,13 +281,13 @@ def position_dtype(what: str, size: object) -> DType:
 
 
 def finfo(dtype: object) -> Any:
-    """Limits of a floating-point type, those of ml_dtypes included; of a complex one, of its parts."""
+    """Limits of a floating-point type, including those of ml_dtypes. For a complex type, limits of its parts."""
     given = _of_numbers(as_dtype(dtype))
     try:
         found: Any = cast(Any, ml_dtypes).finfo(given)
     except ValueError:
         raise ValueError(f"finfo: {given} is no dtype of floats; iinfo has the limits of integers") from None
-    # NumPy gives everybody the same object, whose attributes can be set.
+    # NumPy returns one shared object, and its attributes can be set: copy it.
     own: Any = object.__new__(cast(Any, type(found)))
     own.__dict__.update(found.__dict__)
     return own
@@ -309,7 +308,7 @@ def _of_numbers(dtype: DType) -> DType:
     return dtype
 
 
-# The lattice: each node with those right above it. The weak nodes are strings.
+# The lattice: each node with its direct upper neighbours. The weak nodes are strings.
 _Node = DType | str
 _ABOVE: dict[_Node, tuple[_Node, ...]] = {
     bool_: ("i*",),
@@ -366,7 +365,7 @@ def _node(dtype: DType, weak: bool) -> _Node:
 
 
 def dtype_and_weak(x: Any) -> tuple[DType, bool]:
-    """The canonical dtype of a value, of an aval or of a dtype, and whether it is weak, as Python scalars are."""
+    """The canonical dtype of a value, an aval or a dtype, and whether it is weak, like Python scalars."""
     kind = x.__class__
     if kind in SCALARS:
         return SCALARS[kind][config.enable_x64], kind is not bool
@@ -379,7 +378,7 @@ def dtype_and_weak(x: Any) -> tuple[DType, bool]:
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         for scalar in (int, float, complex):
-            if isinstance(x, scalar):  # of a class of its own, as those of an IntEnum are
+            if isinstance(x, scalar):  # of a subclass, such as an IntEnum
                 return SCALARS[scalar][config.enable_x64], True
         raise TypeError(f"result_type: {x!r} of type {kind.__name__} is neither an array, a scalar nor a dtype")
     return canonicalize(dtype if is_key(dtype) else np.dtype(dtype)), bool(getattr(x, "weak_type", False))
@@ -391,8 +390,8 @@ _joins: dict[tuple[tuple[DType, bool], ...], tuple[DType, bool]] = {}
 def result_type(*xs: Any) -> tuple[DType, bool]:
     """The dtype that the values (or dtypes) promote to, and whether it stays weak.
 
-    Raises TypePromotionError where the setting numpy_dtype_promotion is strict and they don't follow each other, if
-    they are given to the function that the user called: what that is composed of meets what it made itself.
+    If the setting numpy_dtype_promotion is strict, raises TypePromotionError for dtypes that don't follow each other.
+    This applies only in the function that the user called, not in the functions that it is composed of.
 
     Reference: JAX's `jax.numpy.result_type`, with `return_weak_type_flag`.
     """
@@ -403,7 +402,7 @@ def result_type(*xs: Any) -> tuple[DType, bool]:
 
 
 def joined(*xs: object) -> tuple[DType, bool]:
-    """As result_type, of a function's own accord: no setting forbids it."""
+    """`result_type` for a function's internal use: no setting forbids the promotion."""
     typed = tuple(map(dtype_and_weak, xs))
     known = _joins.get(typed)
     if known is None:
@@ -412,7 +411,7 @@ def joined(*xs: object) -> tuple[DType, bool]:
 
 
 def wider(*xs: object) -> DType:
-    """The dtype that values or dtypes promote to, of a function's own accord."""
+    """The dtype that values or dtypes promote to, for a function's internal use."""
     return joined(*xs)[0]
 
 
@@ -420,7 +419,7 @@ class TypePromotionError(ValueError):
     """Operands of different dtypes where the setting numpy_dtype_promotion is "strict": convert one."""
 
 
-# Weak kinds, and those that they may follow under strict promotion.
+# The kinds of weak types, with the kinds that they may promote to under strict promotion.
 _FOLLOWS = {"i": "iufc", "f": "fc", "c": "c"}
 
 
@@ -454,7 +453,7 @@ def _result_type(typed: tuple[tuple[DType, bool], ...]) -> tuple[DType, bool]:
             "key by a function of random"
         )
     if all_weak:
-        # The bound of their strong counterparts, weak again.
+        # The upper bound of their strong counterparts, made weak.
         joined = _join(dtypes)
         return _default(joined), True
     joined = _join({_node(dtype, weak) for dtype, weak in typed})
@@ -465,7 +464,7 @@ _WEAK: dict[str, DType] = {"i*": int64, "f*": float64, "c*": complex128}
 
 
 def _default(node: _Node) -> DType:
-    """A node's dtype; weak ones have the widest, which `canonicalize` narrows."""
+    """A node's dtype. A weak node has the widest dtype, which `canonicalize` narrows."""
     if isinstance(node, str):
         return _WEAK[node]
     return node

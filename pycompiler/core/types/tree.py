@@ -1,7 +1,7 @@
-"""Trees of containers with arrays at the leaves. Flattening itself is `_runtime`'s; this is what is built on it.
+"""Trees of containers with arrays at the leaves. `_runtime` does the flattening; this module builds on it.
 
-tuple, list, dict (sorted keys), OrderedDict, defaultdict, namedtuple and None are trees; other classes are once they
-are registered. Names are those of `jax.tree_util`.
+tuple, list, dict (sorted keys), OrderedDict, defaultdict, namedtuple and None are trees. Other classes become trees
+when they are registered. Names are those of `jax.tree_util`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pycompiler import _runtime
 from pycompiler._runtime import PyTreeDef, tree_flatten
 from pycompiler.core.types.tree_keys import GetAttrKey, check_class, register_pytree_node
 
-# Those of `tree_util`, which has them from here; its `tree_flatten` checks what it is given.
+# The names that `tree_util` takes from here; its `tree_flatten` checks its arguments.
 __all__ = [
     "PyTreeDef",
     "register_dataclass",
@@ -43,8 +43,8 @@ def _check_structure(name: str, treedef: object) -> None:
 
 
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of that structure with these leaves. Raises ValueError when their number differs, TypeError for what is
-    no structure."""
+    """The tree of that structure with these leaves. Raises ValueError when their number differs, TypeError if
+    `treedef` is not a structure."""
     _check_structure("tree_unflatten", treedef)
     return treedef.unflatten(leaves)
 
@@ -76,9 +76,9 @@ def tree_paths(tree: Any, is_leaf: Leaf | None = None) -> list[tuple[str, Any]]:
 
 
 def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Leaf | None = None) -> Any:
-    """The tree of `f(leaf, *leaves of the rest at the same place)`.
+    """The tree of `f(leaf, *leaves of the rest at the same position)`.
 
-    Raises ValueError, naming the place, when one of `rest` does not have the structure of `tree`.
+    Raises ValueError, naming the position, when one of `rest` does not have the structure of `tree`.
 
     >>> import pycompiler as pc
     >>> pc.tree.map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
@@ -120,7 +120,7 @@ def tree_reduce_associative(
 ) -> Any:
     """The leaves folded pairwise, as a balanced tree: shorter chains than `tree_reduce` for an associative operation.
 
-    `identity` is the result for no leaves, without which they are a TypeError.
+    `identity` is the result for a tree without leaves. Without an identity, such a tree is a TypeError.
     """
     leaves = tree_leaves(tree, is_leaf)
     if not leaves and identity is _MISSING:
@@ -134,7 +134,7 @@ def tree_reduce_associative(
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None) -> Any:
     """A tree of the structure of `full_tree` that repeats the leaves of `prefix_tree`, a prefix of it.
 
-    Raises ValueError, naming the place, when `prefix_tree` is no prefix.
+    Raises ValueError, naming the position, when `prefix_tree` is no prefix.
     """
     leaves, treedef = tree_flatten(prefix_tree, is_leaf)
     subtrees = treedef.flatten_up_to(full_tree)
@@ -150,9 +150,9 @@ def _first(x: Any, _: Any) -> Any:
 
 
 def prefix_leaves(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None) -> list[Any]:
-    """For each leaf of `full_tree`, in its order, the leaf of its prefix `prefix_tree` (by `is_leaf`) that it is under.
+    """For each leaf of `full_tree`, in order, the leaf of `prefix_tree` above it. `is_leaf` applies to the prefix.
 
-    Raises ValueError, naming the place, when `prefix_tree` is no prefix.
+    Raises ValueError, naming the position, when `prefix_tree` is no prefix.
     """
     leaves, treedef = tree_flatten(prefix_tree, is_leaf)
     subtrees = treedef.flatten_up_to(full_tree)
@@ -162,8 +162,8 @@ def prefix_leaves(prefix_tree: Any, full_tree: Any, is_leaf: Leaf | None = None)
 def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, pytree_to_transpose: Any) -> Any:
     """A tree of structure `outer_treedef` whose leaves are trees of structure `inner_treedef`, turned inside out.
 
-    Without `inner_treedef` the structure of the first subtree is taken. Raises TypeError when the tree has another
-    number of leaves than such a tree.
+    Without `inner_treedef`, the inner structure is that of the first subtree. Raises TypeError when the number of
+    leaves differs from that of such a tree.
     """
     for structure in (outer_treedef, *(() if inner_treedef is None else (inner_treedef,))):
         _check_structure("tree_transpose", structure)
@@ -210,9 +210,9 @@ def register_dataclass(
 ) -> _Class:
     """Make a dataclass a container of its `data_fields`; `meta_fields` are part of the structure.
 
-    Without the lists a field is meta when it was made with `field(metadata={"static": True})` (`tree.static()`).
-    `drop_fields` are neither; their defaults come back. Raises TypeError when the class is no dataclass and no lists
-    are given, ValueError when they don't name its fields.
+    Without the lists, a field made with `field(metadata={"static": True})` (`tree.static()`) is a meta field.
+    `drop_fields` are neither; `unflatten` restores their defaults. Raises TypeError when the class is no dataclass and
+    no lists are given, ValueError when the lists don't name its fields.
     """
     check_class("register_dataclass", nodetype)
     name = nodetype.__name__
@@ -251,6 +251,6 @@ def register_dataclass(
 
 
 def static_field(**kwargs: Any) -> Any:
-    """`dataclasses.field` for a field that `register_dataclass` is to take as part of the structure."""
+    """`dataclasses.field` for a field that `register_dataclass` makes part of the structure."""
     metadata: dict[str, Any] = {"static": True, **(kwargs.pop("metadata", None) or {})}
     return dataclasses.field(metadata=metadata, **kwargs)

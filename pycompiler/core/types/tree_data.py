@@ -1,8 +1,8 @@
-"""Data of registered containers that can't be hashed, or whose == gives no bool: how it is compared and copied.
+"""Comparing and copying the data of registered containers that can't be hashed, or whose == gives no bool.
 
-Structures of trees are keys of caches. Lists, dicts and arrays in them are compared by what they hold, and a key keeps
-copies, so that what its owner changes afterwards is seen as another structure. Before `tree_keys`, which hands both to
-the runtime.
+Structures of trees are keys of caches. Lists, dicts and arrays in them are compared by their contents. A key keeps
+copies: if the owner changes the data later, the structure is a different one. `tree_keys` hands both functions to the
+runtime.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pycompiler._runtime import Array
 
 
 def equal_data(a: Any, b: Any) -> bool:
-    """Whether two values are the same part of a structure: containers and dataclasses by what they hold, arrays by
-    shape, dtype and elements (nan is equal to itself); what can't be compared only with itself."""
+    """Whether two values are the same part of a structure: containers and dataclasses by their contents, arrays by
+    shape, dtype and elements (nan is equal to itself). A value that can't be compared is equal only to itself."""
     if a is b:
         return True
     if type(a) is not type(b):
@@ -35,7 +35,7 @@ def equal_data(a: Any, b: Any) -> bool:
 def _equal_arrays(x: Any, y: Any) -> bool:
     try:
         a, b = np.asarray(x), np.asarray(y)
-    except RuntimeError:  # one was deleted
+    except RuntimeError:  # one array was deleted
         return False
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
@@ -47,7 +47,7 @@ def _equal_arrays(x: Any, y: Any) -> bool:
 def _equal_objects(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
-    except Exception:  # of the user's ==, or of a result that is no bool
+    except Exception:  # from the user's ==, or from a result that is no bool
         if not dataclasses.is_dataclass(a) or type(a).__eq__ is object.__eq__:
             return False
     names = [field.name for field in dataclasses.fields(a) if field.compare]
@@ -55,7 +55,7 @@ def _equal_objects(a: Any, b: Any) -> bool:
 
 
 def copy_data(x: Any) -> Any:
-    """A copy that later changes of `x` don't reach; `x` itself where it can't be copied."""
+    """A copy that later changes of `x` don't reach. If `x` can't be copied, `x` itself."""
     made_as: Any = x.__class__
     kind = made_as
     if kind in (tuple, list):
@@ -67,6 +67,6 @@ def copy_data(x: Any) -> Any:
     except Exception:
         try:
             return copy.deepcopy(x)
-        except Exception:  # a handle of the system, or the like: it is compared as it is
+        except Exception:  # such as a handle of the system: it is compared by itself
             return x
     return x

@@ -1,7 +1,7 @@
-"""Trees with the keys that lead to their leaves: key classes, one level at a time, and maps that are told the path.
+"""Trees with the keys that lead to their leaves: key classes, one level at a time, and maps that get the path.
 
-Stands beside `core.tree`, which flattens without keys in C++. Classes may be registered with functions that name their
-children; other registered classes number them. Names are those of `jax.tree_util`.
+`core.types.tree` flattens without keys in C++. Registered classes may name their children by functions; otherwise the
+children are numbered. Names are those of `jax.tree_util`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from pycompiler._runtime import PyTreeDef, register_node, set_data_functions, set_node_namer, tree_flatten
 from pycompiler.core.types.tree_data import copy_data, equal_data
 
-# Those of `tree_util`, which has them from here.
+# The names that `tree_util` takes from here.
 __all__ = [
     "DictKey",
     "FlattenedIndexKey",
@@ -45,7 +45,7 @@ _Class = TypeVar("_Class", bound=type)
 
 @dataclass(frozen=True)
 class SequenceKey:
-    """The place of a child in a tuple or list."""
+    """The index of a child in a tuple or list."""
 
     idx: int
 
@@ -87,17 +87,17 @@ KeyEntry = TypeVar("KeyEntry", bound=Hashable)
 KeyPath = tuple[KeyEntry, ...]
 Keys = tuple[Any, ...]
 KeyChildren = Iterable[tuple[Any, Any]]
-# What is a leaf: told of the value, or of the path and the value.
+# Decides whether a value is a leaf, from the value or from the path and the value.
 LeafTest = Callable[..., bool]
 
-# (flatten, flatten with keys or None) of the registered classes, for what C++ does not tell: the data and the keys.
+# (flatten, flatten with keys or None) of the registered classes. C++ does not return the data and the keys.
 _registered: dict[type, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]] = {}
-# How an instance of a registered class is made.
+# The function that makes an instance of a registered class.
 _unflatten: dict[type, Callable[[Any, Any], Any]] = {}
 
 
 def _child_names(nodetype: type, data: Any, count: int) -> list[str] | None:
-    """The keys of the children of a class, as text: asked of an instance with nothing in it. None where it has none."""
+    """The keys of a class's children, as text, from an instance with placeholder children. None if it has no keys."""
     try:
         return _known_names(nodetype, data, count)
     except TypeError:  # the data has no hash
@@ -116,7 +116,7 @@ def _names(nodetype: type, data: Any, count: int) -> list[str] | None:
     try:
         children, _ = with_keys(_unflatten[nodetype](data, tuple([object() for _ in range(count)])))
         return [str(key) for key, _ in children]
-    except Exception:  # a class that checks what it is made of: its children are numbered
+    except Exception:  # a class that checks its children: they are numbered
         return None
 
 
@@ -125,7 +125,7 @@ set_data_functions(equal_data, copy_data)
 
 
 def check_class(name: str, given: object, *methods: str) -> None:
-    """Raise TypeError for what is no class, or has not the methods."""
+    """Raise TypeError if `given` is not a class, or lacks one of the methods."""
     if not isinstance(given, type):
         raise TypeError(f"{name}: takes a class, got {given!r} of type {type(given).__name__}")
     missing = [method for method in methods if not hasattr(given, method)]
@@ -202,18 +202,18 @@ def register_static(cls: _Class) -> _Class:
 class Partial(partial[Any]):
     """`functools.partial` that is a container: the bound arguments are its children, the function is data.
 
-    So it can be passed to transformed functions. A partial of a partial keeps the two apart: what the inner one binds
-    is part of the function.
+    A Partial can be passed to transformed functions. A partial of a partial keeps the two apart: the arguments of the
+    inner one are part of the function.
     """
 
     def __new__(cls, func: Callable[..., Any], /, *args: Any, **keywords: Any) -> Partial:
-        # functools would merge them.
+        # functools would merge the two.
         kept: Any = _Kept(cast(Any, func)) if isinstance(func, partial) else func
         return super().__new__(cls, kept, *args, **keywords)
 
 
 class _Kept:
-    """A functools.partial as a function, equal to the partial that it is of."""
+    """A functools.partial as a function. It is equal to another one of an equal partial."""
 
     def __init__(self, inner: Any) -> None:
         self.inner: Any = inner
@@ -258,7 +258,7 @@ def is_registered(typ: type) -> bool:
 
 
 def unflatten_one_level(nodetype: type, data: Any, children: Iterable[Any]) -> Any:
-    """An instance of a registered class, of what `flatten_one_level` gave."""
+    """An instance of a registered class, from the results of `flatten_one_level`."""
     return _unflatten[nodetype](data, tuple(children))
 
 
@@ -267,7 +267,7 @@ def _has_fields(x: Any) -> bool:
 
 
 def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
-    """The children of a container and its data: keys of a dict, type of a namedtuple, what a class was registered with.
+    """The children of a container and its data: keys of a dict, type of a namedtuple, data of a registered class.
 
     Raises ValueError for a leaf.
     """
@@ -315,7 +315,7 @@ def tree_flatten_with_path(
 ) -> tuple[list[tuple[Keys, Any]], PyTreeDef]:
     """The leaves, each with the tuple of keys that leads to it, and the structure.
 
-    `is_leaf(value)`, or with `is_leaf_takes_path` `is_leaf(path, value)`, says what is not to be flattened.
+    `is_leaf(value)`, or with `is_leaf_takes_path` `is_leaf(path, value)`, says which values are leaves.
     """
     found: list[tuple[Keys, Any]] = []
     cut: dict[int, Any] = {}
@@ -333,7 +333,7 @@ def tree_flatten_with_path(
     walk((), tree)
     if not cut:
         return found, tree_flatten(tree)[1]
-    # A container may stand at several places and be cut at some only: the structure is taken in the same order.
+    # A container may occur at several paths, and be a leaf at only some. The structure is read in the same order.
     pending = iter(found)
     expected = next(pending)
 
@@ -361,9 +361,9 @@ def tree_map_with_path(
     is_leaf: LeafTest | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """The tree of `f(path, leaf, *leaves of the rest at the same place)`.
+    """The tree of `f(path, leaf, *leaves of the rest at the same position)`.
 
-    Raises ValueError, naming the place, when one of `rest` does not have the structure of `tree`.
+    Raises ValueError, naming the position, when one of `rest` does not have the structure of `tree`.
     """
     pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [treedef.flatten_up_to(other) for other in rest]
@@ -371,7 +371,7 @@ def tree_map_with_path(
 
 
 def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") -> str:
-    """A path as text, `['w'][0].x`; with `simple` the bare names, which `separator` keeps apart: `w/0/x`."""
+    """A path as text, `['w'][0].x`. With `simple`, the bare names with `separator` between them: `w/0/x`."""
     if not isinstance(separator, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"keystr: separator is a string, got {separator!r}")
     return separator.join(map(_simple_key if simple else str, keys))

@@ -1,1 +1,1 @@
-"""Collectives over named axes: equations of graphs, which the trace of the axis replaces."""
+"""Collectives over named axes: equations of graphs. The trace of the axis replaces them."""

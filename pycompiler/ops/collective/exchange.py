@@ -1,7 +1,7 @@
-"""Collectives that cut and join what the members of named axes have: all_gather, reduce_scatter, all_to_all.
+"""Collectives that divide and join the arrays of the members of named axes: all_gather, reduce_scatter, all_to_all.
 
-As those of `reductions`, before it: the trace of the axis replaces them, and several names are taken one by one, the
-last of them varying fastest. Reference and samples are of all members at once. `sending` comes next.
+As for `reductions`, the trace of the axis replaces them. Several names are taken one by one; the last varies fastest.
+References and samples are of all members at once. `sending` imports this module.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,14 +34,14 @@ _GROUPS: tuple[Groups, ...] = (None, ((0, 3), (2, 1)))
 
 
 def _several(name: str, names: Names, groups: Groups) -> bool:
-    """Whether the collective is over more axes than the one that asks."""
+    """Whether the collective is over more axes than the asking one."""
     if len(names) > 1 and groups is not None:
         raise ValueError(f"{name}: axis_index_groups are of one axis, got the axes {names}")
     return len(names) > 1
 
 
 def over(axis_name: Names, **_: Any) -> Names:
-    """The names that a collective is over."""
+    """The names of a collective's axes."""
     return axis_name
 
 
@@ -63,8 +63,7 @@ def draw(rng: np.random.Generator, *shape: int) -> Any:
     return rng.normal(size=(MEMBERS, *shape)).astype(np.float32)
 
 
-# all_gather: what all members have, stacked along a new dimension or, tiled, one after the other along one that is
-# there.
+# all_gather: the arrays of all members, stacked along a new dimension or, if tiled, concatenated along an existing one.
 
 
 def _gather_shape(
@@ -155,7 +154,7 @@ all_gather = Primitive(
 )
 
 
-# reduce_scatter: the sum over all members, of which each keeps its own part along a dimension, which goes unless tiled.
+# reduce_scatter: the sum over all members. Each keeps its part along a dimension, which disappears unless tiled.
 
 
 def _scatter_shape(
@@ -255,8 +254,8 @@ reduce_scatter = Primitive(
 )
 
 
-# all_to_all: each member's array is cut along one dimension into a part for each member; what comes from all of them is
-# joined along another.
+# all_to_all: each member's array is divided along one dimension, with a part for each member. The received parts are
+# joined along another dimension.
 
 
 def _exchange_shape(
@@ -307,7 +306,7 @@ def _exchange_batch(
         return one_by_one(lambda y: _one_axis_after_the_other(y, split, concat, axis_name), x, d)
 
     def within(y: Value, size: Any) -> tuple[Value, int]:
-        # (from, ..., to and part, ...) -> (to, ..., from and what is there, ...)
+        # (from, ..., to and part, ...) -> (to, ..., from and part, ...)
         received = move_dim(unfold(y, split + 1, size), split + 1, 0)
         return fold(move_dim(received, 1, concat + 1), concat + 1), 0
 
@@ -315,7 +314,7 @@ def _exchange_batch(
 
 
 def _one_axis_after_the_other(x: Value, split: int, concat: int, names: Names) -> Value:
-    """Each axis takes a dimension of its own that is split, and gives one in front that is joined at the end."""
+    """Each axis gets its own dimension to split, and puts one in front, which is joined at the end."""
     count = len(names)
     for place, name in enumerate(names):
         size = size_of(name, "all_to_all")
@@ -329,7 +328,7 @@ def _one_axis_after_the_other(x: Value, split: int, concat: int, names: Names) -
             axis_index_groups=None,
             axis_size=size,
         )
-    # Of what was split, a dimension of one element is left for each axis.
+    # The split leaves a dimension of one element for each axis.
     shape = get_aval(x).shape
     x = reshaped(x, (*shape[: split + count], *shape[split + 2 * count :]))
     for place in reversed(range(count)):

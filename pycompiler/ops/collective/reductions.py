@@ -1,9 +1,9 @@
-"""Collectives that reduce over named axes: psum, pmax, pmin; and axis_index. `exchange`, the next family, moves.
+"""Collectives that reduce over named axes (psum, pmax, pmin), and axis_index. `exchange`, the next family, moves data.
 
 They are equations of graphs and no ops of the dialect: the trace of the axis replaces them by operations on the mapped
-dimension, so that no compiled module holds one. Their rules say what happens along the axis whose trace asks
-(`axes.mapping`); names of other axes stay in the equation. The reference and the samples are of all members of one axis
-at once, along a first dimension that they have in common.
+dimension, so no compiled module holds one. Their rules define the meaning along the axis of the asking trace
+(`axes.mapping`); names of other axes stay in the equation. References and samples are of all members of one axis at
+once, along a common first dimension.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,23 +28,23 @@ from pycompiler.ops.shape import full_like, reshaped
 
 Groups = tuple[tuple[int, ...], ...] | None
 
-# What the samples are mapped over, and how many members it has.
+# The axis that samples are mapped over, and its number of members.
 SAMPLED, MEMBERS = "i", 4
 _PAIRS: Groups = ((0, 3), (2, 1))
 
 
-# What batching rules have in common.
+# Shared parts of batching rules.
 
 
 def asking() -> Axis:
-    """The axis whose trace asks."""
+    """The axis whose batching rule runs."""
     axis = mapping()
     assert axis is not None
     return axis
 
 
 def take_rows(x: Value, rows: Sequence[int]) -> Value:
-    """The given rows of x, the first dimension's; row len(x), which is not there, is zeros."""
+    """The given rows of x along the first dimension. Row len(x) does not exist, and is zeros."""
     shape = get_aval(x).shape
     if list(rows) == list(range(shape[0])):
         return x
@@ -73,7 +73,7 @@ def fold(x: Value, dim: int) -> Value:
 
 
 def unfold(x: Value, dim: int, size: Any) -> Value:
-    """x with a dimension split into `size` parts: these become the dimension before it."""
+    """x with a dimension split into `size` parts. The parts become the dimension before it."""
     shape = get_aval(x).shape
     return reshaped(x, (*shape[:dim], size, shape[dim] // size, *shape[dim + 1 :]))
 
@@ -81,8 +81,8 @@ def unfold(x: Value, dim: int, size: Any) -> Value:
 def in_groups(
     name: str, x: Value, dim: int | None, groups: Groups, within: Callable[[Value, Any], tuple[Value, int | None]]
 ) -> tuple[Value, int | None]:
-    """A collective among the members of each group. `within(y, size)` is one among all `size` members, which are the
-    first dimension of y."""
+    """A collective among the members of each group. `within(y, size)` is the collective among all `size` members, which
+    are the first dimension of y."""
     axis = asking()
     if groups is None:
         return within(with_batch_dim(x, dim, 0, axis.size), axis.size)
@@ -108,7 +108,7 @@ def in_groups(
 
 
 def one_by_one(function: Callable[[Value], Value], x: Value, dim: int | None) -> tuple[Value, int | None]:
-    """A collective over several axes as one of collectives over single ones."""
+    """A collective over several axes as nested collectives over single axes."""
 
     def apply(*ys: Value) -> list[Value]:
         return [function(*ys)]
@@ -153,7 +153,7 @@ def _reduction(
     jvp: Callable[..., tuple[Value, Value]],
     transpose: Any = None,
 ) -> Primitive:
-    """The entry of a reduction over named axes: by `local` over a dimension, by `repeated` of equal members."""
+    """The entry of a reduction over named axes. `local` reduces a dimension, `repeated` combines equal members."""
 
     def shape_rule(x: ShapedArray, *, axes: tuple[Name, ...], axis_index_groups: Groups) -> ShapedArray:
         rules.check_kind(name, x, kinds)
@@ -207,7 +207,7 @@ def _psum_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any
 
 
 def _psum_transpose(ct: Value, x: Value, *, axes: tuple[Name, ...], axis_index_groups: Groups) -> tuple[Value]:
-    # What every member has of the sum goes back to each of them.
+    # The cotangent of the sum at every member goes back to each member.
     manual = manual_axes()
     if manual is not None and manual.varying and axis_index_groups is None:
         # The sum is one value, and so is its cotangent.
@@ -221,7 +221,7 @@ psum = _reduction("psum", "iufc", reduce_sum, _sum, _times, _psum_jvp, _psum_tra
 
 def _extremum(name: str, local: Primitive, reference: Callable[..., Any]) -> Primitive:
     def jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
-        """The tangent of the member that is the extremum; equal members share it."""
+        """The tangent of the member with the extremum; equal members share it."""
         (x,), (t,) = primals, tangents
         out = primitive.bind(x, **params)
         here = select.bind(eq.bind(x, out), full_like(x, 1), full_like(x, 0))
@@ -235,7 +235,7 @@ pmax = _extremum("pmax", reduce_max, _max)
 pmin = _extremum("pmin", reduce_min, _min)
 
 
-# pvary(x): x, of which is forgotten that all devices along these axes of a mesh have the same. See `varying`.
+# pvary(x): x, marked as varying along these axes of a mesh, although all devices have the same value. See `varying`.
 
 
 def _vary_shape(x: ShapedArray, *, axes: tuple[Name, ...]) -> ShapedArray:

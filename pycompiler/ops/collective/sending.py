@@ -1,6 +1,6 @@
-"""Collectives that send what a member of named axes has to others: ppermute to one, pbroadcast to all.
+"""Collectives that send the value of one member of named axes to others: ppermute to one, pbroadcast to all.
 
-As those of `exchange`, before it. The last family.
+They work as those of `exchange`, which this module imports. The last family.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from pycompiler.ops.shape import broadcast_in_dim, full_like, reshaped
 Perm = tuple[tuple[int, int], ...]
 
 
-# ppermute: each member sends to at most one other; one that nothing is sent to has zeros.
+# ppermute: each member sends to at most one other. A member that receives nothing has zeros.
 
 
 def _same_shape(x: ShapedArray, **_: Any) -> ShapedArray:
@@ -36,7 +36,7 @@ def _permute_transpose(ct: Value, x: Value, *, axis_name: Names, perm: Perm) -> 
 
 
 def _sources(perm: Perm, count: Any) -> list[int]:
-    """Who sends to each member; `count` for none."""
+    """The sender to each member; `count` for none."""
     rows = [count] * count
     for source, destination in perm:
         if not (0 <= source < count and 0 <= destination < count):
@@ -75,7 +75,7 @@ def index_of(names: Names) -> Value:
 
 
 def _gathered(x: Value, names: Names, function: str) -> Value:
-    """What all members along several axes have, along a new first dimension."""
+    """The values of all members along several axes, along a new first dimension."""
     size: Any = 1
     for name in names:
         size = size * size_of(name, function)
@@ -85,7 +85,7 @@ def _gathered(x: Value, names: Names, function: str) -> Value:
 
 
 def _row(x: Value, index: Value) -> Value:
-    """x[index] of the first dimension; zeros where there is no such row."""
+    """Row `index` of x along the first dimension; zeros if there is no such row."""
     shape = get_aval(x).shape
     return gather.bind(
         x,
@@ -127,7 +127,7 @@ ppermute = Primitive(
 )
 
 
-# pbroadcast: all members get what one of them has.
+# pbroadcast: all members get the value of one.
 
 
 def _spread_transpose(ct: Value, x: Value, *, axis_name: Names, source: int) -> tuple[Value]:

@@ -1,1 +1,1 @@
-"""The primitives that hold graphs or functions of the user: loops, branches, solvers, callbacks."""
+"""The primitives with graphs or functions of the user: loops, branches, solvers, callbacks."""

@@ -1,8 +1,8 @@
-"""Sums of cotangents in place: what is added to a whole array, of which all but a part is zero, is added to the part.
+"""Sums of cotangents in place: if a summand is zero except for a part, only this part of the array is updated.
 
-The cotangent of a slice is the slice's in an array of zeros. Where a loop that is run backwards adds it to what it
-carries, that takes as long as the array is large; on the part alone it takes as long as the slice is, and the array
-stays where it is. Stands between core and `scan`.
+The cotangent of a slice is the slice's cotangent in an array of zeros. If the backward pass of a loop adds it to a
+carry, the time depends on the size of the array. An update of the part takes time by the size of the slice, and the
+array stays in place. Imports core; `scan` imports this module.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from pycompiler.ops.movement import pad
 
 
 def summed_in_place(closed: ClosedGraph) -> ClosedGraph:
-    """The graph with such sums on the parts."""
+    """The graph with such sums replaced by updates of the parts."""
     rewriter = _Rewriter(closed.graph)
     equations = [new for equation in closed.graph.equations for new in rewriter.rewritten(equation)]
     if not rewriter.changed:
@@ -42,7 +42,7 @@ class _Rewriter:
             self._uses.update(equation.inputs)
 
     def rewritten(self, equation: Equation) -> list[Equation]:
-        """What stands for an equation: itself, or the sum on a part."""
+        """The replacement of an equation: itself, or the update of a part."""
         if equation.primitive is add:
             one, other = equation.inputs
             for whole, part in ((one, other), (other, one)):
@@ -87,7 +87,7 @@ _INDEX = ShapedArray((), rules.INT32)
 
 
 def _is_plain(params: dict[str, Any]) -> bool:
-    """Whether padding only puts something around an array."""
+    """Whether padding only adds elements around an array."""
     sizes = (*params["low"], *params["high"])
     return all(isinstance(size, int) and size >= 0 for size in sizes) and not any(params["interior"])
 

@@ -1,9 +1,9 @@
 """The family of host callbacks: `debug_callback`, `debug_print`, `io_callback`, `pure_callback`.
 
-Each calls a function of the user's while compiled code runs; in the dialect all are `array.host_call`, whose slot
-`host_calls` numbers. They are in no TABLE: there is nothing to sample. A debugging one follows what transformations
-make of the program: it may run more or less often than the line is read. One of io runs just as often; a pure one may
-be left out, repeated and reordered.
+Each calls a function of the user while compiled code runs. In the dialect each is an `array.host_call` with a slot that
+`host_calls` numbers. They are in no TABLE, because they have no samples. A debug callback follows the transformed
+program: it may run more or less often than its line. An io callback runs exactly as often as its line. A pure callback
+may be omitted, repeated and reordered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pycompiler.ops.shape import reshape
 VMAP_METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", "legacy_vectorized")
 
 
-# What the primitives share.
+# Shared parts of the primitives.
 
 
 def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
@@ -75,7 +75,7 @@ def _size_of(name: str, args: Sequence[Value], dims: Dims) -> int:
 
 
 def _each_time(primitive: Primitive, args: Sequence[Value], dims: Dims, params: dict[str, Any]) -> tuple[Any, Any]:
-    """One call for each mapped element, one after the other in the graph."""
+    """One call for each mapped element, in their order in the graph."""
     for index in range(_size_of(primitive.name, args, dims)):
         primitive.bind(*[_element(x, d, index) for x, d in zip(args, dims, strict=True)], **params)
     return (), ()
@@ -84,7 +84,7 @@ def _each_time(primitive: Primitive, args: Sequence[Value], dims: Dims, params: 
 def _in_loop(
     primitive: Primitive, args: Sequence[Value], dims: Dims, params: dict[str, Any], unroll: bool = False
 ) -> tuple[Sequence[Any], Sequence[int | None]]:
-    """A loop that calls it once for each mapped element, and joins the results."""
+    """A loop that calls the function once for each mapped element, and joins the results."""
     size = _size_of(primitive.name, args, dims)
     mapped = [move_dim(x, d, 0) for x, d in zip(args, dims, strict=True) if d is not None]
     others = [x for x, d in zip(args, dims, strict=True) if d is None]
@@ -124,7 +124,7 @@ def _no_jvp(name: str) -> Callable[..., NoReturn]:
     return rule
 
 
-# debug_callback(*args): the function looks at the values, and its result is ignored.
+# debug_callback(*args): the function inspects the values, and its result is ignored.
 
 
 def _debug_effects(*, effect: effects.Effect, **params: Any) -> effects.Effects:
@@ -153,7 +153,7 @@ debug_callback = Primitive(
 )
 
 
-# debug_print(*args): prints the values in a format.
+# debug_print(*args): prints the values by a format.
 
 
 def _print_effects(*, ordered: bool, **params: Any) -> effects.Effects:
@@ -182,7 +182,7 @@ debug_print = Primitive(
 )
 
 
-# io_callback(*args): the function does something in the world, and gives arrays of the avals that are declared.
+# io_callback(*args): the function acts on the outside world, and returns arrays of the declared avals.
 
 
 def _io_effects(*, ordered: bool, **params: Any) -> effects.Effects:
@@ -219,7 +219,7 @@ io_callback = Primitive(
 )
 
 
-# pure_callback(*args): the function computes arrays of the avals that are declared.
+# pure_callback(*args): the function computes arrays of the declared avals.
 
 
 def _pure_batch(
@@ -271,13 +271,13 @@ pure_callback = Primitive(
 HOST_CALLS = (debug_callback, debug_print, io_callback, pure_callback)
 
 
-# What compiled code calls.
+# The functions that compiled code calls.
 
 
 class HostCall(NamedTuple):
-    """An entry of an executable's table: `serve` takes Arrays and gives the bytes of each result.
+    """An entry of an executable's table: `serve` takes Arrays and returns the bytes of each result.
 
-    Compiled code does not wait for a `detached` one; a profile shows the name.
+    Compiled code does not wait for a `detached` entry. Profiles show the name.
     """
 
     serve: Callable[..., Sequence[Any]]
@@ -288,7 +288,7 @@ class HostCall(NamedTuple):
 
 
 def host_calls(graph: Graph) -> list[Equation]:
-    """The equations of a graph, and of those inside it, that call the host: their places are their slots."""
+    """The equations of a graph, and of the graphs inside it, that call the host. Their positions are their slots."""
     found: dict[int, Equation] = {}
     seen: set[int] = set()
 
@@ -310,7 +310,7 @@ def host_calls(graph: Graph) -> list[Equation]:
 
 
 def host_call(equation: Equation) -> HostCall:
-    """What is called for an equation."""
+    """The function that an equation calls."""
     params = dict(equation.params)
     primitive = equation.primitive
     if primitive is debug_print:
@@ -335,7 +335,7 @@ def host_call(equation: Equation) -> HostCall:
         def serve(*arrays: Array) -> Sequence[Any]:
             return [bytes_of(x) for x in checked_results(callback, avals, callback(arrays))]
 
-    # What a callback raises is the user's, and raised again where a result is read.
+    # An exception of a callback is the user's. It is raised again where a result is read.
     serve = boundary(serve)
     detached = effects.debug_effect in equation.effects
     in_avals = tuple([atom.aval for atom in equation.inputs])

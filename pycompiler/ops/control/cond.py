@@ -1,7 +1,8 @@
-"""`cond`: one of several graphs of the same arguments, by an index; only that one is computed.
+"""`cond`: one of several graphs with the same arguments, chosen by an index. Only this graph is computed.
 
-The operands are the index, an int32, and the arguments that every branch takes. The results of all branches are of the
-same types. A mapped index computes all branches, and selects; `members` says what those see who do not take one.
+The operands are the index, an int32, and the arguments of every branch. The results of all branches have the same
+types. With a mapped index, all branches are computed and `select` chooses. `members` defines the operands that a branch
+sees for members that do not take it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,7 +54,8 @@ Branches = tuple[ClosedGraph, ...]
 def run_cond(index: Any, branches: Sequence[ClosedGraph], operands: Sequence[Any]) -> list[Any]:
     """Bind a cond of these branches, whose constants become operands.
 
-    What all of them only hand on, or give twice, is no result of it. Without results it is there for its effects.
+    A result that all branches only pass on, or repeat, is not a result of the cond. A cond without results runs for its
+    effects.
     """
     closed, consts = on_common_constants(branches)
     operands = [*consts, *operands]
@@ -66,7 +68,7 @@ def run_cond(index: Any, branches: Sequence[ClosedGraph], operands: Sequence[Any
 
 class _Plan(NamedTuple):
     branches: Branches
-    # Each result as one of the branches', or (counted from ~0 downwards) as an operand.
+    # Each result as a result of the branches or, counted from ~0 downwards, an operand.
     outs: list[int]
 
 
@@ -124,7 +126,7 @@ def _jvp(
 class _Parts(NamedTuple):
     known: list[ClosedGraph]
     linear: list[ClosedGraph]
-    # Operands, or results of `known`, counted from ~0 downwards: what the linear branches take before the tangents.
+    # Operands, or results of `known` counted from ~0 downwards. The linear branches take them before the tangents.
     residuals: list[int]
     out_varying: Flags
 
@@ -145,12 +147,12 @@ def _linearize(
 
 
 def _linearized(branches: Branches, varying: Flags) -> _Parts:
-    """The known and the linear branches. What branches keep is kept in common places: only one of them is computed."""
+    """The known and the linear branches. Residuals of branches share slots, because only one branch is computed."""
     each = [linearize_graph(branch, varying) for branch in branches]
     out_varying = union(parts.out_varying for parts in each)
     outs = len(out_varying)
     slots: list[ShapedArray] = []
-    # For each branch: of the results of its known graph that are residuals only, their slots.
+    # For each branch: the slots of the results of its known graph that are only residuals.
     taken: list[dict[int, int]] = []
     places: dict[int, None] = {}
     for parts in each:
@@ -249,7 +251,7 @@ def _batch(
 
 
 def _taking(index: Value, count: int, size: Any) -> list[Value]:
-    """For each branch, which members take it. An index beyond them stands for the next of them."""
+    """For each branch, a mask of the members that take it. An index out of range stands for the nearest branch."""
 
     def below(number: int) -> Value:
         return lt.bind(index, broadcast_in_dim.bind(np.int32(number), shape=(size,), broadcast_dimensions=()))
@@ -261,7 +263,7 @@ def _taking(index: Value, count: int, size: Any) -> list[Value]:
 
 
 def _of_members(branch: ClosedGraph, takes: Value, operands: Sequence[Value], mapped: Flags, size: Any) -> list[Value]:
-    """A branch's results for all members, of which those count that take it."""
+    """A branch's results for all members. Only those of members that take the branch count."""
     if not branch.axis_names and not any(mapped):
         # It is computed once.
         graph = branch
@@ -275,7 +277,7 @@ def _of_members(branch: ClosedGraph, takes: Value, operands: Sequence[Value], ma
 
 
 def _where_any(takes: Value, graph: ClosedGraph, operands: Sequence[Value]) -> list[Value]:
-    """The results of a graph where any member takes part, else zeros. Of keys there are none: it is computed."""
+    """The results of a graph if any member takes part, else zeros. Keys have no zeros: with keys it is computed."""
     if any(is_key(aval.dtype) for aval in graph.out_avals):
         return evaluate(graph, operands)
 

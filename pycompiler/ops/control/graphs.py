@@ -1,8 +1,8 @@
-"""What the rules of the primitives that hold graphs share: `while`, `scan`, `cond`.
+"""Shared parts of the rules of primitives with graphs: `while`, `scan`, `cond`.
 
-A graph that is transformed for a loop must give the same kinds of results as those it started with, and branches must
-give the same kinds each: here the transformed graphs are made with the zeros, or the mapped axes, that this asks for.
-Everything is kept with the graph it was made of. Stands after core's interpreters; the primitives' files come after it.
+A transformed body of a loop must give the kinds of values that it takes, and transformed branches must give equal
+kinds. This module makes the transformed graphs with the zeros, or the mapped axes, that this requires. Every result is
+kept with its original graph. Imports core's interpreters; the files of the primitives import this module.
 """
 
 import itertools
@@ -48,7 +48,7 @@ def chosen(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
 
 
 def strong_avals(avals: Sequence[ShapedArray], flags: Sequence[bool]) -> list[ShapedArray]:
-    """The avals of the tangents of those that vary."""
+    """The avals of the tangents of varying values."""
     return [strong(aval) for aval in chosen(avals, flags)]
 
 
@@ -56,7 +56,7 @@ def strong_avals(avals: Sequence[ShapedArray], flags: Sequence[bool]) -> list[Sh
 
 
 def varies(tangents: Sequence[Any]) -> Flags:
-    """Which of the tangents, or cotangents, are no symbolic zeros."""
+    """For each tangent, or cotangent, whether it is not a symbolic zero."""
     return tuple([not is_zero(t) for t in tangents])
 
 
@@ -73,7 +73,7 @@ def with_zeros(values: Iterable[Any], flags: Sequence[bool], like: Sequence[Any]
 
 
 def fixed_point(start: Sequence[bool], step: Callable[[Flags], Sequence[bool]]) -> Flags:
-    """Which of the carry have a property that an iteration hands on: from the start, or after an iteration."""
+    """The carries with a property that iterations pass on: initially, or after some iterations."""
     now = tuple(start)
     while True:
         after = tuple([a or b for a, b in zip(now, step(now), strict=True)])
@@ -83,12 +83,12 @@ def fixed_point(start: Sequence[bool], step: Callable[[Flags], Sequence[bool]]) 
 
 
 def union(flags: Iterable[Sequence[bool]]) -> Flags:
-    """What holds in one of several at least."""
+    """The flags that are set in at least one of several tuples."""
     return tuple([any(column) for column in zip(*flags, strict=True)])
 
 
 def full_jvp(graph: ClosedGraph, varying: Flags, wanted: Flags) -> ClosedGraph:
-    """(inputs, tangents of the varying ones) -> (results, tangents of the wanted ones, zeros made real)."""
+    """(inputs, tangents of the varying ones) -> (results, tangents of the wanted ones, with arrays for zeros)."""
     both, out_varying = jvp_graph(graph, varying)
     if out_varying == wanted:
         return both
@@ -105,7 +105,7 @@ def full_jvp(graph: ClosedGraph, varying: Flags, wanted: Flags) -> ClosedGraph:
 
 
 def full_transpose(graph: ClosedGraph, linear: Flags, given: Flags, wanted: Flags) -> ClosedGraph:
-    """(the known inputs, the given cotangents) -> the cotangents of the wanted linear inputs, zeros made real."""
+    """(known inputs, given cotangents) -> the cotangents of the wanted linear inputs, with arrays for zeros."""
     backward, nonzero = transpose_graph(graph, linear, given)
     if nonzero == wanted:
         return backward
@@ -122,7 +122,7 @@ def full_transpose(graph: ClosedGraph, linear: Flags, given: Flags, wanted: Flag
 
 
 def reached(graph: Graph, inputs: Sequence[bool]) -> Flags:
-    """Which results are computed from the chosen inputs."""
+    """The results that depend on the chosen inputs."""
     found: set[Atom] = set(chosen(graph.inputs, inputs))
     for equation in graph.equations:
         if not found.isdisjoint(equation.inputs):
@@ -131,7 +131,7 @@ def reached(graph: Graph, inputs: Sequence[bool]) -> Flags:
 
 
 def transposed_at_zero(bind: Callable[..., Sequence[Any]], cotangents: Sequence[Any], args: Sequence[Any]) -> list[Any]:
-    """The cotangents of the undefined arguments of something linear in them, by way of its linearization."""
+    """The cotangents of the undefined arguments of a linear function, by its linearization."""
     linear = [is_undefined(arg) for arg in args]
     starts = [zeros(arg.aval) for arg in chosen(args, linear)]
 
@@ -149,15 +149,15 @@ def transposed_at_zero(bind: Callable[..., Sequence[Any]], cotangents: Sequence[
 
 
 def axes_of(mapped: Sequence[bool]) -> list[int | None]:
-    """The first axis for what is mapped."""
+    """The first axis for each mapped value."""
     return [0 if m else None for m in mapped]
 
 
 def mapped_graph(
     graph: ClosedGraph, dims: tuple[int | None, ...], size: Any, forced: Flags | None
 ) -> tuple[ClosedGraph, Flags]:
-    """The graph mapped over these axes, with the mapped axis of each result in front; results that are `forced` have
-    one in any case. Also which results are mapped."""
+    """The graph mapped over these axes, with the mapped axis of each result in front, and which results are mapped.
+    `forced` results are always mapped."""
 
     def make() -> tuple[ClosedGraph, Flags]:
         mapped: list[bool] = []
@@ -182,12 +182,12 @@ def mapped_graph(
 
 
 def io_is_chosen(name: str, how: str) -> NotImplementedError:
-    """The error for what does input or output for some of the mapped elements only."""
+    """The error for io callbacks that would run for some of the mapped elements only."""
     source = user_source()
     return NotImplementedError(
         (f"{source.describe()}\n" if source else "")
-        + f"{name}: io_callback under vmap with a mapped condition: what is mapped {how}, so that the callback would "
-        "run for elements that it is not meant for. What to do: map over a condition that is the same for all, or loop "
+        + f"{name}: io_callback under vmap with a mapped condition: the mapped operation {how}, so the callback "
+        "would also run for other elements. What to do: map over a condition that is the same for all, or loop "
         "with lax.map"
     )
 
@@ -196,7 +196,7 @@ def io_is_chosen(name: str, how: str) -> NotImplementedError:
 
 
 def without_effects(closed: ClosedGraph) -> ClosedGraph:
-    """What gives the same results again, and has no effects again but those of which the results are read."""
+    """A graph for recomputation: it gives the same results, without effects except those whose results are read."""
 
     def make() -> ClosedGraph:
         graph = closed.graph
@@ -223,7 +223,7 @@ def _without_effects(equation: Equation) -> Equation:
 
 
 def with_unread(graph: ClosedGraph, more: Sequence[ShapedArray]) -> ClosedGraph:
-    """The graph with more inputs, which it does not read."""
+    """The graph with further inputs, which it does not read."""
     more = tuple(more)
     if not more:
         return graph
@@ -237,7 +237,7 @@ def with_unread(graph: ClosedGraph, more: Sequence[ShapedArray]) -> ClosedGraph:
 
 
 def on_common_constants(graphs: Sequence[ClosedGraph]) -> tuple[tuple[ClosedGraph, ...], list[Any]]:
-    """Graphs of the same inputs, each taking the constants of all of them before these, and the constants."""
+    """Graphs with the same inputs, each preceded by the constants of all graphs, and these constants."""
     places: dict[tuple[int, int], int] = {}
     consts: list[Any] = []
 

@@ -1,6 +1,6 @@
-"""Functions of the user's that compiled code calls: how they are called with arrays, and what they give is checked.
+"""Functions of the user that compiled code calls: calling them with arrays, and checking their results.
 
-Stands before `callbacks`, whose primitives call them.
+`callbacks`, which has their primitives, imports this module.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _log = logging.getLogger("pycompiler.debug")
 
 
 class HostFunction:
-    """A function of the user's as one of arrays: `static` are the leaves of its arguments that are none, by place.
+    """A user's function as a function of arrays. `static` are the leaves of its arguments that are no arrays, by
+    position.
 
-    Equal for the same function with the same kind of arguments, so that what is compiled for it is found again.
+    Two are equal for the same function with the same kind of arguments, so that code compiled for it is found again.
     """
 
     __slots__ = ("_key", "function", "in_tree", "name", "static")
@@ -64,7 +65,7 @@ class HostFunction:
         return hash(self._key)
 
     def __repr__(self) -> str:
-        # What tells one graph from another reads it: two functions never have one text.
+        # Keys of graphs use this text, so two functions must never have the same one.
         return f"<{getattr(self.function, '__name__', type(self.function).__name__)} at {id(self):#x}>"
 
 
@@ -77,7 +78,7 @@ def formatted(
     has_placeholders: bool,
     np_printoptions: tuple[tuple[str, Any], ...],
 ) -> str:
-    """What `debug_print` prints: as `str.format` does, or the format and the values side by side."""
+    """The text that `debug_print` prints: by `str.format`, or the format and the values side by side."""
 
     def text(*args: Any, **kwargs: Any) -> str:
         if not has_placeholders:
@@ -101,7 +102,7 @@ def print_values(arrays: Sequence[Any], logged: tuple[str, int] | None, params: 
 
 
 def logged_failure(serve: Callable[..., Sequence[Any]], name: str) -> Callable[..., Sequence[Any]]:
-    """Nothing that the program reads need depend on it: its exception is told at once, and by effects_barrier."""
+    """A function whose exception is logged at once and raised by effects_barrier: maybe no reader depends on it."""
 
     def call(*arrays: Array) -> Sequence[Any]:
         try:
@@ -118,23 +119,23 @@ def bytes_of(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def checked_results(callback: HostFunction, avals: Sequence[ShapedArray], out: Any) -> tuple[Any, ...]:
-    """The arrays that a function gave. Raises TypeError or ValueError where they are not what is declared."""
+    """The arrays that a function returned. Raises TypeError or ValueError if they differ from the declared avals."""
     leaves, _ = tree_flatten(out)
     name = getattr(callback.function, "__name__", type(callback.function).__name__)
     if len(leaves) != len(avals):
         raise ValueError(
             f"{callback.name}: {name} returned {len(leaves)} arrays, result_shape_dtypes declares {len(avals)} "
-            f"({', '.join(map(short, avals))}): return what is declared"
+            f"({', '.join(map(short, avals))}): return the declared arrays"
         )
     results: list[Any] = []
     for leaf, aval in zip(leaves, avals, strict=True):
         given = np.asarray(leaf)
-        # The thread of callbacks does not know of the caller's `with enable_x64()`.
+        # The thread of callbacks does not see the caller's `with enable_x64()`.
         fits = aval.dtype in (given.dtype, dtypes.canonicalize(given.dtype))
         if not fits or given.shape != aval.shape:
             raise ValueError(
                 f"{callback.name}: {name} returned {given.dtype}[{','.join(map(str, given.shape))}], "
-                f"result_shape_dtypes declares {short(aval)}: convert what is returned, or declare it"
+                f"result_shape_dtypes declares {short(aval)}: convert the result, or declare its type"
             )
         results.append(given.astype(aval.dtype, copy=False))
     return tuple(results)

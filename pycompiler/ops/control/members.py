@@ -1,11 +1,11 @@
 """Members of a mapped axis that take no part: in a branch that they do not take, in an iteration after their last.
 
-All members compute together, and what the others compute is dropped by `select`. But their derivatives come by the same
-ways: a cotangent of zero times an infinite slope is nan. So what goes into such a computation goes through `guard`: it
-is the value, and its cotangent is zero for members that take no part. What all members share has no cotangent of each,
-and loops and callbacks may be meant for certain values only: there the others see the operands of one that takes part.
-Where only derivatives need that, `members` has two graphs: of values, and of what is differentiated instead.
-After `graphs`; `cond` and `while` come after it.
+All members compute together, and `select` drops the values of the others. But their derivatives take the same ways: a
+cotangent of zero times an infinite slope is nan. So the inputs of such a computation go through `guard`, which is the
+identity, but whose cotangent is zero for members that take no part. An input that all members share has no separate
+cotangent for each. Loops and callbacks may be meant for certain values only. In these cases the others get the operands
+of a member that takes part. If only derivatives need this, `members` has two graphs: one for values, and one that is
+differentiated instead. Imports `graphs`; `cond` and `while_loop` import this module.
 """
 
 import enum
@@ -37,21 +37,21 @@ from pycompiler.ops.reduction import argmax
 from pycompiler.ops.rules import Dims, Value
 from pycompiler.ops.shape import reshaped
 
-# The mask that holds for no member.
+# A mask that excludes every member.
 _NOBODY = np.False_
-# A primitive that comes later.
+# The name of a primitive that is defined in a later module.
 _LOOP = "while"
 
 
 def along(mask: Value, shape: rules.Shape) -> Value:
-    """A value for each place of the first axes, over the others."""
+    """One value for each index of the first axes, repeated over the others."""
     given = get_aval(mask).shape
     if len(given) == len(shape):
         return mask
     return broadcast_in_dim.bind(mask, shape=shape, broadcast_dimensions=tuple(range(len(given))))
 
 
-# guard(mask, x): x, whose cotangent is zero where the mask, over the first axes, does not hold.
+# guard(mask, x): x, whose cotangent is zero where the mask (over the first axes) is false.
 
 
 def _guard_shape(mask: ShapedArray, x: ShapedArray) -> ShapedArray:
@@ -63,7 +63,7 @@ def _guard_shape(mask: ShapedArray, x: ShapedArray) -> ShapedArray:
 def _guard_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Value, Value]:
     mask, x = primals
     tangent = tangents[1]
-    # That of members that take no part is dropped with their values.
+    # The tangent of members that take no part is dropped with their values.
     return guarded(mask, x), tangent if is_zero(tangent) else guarded(mask, tangent)
 
 
@@ -94,16 +94,16 @@ guard = Primitive("guard", _guard_shape, _guard_jvp, _guard_transpose, _guard_ba
 
 
 def guarded(mask: Value, x: Value) -> Value:
-    """x, with no cotangent where the mask does not hold. Only what is traced has one."""
+    """x, with a zero cotangent where the mask is false. Only traced values have cotangents."""
     return guard.bind(mask, x) if isinstance(x, Tracer) and is_inexact(get_aval(x).dtype) else x
 
 
-# What members see.
+# The operands of members.
 
 
 def seen(mask: Value, operands: Sequence[Value], mapped: Sequence[bool], like_one: bool) -> list[Value]:
-    """The operands of a computation in which those members take part for which the mask holds; what is mapped is so
-    over its first axis. With `like_one` the others see the operands of the first that takes part: there must be one.
+    """The operands of a computation for the members where the mask is true. A mapped operand is mapped over its first
+    axis. With `like_one`, the other members get the operands of the first that takes part, which must exist.
     """
     if like_one:
         first = argmax.bind(mask, axis=0, index_dtype=rules.INT32)
@@ -115,22 +115,22 @@ def _of_first(mask: Value, first: Value, x: Value) -> Value:
     shape = get_aval(x).shape
     starts = [first, *[np.int32(0)] * (len(shape) - 1)]
     one = reshaped(dynamic_slice.bind(x, *starts, slice_sizes=(1, *shape[1:])), shape[1:])
-    # No cotangent comes to that one by way of the others.
+    # Cotangents do not reach this member by way of the others.
     one = guarded(_NOBODY, one)
     kept = tuple(range(1, len(shape)))
     return select.bind(along(mask, shape), x, broadcast_in_dim.bind(one, shape=shape, broadcast_dimensions=kept))
 
 
 class Need(enum.Enum):
-    """What members that take no part need of one that does."""
+    """Whether members that take no part need the operands of one that does: never, for values, or for derivatives."""
 
     NONE = enum.auto()
     DERIVATIVES = enum.auto()
     VALUES = enum.auto()
 
 
-# members(mask, operands): the results of `graph`, of which those count of members for which the mask holds. `apart`, of
-# the mask and the operands, gives the same for these, and what is differentiated.
+# members(mask, operands): the results of `graph`, which count only for members where the mask is true. `apart`, of the
+# mask and the operands, gives the same for these members, and is the graph that is differentiated.
 
 
 def _members_shape(mask: ShapedArray, *operands: ShapedArray, graph: ClosedGraph, apart: ClosedGraph) -> Any:
@@ -200,7 +200,7 @@ def _bind(args: Sequence[Value], graph: ClosedGraph, apart: ClosedGraph) -> Sequ
     if graph.consts or apart.consts or graph.axis_names or axes.varying_tracker() is not None:
         return evaluate(apart, args)
     if not any(isinstance(x, Tracer) for x in args):
-        # It is not differentiated.
+        # Nothing here is differentiated.
         return evaluate(graph, args[1:])
     return members.bind(*args, graph=graph, apart=apart)
 
@@ -213,8 +213,8 @@ def of_members(
     need: Need,
     run: Callable[[Value, ClosedGraph, Sequence[Value]], Sequence[Value]],
 ) -> Sequence[Value]:
-    """The results of a mapped graph, of which those count of members for which the mask holds. `run(mask, graph,
-    operands)` computes it for operands of members that take part."""
+    """The results of a mapped graph, which count only for members where the mask is true. `run(mask, graph, operands)`
+    computes the graph for the operands of members that take part."""
     if need is Need.NONE:
         return evaluate(graph, seen(mask, operands, mapped, False))
     if need is Need.VALUES:
@@ -230,10 +230,10 @@ def of_members(
 
 
 def need_of(graph: ClosedGraph, mapped: Sequence[bool]) -> Need:
-    """What is needed in a graph, so many of whose inputs are mapped. Something may be meant for those alone that take
-    part, as in loops and callbacks; or have one cotangent for all members, as inputs that are not mapped."""
+    """The need of a graph with these mapped inputs. Loops and callbacks may be meant only for members that take part.
+    Inputs that are not mapped have one cotangent for all members."""
     if mixes_members(graph) or graph.effects:
-        # What they see is seen elsewhere.
+        # Other code selects its operands.
         return Need.NONE
     if _holds(graph, _is_particular):
         return Need.VALUES
@@ -243,7 +243,7 @@ def need_of(graph: ClosedGraph, mapped: Sequence[bool]) -> Need:
 
 
 def mixes_members(graph: ClosedGraph) -> bool:
-    """Whether members may see each other's values: then each computes for all."""
+    """Whether members may see each other's values. Then each computes for all."""
     return bool(graph.axis_names) and _holds(graph, _is_collective)
 
 

@@ -1,8 +1,8 @@
-"""Products with a constant of a loop, taken out of the loop that is run backwards.
+"""Matmuls with a constant of a loop, moved out of the loop's backward pass.
 
-The cotangent of a matrix W that a loop multiplies by is a sum over the iterations, of products of a small number of
-rows each: as the loop runs, every iteration would read and write all of W's cotangent. Taken apart, the loop gives the
-cotangents of its products, stacked, and the sum is one product over all iterations. Stands between core and `scan`.
+The cotangent of a matrix W that a loop multiplies by is a sum over the iterations. Each term is a product of a few
+rows, and adding it in the loop would read and write all of W's cotangent in every iteration. Instead, the loop stacks
+the cotangents of its products, and one matmul over all iterations gives the sum. Imports core; `scan` imports it.
 """
 
 import math
@@ -15,7 +15,7 @@ from pycompiler.ops.control.graphs import Flags, chosen
 
 
 class Apart(NamedTuple):
-    """A body in two: `outer` from (constants, slices) to the products, `body`, which takes them as its last slices."""
+    """A body in two parts: `outer` maps (constants, slices) to the products, `body` takes these as its last slices."""
 
     outer: ClosedGraph
     body: ClosedGraph
@@ -23,8 +23,8 @@ class Apart(NamedTuple):
 
 
 def products_apart(graph: ClosedGraph, consts_linear: Flags, num_carry: int, xs_linear: Flags) -> Apart | None:
-    """The body of a linear loop, all of whose carry is linear, without its products with linear constants; None where
-    there are none. It must have no constants of its own."""
+    """The body of a linear loop, whose whole carry is linear, without its products with linear constants. None if it
+    has none. It must have no constants of its own."""
     return graph.derive(
         ("products apart", consts_linear, xs_linear), lambda: _apart(graph.graph, consts_linear, num_carry, xs_linear)
     )
@@ -32,10 +32,10 @@ def products_apart(graph: ClosedGraph, consts_linear: Flags, num_carry: int, xs_
 
 def _apart(graph: Graph, consts_linear: Flags, num_carry: int, xs_linear: Flags) -> Apart | None:
     if graph.effects:
-        return None  # they stay in the iterations
+        return None  # effects stay in the iterations
     first, last = len(consts_linear), len(consts_linear) + num_carry
     consts, carry, xs = graph.inputs[:first], graph.inputs[first:last], graph.inputs[last:]
-    # What depends on a linear input; on the constants alone; of that, what is linear and not greater than they are.
+    # Atoms that depend on a linear input; on the constants alone; linear ones of the latter that are no larger.
     linear: set[Atom] = {*chosen(consts, consts_linear), *carry, *chosen(xs, xs_linear)}
     fixed: set[Atom] = set(consts)
     kept: set[Atom] = set(chosen(consts, consts_linear))
@@ -68,7 +68,7 @@ def _apart(graph: Graph, consts_linear: Flags, num_carry: int, xs_linear: Flags)
 
 
 def _size(atoms: Sequence[Atom]) -> int | None:
-    """How many elements there are, where that is a number."""
+    """The number of elements, or None if it is not an int."""
     sizes: list[Any] = [size for atom in atoms for size in atom.aval.shape]
     if not all(isinstance(size, int) for size in sizes):
         return None

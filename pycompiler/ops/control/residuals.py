@@ -1,8 +1,8 @@
-"""What the tangents of a loop need of its values: the two bodies of a linearized `scan`, the residuals between them.
+"""The residuals of a linearized `scan`: the values that the tangents of a loop need, and its two bodies.
 
-A residual is passed on as cheaply as it can be: a constant, an input or a result of the loop as it is; what no
-iteration changes is computed once, in front of the loop; what is cheaper to make again than to keep is made again.
-The rest is stacked, one slice an iteration. Stands between core's interpreters and `scan`.
+A residual takes the cheapest way. A constant, an input or a result of the loop is used as it is. A value that does not
+change between iterations is computed once, before the loop. A value that is cheaper to recompute than to keep is
+recomputed. The rest is stacked, one slice for each iteration. Imports core's interpreters; `scan` imports this module.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from pycompiler.ops.control.graphs import Flags, made_real, opened, strong_avals
 from pycompiler.ops.creation import iota
 from pycompiler.ops.elementwise import mul, neg, sub
 
-# Where a residual is to be had: "const", "carry" or "x" (an operand), "invariant", "y" (a result); and which of them.
+# The source of a residual: "const", "carry" or "x" (an operand), "invariant", "y" (a result); and its number there.
 ResidualSource = tuple[str, int]
 
 
@@ -28,9 +28,9 @@ class ScanParts(NamedTuple):
     """The parts of a linearized loop. Its constants are `hoisted`, then its own."""
 
     hoisted: list[Any]
-    # (constants, carry) -> what no iteration changes.
+    # (constants, carry) -> the loop-invariant values.
     invariant: ClosedGraph
-    # (constants, what no iteration changes; carry; slices) -> (carry; results, what is stacked for the tangents).
+    # (constants, loop-invariant values; carry; slices) -> (carry; results, stacked residuals).
     known: ClosedGraph
     # (residuals, tangents of the constants; tangents of the carry; residuals, tangents of the slices) -> tangents.
     linear: ClosedGraph
@@ -40,8 +40,8 @@ class ScanParts(NamedTuple):
 
 
 def linearized_scan(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> ScanParts:
-    """The parts of a scan of this body, for tangents of the constants, the carry and the slices that vary; `carry` says
-    which of it vary in any iteration."""
+    """The parts of a scan with this body, for tangents of the varying constants, carry and slices. `carry` says which
+    carries vary in any iteration."""
     return graph.derive(("linearized scan", consts, carry, xs), lambda: _split(graph, consts, carry, xs))
 
 
@@ -51,7 +51,7 @@ def _split(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> ScanPa
     known = opened_known.graph
     atoms = [known.inputs[len(hoisted) + place] if place >= 0 else known.outputs[~place] for place in parts.residuals]
     finder = _Finder(known, len(hoisted) + len(consts), len(carry), len(graph.out_avals))
-    # In the order in which they are computed: what is made again is made of what came before it.
+    # In the order of their computation: a value is recomputed from values before it.
     order: dict[Atom, int] = {var: place for place, equation in enumerate(known.equations) for var in equation.outputs}
     for atom in sorted(atoms, key=lambda atom: order.get(atom, -1)):
         finder.find(atom)
@@ -68,21 +68,21 @@ def _split(graph: ClosedGraph, consts: Flags, carry: Flags, xs: Flags) -> ScanPa
 
 
 _REPEATS = (broadcast_in_dim, iota)
-# A number less to write and to read for an operation more.
+# Operations that cost less than writing and reading a number.
 _CHEAP = frozenset({*_REPEATS, add, sub, mul, neg, convert, select, eq, ne, lt, le, gt, ge})
 
 
 class _Finder:
-    """Finds a place for each residual of a body, whose graph it takes apart."""
+    """Finds the source of each residual of a body, and rebuilds the graph of the body."""
 
     def __init__(self, graph: Graph, num_consts: int, num_carry: int, num_outs: int) -> None:
         self.graph = graph
         self.num_consts = num_consts
         self.num_carry = num_carry
         self.ys: list[Atom] = list(graph.outputs[num_carry:num_outs])
-        # What is to be computed in front of the loop.
+        # The values to compute before the loop.
         self.hoisted: list[Atom] = []
-        # What the linear body takes, the residuals of both kinds, and what it makes again of it.
+        # The inputs of the linear body (residuals of both kinds), and the equations that it recomputes from them.
         self.const_residuals: list[tuple[Atom, ResidualSource]] = []
         self.x_residuals: list[tuple[Atom, ResidualSource]] = []
         self.remade: list[Equation] = []
@@ -105,14 +105,14 @@ class _Finder:
                 self._fixed.add(var)
         for equation in self.graph.equations:
             self._maker.update((var, equation) for var in equation.outputs)
-            # What does something beside is done in every iteration.
+            # An equation with effects runs in every iteration.
             if equation.effects or not equation.outputs:
                 continue
             if all(type(atom) is Literal or atom in self._fixed for atom in equation.inputs):
                 self._fixed.update(equation.outputs)
 
     def find(self, atom: Atom) -> None:
-        """Decide where the residual comes from, and what it is made of."""
+        """Decide the source of the residual and of its operands."""
         if atom in self._found or type(atom) is Literal:
             return
         cheap = self._is_cheap(atom)
@@ -135,7 +135,7 @@ class _Finder:
             self.x_residuals.append((atom, ("y", index)))
 
     def _is_cheap(self, atom: Atom, depth: int = 3) -> bool:
-        """Whether it is had without anything being kept for it but what is kept anyway."""
+        """Whether it can be recomputed from values that are kept anyway."""
         if type(atom) is Literal or atom in self._found or atom in self._operands:
             return True
         maker = self._maker.get(atom)
@@ -145,19 +145,19 @@ class _Finder:
 
     def _hoist(self, atom: Atom) -> int:
         if atom not in self.hoisted:
-            # All results of an equation, which then leaves the loop.
+            # All results of the equation leave the loop.
             self.hoisted += self._maker[atom].outputs
         return self.hoisted.index(atom)
 
     def invariant_graph(self) -> ClosedGraph:
-        """(constants, carry) -> what was hoisted."""
+        """(constants, carry) -> the hoisted values."""
         inputs = self.graph.inputs[: self.num_consts + self.num_carry]
         equations = [equation for equation in self.graph.equations if equation.outputs]
         fixed = [equation for equation in equations if self._fixed.issuperset(equation.outputs)]
         return ClosedGraph(eliminate_dead_code(Graph((), inputs, fixed, self.hoisted)), ())
 
     def known_graph(self) -> ClosedGraph:
-        """(constants, what was hoisted, carry, slices) -> (carry, results, what is stacked)."""
+        """(constants, hoisted values, carry, slices) -> (carry, results, stacked residuals)."""
         inputs, hoisted = self.graph.inputs, set(self.hoisted)
         given = (*inputs[: self.num_consts], *_vars(self.hoisted), *inputs[self.num_consts :])
         equations = [e for e in self.graph.equations if not e.outputs or e.outputs[0] not in hoisted]
@@ -176,8 +176,8 @@ def _linear_body(
     atoms: Sequence[Atom],
     varying: tuple[Flags, Flags, Flags],
 ) -> ClosedGraph:
-    """The body of the loop over tangents: the residuals that are constants, the tangents of the constants, those of the
-    carry, the residuals that are slices, the tangents of the slices."""
+    """The body of the loop over tangents. It takes the residuals that are constants, the tangents of the constants,
+    those of the carry, the residuals that are slices, and the tangents of the slices."""
     consts, carry, xs = varying
     fixed = [atom for atom, _ in finder.const_residuals]
     sliced = [atom for atom, _ in finder.x_residuals]

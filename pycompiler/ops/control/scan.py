@@ -1,8 +1,8 @@
-"""`scan`: a loop of a known number of iterations, which takes a slice of each input and gives one of each result.
+"""`scan`: a loop with a known number of iterations. Each takes a slice of each input, and gives one of each result.
 
-The operands are the constants, the carry, and the arrays that are sliced along their first axis; the body takes
-(constants, carry, slices) and gives (carry, slices of the results). Its derivative has two loops: the first computes
-the values and keeps what the tangents need, the second the tangents; run backwards, that is reverse mode.
+The operands are the constants, the carry, and the arrays to slice along their first axis. The body takes
+(constants, carry, slices) and gives (carry, slices of the results). The derivative has two loops: the first computes
+the values and keeps the residuals, the second computes the tangents. The second one, transposed, is reverse mode.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ from pycompiler.ops.rules import Dims, Value
 
 
 class Form(NamedTuple):
-    """How many operands there are of each kind, how many slices, in which order."""
+    """The number of operands of each kind, the number of slices, and the order."""
 
     num_consts: int
     num_carry: int
@@ -58,7 +58,7 @@ class Form(NamedTuple):
     reverse: bool
 
     def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-        """The constants, the carry, what is sliced."""
+        """The constants, the carry, the arrays to slice."""
         first, last = self.num_consts, self.num_consts + self.num_carry
         return list(operands[:first]), list(operands[first:last]), list(operands[last:])
 
@@ -66,10 +66,10 @@ class Form(NamedTuple):
 def run_scan(
     graph: ClosedGraph, form: Form, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
-    """Bind a scan, of the length and order of `form`: the last carry, the stacked results.
+    """Bind a scan with the length and order of `form`. Returns the last carry and the stacked results.
 
-    What the body only hands on is taken out of the loop: a carry that stays, a result that is a slice, or that is there
-    twice. There is no loop of no iterations.
+    Values that the body only passes on leave the loop: a constant carry, a result that is a slice, a repeated result.
+    Without iterations there is no loop.
     """
     if isinstance(form.length, int) and form.length == 0:
         ys = graph.out_avals[len(carry) :]
@@ -99,9 +99,9 @@ def run_scan(
 
 class _Plan(NamedTuple):
     body: ClosedGraph
-    # Which of the carry change.
+    # The carries that change.
     moves: Flags
-    # Each result as one of the body's, or (counted from ~0 downwards) as what it is a slice of.
+    # Each result as a result of the body or, counted from ~0 downwards, an operand that it is a slice of.
     ys: list[int]
 
 
@@ -223,13 +223,13 @@ def _transpose(cotangents: Sequence[Value], *args: Value, jaxpr: ClosedGraph, **
     form = Form(**params)
     consts, carry, xs = form.split(args)
     consts_linear, xs_linear = rules.is_linear(*consts), rules.is_linear(*xs)
-    # A carry that starts as a known value, as one of zeros does, is linear from where a linear value comes into it.
+    # A carry with a known initial value, such as zeros, is linear as soon as a linear value enters it.
     carry_linear = fixed_point(
         rules.is_linear(*carry),
         lambda now: reached(jaxpr.graph, (*consts_linear, *now, *xs_linear))[: len(carry)],
     )
     if not all(carry_linear):
-        # Linearized at zero it is a loop of the known values, and another of the linear ones.
+        # Its linearization at zero is a loop over the known values, and another over the linear ones.
         return transposed_at_zero(lambda *xs: scan.bind(*xs, jaxpr=jaxpr, **params), cotangents, args)
     apart = products_apart(jaxpr, consts_linear, len(carry), xs_linear)
     if apart is not None:
@@ -281,7 +281,7 @@ def _backward_body(
     graph: ClosedGraph, linear: Flags, form: Form, given: Flags, ys_given: Flags, wanted: Flags
 ) -> ClosedGraph:
     """(known constants; sums of the cotangents of the others, cotangents of the carry; known slices, cotangents of the
-    results) -> (the sums, the cotangents of the carry, those of the slices). `wanted` says of which."""
+    results) -> (the sums, the cotangents of the carry, those of the slices). `wanted` selects them."""
     backward = full_transpose(graph, linear, (*given, *ys_given), wanted)
 
     def make() -> ClosedGraph:
@@ -305,7 +305,7 @@ def _backward_body(
     return graph.derive(("backward", linear, form, given, ys_given, wanted), make)
 
 
-# Batching: the mapped axis is the first of a slice, and the second of what is sliced.
+# Batching: the mapped axis is the first axis of a slice, and the second axis of a sliced array.
 
 
 def _batch(
@@ -369,7 +369,7 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
         params = {"jaxpr": body, "num_consts": 1, "num_carry": 1, "length": 4, "reverse": reverse}
         yield Sample((scale, start, xs), params)
 
-    # Each of the carry takes the place of another, beside a counter; nothing is sliced.
+    # Carries exchange their positions, beside a counter. Nothing is sliced.
     def rotate(i: Any, a: Any, b: Any) -> list[Any]:
         return [add.bind(i, np.int32(1)), b, add.bind(a, b), i, mul.bind(a, a)]
 

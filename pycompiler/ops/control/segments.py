@@ -1,7 +1,7 @@
-"""Reverse mode of a `while` of n iterations at most: about sqrt(n) segments of sqrt(n) iterations.
+"""Reverse mode of a `while` with at most n iterations: about sqrt(n) segments of sqrt(n) iterations.
 
-The values at the start of each segment are kept; its iterations are computed again, and kept, when its tangents are
-computed. A segment that did not run is skipped. Stands between `scan`, `cond` and `while`.
+The values at the start of each segment are kept. When the tangents of a segment are computed, its iterations are
+recomputed and kept. A segment that did not run is skipped. Imports `scan` and `cond`; `while_loop` imports this module.
 """
 
 import math
@@ -48,7 +48,7 @@ def in_segments(
     consts_vary: Flags,
     carry_varies: Flags,
 ) -> Segments:
-    """The loops over segments: of the values, and of the tangents of what varies. `run_while` binds a while."""
+    """The loops over segments: of the values, and of the tangents of varying ones. `run_while` binds a while."""
     size = math.isqrt(max_steps - 1) + 1
     count = -(-max_steps // size)
     nconsts = cond_nconsts + body_nconsts
@@ -74,12 +74,12 @@ def in_segments(
 
     def segment(*args: Any) -> list[Any]:
         before = args[nconsts:]
-        # Bounded in its turn, for the second derivative.
+        # It has a bound too, for the second derivative.
         start = (*before, np.int32(0))
         *after, _ = run_while(tested, stepped, args[:nconsts], args[cond_nconsts:nconsts], start, size)
         return [*after, *before]
 
-    # What is computed again has no effects again.
+    # Recomputed iterations have no effects.
     quiet_cond, quiet_body = without_effects(cond_jaxpr), without_effects(body_jaxpr)
 
     def runs_again(args: Sequence[Any]) -> Any:

@@ -1,7 +1,7 @@
-"""`custom_linear_solve` and `custom_root`: what a function of the user solves, with the derivatives of the solution.
+"""`custom_linear_solve` and `custom_root`: solutions by functions of the user, with derivatives of the solution.
 
-Each holds the graphs of the user's functions, all of which take the same constants first; what is computed is `graph`,
-the solution. The derivatives are those of the equation that is solved, not of the steps by which it is.
+Each has the graphs of the user's functions, all of which take the same constants first. `graph` computes the solution.
+The derivatives are those of the solved equation, not of the solver's steps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ def _shape(*avals: ShapedArray, graph: ClosedGraph, **_: Any) -> tuple[ShapedArr
 def _moved_by_constants(
     function: ClosedGraph, consts: Sequence[Value], tangents: Sequence[Value], xs: Sequence[Value]
 ) -> list[Value]:
-    """The tangents of `function(constants, xs)` where only the constants vary."""
+    """The tangents of `function(constants, xs)` if only the constants vary."""
     varying = (*varies(tangents), *(False for _ in xs))
     both, out_varying = jvp_graph(function, varying)
     if not any(out_varying):
@@ -48,15 +48,15 @@ def _negative(x: Value) -> Value:
 
 
 def _with_aux(tangents: Sequence[Value], graph: ClosedGraph) -> Outs:
-    """The tangents of the solution, and those of what comes after it, which has none."""
+    """The tangents of the solution, and those of the aux after it, which has none."""
     return (*tangents, *(Zero(strong(aval)) for aval in graph.out_avals[len(tangents) :]))
 
 
 def _mapped(
     args: Sequence[Value], dims: Dims, count: int, graphs: dict[str, ClosedGraph | None], vectors: dict[str, int]
 ) -> tuple[list[Value], dict[str, ClosedGraph | None]]:
-    """The operands with the mapped axis of the last `count` in front, and the graphs of such; `vectors` says how many
-    of a graph's inputs, after the constants, are mapped."""
+    """The operands with the mapped axis of the last `count` in front, and the graphs for such operands. `vectors` gives
+    the number of mapped inputs of a graph, after the constants."""
     size = mapped_size(args, dims)
     first = len(args) - count
     moved = [*args[:first], *(with_batch_dim(x, d, 0, size) for x, d in zip(args[first:], dims[first:], strict=True))]
@@ -74,7 +74,7 @@ def _reference(*args: Any, graph: ClosedGraph, **_: Any) -> tuple[Any, ...]:
     return reference_of(graph, args)
 
 
-# custom_linear_solve: (constants, b) -> x with matvec(constants, x) = b, and what the solver returns beside it.
+# custom_linear_solve: (constants, b) -> x with matvec(constants, x) = b, and the further results of the solver.
 
 
 def _solve_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Outs, Outs]:
@@ -102,7 +102,7 @@ def _solve_transpose(
     count = len(matvec.out_avals)
     first = len(args) - count
     if any(map(is_undefined, args[:first])):
-        raise TypeError("custom_linear_solve: its solution is linear in b alone, not in what matvec closes over")
+        raise TypeError("custom_linear_solve: its solution is linear in b alone, not in values that matvec closes over")
     if vecmat is None or transpose_solve is None:
         raise TypeError(
             "custom_linear_solve: reverse-mode differentiation needs `transpose_solve`, or symmetric=True where the "
@@ -167,8 +167,8 @@ custom_linear_solve = Primitive(
 )
 
 
-# custom_root: (constants, guess) -> x with function(constants, x) = 0, and what the solver returns beside it.
-# `tangent_solve` takes (constants, x, y) and gives the t for which the derivative of the function at x along t is y.
+# custom_root: (constants, guess) -> x with function(constants, x) = 0, and the further results of the solver.
+# `tangent_solve` takes (constants, x, y) and returns t: the derivative of the function at x along t is y.
 
 
 def _root_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Outs, Outs]:
@@ -177,7 +177,7 @@ def _root_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any
     first = len(primals) - count
     outs = custom_root.bind(*primals, **params)
     x = outs[:count]
-    # f(c, x) = 0: the derivative by x, of dx, is that by c, of -dc.
+    # f(c, x) = 0: the derivative by x along dx is the derivative by c along -dc.
     moved = _moved_by_constants(function, primals[:first], tangents[:first], x)
     if all(map(is_zero, moved)):
         return outs, _with_aux(moved, params["graph"])
@@ -197,7 +197,7 @@ def _root_samples(rng: np.random.Generator) -> Iterable[Sample]:
     vector = ShapedArray((5,), rules.FLOAT32)
     debug_info = DebugInfo("jit", evaluate)
 
-    # c x - c = 0, whose solution is 1, whatever the guess.
+    # c x - c = 0, whose solution is 1 for any guess.
     def function(c: Any, x: Any) -> list[Any]:
         return [add.bind(mul.bind(c, x), neg.bind(c))]
 

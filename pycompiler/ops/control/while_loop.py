@@ -1,7 +1,7 @@
 """The family of control flow: `while`, whose parameters are graphs.
 
-Its rules transform the graphs that it holds, as those of nested calls do (core.call); `emit` makes a region of each.
-The operands are the constants of the condition, those of the body, then the carry.
+Its rules transform its graphs, as the rules of nested calls do (core.autodiff.call); `emit` makes a region of each
+graph. The operands are the constants of the condition, those of the body, then the carry.
 """
 
 from collections.abc import Iterable, Sequence
@@ -78,7 +78,7 @@ def _shape(
     return after
 
 
-# Derivatives: the tangents are carried along.
+# Derivatives: the tangents become carries.
 
 
 def _jvp_body(body: ClosedGraph, consts_vary: Flags, carry_varies: Flags) -> ClosedGraph:
@@ -108,7 +108,7 @@ def run_while(
     carry: Sequence[Any],
     max_steps: int | None = None,
 ) -> tuple[Any, ...]:
-    """Bind a while, whose graphs' constants become operands. With `max_steps`, its condition ends it by then."""
+    """Bind a while. Its graphs' constants become operands. With `max_steps`, the condition ends it at that number."""
     bound = {} if max_steps is None else {"max_steps": max_steps}
     cond, more_cond = opened(cond)
     body, more_body = opened(body)
@@ -157,7 +157,7 @@ def _linearize(
     primals: Sequence[Value], tangents: Sequence[Value], **params: Any
 ) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
     if params.get("max_steps") is None:
-        # The values are computed apart from the tangents, which carry the values a second time.
+        # The values are computed apart from the tangents. The loop of the tangents carries the values a second time.
         again: dict[str, Any] = {name: without_effects(params[name]) for name in ("cond_jaxpr", "body_jaxpr")}
         return while_.bind(*primals, **params), _jvp(primals, tangents, **(params | again))[1]
     return _linearize_in_segments(primals, tangents, **params)
@@ -212,7 +212,7 @@ def _linearize_in_segments(
     return tuple(values), tuple(with_zeros(found, parts.varying, values))
 
 
-# Batching: a condition that is mapped runs the loop until it holds for none.
+# Batching: with a mapped condition, the loop runs until the condition is false for all.
 
 
 def _batch(
@@ -234,7 +234,7 @@ def _batch(
         lambda now: mapped_graph(body_jaxpr, (*body_dims, *axes_of(now)), size, None)[1],
     )
     _, (condition_is_mapped,) = mapped_graph(cond_jaxpr, (*cond_dims, *axes_of(mapped)), size, None)
-    # Each loop ends by itself then; what the body hands on as it is stays one for all.
+    # Each loop then ends by itself. A carry that the body passes on unchanged stays one for all.
     kept = handed_on(body_jaxpr, body_nconsts) if condition_is_mapped else ()
     if condition_is_mapped:
         mapped = tuple(m or not k for m, k in zip(mapped, kept, strict=True))
@@ -256,13 +256,13 @@ def _batch(
 
 
 def handed_on(body: ClosedGraph, consts: int) -> Flags:
-    """Which parts of a loop's carry its body gives back as it takes them."""
+    """For each part of a loop's carry, whether the body returns it unchanged."""
     inputs, outputs = body.graph.inputs[consts:], body.graph.outputs
     return tuple(x is y for x, y in zip(inputs, outputs, strict=True))
 
 
 def _of_running(run: Value, body: ClosedGraph, operands: Sequence[Value]) -> Sequence[Value]:
-    """The results of an iteration, in which some take part."""
+    """The results of an iteration, in which some members take part."""
     return evaluate(body, operands)
 
 
@@ -274,10 +274,10 @@ def _until_none(
     apart: tuple[Flags, Need] | None,
     kept: Flags,
 ) -> tuple[ClosedGraph, ClosedGraph]:
-    """Condition and body of the loop that carries which of the mapped loops still run, then their carries.
+    """Condition and body of a loop that carries, for each mapped loop, whether it still runs, and then their carries.
 
-    `apart`, where the loops do not see each other: which inputs of the body are mapped, and whether those that have
-    ended need the operands of one that runs. `kept`: what the body hands on.
+    `apart`, if the loops do not see each other: which inputs of the body are mapped, and whether ended loops need the
+    operands of a running one. `kept`: the carries that the body passes on.
     """
 
     def make() -> tuple[ClosedGraph, ClosedGraph]:
@@ -343,7 +343,7 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
     yield Sample((np.asarray(limit), np.asarray(step), np.asarray(x), y), params)
     yield Sample((np.asarray(limit), np.asarray(step), np.asarray(limit), y), params)
 
-    # Each element takes the place of another, so that nothing of the carry can be overwritten before it was read.
+    # Each element moves to another position, so no part of the carry may be overwritten before it is read.
     integer, bools = ShapedArray((), rules.INT32), ShapedArray((5,), rules.BOOL)
 
     def rotate(i: Any, a: Any, b: Any, c: Any) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Decompositions of matrices, behind which LAPACK stands; `rules` is what their entries are made of."""
+"""Decompositions of matrices by LAPACK. `rules` has the helpers of their entries."""

@@ -23,7 +23,7 @@ from pycompiler.ops.shape import full_like, sum_axes
 np: Any = numpy  # its stubs leave results without a type
 
 # eig(a, compute_left, compute_right): eigenvalues, left and right vectors, all complex. Each vector has the norm 1, and
-# its greatest element is real.
+# its largest element is real.
 
 
 def _eig_shape(a: ShapedArray, *, compute_left: bool, compute_right: bool) -> tuple[ShapedArray, ...]:
@@ -36,8 +36,8 @@ def _solved(a: Value, b: Value) -> Value:
 
 
 def _vector_change(w: Value, v: Value, change: Value) -> tuple[Value, Value]:
-    """The derivatives of eigenvalues and vectors: with P = V^-1 A' V they are diag P, and U + V diag(c), where
-    U = V (P / (w_j - w_i)) (Giles, 2008, section 3.1) and c keeps the norm 1 and the greatest element real."""
+    """The derivatives of eigenvalues and vectors. With P = V^-1 A' V they are diag P, and U + V diag(c): here
+    U = V (P / (w_j - w_i)) (Giles, 2008, section 3.1), and c keeps the norm 1 and the largest element real."""
     if get_aval(w).shape[-1] == 0:
         return w, v
     inner = la.matmul(_solved(v, change), v)

@@ -1,6 +1,6 @@
 """The family of factorizations that solve systems: cholesky, triangular_solve, lu, linear_solve and their relatives.
 
-Each is a library routine over LAPACK, batched over leading dimensions, row-major. What fails (a matrix that is not
+Each is a library routine over LAPACK, batched over leading dimensions, row-major. A failure (a matrix that is not
 positive definite or is singular) gives nan or infinities, not an error.
 """
 
@@ -24,11 +24,11 @@ np: Any = numpy  # its stubs leave results without a type
 
 
 def scipy_linalg() -> Any:
-    """scipy.linalg, for references: imported when a test asks."""
+    """scipy.linalg, for references: imported when a test needs it."""
     return importlib.import_module("scipy.linalg")
 
 
-# cholesky(a): the lower factor of the matrix whose lower triangle a has.
+# cholesky(a): the lower factor of a matrix, from its lower triangle.
 
 
 def _half_diagonal(x: Value, lower: bool = True) -> Value:
@@ -38,7 +38,7 @@ def _half_diagonal(x: Value, lower: bool = True) -> Value:
 
 
 def hermitian_from(x: Value, lower: bool = True) -> Value:
-    """The Hermitian matrix that one triangle stands for; of the diagonal the real part."""
+    """The Hermitian matrix with the given triangle. Its diagonal is real."""
     half = _half_diagonal(x, lower)
     return add.bind(half, la.adjoint(half))
 
@@ -90,7 +90,7 @@ def _cholesky_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     for shape in ((1, 1), (2, 3, 3)):
         yield Sample((la.hermitian(rng, *shape, dtype=rules.FLOAT32),), {})
     yield Sample((np.zeros((0, 0), np.float32),), {})
-    # Not positive definite, and far from tame: no derivative is tested there.
+    # Not positive definite, and with large values, so that no derivative is tested.
     yield Sample((-1e5 * np.eye(3, dtype=np.float32),), {})
 
 
@@ -113,7 +113,7 @@ def _triangular_shape(a: ShapedArray, b: ShapedArray, *, left_side: bool, **_: A
 
 
 def _triangular_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any) -> tuple[Value, Value]:
-    # X' = op(A)^-1 (B' - op(A') X), and so on the other side.
+    # X' = op(A)^-1 (B' - op(A') X), and likewise on the other side.
     (a, b), (a_t, b_t) = primals, tangents
     x = triangular_solve.bind(a, b, **params)
     right: Value = b_t
@@ -168,7 +168,7 @@ def _triangular_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
 def _triangular_batch(args: Sequence[Value], dims: rules.Dims, **params: Any) -> tuple[Value, int]:
     (a, b), (a_dim, b_dim) = args, dims
     if a_dim is None and b_dim is not None and len(get_aval(a).shape) == 2:
-        # One matrix for all: the batch becomes more columns (or rows) of one system.
+        # One matrix for all: the batch becomes further columns (or rows) of one system.
         ndim = len(get_aval(b).shape)
         if params["left_side"]:
             order = [axis for axis in range(ndim) if axis != b_dim] + [b_dim]
@@ -194,7 +194,7 @@ triangular_solve = Primitive(
 )
 
 
-# lu(a): both factors in one matrix, the swaps of rows and the permutation, counted from 0.
+# lu(a): both factors in one matrix, the swaps of rows, and the permutation, counted from 0.
 
 
 def permuted_rows(x: Value, permutation: Value) -> Value:
@@ -203,8 +203,8 @@ def permuted_rows(x: Value, permutation: Value) -> Value:
 
 
 def _lu_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[Any, Any]:
-    # With W = L^-1 P A' U^-1: L' = L tril(W, -1), U' = triu(W) U (de Hoog, Anderssen and Lukas, 2011). L and U are
-    # made square, by columns and rows of the identity.
+    # With W = L^-1 P A' U^-1: L' = L tril(W, -1), U' = triu(W) U (de Hoog, Anderssen and Lukas, 2011). Columns and rows
+    # of the identity make L and U square.
     factors, pivots, permutation = lu.bind(*primals)
     integers = (rules.zero_tangent(pivots), rules.zero_tangent(permutation))
     if is_zero(tangents[0]):
@@ -300,8 +300,8 @@ lu_pivots_to_permutation = Primitive(
 )
 
 
-# linear_solve(a, factors, permutation, b, transpose_a): the solution of op(A) X = B, where factors and permutation are
-# what lu makes of a. A derivative in a is not taken through the factors, but from A X = B.
+# linear_solve(a, factors, permutation, b, transpose_a): the solution of op(A) X = B, with factors and permutation from
+# lu of a. The derivative in a comes from A X = B, not from the factors.
 
 
 def _linear_solve_jvp(primals: Sequence[Value], tangents: Sequence[Value], *, transpose_a: int) -> tuple[Value, Value]:
@@ -361,7 +361,7 @@ linear_solve = Primitive(
 
 
 def _shifted(x: Value, by: int, axis: int) -> Value:
-    """x moved by one along an axis, a zero put in."""
+    """x shifted by one along an axis, with a zero inserted."""
     aval = get_aval(x)
     shape = list(aval.shape)
     if shape[axis] == 0:

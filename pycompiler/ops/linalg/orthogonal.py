@@ -26,8 +26,8 @@ def _qr_shape(a: ShapedArray, *, pivoting: bool, full_matrices: bool) -> tuple[S
 
 
 def _thin_change(q: Value, r: Value, change: Value) -> tuple[Value, Value]:
-    """The derivatives of q and r where a has at least as many rows as columns: with C = A' R^-1 and W the part of
-    Q^H C that is antisymmetric below the diagonal, Q' = C + Q (W - Q^H C), R' = (Q^H C - W) R (Townsend, 2018)."""
+    """The derivatives of q and r if a has at least as many rows as columns. C = A' R^-1, and W is the part of Q^H C
+    that is antisymmetric below the diagonal: Q' = C + Q (W - Q^H C), R' = (Q^H C - W) R (Townsend, 2018)."""
     scaled = solve_right(r, change)
     inner = la.matmul(la.adjoint(q), scaled)
     below = la.tril(inner, -1)
@@ -39,7 +39,7 @@ def _thin_change(q: Value, r: Value, change: Value) -> tuple[Value, Value]:
 
 
 def _completed(q: Value, q_t: Value, n: int) -> Value:
-    """The derivative of the columns that complete q[:, :n], as Householder's reflectors choose them (arXiv 2409.13374,
+    """The derivative of the columns that complete q[:, :n], as Householder reflectors choose them (arXiv 2409.13374,
     equations 32 and 33)."""
     m = get_aval(q).shape[-1]
     thin, rest = la.part(q, columns=(0, n)), la.part(q, columns=(n, m))
@@ -68,7 +68,7 @@ def _qr_jvp(
     if pivoting:
         change = take_along(change, la.rows_of(out[2], m), len(batch) + 1)
     if m < n:
-        # A = Q [R1 R2]: the square part decides q, then R2 = Q^H A2.
+        # A = Q [R1 R2]: the square part determines q, then R2 = Q^H A2.
         q_t, left_t = _thin_change(q, la.part(r, columns=(0, m)), la.part(change, columns=(0, m)))
         a2 = la.matmul(q, la.part(r, columns=(m, n)))
         right_t = add.bind(la.matmul(la.adjoint(q_t), a2), la.matmul(la.adjoint(q), la.part(change, columns=(m, n))))

@@ -1,6 +1,7 @@
-"""What the entries over LAPACK are made of: shapes by words of sizes, small algebra on stacks of matrices, batching.
+"""Helpers of the entries over LAPACK: shapes by words of sizes, small algebra on stacks of matrices, batching.
 
-Stands between the other families and those of this room; defines no primitive. All leading dimensions are of a batch.
+Imports the other families; those of this folder import it. It defines no primitive. All leading dimensions are batch
+dimensions.
 """
 
 import math
@@ -39,7 +40,7 @@ def real_dtype(dtype: rules.Dtype) -> rules.Dtype:
 
 
 def complex_dtype(dtype: rules.Dtype) -> rules.Dtype:
-    """The complex dtype whose parts have this one; a complex dtype itself."""
+    """The complex dtype with parts of this dtype; a complex dtype itself."""
     return np.result_type(dtype, np.complex64)
 
 
@@ -57,8 +58,8 @@ def _described(words: Sequence[str]) -> str:
 def shapes_of(name: str, words: str, *avals: ShapedArray) -> tuple[ShapedArray, ...]:
     """The results by words of sizes such as "mn->mn,i:r": a word for each operand, then for each result.
 
-    Equal letters are equal sizes; r is the lesser of m and n, l is n - 1. A result may open with its dtype: i int32,
-    R real, C complex; else it has the operands'. Raises TypeError for a dtype, ValueError for a shape.
+    Equal letters are equal sizes; r is the smaller one of m and n, l is n - 1. A result may begin with its dtype: i
+    int32, R real, C complex; otherwise it has the operands'. Raises TypeError for a dtype, ValueError for a shape.
     """
     takes, gives = (side.split(",") for side in words.split("->"))
     dtype = avals[0].dtype
@@ -108,7 +109,7 @@ def shapes_of(name: str, words: str, *avals: ShapedArray) -> tuple[ShapedArray, 
 
 
 def shape_rule(name: str, words: str) -> Callable[..., Any]:
-    """The shape rule of an entry with one set of words; one result is given alone."""
+    """The shape rule of an entry with fixed words of sizes. A single result is not in a tuple."""
 
     def rule(*avals: ShapedArray, **_: Any) -> Any:
         first, *others = shapes_of(name, words, *avals)
@@ -118,7 +119,7 @@ def shape_rule(name: str, words: str) -> Callable[..., Any]:
 
 
 def batch_rule(primitive: Callable[[], Primitive]) -> Callable[..., tuple[Any, Any]]:
-    """The batching rule of routines, which take any number of leading dimensions."""
+    """The batching rule of routines with any number of leading dimensions."""
 
     def batch(args: Sequence[Value], dims: Dims, **params: Any) -> tuple[Any, Any]:
         entry = primitive()
@@ -158,7 +159,7 @@ def adjoint(x: Value) -> Value:
 
 
 def matmul(a: Value, b: Value) -> Value:
-    """The products of two stacks of matrices of one batch."""
+    """The products of two stacks of matrices with equal batch dimensions."""
     rank = len(get_aval(a).shape)
     batch = tuple(range(rank - 2))
     return dot_general.bind(
@@ -244,14 +245,14 @@ def imaginary_only(x: Value) -> Value:
 
 
 def phase_turn(inner: Value, s: Value) -> Value:
-    """i Im(P_jj) / s_j on the diagonal, 0 where s_j is 0; s has them in its columns."""
+    """i Im(P_jj) / s_j on the diagonal, 0 where s_j is 0. The columns of s hold s_j."""
     s = as_dtype(s, get_aval(inner).dtype)
     zero = eq.bind(s, full_like(s, 0))
     turn = div.bind(on_diagonal(imaginary_only(inner)), select.bind(zero, full_like(s, 1), s))
     return select.bind(zero, full_like(turn, 0), turn)
 
 
-# Derivatives that there are not
+# Undefined derivatives
 
 
 def refuse_derivative(name: str, instead: str) -> NoReturn:
@@ -260,7 +261,7 @@ def refuse_derivative(name: str, instead: str) -> NoReturn:
 
 
 def no_derivative(name: str, instead: str) -> Callable[..., Any]:
-    """The jvp rule of a compact form: it refuses."""
+    """The jvp rule of a compact form, which has no derivative: it raises the error."""
 
     def jvp(primals: Sequence[Value], tangents: Sequence[Value], **_: Any) -> NoReturn:
         refuse_derivative(name, instead)
@@ -272,8 +273,8 @@ def no_derivative(name: str, instead: str) -> Callable[..., Any]:
 
 
 def each(function: Callable[..., Any], *tails: int) -> Callable[..., Any]:
-    """A function of single matrices as one of stacks; `tails` are the dimensions of a single argument. The result is an
-    array or a tuple of them, whose shapes of an empty stack are taken from a stack of ones."""
+    """A function of single matrices applied to stacks. `tails` are the numbers of dimensions of single arguments. The
+    result is an array or a tuple. For an empty stack, a stack of ones determines the shapes."""
 
     def apply(*arrays: Any, **params: Any) -> Any:
         batch = arrays[0].shape[: arrays[0].ndim - tails[0]]

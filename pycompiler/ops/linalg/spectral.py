@@ -1,6 +1,6 @@
 """The family of eigenvalues and singular values: eigh, svd, schur, sylvester, expm, expm_frechet.
 
-What does not converge, or holds a nan or an infinity, gives nan.
+No convergence, a nan or an infinity in the operand gives nan.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from pycompiler.ops.shape import full_like
 
 np: Any = numpy  # its stubs leave results without a type
 
-# eigh(a, lower, compute_vectors): vectors and values, or values alone; one triangle of a is read.
+# eigh(a, lower, compute_vectors): vectors and values, or values alone, from one triangle of a.
 
 
 def _eigh_shape(a: ShapedArray, *, lower: bool, compute_vectors: bool) -> tuple[ShapedArray, ...]:
@@ -60,7 +60,7 @@ def _eigh_reference(a: Any, *, lower: bool, compute_vectors: bool) -> Any:
 def _eigh_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     both = {"lower": True, "compute_vectors": True}
     for dtype in la.each_dtype():
-        # The phase of complex vectors is open: so large that no derivative is tested.
+        # The phase of complex vectors is arbitrary, so the values are too large for a test of derivatives.
         scale = 1e5 if dtype.kind == "c" else 1
         yield Sample(((scale * la.hermitian(rng, 4, 4, dtype=dtype)).astype(dtype),), both)
     for shape in ((1, 1), (2, 3, 3)):
@@ -91,7 +91,7 @@ def _svd_shape(a: ShapedArray, *, full_matrices: bool, compute_vectors: bool, by
 
 
 def _complement(change: Value, basis: Value, other: Value, s: Value) -> Value:
-    """(1 - U U^H) A' V S^-1: what moves out of the space that U spans."""
+    """(1 - U U^H) A' V S^-1: the change out of the space that U spans."""
     moved = la.matmul(change, other)
     rest = sub.bind(moved, la.matmul(basis, la.matmul(la.adjoint(basis), moved)))
     return div.bind(rest, la.rows_of(la.as_dtype(s, get_aval(rest).dtype), get_aval(rest).shape[-2]))
@@ -152,7 +152,7 @@ def _svd_reference(a: Any, *, full_matrices: bool, compute_vectors: bool, by_qr:
 def _svd_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     reduced = {"full_matrices": False, "compute_vectors": True, "by_qr": False}
     for dtype in la.each_dtype():
-        # The phase of complex vectors is open: so large that no derivative is tested.
+        # The phase of complex vectors is arbitrary, so the values are too large for a test of derivatives.
         scale = 1e5 if dtype.kind == "c" else 1
         yield Sample(((scale * la.matrices(rng, 4, 3, dtype=dtype)).astype(dtype),), reduced)
     for shape in ((3, 3), (3, 5), (1, 1), (2, 4, 3), (0, 3), (3, 0)):
@@ -160,7 +160,7 @@ def _svd_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     yield Sample((la.matrices(rng, 3, 3),), {**reduced, "full_matrices": True})
     yield Sample((la.matrices(rng, 4, 3),), {**reduced, "by_qr": True})
     yield Sample((la.matrices(rng, 3, 5),), {**reduced, "compute_vectors": False})
-    # Of numbers so large that no derivative is tested.
+    # The values are too large for a test of derivatives.
     for shape in ((4, 3), (3, 5)):
         yield Sample((1e5 * la.matrices(rng, *shape),), {**reduced, "full_matrices": True})
 
@@ -285,7 +285,7 @@ def _expm_samples(rng: numpy.random.Generator) -> Iterable[Sample]:
     for dtype in la.each_dtype():
         for scale in (0.001, 0.05, 0.3, 1.0, 6.0):
             x = la.vectors(rng, 3, 3, dtype=dtype)
-            if scale > 1:  # it takes squarings: well-conditioned where the exponential is unitary
+            if scale > 1:  # needs squarings; a unitary exponential is well-conditioned
                 x = x - np.conj(x.T)
             yield Sample(((scale * x / np.abs(x).sum(0).max()).astype(dtype),), params)
     yield Sample((la.vectors(rng, 2, 2, 2),), params)
@@ -319,7 +319,7 @@ def _frechet_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: 
     out = expm_frechet.bind(a, e, **params)
     total: Value = e_t if is_zero(e_t) else expm_frechet.bind(a, e_t, **params)
     if not is_zero(a_t):
-        # The derivative at [[a, e], [0, a]] in the direction [[a', 0], [0, a']] has it in its corner.
+        # It is the corner of the derivative at [[a, e], [0, a]] in the direction [[a', 0], [0, a']].
         n = get_aval(a).shape[-1]
         change = _block(a_t, full_like(a_t, 0))
         second = expm_frechet.bind(_block(a, e), change, **params)

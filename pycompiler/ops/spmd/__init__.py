@@ -1,1 +1,1 @@
-"""Programs for several devices: what each runs on its part, over which axes values vary, where arrays are put."""
+"""Programs for several devices: the program of each device, the axes along which values vary, placements of arrays."""

@@ -1,7 +1,7 @@
-"""`device_put` as a primitive: the array itself, for every rule; where it is, is decided by who evaluates it.
+"""`device_put` as a primitive: the identity, for every rule. The evaluation decides the placement of the array.
 
-Evaluated eagerly it moves the array (`eager`); a compiled function runs on one device, which one that is named inside
-must be (`compile`), so that there it is a name of the same value. Part of ops; no op of the dialect.
+Eager evaluation moves the array (`eager`). A compiled function runs on one device, which must be the named one
+(`compile`), so there the primitive is the identity. The dialect has no op for it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from pycompiler.core.mesh.placement import Placement
 from pycompiler.core.tracing.primitive import Primitive, Sample, Zero
 from pycompiler.ops.rules import Dims
 
-# device_put(x, device, src): x on `device` (None: where it is); `src` is where it was, if that is known.
+# device_put(x, device, src): x on `device` (None: unchanged). `src` is the previous placement, if it is known.
 
 
 def _shape(x: ShapedArray, *, device: Placement | None, src: Placement | None) -> ShapedArray:
@@ -22,7 +22,7 @@ def _shape(x: ShapedArray, *, device: Placement | None, src: Placement | None) -
 
 
 def _source(x: Any) -> Placement | None:
-    """Where cotangents go back to."""
+    """The placement to which cotangents return."""
     return x.device if type(x) is Array else None
 
 

@@ -1,9 +1,8 @@
 """`shard_map`: a graph that every device of a mesh runs on its part of the arguments. And `sharding_constraint`.
 
-The graph is written for one device; collectives in it are over the mesh's axes. Layouts say over which axes each
-dimension of an argument or result is divided. The rules transform the graph with the axes in scope. What the linear
-half of a derivative needs stays where it was computed: one part for each device. The partitioner takes the place of
-an emission; there is no op of the dialect.
+The graph is written for one device; its collectives are over the mesh's axes. A layout states the axes that divide each
+dimension of an argument or result. The rules transform the graph with the axes in scope. Residuals of a derivative stay
+on the devices that computed them: one part for each device. The partitioner replaces emission; the dialect has no op.
 """
 
 import contextlib
@@ -40,12 +39,12 @@ Layouts = tuple[Layout, ...]
 
 
 def within(mesh: Mesh, varying: bool) -> contextlib.AbstractContextManager[None]:
-    """The axes of the mesh are in scope while a function for one device is transformed."""
+    """A context with the axes of the mesh in scope, for the transformation of a function for one device."""
     return axes.manual(mesh.shape, varying, None)
 
 
 def local_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
-    """What one device has of it."""
+    """The part of one device."""
     return shaped(local_shape(aval.shape, layout, mesh.shape), aval.dtype, aval.weak_type)
 
 
@@ -56,7 +55,7 @@ def _global_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
 
 
 def mentioned(layout: Layout) -> frozenset[str]:
-    """The axes over which an array is divided."""
+    """The axes that divide an array."""
     return frozenset([name for names in layout for name in names])
 
 
@@ -218,7 +217,7 @@ def _absent(layout: Layout, mesh: Mesh) -> tuple[str, ...]:
 
 
 def _shared(ct: Value, layout: Layout, mesh: Mesh) -> Value:
-    """The cotangent of a result of which every device along some axes has a copy: each gets its share."""
+    """The cotangent of a result with a copy on every device along some axes: each device gets its share."""
     copies = math.prod(mesh.shape[name] for name in _absent(layout, mesh))
     if copies == 1 or is_zero(ct) or not is_inexact(get_aval(ct).dtype):
         return ct
@@ -226,7 +225,7 @@ def _shared(ct: Value, layout: Layout, mesh: Mesh) -> Value:
 
 
 def _summed(graph: ClosedGraph, layouts: Sequence[Layout], mesh: Mesh) -> ClosedGraph:
-    """What all devices along the axes contribute to an argument of which each has a copy."""
+    """The sum of the contributions of all devices along the axes, for an argument with a copy on each."""
     over = tuple([_absent(layout, mesh) for layout in layouts])
 
     def run(*args: Any) -> list[Any]:
@@ -244,8 +243,8 @@ def _inserted(layout: Layout, dim: int | None, names: tuple[Any, ...] = ()) -> L
 
 
 def _spmd(mesh: Mesh, used: Iterable[Any]) -> tuple[Any, ...] | None:
-    """The axes of the mesh over which the mapped axis is divided, by `vmap(spmd_axis_name=)`; None where some of them
-    divide something else already."""
+    """The mesh axes that divide the mapped axis, by `vmap(spmd_axis_name=)`. None if some of them already divide
+    another dimension."""
     names = axes.mapping_spmd()
     if not set(names).isdisjoint(used):
         return None
@@ -266,7 +265,7 @@ def _batch(
     mapping = axes.mapping()
     names = _spmd(mesh, [name for layout in (*in_layouts, *out_layouts) for part in layout for name in part])
     if names is None or (mapping is not None and mapping.name in graph.axis_names):
-        # Residuals are divided over all axes already; members that work together are on all devices.
+        # Residuals are already divided over all axes; cooperating members are on all devices.
         names = ()
     parts = math.prod(mesh.shape[name] for name in names)
     if size % parts:
@@ -311,7 +310,7 @@ shard_map = Primitive(
 )
 
 
-# sharding_constraint(x): x, divided over devices as `sharding` says.
+# sharding_constraint(x): x, divided over devices by `sharding`.
 
 
 def _constraint_shape(x: ShapedArray, *, sharding: Any) -> ShapedArray:

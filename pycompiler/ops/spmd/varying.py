@@ -1,10 +1,10 @@
-"""Values over the axes of a mesh: which of them are equal on all devices, while a function for one is traced.
+"""Varying values: which values are equal on all devices of a mesh, while a function for one device is traced.
 
-In a function for one device of a mesh (`shard_map`) a value may differ over some of the mesh's axes. `Differing`
-follows that while the user's function is traced: an operation's operands are made to differ over the same axes, by
-`pvary`, whose transpose is the sum over these axes. So the derivative with respect to a value that is equal
-everywhere is the sum of what all devices contribute, and is equal everywhere itself. The results of loops and branches
-differ over the axes over which those operands do that they are computed from, and what chooses or ends them.
+In a function for one device of a mesh (`shard_map`) a value may vary along some of the mesh's axes. `Differing` tracks
+this while the user's function is traced. It makes the operands of an operation vary along the same axes, by `pvary`,
+whose transpose is the sum over these axes. So the derivative with respect to a value that is equal everywhere is the
+sum of the contributions of all devices, and is itself equal everywhere. The results of loops and branches vary along
+the axes of the operands that they depend on, and of the values that choose a branch or end a loop.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -39,21 +39,21 @@ _REDUCTIONS = (psum, pmax, pmin)
 
 
 class Differing(axes.VaryingTracker):
-    """Over which of a mesh's axes the values of one traced function may differ."""
+    """The mesh axes along which the values of one traced function may vary."""
 
     __slots__ = ("_fixed", "_known", "axes", "level")
 
     def __init__(self, names: Iterable[Name], level: int) -> None:
         self.axes = frozenset(names)
-        # That of the trace of the function.
+        # The level of the function's trace.
         self.level = level
         self._known: dict[Var, Names] = {}
-        # What is computed of no input: it has no derivative, in whose name it would be made to differ.
+        # Values that depend on no input. They have no derivative, so `pvary` is not needed for them.
         self._fixed: set[Var] = set()
 
     def of(self, x: Any) -> Names:
-        """The axes over which a value may differ. Of graphs inside the function nobody knows while they are traced what
-        their inputs will be: these may, over all. `typed` tells when they are bound."""
+        """The axes along which a value may vary. While an inner graph is traced, its inputs are unknown: they may vary
+        along all axes. `typed` determines this when the graph is bound."""
         while not isinstance(x, GraphTracer):
             if isinstance(x, JvpTracer):
                 x = x.primal
@@ -68,7 +68,7 @@ class Differing(axes.VaryingTracker):
         return NONE if level < self.level else self._known.get(x.variable, self.axes)
 
     def put(self, x: Any, names: Names) -> None:
-        """A tracer of a graph differs over these axes."""
+        """Make a tracer of a graph vary along these axes."""
         if isinstance(x, GraphTracer):
             self._known[x.variable] = names
 
@@ -76,7 +76,7 @@ class Differing(axes.VaryingTracker):
         self.put(x, self.of(as_))
 
     def aligned(self, x: Any, names: Names) -> Any:
-        """x, which differs over these axes at least."""
+        """x, made to vary along at least these axes."""
         missing = names - self.of(x)
         if not missing or self._is_fixed(x) or not is_inexact(get_aval(x).dtype):
             return x
@@ -111,13 +111,13 @@ class Differing(axes.VaryingTracker):
                 self._fixed.add(result.variable)
         return out
 
-    # Graphs inside.
+    # Inner graphs.
 
     def typed(
         self, graph: ClosedGraph, given: Sequence[Names], wanted: Sequence[Names] | None = None
     ) -> tuple[ClosedGraph, tuple[Names, ...]]:
-        """The graph for inputs that differ over these axes, and over which its results do: over the wanted ones at
-        least. What it was traced with, when nobody knew what its inputs would be, is dropped."""
+        """The graph for inputs that vary along these axes, and the axes along which its results vary, at least the
+        wanted ones. The casts of its first trace, made for unknown inputs, are removed."""
 
         def make() -> tuple[ClosedGraph, tuple[Names, ...]]:
             found: list[Names] = []
@@ -137,12 +137,12 @@ class Differing(axes.VaryingTracker):
 
 
 def _without_casts(equation: Equation, given: Sequence[Any]) -> Any:
-    """An equation is applied, unless it only says over which axes a value may differ."""
+    """Apply an equation, unless it only marks a value as varying."""
     return given[0] if equation.primitive is pvary else equation.primitive.bind(*given, **equation.params)
 
 
 class _Typed(NamedTuple):
-    """An operation that holds graphs: over which axes its operands are to differ, its parameters, its results."""
+    """An operation with graphs: the axes along which its operands must vary, its parameters, its results."""
 
     operands: Sequence[Names]
     params: dict[str, Any]
@@ -156,8 +156,8 @@ def _union(names: Iterable[Names]) -> Names:
 def _widest(
     names: Sequence[Names], free: Sequence[bool], results: Callable[[Sequence[Names]], Any]
 ) -> tuple[Sequence[Names], Any]:
-    """Axes of operands, of which the free ones have those of all where the results stay as they are: what is summed in
-    a derivative is summed once then, and not in each iteration or branch."""
+    """Axes of operands. A free operand gets the axes of all operands if that leaves the results unchanged. Then a sum
+    in a derivative is computed once, not in each iteration or branch."""
     found = results(names)
     every = _union(names)
     wide = [every if flag else own for own, flag in zip(names, free, strict=True)]
@@ -165,7 +165,7 @@ def _widest(
 
 
 def _steady(start: Sequence[Names], step: Callable[[Sequence[Names]], Sequence[Names]]) -> Sequence[Names]:
-    """The axes of a carry that an iteration does not add to."""
+    """The axes of a carry, extended until an iteration adds none."""
     while True:
         after = [a | b for a, b in zip(start, step(start), strict=True)]
         if after == list(start):
@@ -191,7 +191,7 @@ def _scan(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _T
 
 
 def _while(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
-    """Where devices may stop at different times, everything that is carried may differ."""
+    """If devices may stop at different times, every carry may vary."""
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     first = params["cond_nconsts"]
     last = first + params["body_nconsts"]
@@ -213,7 +213,7 @@ def _while(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _
 
 
 def _cond(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
-    """Where devices may choose different branches, all may differ."""
+    """If devices may choose different branches, all results may vary."""
     branches: tuple[ClosedGraph, ...] = params["branches"]
     index = tracker.of(args[0])
 
@@ -227,13 +227,13 @@ def _cond(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _T
 
 
 def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
-    """A function with rules of its own, which see operands that differ alike."""
+    """A function with its own rules. They need operands that vary along the same axes."""
     names = [_union(map(tracker.of, args))] * len(args)
     graph, outs = tracker.typed(params["graph"], names)
     return _Typed(names, {**params, "graph": graph}, outs)
 
 
-# What is computed is `graph` in these.
+# The parameter `graph` of these primitives computes the results.
 _CALLS = (call, checkpoint, custom_jvp_call, custom_vjp_call, custom_linear_solve, custom_root)
 
 HOLDERS: dict[Primitive, Callable[[Differing, Sequence[Any], dict[str, Any]], _Typed]] = {

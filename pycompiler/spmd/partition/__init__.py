@@ -1,8 +1,7 @@
 """From a graph of whole arrays to the graph that each device of a mesh runs on its part.
 
-`layouts` moves values from one layout to another, `rules` says for each family of operations what becomes of the
-layouts of its operands, `interpreter` walks the graph. After core and ops; `execution` has what comes out compiled
-and run.
+`layouts` moves values from one layout to another, `rules` has a partitioning rule for each family of operations,
+`interpreter` walks the graph. Imports core and ops; `execution` compiles and runs the resulting graph.
 """
 
 from pycompiler.spmd.partition.interpreter import Partitioned, mesh_of, partition

@@ -1,8 +1,8 @@
-"""What becomes of the layouts of the operands of gather and scatter.
+"""Partitioning rules of gather and scatter.
 
-After `rule`, beside `rules`; `table` has them all. Dimensions of the array that a window takes whole stay divided, and
-so do those that array and indices have in common, and, of gather, all of the indices. A dimension along which
-positions are data is whole: they may be anywhere.
+Imports `rule`; `table` joins all rules. Dimensions of the array that a window takes whole stay divided. So do the
+common dimensions of array and indices and, in a gather, all dimensions of the indices. A dimension with positions that
+are data is whole: the positions may be anywhere in it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def _gather(context: Context, equation: Equation, parts: Sequence[Part]) -> Resu
 
 
 def _scatter(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
-    """What is written must be known wherever the array is: of the updates, what windows and batches have in common with
-    the array stays divided."""
+    """Every device with a part of the array must know the updates. Only the dimensions of the updates that windows and
+    batches share with the array stay divided."""
     params, shape, update = equation.params, *map(shape_of, equation.inputs[:2])
     x, updates, *indices = parts
     of_indices = joined([part.layout for part in indices])
@@ -69,7 +69,7 @@ def _scatter(context: Context, equation: Equation, parts: Sequence[Part]) -> Res
 
 
 def _windows_among(dims: Sequence[int], of_windows: Sequence[Names], places: Sequence[Names]) -> Layout:
-    """The layout of windows at places: `dims` are those of the windows, the others those of the places."""
+    """The layout of windows at positions. `dims` are the dimensions of the windows, the others are positions."""
     found = dict(zip(dims, of_windows, strict=True))
     others = iter(places)
     return tuple([found[dim] if dim in found else next(others) for dim in range(len(of_windows) + len(places))])

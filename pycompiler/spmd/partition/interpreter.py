@@ -1,7 +1,7 @@
-"""The interpreter: a graph of whole arrays, evaluated on one device's parts of them while that is recorded.
+"""The partitioner: it evaluates a graph of whole arrays on one device's parts, and records the result.
 
-What is gathered, cut or summed between devices becomes collectives over the mesh's axes. The graphs of loops and
-branches are partitioned with the layouts that they come to; those of calls become part of the graph.
+Gathering, cutting and summing between devices become collectives over the mesh's axes. The graphs of loops and branches
+are partitioned with the layouts on which their carries and results settle. The graphs of calls are inlined.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ from pycompiler.spmd.partition.table import RULES
 
 @dataclass(frozen=True)
 class Partitioned:
-    """What each device runs: its graph, and the layouts of the results."""
+    """The program of each device: its graph, and the layouts of the results."""
 
     graph: ClosedGraph
     out_layouts: tuple[Layout, ...]
 
 
 def partition(closed: ClosedGraph, mesh: Mesh, in_layouts: tuple[Layout, ...]) -> Partitioned:
-    """The graph for one device of a mesh, whose inputs are divided so; kept with the graph.
+    """The graph for one device of a mesh, with inputs in these layouts. The whole graph keeps it.
 
-    Raises ValueError when a part of it is about other devices.
+    Raises ValueError when a part of the graph refers to other devices.
     """
 
     def make() -> Partitioned:
@@ -77,7 +77,7 @@ def partition(closed: ClosedGraph, mesh: Mesh, in_layouts: tuple[Layout, ...]) -
 
 
 def mesh_of(closed: ClosedGraph) -> Mesh | None:
-    """The mesh that a graph is about; None when it is about none. The first, where there are several."""
+    """The mesh that a graph refers to; None if it refers to none. If it refers to several, the first."""
     return closed.derive("mesh", lambda: _mesh_of(closed))
 
 
@@ -102,13 +102,13 @@ class _Partitioner:
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
         self.sizes = mesh.shape
-        # Which equation is partitioned, what was told of gathering, and whether a layout is only tried.
+        # The current equation, the emitted remarks on gathering, and whether a layout is only tried.
         self.equation: Equation | None = None
         self.told: set[tuple[object, ...]] = set()
         self.is_trying = False
 
     def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
-        """The parts of a graph's results. What is recorded has the places of the graph's own equations."""
+        """The parts of a graph's results. Recorded equations have the places of the graph's own equations."""
         graph = closed.graph
         values: dict[Atom, Part] = dict(zip(graph.inputs, parts, strict=True))
         for var, const in zip(graph.constvars, closed.consts, strict=True):
@@ -141,13 +141,13 @@ class _Partitioner:
         return self._everywhere(primitive, equation.params, parts)
 
     def _everywhere(self, primitive: Primitive, params: dict[str, Any], parts: Sequence[Part]) -> list[Part]:
-        """The operands gathered: every device computes everything."""
+        """The operation on gathered operands: every device computes everything."""
         out = primitive.bind(*[self.moved(part, whole(len(part.layout))) for part in parts], **params)
         outs = out if primitive.multiple_results else (out,)
         return [Part(x, whole(len(x.shape))) for x in outs]
 
     def moved(self, part: Part, layout: Layout) -> Any:
-        """The value in another layout, that of an operand; what has to be gathered for it is a remark."""
+        """The value in another layout, for an operand. If it must be gathered, a remark says so."""
         if part.layout == layout:
             return part.value
         if not self.is_trying:
@@ -155,7 +155,7 @@ class _Partitioner:
         return moved(part, layout, self.sizes)
 
     def asked(self, part: Part, layout: Layout) -> Any:
-        """The value in a layout that the program asks for."""
+        """The value in a layout that the program requests."""
         return part.value if part.layout == layout else moved(part, layout, self.sizes)
 
     def _tell_of_gathering(self, part: Part, layout: Layout) -> None:
@@ -172,23 +172,23 @@ class _Partitioner:
         dims = " and ".join([f"dimension {dim} over {', '.join(map(repr, over))}" for dim, over in names.items()])
         remarks.tell("gathered-operand", f"{primitive}: {shown}, divided along {dims}, is gathered", source)
 
-    # Graphs inside.
+    # Inner graphs.
 
     def inlined(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """The equations of a call."""
         return self.interpret(equation.params["graph"], parts)
 
     def same(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """A name of a value."""
+        """An identity: the operand's part."""
         return list(parts)
 
     def marked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """A mark at a value."""
+        """A marker on a value."""
         equation.primitive.bind(*[part.value for part in parts], **equation.params)
         return []
 
     def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """A value, whatever guards its cotangent."""
+        """The guarded value: the mask concerns only its cotangent."""
         return [parts[1]]
 
     def of_members(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
@@ -198,7 +198,7 @@ class _Partitioner:
     def _body(
         self, closed: ClosedGraph, layouts: Sequence[Layout], wanted: Sequence[Layout] | None = None
     ) -> tuple[ClosedGraph, list[Layout]]:
-        """The graph for one device of a loop's or branch's, its first results in the layouts that are wanted."""
+        """The graph for one device of a loop or branch. Its first results have the wanted layouts."""
         found: list[Layout] = []
 
         def run(*values: Any) -> list[Any]:
@@ -217,7 +217,7 @@ class _Partitioner:
     def _concerns(self, equation: Equation, parts: Sequence[Part]) -> bool:
         if not all(map(_is_whole, parts)):
             return True
-        # What calls Python inside is to be told apart from what every device does.
+        # Graphs with callbacks run specially, because only one device may call Python.
         return any(mesh_of(inner) is not None or inner.effects for inner in equation.graphs)
 
     def _steady(self, start: list[Layout], step: Callable[[list[Layout]], list[Layout]]) -> list[Layout]:
@@ -231,7 +231,7 @@ class _Partitioner:
 
     @contextlib.contextmanager
     def _trying(self) -> Generator[None]:
-        """While layouts are tried: nothing is told of what they would gather."""
+        """A context for trying layouts: it emits no remarks on gathering."""
         equation, before, self.is_trying = self.equation, self.is_trying, True
         try:
             yield
@@ -239,7 +239,7 @@ class _Partitioner:
             self.equation, self.is_trying = equation, before
 
     def scan(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """A loop whose carry keeps one layout; what is sliced is whole along its first dimension."""
+        """A loop whose carry keeps one layout. Sliced arrays are whole along their first dimension."""
         params = equation.params
         if not self._concerns(equation, parts):
             return self._everywhere(equation.primitive, params, parts)
@@ -260,7 +260,7 @@ class _Partitioner:
         return list(map(Part, results, layouts))
 
     def while_loop(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """A loop whose carry keeps one layout; all devices take as many steps."""
+        """A loop whose carry keeps one layout. All devices run the same number of iterations."""
         params = equation.params
         if not self._concerns(equation, parts):
             return self._everywhere(equation.primitive, params, parts)
@@ -279,7 +279,7 @@ class _Partitioner:
         return list(map(Part, results, carry))
 
     def branches(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """Branches whose results are divided as all of them divide them."""
+        """Branches. A dimension of the results is divided if all branches divide it."""
         if not self._concerns(equation, parts):
             return self._everywhere(equation.primitive, equation.params, parts)
         graphs: tuple[ClosedGraph, ...] = equation.params["branches"]
@@ -292,7 +292,7 @@ class _Partitioner:
         return list(map(Part, results, wanted))
 
     def once(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """What calls Python does so on the first device, with whole arrays; the others get its results."""
+        """A callback runs on the first device, with whole arrays. The other devices get its results."""
         primitive, params = equation.primitive, equation.params
         if params.get("partitioned"):
             return list(map(Part, primitive.bind(*[part.value for part in parts], **params), ()))
@@ -306,7 +306,7 @@ class _Partitioner:
         found = cond.bind(number, *values, branches=(here, elsewhere))
         return [Part(pbroadcast.bind(x, axis_name=names, source=0), whole(len(x.shape))) for x in found]
 
-    # What is about the mesh itself.
+    # Operations that refer to the mesh itself.
 
     def manual(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """The function for one device, on operands in its layouts."""
@@ -323,7 +323,7 @@ class _Partitioner:
         return [Part(x, _renamed(to, rename)) for x, to in zip(outs, params["out_layouts"], strict=True)]
 
     def constraint(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-        """A value in the layout that the program asks for."""
+        """A value in the layout that the program requests."""
         (part,), sharding = parts, equation.params["sharding"]
         layout = self.layout_of(sharding, equation.inputs[0].aval.shape)
         if isinstance(sharding, NamedSharding):
@@ -333,19 +333,19 @@ class _Partitioner:
         return [Part(self.asked(part, layout), layout)]
 
     def layout_of(self, sharding: Sharding, shape: Sequence[int]) -> Layout:
-        """The layout that a sharding asks for, over this mesh."""
+        """The layout of a sharding, over this mesh."""
         if not isinstance(sharding, NamedSharding):
             return whole(len(shape))
         return _renamed(sharding.layout(shape), self._names(sharding.mesh, "with_sharding_constraint"))
 
     def _names(self, other: Mesh, function: str) -> dict[str, str]:
-        """What the axes of another mesh of the same devices are called in this one."""
+        """The names in this mesh of the axes of another mesh with the same devices."""
         if other == self.mesh:
             return {}
         if other.device_list == self.mesh.device_list and other.axis_sizes == self.mesh.axis_sizes:
             return dict(zip(other.axis_names, self.mesh.axis_names, strict=True))
         raise ValueError(
-            f"{function}: it is over {other} of {list(other.device_list)}, but what it is computed with is on "
+            f"{function}: it is over {other} of {list(other.device_list)}, but its operands are on "
             f"{self.mesh} of {list(self.mesh.device_list)}. What to do: put everything on one mesh, by device_put"
         )
 
@@ -355,7 +355,7 @@ def _renamed(layout: Layout, names: dict[str, str]) -> Layout:
 
 
 def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
-    """The graph with its collectives over axes of other names."""
+    """The graph with its collectives over renamed axes."""
 
     def value_of(equation: Equation, key: str, value: Any) -> Any:
         if equation.primitive.axis_names is not None and key in ("axes", "axis_name"):
@@ -377,7 +377,7 @@ def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
     return closed.derive(("renamed", tuple(names.items())), make)
 
 
-# What is more than an operation: graphs, effects, the mesh itself.
+# Primitives with graphs, with effects, or about the mesh itself.
 FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[Part]]] = {
     call: _Partitioner.inlined,
     custom_jvp_call: _Partitioner.inlined,

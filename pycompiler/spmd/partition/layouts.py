@@ -1,4 +1,4 @@
-"""Values of one device and the layout that they are a part of; moving a value from one layout to another."""
+"""One device's parts of arrays, with their layouts, and moving a value from one layout to another."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Sizes = Mapping[str, int]
 
 
 class Part(NamedTuple):
-    """One device's part of an array: the value, and over which axes each dimension is divided."""
+    """One device's part of an array: the value, and the axes that divide each dimension."""
 
     value: Any
     layout: Layout
 
 
 def whole(ndim: int) -> Layout:
-    """Of an array of which each device has all."""
+    """The layout of an array that every device holds whole."""
     return ((),) * ndim
 
 
 def parts_of(names: Iterable[str], sizes: Sizes) -> int:
-    """In how many parts these axes divide a dimension."""
+    """The number of parts into which these axes divide a dimension."""
     return math.prod(sizes[name] for name in names)
 
 
@@ -42,7 +42,7 @@ def global_shape(part: Part, sizes: Sizes) -> tuple[int, ...]:
 
 
 def moved(part: Part, layout: Layout, sizes: Sizes) -> Any:
-    """The device's part in another layout: what is divided otherwise is gathered, then cut."""
+    """The device's part in another layout. Dimensions that are divided differently are gathered, then cut."""
     value, now = part
     kept: list[tuple[str, ...]] = []
     for dim, (old, new) in enumerate(zip(now, layout, strict=True)):
@@ -64,7 +64,7 @@ def moved(part: Part, layout: Layout, sizes: Sizes) -> Any:
 
 
 def gathered_axes(now: Layout, layout: Layout) -> dict[int, tuple[str, ...]]:
-    """The dimensions that `moved` gathers, and over which axes."""
+    """The dimensions that `moved` gathers, with the axes."""
     found: dict[int, tuple[str, ...]] = {}
     for dim, (old, new) in enumerate(zip(now, layout, strict=True)):
         same = _in_common(old, new)
@@ -74,7 +74,7 @@ def gathered_axes(now: Layout, layout: Layout) -> dict[int, tuple[str, ...]]:
 
 
 def _in_common(old: tuple[str, ...], new: tuple[str, ...]) -> int:
-    """How many axes they begin with alike."""
+    """The length of their common prefix."""
     count = 0
     while count < min(len(old), len(new)) and old[count] == new[count]:
         count += 1
@@ -82,7 +82,7 @@ def _in_common(old: tuple[str, ...], new: tuple[str, ...]) -> int:
 
 
 def gathered(value: Any, dim: int, names: tuple[str, ...], sizes: Sizes) -> Any:
-    """The parts along some axes one after the other."""
+    """The parts along some axes, concatenated."""
     return all_gather.bind(
         value,
         all_gather_dimension=dim,
@@ -94,7 +94,7 @@ def gathered(value: Any, dim: int, names: tuple[str, ...], sizes: Sizes) -> Any:
 
 
 def stacked(value: Any, names: tuple[str, ...], sizes: Sizes) -> Any:
-    """What the devices along some axes have, one after the other along a new first dimension."""
+    """The values of the devices along some axes, stacked along a new first dimension."""
     return all_gather.bind(
         value,
         all_gather_dimension=0,
@@ -106,11 +106,11 @@ def stacked(value: Any, names: tuple[str, ...], sizes: Sizes) -> Any:
 
 
 def joined(layouts: Sequence[Layout]) -> Layout:
-    """A layout for operands that are to be divided in the same way: each dimension as the first operand that divides
-    it, unless an axis would be there twice."""
+    """A common layout for operands. Each dimension is divided as in the first operand that divides it, unless an axis
+    would occur twice."""
     found: list[tuple[str, ...]] = []
     used: set[str] = set()
-    # An operand that is divided more than the others is the dearest to move.
+    # The operand that is divided most is the most expensive to move, so it comes first.
     order = sorted(layouts, key=lambda layout: -sum(map(len, layout)))
     for dims in zip(*order, strict=True):
         names = next((names for names in dims if names and not used.intersection(names)), ())
@@ -120,5 +120,5 @@ def joined(layouts: Sequence[Layout]) -> Layout:
 
 
 def common(layouts: Sequence[Layout]) -> Layout:
-    """The layout that divides a dimension only as all of them do."""
+    """The layout that divides a dimension only if all divide it equally."""
     return tuple([dims[0] if len(set(dims)) == 1 else () for dims in zip(*layouts, strict=True)])

@@ -1,7 +1,7 @@
-"""What a rule of a family of operations is, and what rules are written with. Before `rules`, `indexed`, `windowed` and
-`stacked`, which have them; `table` joins them.
+"""The type of a partitioning rule of a family of operations, and helpers for rules. `rules`, `indexed`, `windowed` and
+`stacks`, which define rules, import this module; `table` joins them.
 
-A rule gets the partitioner, the equation and the operands' parts, and gives the parts of the results. Where it gives
+A rule gets the partitioner, the equation and the operands' parts, and returns the parts of the results. If it returns
 None, the operands are gathered, and every device computes everything.
 """
 
@@ -20,19 +20,19 @@ Names = tuple[str, ...]
 
 
 class Context(Protocol):
-    """What rules need of the partitioner."""
+    """The part of the partitioner that rules use."""
 
     @property
     def sizes(self) -> Sizes:
-        """Of the mesh's axes."""
+        """The sizes of the mesh's axes."""
         ...
 
     def moved(self, part: Part, layout: Layout) -> Any:
-        """The value in another layout; what has to be gathered for it is told of."""
+        """The value in another layout. If it must be gathered, a remark says so."""
         ...
 
     def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
-        """The results of a graph whose inputs are these parts."""
+        """The results of a graph with these parts as inputs."""
         ...
 
 
@@ -45,7 +45,7 @@ def shape_of(atom: Any) -> tuple[int, ...]:
 
 
 def bound(equation: Equation, values: Sequence[Any], layouts: Sequence[Layout], **params: Any) -> list[Part]:
-    """The operation on local values, its results in these layouts."""
+    """The operation on local values, with its results in these layouts."""
     out = equation.primitive.bind(*values, **{**equation.params, **params})
     outs = out if equation.primitive.multiple_results else (out,)
     return [Part(x, layout) for x, layout in zip(outs, layouts, strict=True)]
@@ -62,13 +62,13 @@ def local(shape: Sequence[int], layout: Layout, sizes: Sizes) -> tuple[int, ...]
 
 
 class Axes:
-    """The axes that divide a dimension of the result already: none divides two."""
+    """The axes that already divide a dimension of the result. No axis may divide two dimensions."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
 
     def free(self, *candidates: Names) -> Names:
-        """The first of these that can be had."""
+        """The first candidate whose axes are all free."""
         found = next((names for names in candidates if names and not self.used.intersection(names)), ())
         self.used.update(found)
         return found

@@ -1,6 +1,6 @@
-"""What becomes of the layouts of the operands of elementwise operations, reductions, products and movement.
+"""Partitioning rules of elementwise operations, reductions, matmuls and movement.
 
-After `rule`, which says what a rule is; `table` has them all.
+Imports `rule`, which defines the type of a rule; `table` joins all rules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, 
 
 
 def pointwise(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
-    """Operands, but for scalars, are divided alike, and so are the results."""
+    """Operands, except scalars, and results have one layout."""
     shape = shape_of(equation.outputs[0])
     full = [shape_of(atom) == shape for atom in equation.inputs]
     if not all(same or shape_of(atom) == () for same, atom in zip(full, equation.inputs, strict=True)):
@@ -37,7 +37,7 @@ def pointwise(context: Context, equation: Equation, parts: Sequence[Part]) -> Re
 
 
 def along(dims_of: Callable[[dict[str, Any]], Sequence[int]]) -> Rule:
-    """All operands of one shape, which is that of the results; some dimensions must be whole."""
+    """Operands and results have one shape. The given dimensions must be whole."""
 
     def rule(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
         shape = shape_of(equation.outputs[0])
@@ -62,7 +62,7 @@ def _broadcast(context: Context, equation: Equation, parts: Sequence[Part]) -> R
 
 
 def _reshape(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
-    """In a group of dimensions that are merged or split, the first may stay divided."""
+    """In a group of merged or split dimensions, the first one may stay divided."""
     (part,) = parts
     old, new = shape_of(equation.inputs[0]), tuple(equation.params["new_sizes"])
     kept: list[tuple[str, ...]] = [()] * len(old)
@@ -79,7 +79,7 @@ def _reshape(context: Context, equation: Equation, parts: Sequence[Part]) -> Res
             else:
                 j += 1
                 size_j *= new[j]
-        # Dimensions of one element are no part of what is divided.
+        # Dimensions of one element do not count for the division.
         first_i = next((d for d in range(start_i, i + 1) if old[d] != 1), start_i)
         first_j = next((d for d in range(start_j, j + 1) if new[d] != 1), start_j)
         names = part.layout[first_i]
@@ -97,8 +97,8 @@ def _transpose(context: Context, equation: Equation, parts: Sequence[Part]) -> R
 
 
 def _reduction(over: Primitive | None) -> Rule:
-    """Locally, then over the axes that divided the dimensions that go: by a collective, or, where there is none for the
-    operation or the dtype, of what each device has come to."""
+    """Reduces locally, then over the axes that divided the reduced dimensions: by a collective, or, if the operation or
+    the dtype has none, by gathering the local results."""
 
     def rule(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
         (part,), axes = parts, equation.params["axes"]
@@ -115,7 +115,7 @@ def _reduction(over: Primitive | None) -> Rule:
 
 
 def _position(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
-    """argmax and argmin, of whole dimensions."""
+    """argmax and argmin, along whole dimensions."""
     (part,) = parts
     axis = equation.params["axis"]
     value = context.moved(part, without(part.layout, (axis,)))
@@ -123,7 +123,7 @@ def _position(context: Context, equation: Equation, parts: Sequence[Part]) -> Re
 
 
 def _contraction(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
-    """Batch and free dimensions stay divided; what is divided along the contracted ones gives parts of a sum."""
+    """Batch and free dimensions stay divided. Divided contracted dimensions give parts of a sum."""
     params, axes = equation.params, Axes()
     left, right = list(parts[0].layout), list(parts[1].layout)
 
@@ -196,7 +196,7 @@ def _pad(context: Context, equation: Equation, parts: Sequence[Part]) -> Results
 
 
 def _each(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
-    """Every result is an operand."""
+    """Every result is like an operand."""
     return bound(equation, [part.value for part in parts], [part.layout for part in parts])
 
 

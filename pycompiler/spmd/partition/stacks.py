@@ -1,7 +1,7 @@
-"""What becomes of the layouts of the operands of what is computed of each matrix, or vector, of a stack by itself: the
-decompositions, Fourier transforms, the greatest elements.
+"""Partitioning rules of operations on each matrix, or vector, of a stack: decompositions, Fourier transforms, the
+largest elements.
 
-After `rule`, beside `rules`; `table` has them all. The dimensions of the stack stay divided, the others are whole.
+Imports `rule`; `table` joins all rules. The dimensions of the stack stay divided, the others are whole.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pycompiler.spmd.partition.rule import Context, Results, Rule, bound, shape_
 
 
 def _of_each(own: Callable[[dict[str, Any]], int]) -> Rule:
-    """Leading dimensions are those of the stack, of all operands and results; of the first operand, the last ones are
-    each element's own: as many as `own` says."""
+    """The leading dimensions of all operands and results are those of the stack. The last `own` dimensions of the first
+    operand belong to each element."""
 
     def rule(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
         lead = len(shape_of(equation.inputs[0])) - own(equation.params)
@@ -38,7 +38,7 @@ def _top_k(context: Context, equation: Equation, parts: Sequence[Part]) -> Resul
     return bound(equation, [context.moved(part, layout)], [layout, layout])
 
 
-# Of vectors.
+# Operations on vectors.
 _ONE = (factorizations.lu_pivots_to_permutation, factorizations.tridiagonal_solve)
 _FAMILIES = (factorizations, orthogonal, spectral, eigenvalues)
 

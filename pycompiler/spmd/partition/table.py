@@ -1,8 +1,8 @@
-"""The rules of all operations, and the word of those that have none. After the families' files; the interpreter asks
-here.
+"""The rules of all operations, and the reasons of the operations without a rule. Imports the families' files; the
+interpreter reads this table.
 
-Every primitive of `ops` has a rule, or a form of the interpreter, or stands in WITHOUT_RULE with the reason:
-tests/python/spmd/test_sharding_rules.py holds it to that.
+Every primitive of `ops` has a rule, a form of the interpreter, or an entry in WITHOUT_RULE with the reason.
+tests/python/spmd/test_sharding_rules.py checks this.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pycompiler.spmd.partition.rule import Rule
 
 RULES: dict[Primitive, Rule] = rules.TABLE | indexed.TABLE | windowed.TABLE | stacks.TABLE
 
-# What every device computes all of; operands that are divided are gathered for it.
+# Operations that every device computes whole. Divided operands are gathered for them.
 WITHOUT_RULE: dict[Primitive, str] = {
     dim_as_value: "has no operands",
     iota: "has no operands",

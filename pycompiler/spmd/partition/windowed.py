@@ -1,8 +1,8 @@
-"""What becomes of the layouts of the operands of reductions over windows and of convolutions.
+"""Partitioning rules of reductions over windows and of convolutions.
 
-After `rule`, beside `rules`; `table` has them all. A dimension along which each window is one element stays divided;
-the others are whole. Of a convolution, the batch stays divided and so do the output features; what is divided along the
-input features gives parts of a sum; groups are divided among the devices.
+Imports `rule`; `table` joins all rules. A dimension stays divided if each window has one element along it; other
+dimensions are gathered. In a convolution, the batch and the output features stay divided. Input features that are
+divided give parts of a sum. Groups are divided among the devices.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _convolution(context: Context, equation: Equation, parts: Sequence[Part]) ->
     axes = Axes()
     summed: Names = ()
     groups = {count: params[count] for count in ("feature_group_count", "batch_group_count")}
-    # Of groups, each device may have some, of both operands.
+    # Each device may have some of the groups, of both operands.
     for count, of_groups in (("feature_group_count", of_features), ("batch_group_count", of_batch)):
         names = parts[0].layout[of_groups] or parts[1].layout[of_kernels]
         if params[count] > 1 and params[count] % parts_of(names, context.sizes) == 0:

@@ -62,7 +62,7 @@ FIXED = {
 @pytest.mark.parametrize("name", FIXED)
 def test_what_needs_an_int_says_so(name):
     function, *shapes = FIXED[name]
-    with pytest.raises(InconclusiveDimensionError, match=rf"{name}: what it does depends on the size n"):
+    with pytest.raises(InconclusiveDimensionError, match=rf"{name}: the result depends on the value of the size n"):
         pc.eval_shape(function, *arguments(shapes))
 
 
