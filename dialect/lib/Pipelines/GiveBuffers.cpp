@@ -1,6 +1,6 @@
-// array-give-buffers: the passes of buildLinalgToBuffersPipeline, tried first with the carry of loops updated in place,
-// then, where bufferization finds no order for that, with the carry copied. lib/Target does the same with pass managers
-// that it keeps.
+// array-give-buffers runs the passes of buildLinalgToBuffersPipeline. It first updates carries of loops in place. If
+// bufferization finds no order for that, it copies the carries. lib/Target does the same with pass managers that it
+// keeps.
 #include "array/Analysis/GivenUp.h"
 #include "array/Pipelines/Entries.h"
 

@@ -109,7 +109,7 @@ def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of
 def Array_BranchTensor : Type<0DTensorOf<[I32]>.predicate, "scalar tensor of i32", "::mlir::RankedTensorType">;
 def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType]>;
 
-// Of ops that take any number of operands, of which the last are sizes.
+// For ops with a variable number of operands, the last of which are sizes.
 def Array_TensorOrSize : AnyTypeOf<[Array_Tensor, Index], Array_Tensor.summary>;
 def Array_StartOrSize : AnyTypeOf<[Array_StartTensor, Index], Array_StartTensor.summary>;
 def Array_ValueOrSize : AnyTypeOf<[Array_Tensor, Array_TokenType, Index], Array_Value.summary>;
