@@ -78,7 +78,7 @@ Term expandAtan(Term x) {
   return copysign(select(isSteep, angleFrom(0.5, angle), angle), x);
 }
 
-// The angle in the octant where the quotient is at most 1, then moved.
+// The angle in the octant with a quotient of at most 1, then moved to its octant.
 Term expandAtan2(Term y, Term x) {
   Term absX = abs(x), absY = abs(y);
   Term isSteep = absY > absX;
