@@ -1,6 +1,6 @@
-// array-check-calls: refuses what inlining all calls would make without an end, or of a size that can't be compiled: a
-// function that calls itself, and functions on top of each other that each call the one below several times. Before the
-// inliner, which follows such calls for as long as there are any.
+// array-check-calls: refuses modules in which inlining all calls would not end, or would make too many operations: a
+// function that calls itself, or a tower of functions that each call the one below several times. Runs before the
+// inliner, which has no limit.
 #include "array/Entry/CheckCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -71,7 +71,7 @@ struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
   }
 
   DenseMap<Operation *, uint64_t> sizes;
-  DenseSet<Operation *> open; // whose callees are looked at
+  DenseSet<Operation *> open; // functions whose callees are being visited
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// array-check-input: a module that comes from elsewhere is checked before it runs. What only its run can know becomes
-// calls of the runtime's `check` (Guards.h); array-guard-sizes goes on with that, when sizes are resolved.
+// array-check-input: checks a module from a file before it runs. Conditions on run-time values become calls of the
+// runtime's `check` (Guards.h). array-guard-sizes adds further checks after sizes are resolved.
 #include "Analysis/IndexRanges.h"
 #include "Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -26,13 +26,13 @@ namespace {
 
 //===--- What may be there at all ---------------------------------------------------------------------------------===//
 
-/// Dialects whose operations name no memory by address.
+/// Dialects whose operations do not access memory by address.
 bool isTaken(StringRef dialect) {
   return llvm::is_contained({"builtin", "func", "array", "arith", "math", "complex", "tensor", "linalg", "scf", "cf"},
                             dialect);
 }
 
-/// Routines that look at all that they are given before they use it.
+/// Routines that check all their operands before they use them.
 bool checksItsOperands(RuntimeCallOp call) {
   ArrayRef<int64_t> given = call.getParams();
   if (call.getName() == "check")
@@ -95,7 +95,7 @@ LogicalResult checkOperation(Operation *op) {
   return success();
 }
 
-/// Code rests on what is said of symbols.
+/// Checks the declared bounds of symbols, because code relies on them.
 LogicalResult checkSymbols(func::FuncOp function) {
   auto all = function->getAttr(kSymbolsAttr);
   auto symbols = dyn_cast_or_null<ArrayAttr>(all);
@@ -130,8 +130,8 @@ LogicalResult checkArguments(func::FuncOp function) {
 
 //===--- Maps ----------------------------------------------------------------------------------------------------===//
 
-/// What MLIR's verifier looks at is the first and the last index, which of a remainder are not the least and the
-/// greatest. Dynamic sizes are those of array-guard-sizes.
+/// MLIR's verifier checks only the first and the last index. For a remainder, these are not the minimum and the
+/// maximum. array-guard-sizes handles dynamic sizes.
 LogicalResult checkMaps(linalg::LinalgOp op) {
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   if (llvm::any_of(extents, ShapedType::isDynamic) || llvm::is_contained(extents, 0))
@@ -151,7 +151,7 @@ LogicalResult checkMaps(linalg::LinalgOp op) {
   return success();
 }
 
-/// Whether it stands in the body of an operation on tensors, which can't leave the run.
+/// Whether the operation is in the body of an operation on tensors, which cannot end the run.
 bool isInBody(Operation *op) { return op->getParentOfType<linalg::LinalgOp>() != nullptr; }
 
 //===--- Guards ---------------------------------------------------------------------------------------------------===//
@@ -178,7 +178,7 @@ LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op, Value whole, int64_t
   return success();
 }
 
-/// Of integers, whose division by 0 ends the process: by another number, where that is the divisor.
+/// Division of integers by 0 ends the process. If the divisor is 0, another number replaces it.
 void defineDivision(Operation *op) {
   Value divided = op->getOperand(0), divisor = op->getOperand(1);
   Type type = divisor.getType();
@@ -239,7 +239,7 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
       return failed(checkMaps(linalg)) ? failure() : guardBody(linalg);
     if (isDivision(op))
       defineDivision(op);
-    if (isInBody(op)) // of which guardBody has all
+    if (isInBody(op)) // guardBody handles these
       return success();
     if (auto extract = dyn_cast<tensor::ExtractOp>(op))
       return guardIndices(op, extract.getTensor(), 0, extract.getIndices());
