@@ -17,13 +17,13 @@ using mlir::array::CollectRemarks;
 using mlir::array::CompileOptions;
 
 namespace {
-/// With what the passes gave up, in order, each once.
+/// With the remarks of the passes, in order, each once.
 struct CompiledObject : mlir::array::CompiledObject {
   std::vector<mlir::array::GivenUp> givenUp;
 };
 } // namespace
 
-/// Compiles, and listens to what passes give up.
+/// Compiles, and collects the remarks of passes.
 template <typename Compile> static mlir::FailureOr<CompiledObject> listening(mlir::ModuleOp op, Compile compile) {
   CompiledObject result;
   CollectRemarks remarks(op.getContext(), result.givenUp);

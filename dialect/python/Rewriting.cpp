@@ -12,12 +12,12 @@ namespace {
 /// Patterns that undo each other never end.
 constexpr int64_t kMostRewrites = 1 << 20;
 
-/// What a pattern changes the module with: it inserts before the operation that was matched.
+/// The rewriter of a pattern: it inserts before the matched operation.
 struct PyRewriter {
   PyOperation root;
 };
 
-/// What one run of the driver and its patterns share.
+/// Shared state of one run of the driver and its patterns.
 struct Run {
   std::shared_ptr<Tree> tree;
   std::optional<nb::python_error> error;
@@ -46,11 +46,11 @@ struct PythonPattern : mlir::RewritePattern {
     return mlir::success(tree.changes != before);
   }
 
-  nb::handle function; ///< The list that was given keeps it.
+  nb::handle function; ///< The list of patterns keeps it alive.
   Run &run;
 };
 
-/// Notes what the driver itself erases.
+/// Records operations that the driver itself erases.
 struct Eraser : mlir::RewriterBase::Listener {
   explicit Eraser(Tree &tree) : tree(tree) {}
   void notifyOperationErased(mlir::Operation *op) override { tree.markErased(op); }
@@ -90,7 +90,7 @@ bool applyGreedily(const PyOperation &operation, nb::list patterns) {
   return changed;
 }
 
-/// The values that stand for an operation's results: those of a sequence, or the results of an operation.
+/// The values that replace an operation's results: those of a sequence, or the results of an operation.
 llvm::SmallVector<mlir::Value> replacements(const PyOperation &replaced, nb::handle given) {
   llvm::SmallVector<mlir::Value> values;
   if (nb::isinstance<PyOperation>(given)) {

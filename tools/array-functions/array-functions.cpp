@@ -1,6 +1,6 @@
-// array-functions: compiles the shared functions that products call, for levels of the instruction set, so that a
-// program with a product compiles what is its own. Run by the build, whose results are linked into _compiler: one file
-// with the objects, one with a row for each.
+// array-functions: compiles the shared functions of matmuls, for levels of the instruction set, so that a program with
+// a matmul compiles only its own code. The build runs it and links the results into _compiler: one file with the
+// objects, one with a row for each.
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/BuiltFunctions.h"
 

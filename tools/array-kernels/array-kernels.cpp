@@ -1,6 +1,6 @@
-// array-kernels: compiles the common elementwise operators for float32 and int32, for blocks of the runtime's
-// lengths and for levels of the instruction set, so that their first use compiles nothing. Run by the build, whose
-// results are linked into _runtime: one file with the objects, one with a row for each.
+// array-kernels: compiles the common elementwise operators for float32 and int32, for blocks of the runtime's lengths
+// and for levels of the instruction set, so that their first use compiles nothing. The build runs it and links the
+// results into _runtime: one file with the objects, one with a row for each.
 #include "array/Pipelines/Cpu.h"
 #include "array/Target/Compile.h"
 #include "runtime/BlockKernel.h"
@@ -30,7 +30,7 @@ const Kernel kernels[] = {{"add", 2, false}, {"sub", 2, false}, {"mul", 2, false
                           {"lt", 2, true},   {"le", 2, true},   {"gt", 2, true},   {"ge", 2, true},
                           {"neg", 1, false}, {"abs", 1, false}};
 
-/// CPUs to compile for, the most capable first; the runtime takes the first one that it runs on.
+/// CPUs to compile for, the most capable first; the runtime selects the first one that is supported.
 std::vector<std::string> levels() {
   if (llvm::Triple(llvm::sys::getProcessTriple()).isX86())
     return {"x86-64-v4", "x86-64-v3"};
@@ -56,7 +56,7 @@ FailureOr<array::CompiledObject> compile(MLIRContext &context, const std::string
   return array::compileToObject(*module, options);
 }
 
-/// Appends an object, aligned as its sections may ask for, and writes where it is.
+/// Appends an object, aligned as its sections require, and writes its position.
 void append(llvm::raw_ostream &objects, llvm::raw_ostream &rows, const array::CompiledObject &compiled,
             uint64_t &offset) {
   rows << ", " << offset << ", " << compiled.object.size();

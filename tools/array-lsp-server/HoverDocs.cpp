@@ -1,5 +1,5 @@
-// Messages of the language server protocol: a header, `Content-Length: <bytes>`, an empty line, and JSON. What the
-// editor sends goes to the server as it is. What does not look like a message (--help) goes to stdout as it is.
+// Messages of the language server protocol: a header, `Content-Length: <bytes>`, an empty line, and JSON. Messages of
+// the editor go to the server unchanged. Other output (--help) goes to stdout unchanged.
 #include "HoverDocs.h"
 #include "OperationDocs.h"
 
@@ -15,15 +15,15 @@
 namespace mlir::array {
 namespace {
 
-/// The operation of what the server says of one: `"array.add"`, with nothing or a symbol's name after it, then a blank
-/// line. Empty otherwise.
+/// The operation in the server's hover text: `"array.add"`, optionally followed by a symbol's name, then a blank line.
+/// Empty for other texts.
 llvm::StringRef operationOf(llvm::StringRef hover) {
   if (!hover.consume_front("\""))
     return "";
   return hover.take_until([](char c) { return c == '"' || c == '\n'; });
 }
 
-/// Adds to a message that answers what is under the pointer. Returns whether it is one.
+/// Adds documentation to a hover response. Returns whether the message is one.
 bool addDocs(llvm::json::Value &message) {
   llvm::json::Object *root = message.getAsObject();
   llvm::json::Object *result = root ? root->getObject("result") : nullptr;
@@ -114,7 +114,7 @@ int runWithHoverDocs(llvm::function_ref<int()> server) {
   }
   close(requests[0]);
   close(answers[1]);
-  // An editor or a server that is gone is noticed where it is read from.
+  // If the editor or the server is gone, the reader notices it.
   std::signal(SIGPIPE, SIG_IGN);
   // It waits for the editor for as long as there is a server.
   std::thread(relayToServer, requests[1]).detach();

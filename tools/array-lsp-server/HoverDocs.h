@@ -1,5 +1,5 @@
-// MLIR's language server says of an operation under the pointer its name and its generic form. Here what it answers is
-// read on the way to the editor, and the operation's documentation added.
+// MLIR's language server answers a hover on an operation with its name and its generic form. These functions intercept
+// the answer on its way to the editor, and add the operation's documentation.
 #ifndef ARRAY_TOOLS_HOVERDOCS_H
 #define ARRAY_TOOLS_HOVERDOCS_H
 

@@ -1,4 +1,4 @@
-// Finds an operation's section in what mlir-tblgen has written, which is part of the binary.
+// Finds an operation's section in mlir-tblgen's output, which is embedded in the binary.
 #include "OperationDocs.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -18,7 +18,7 @@ extern const char arrayOperationDocsEnd[] __attribute__((visibility("hidden")));
 namespace mlir::array {
 
 static bool isOfInterest(llvm::StringRef line) {
-  // What passes ask an operation for, in C++.
+  // Lines for C++ passes.
   return !line.starts_with("Traits: ") && !line.starts_with("Interfaces: ") && !line.starts_with("Effects: ");
 }
 

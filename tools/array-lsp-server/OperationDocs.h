@@ -1,4 +1,4 @@
-// The documentation of the array dialect's operations, as their .td files have it.
+// The documentation of the array dialect's operations, from their .td files.
 #ifndef ARRAY_TOOLS_OPERATIONDOCS_H
 #define ARRAY_TOOLS_OPERATIONDOCS_H
 
@@ -7,7 +7,7 @@
 namespace mlir::array {
 
 /// Markdown of the operation with this name ("array.add"): its summary, syntax, description, operands, attributes and
-/// results. Empty where the dialect has no such operation.
+/// results. Empty if the dialect has no such operation.
 std::string operationDocs(llvm::StringRef name);
 
 } // namespace mlir::array

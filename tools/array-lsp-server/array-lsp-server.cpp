@@ -1,5 +1,5 @@
 // array-lsp-server: MLIR's language server with the array dialect, for editors. It completes, finds definitions and
-// uses, reports errors while one types, and shows the documentation of what is under the pointer (HoverDocs.h).
+// uses, reports errors during typing, and shows the documentation of operations on hover (HoverDocs.h).
 #include "HoverDocs.h"
 #include "Registration.h"
 

@@ -43,8 +43,8 @@ struct Flags {
 
 llvm::ManagedStatic<Flags> flags;
 
-/// Lowers a module to a stage of MLIR; for code, to the last one before it, of which it makes the code. That goes to
-/// the tool's output: a pipeline that is read as text, as a reproducer's is, has none.
+/// Lowers a module to a stage of MLIR. If the stage is code, lowers to the last MLIR stage before it, and emits the
+/// code to the tool's output. A pipeline that is read as text, for example that of a reproducer, has no such output.
 struct CompileToPass : PassWrapper<CompileToPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompileToPass)
 

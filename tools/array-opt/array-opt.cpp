@@ -1,5 +1,5 @@
-// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes that are named on the command line,
-// prints it; or compiles it, to the stage that is named (CompileTo.h).
+// array-opt: mlir-opt with the array dialect. Reads a module, runs the passes of the command line, and prints it; or
+// compiles it to a stage (CompileTo.h).
 #include "CompileTo.h"
 #include "Registration.h"
 
@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-/// mlir-opt's main, on what the compilation flags add to the passes.
+/// mlir-opt's main, with the passes that the compilation flags add.
 static LogicalResult compile(StringRef inputName, StringRef outputName, DialectRegistry &registry,
                              MlirOptMainConfig &config) {
   std::string error;

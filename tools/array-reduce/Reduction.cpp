@@ -1,7 +1,7 @@
-// Delta debugging on a module: each kind of edit is tried on all places at once, then on halves, quarters, down to each
-// place; what leaves a valid module that the script finds interesting is kept. Kinds are gone through until none
-// changes anything. The script is run by MLIR's Tester. MLIR's own --reduction-tree leaves uses of what it has erased
-// behind, and crashes on them (22.1), so it is of no use where values are used.
+// Delta debugging on a module. Each kind of edit is tried at all places at once, then at halves, quarters, down to each
+// place; an edit is kept if the module is valid and the script still finds it interesting. This repeats until no kind
+// changes anything. MLIR's Tester runs the script. MLIR's own --reduction-tree leaves uses of erased values behind, and
+// crashes on them (22.1), so it cannot be used for modules with values.
 #include "Reduction.h"
 #include "array/IR/Array.h"
 
@@ -15,7 +15,7 @@
 namespace mlir::array {
 namespace {
 
-/// How often an edit can be made at an operation; and making one of them, which may turn out to be impossible.
+/// The number of places for an edit at an operation; and the edit at one of them, which may be impossible.
 struct Edit {
   unsigned (*countPlaces)(Operation *);
   bool (*apply)(Operation *, unsigned place);
@@ -106,14 +106,14 @@ bool replaceByZeros(Operation *op, unsigned) {
   });
 }
 
-// Those that take most away come first.
+// Edits that remove most come first.
 constexpr Edit kEdits[] = {
     {countSymbol, eraseSymbol},        {countResults, dropResult},      {countErasable, eraseUnused},
     {countErasable, replaceByOperand}, {countErasable, replaceByZeros}, {countErasable, eraseUnused},
     {countArguments, dropArgument},
 };
 
-/// The places of an edit in a module, in the order in which they stand there.
+/// The places of an edit in a module, in order.
 SmallVector<std::pair<Operation *, unsigned>> findPlaces(const Edit &edit, ModuleOp module) {
   SmallVector<std::pair<Operation *, unsigned>> places;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -155,9 +155,9 @@ struct Reduction : PassWrapper<Reduction, OperationPass<ModuleOp>> {
   bool tryParts(const Edit &edit, const Tester &tester) {
     bool changed = false;
     for (size_t size = findPlaces(edit, getOperation()).size(); size > 0; size /= 2)
-      // From the end: what uses a value comes after it.
+      // From the end: the users of a value come after it.
       for (size_t end = findPlaces(edit, getOperation()).size(); end > 0; end -= std::min(end, size)) {
-        // What was kept may have taken places away.
+        // Earlier edits may have removed places.
         end = std::min(end, findPlaces(edit, getOperation()).size());
         changed |= tryPart(edit, end - std::min(end, size), end, tester);
       }

@@ -1,5 +1,5 @@
-// array-reduce: mlir-reduce with the array dialect, and with a pass that shrinks a module for as long as a script finds
-// it interesting (Reduction.h).
+// array-reduce: mlir-reduce with the array dialect, and with a pass that shrinks a module while a script finds it
+// interesting (Reduction.h).
 #include "Reduction.h"
 #include "Registration.h"
 

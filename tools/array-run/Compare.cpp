@@ -1,4 +1,4 @@
-// Elements one by one, and a report that says where they differ.
+// Compares element by element, and reports the differences.
 #include "Compare.h"
 
 #include "llvm/Support/Format.h"
@@ -22,7 +22,7 @@ static bool isClose(const ElementType &type, const char *x, const char *expected
   std::complex<double> a = type.loadNumber(x), b = type.loadNumber(expected);
   if (!type.isComplex())
     return isCloseTo(a.real(), b.real(), tolerance);
-  // By their distance in the plane, unless a part is no number.
+  // Complex numbers are compared by their distance in the plane, unless a part is not finite.
   bool isFinite =
       std::isfinite(a.real()) && std::isfinite(a.imag()) && std::isfinite(b.real()) && std::isfinite(b.imag());
   if (isFinite)

@@ -1,4 +1,4 @@
-// Comparing results with what is expected of them. After Values; array-run prints what it finds.
+// Compares results with expected arrays. After Values; array-run prints the report.
 #ifndef ARRAY_RUN_COMPARE_H
 #define ARRAY_RUN_COMPARE_H
 

@@ -1,4 +1,4 @@
-// Elements from and to text: floats by LLVM's APFloat, which knows every format, and rounds once.
+// Elements from and to text: floats by LLVM's APFloat, which supports every format, and rounds once.
 #include "Elements.h"
 #include "Failure.h"
 
@@ -41,7 +41,7 @@ WideInteger ElementType::loadInteger(const char *from) const {
 }
 
 void ElementType::storeInteger(WideInteger value, char *to) const {
-  // What is smaller than a byte lies in its low bits; the others are zero.
+  // Elements smaller than a byte use its low bits; the other bits are zero.
   uint64_t word = static_cast<uint64_t>(value) & (~uint64_t(0) >> (64 - bits));
   std::memcpy(to, &word, bytes());
 }
@@ -119,7 +119,7 @@ Error ElementType::parsePart(StringRef text, char *to) const {
     return failure(beyond);
   bool isSaturated = !APFloat::semanticsHasInf(*semantics) && !APFloat::semanticsHasNaN(*semantics) &&
                      wide.convertToDouble() > largest();
-  // From the text once more, so that the number itself is rounded, and once.
+  // Read the text again, so that the number itself is rounded, and only once.
   if (isSaturated || read(rounded).second || !rounded.isFinite())
     return failure(beyond);
   if (isNegative)
@@ -128,7 +128,7 @@ Error ElementType::parsePart(StringRef text, char *to) const {
   return Error::success();
 }
 
-/// Where the imaginary part of "1e-3-2j" begins, at its sign; 0 where it is all that there is.
+/// The start of the imaginary part of "1e-3-2j", at its sign; 0 if there is no real part.
 static size_t imaginaryPart(StringRef text) {
   for (size_t at = text.size(); at-- > 1;)
     if ((text[at] == '+' || text[at] == '-') && text[at - 1] != 'e' && text[at - 1] != 'E')

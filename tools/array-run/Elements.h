@@ -1,4 +1,4 @@
-// The elements of arrays: how those of a type are stored, read from text and printed. Before Values; knows no files.
+// The elements of arrays: their storage, parsing and printing by type. Before Values; does not access files.
 #ifndef ARRAY_RUN_ELEMENTS_H
 #define ARRAY_RUN_ELEMENTS_H
 
@@ -19,7 +19,7 @@ using WideInteger = __int128;
 
 class ElementType {
 public:
-  /// None for what the runtime's ABI does not know.
+  /// None for types that the runtime's ABI does not support.
   static std::optional<ElementType> get(mlir::Type type);
 
   pcrt::DType dtype() const { return code; }
@@ -33,24 +33,24 @@ public:
   bool isInexact() const { return semantics != nullptr; }
   bool isComplex() const { return code == pcrt::DType::Complex64 || code == pcrt::DType::Complex128; }
 
-  /// Of integers, and of bools.
+  /// For integers and bools.
   WideInteger lowest() const;
   WideInteger highest() const;
 
-  /// Of a float: the largest finite number; and whether there is a zero (a float8_e8m0fnu is a power of two).
+  /// For a float: the largest finite number; and whether the type has a zero (a float8_e8m0fnu is a power of two).
   double largest() const;
   bool hasZero() const;
 
-  /// Writes the element that the text means to `to`: "true", "-3", "2.5", "nan", "-inf", "1.5-2j". Fails where it is no
-  /// number of this type or beyond its range; a float is rounded to the nearest one.
+  /// Writes the element for the text to `to`: "true", "-3", "2.5", "nan", "-inf", "1.5-2j". Fails if it is not a number
+  /// of this type or beyond its range; a float is rounded to the nearest one.
   llvm::Error parse(llvm::StringRef text, char *to) const;
   /// The shortest text that parse reads as the same element.
   void print(const char *from, llvm::raw_ostream &os) const;
 
-  /// Of integers and bools.
+  /// For integers and bools.
   WideInteger loadInteger(const char *from) const;
   void storeInteger(WideInteger value, char *to) const;
-  /// Of floats and complex numbers; a float's imaginary part is 0.
+  /// For floats and complex numbers; a float's imaginary part is 0.
   std::complex<double> loadNumber(const char *from) const;
   /// Rounds to the nearest element.
   void storeNumber(std::complex<double> value, char *to) const;
@@ -66,7 +66,7 @@ private:
   void storePart(double value, char *to) const;
 
   pcrt::DType code;
-  /// Of a float, or of a part of a complex number; null for others.
+  /// Of a float, or of a part of a complex number; null for other types.
   const llvm::fltSemantics *semantics;
   /// Of an integer.
   unsigned bits;

@@ -1,4 +1,4 @@
-// How the parts of array-run say that something is wrong: an llvm::Error with a message. Before everything else.
+// Errors of array-run: an llvm::Error with a message. Before all other parts.
 #ifndef ARRAY_RUN_FAILURE_H
 #define ARRAY_RUN_FAILURE_H
 

@@ -1,4 +1,4 @@
-// The format: a magic string, a version, the length of a header, and the header: a dictionary as Python prints it.
+// The .npy format: a magic string, a version, the length of a header, and the header, a dictionary as Python prints it.
 #include "Npy.h"
 #include "Failure.h"
 
@@ -21,14 +21,14 @@ static constexpr StringRef magic(magicText, 6);
 //===-- Types ----------------------------------------------------------------------------------------------------===//
 
 namespace {
-/// What NumPy calls an element type: its kind and its bytes.
+/// NumPy's description of an element type: its kind and its bytes.
 struct Descr {
   char kind;
   unsigned bytes;
 };
 } // namespace
 
-/// Types that NumPy does not know are raw bytes to it: so does ml_dtypes write them.
+/// Types that NumPy lacks are raw bytes, as ml_dtypes writes them.
 static Descr descrOf(const ElementType &type) {
   auto bytes = static_cast<unsigned>(type.bytes());
   switch (type.dtype()) {
@@ -84,7 +84,7 @@ struct Header {
   StringRef data;
 };
 
-/// Takes the header's dictionary apart: only what numpy.lib.format writes.
+/// Parses the header's dictionary: only the form that numpy.lib.format writes.
 class HeaderParser {
 public:
   explicit HeaderParser(StringRef text) : rest(text) {}
@@ -183,7 +183,7 @@ static Expected<Header> parseHeader(StringRef file) {
 
 //===-- The elements ---------------------------------------------------------------------------------------------===//
 
-/// Copies elements whose first dimension is the one that lies closest together.
+/// Copies elements in Fortran order, in which the first dimension is contiguous.
 static void copyFromFortranOrder(StringRef from, Array &to) {
   size_t bytes = to.type.element.bytes();
   const std::vector<int64_t> &shape = to.type.shape;
@@ -235,7 +235,7 @@ Error arrayrun::writeNpy(StringRef path, const Array &array) {
   for (int64_t dim : array.type.shape)
     header += std::to_string(dim) + ",";
   header += "), }";
-  // The elements begin at a multiple of 64 bytes; the header ends with a line.
+  // The elements begin at a multiple of 64 bytes; the header ends with a newline.
   constexpr size_t begin = 10, alignment = 64;
   size_t padding = alignment - (begin + header.size() + 1) % alignment;
   header += std::string(padding % alignment, ' ') + '\n';

@@ -1,4 +1,4 @@
-// The command line of array-run. Before everything that it steers.
+// The command line of array-run. Before all parts that use its options.
 #ifndef ARRAY_RUN_OPTIONS_H
 #define ARRAY_RUN_OPTIONS_H
 
@@ -15,12 +15,12 @@ struct Options {
   double rtol, atol;
   unsigned participants, repeat;
   bool hasTime;
-  /// Of the symbols of a function of unknown sizes.
+  /// The sizes of the symbols, for a function of symbolic sizes.
   std::vector<int64_t> sizes;
   Printing printing;
 };
 
-/// Ends the process where the command line is wrong.
+/// Ends the process if the command line is invalid.
 Options parseOptions(int argc, char **argv);
 
 } // namespace arrayrun

@@ -1,4 +1,4 @@
-// Choosing the function, checking that it can be run here, compiling and loading it.
+// Chooses the function, checks that it can run here, compiles and loads it.
 #include "Program.h"
 #include "Failure.h"
 
@@ -35,7 +35,7 @@ Expected<pcrt::Device *> arrayrun::findDevice(StringRef name, unsigned participa
   unsigned number = 0;
   if ((platform != "cpu" && platform != "gpu") || (name.contains(':') && digits.getAsInteger(10, number)))
     return failure("there is no device '" + name + "': expected cpu, gpu or gpu:NUMBER");
-  // The runtime looks for its devices when it is first asked for one. The driver of GPUs takes a while to wake.
+  // The runtime enumerates its devices at the first request. The driver of GPUs takes a while to start.
   if (platform == "cpu") {
     setenv("PYCOMPILER_PLATFORM", "cpu", /*overwrite=*/1);
     setenv("PYCOMPILER_NUM_CPU_DEVICES", std::to_string(number + participants).c_str(), /*overwrite=*/1);
@@ -82,7 +82,7 @@ static Expected<FuncOp> chooseEntry(mlir::ModuleOp module, StringRef entry) {
   for (auto other : module.getOps<FuncOp>())
     other.setVisibility(other == function ? mlir::SymbolTable::Visibility::Public
                                           : mlir::SymbolTable::Visibility::Private);
-  // Arguments are the caller's here: none is given up.
+  // Arguments belong to the caller: none is donated.
   function->removeAttr(mlir::array::kDonatedAttr);
   mlir::PassManager passes(module->getName());
   passes.addPass(mlir::createSymbolDCEPass());
@@ -103,7 +103,7 @@ static Error readTypes(mlir::TypeRange types, StringRef noun, StringRef entry, s
 
 //===-- What it needs --------------------------------------------------------------------------------------------===//
 
-/// The routine of the runtime's table behind an op, or nothing.
+/// The runtime routine of an op, or none.
 static StringRef routineOf(mlir::Operation *op) {
   if (auto call = mlir::dyn_cast<mlir::array::RuntimeCallOp>(op))
     return call.getName();
@@ -126,7 +126,7 @@ static bool needsLapack(mlir::ModuleOp module) {
       .wasInterrupted();
 }
 
-/// What can't be run here, and why; empty where it can.
+/// The reason why a routine cannot run here; empty if it can.
 static StringRef objectionTo(StringRef routine, const Target &target) {
   StringRef alone = target.participants > 1
                         ? ""
@@ -178,7 +178,7 @@ static mlir::FailureOr<mlir::array::CompiledObject> translate(mlir::ModuleOp mod
 
 static Expected<pcrt::RefPtr<pcrt::Executable>> load(const mlir::array::CompiledObject &code, const Target &target,
                                                      StringRef name) {
-  // How long it takes is of no concern: who runs it waits for it.
+  // The cost estimate does not matter, because the caller waits for the run.
   auto loaded = pcrt::Executable::load({code.object.data(), code.object.size()}, code.entry, code.arenaBytes,
                                        name.str(), /*costNs=*/0, /*mayBlock=*/target.participants > 1 || code.waits);
   if (!loaded.isOk())
@@ -212,7 +212,7 @@ static std::string describe(mlir::Type type) {
   return text;
 }
 
-/// What the code rests on: see array.symbols.
+/// Checks the bounds that the code relies on: see array.symbols.
 static Error checkSizes(llvm::ArrayRef<int64_t> sizes, mlir::ArrayAttr symbols) {
   for (auto [number, size] : llvm::enumerate(sizes)) {
     if (size < 0)
@@ -259,7 +259,7 @@ static Expected<llvm::SmallVector<mlir::Type>> atSizes(mlir::TypeRange types, ll
   return sized;
 }
 
-/// Takes the sizes that were given, and binds the code to them.
+/// Binds the code to the given sizes.
 static Error takeSizes(Program &program, mlir::FunctionType type, mlir::ArrayAttr symbols,
                        const mlir::array::CompiledObject &code, const Target &target) {
   if (target.sizes.size() != code.symbols)
@@ -275,7 +275,7 @@ static Error takeSizes(Program &program, mlir::FunctionType type, mlir::ArrayAtt
     return error;
   if (Error error = readTypes(*results, "result", program.entry, program.results))
     return error;
-  if (code.symbols == 0) // what is computed has sizes that are known
+  if (code.symbols == 0) // code without symbols has static sizes
     return Error::success();
   auto bound = program.executable->bind(target.sizes, /*costNs=*/0);
   if (!bound.isOk())

@@ -24,19 +24,19 @@ struct Program {
 
 struct Target {
   pcrt::Device *device;
-  /// How many run it together, each on a device of its own: `device` and those after it.
+  /// The number of participants, each on its own device: `device` and those after it.
   unsigned participants;
-  /// Of a GPU, that the program may call.
+  /// GPU libraries that the program may call.
   std::vector<std::string> libraries;
   /// The sizes of the symbols of a function of unknown sizes.
   std::vector<int64_t> sizes;
 };
 
-/// "cpu", "gpu", "gpu:1"; the failure says what devices there are.
+/// "cpu", "gpu", "gpu:1"; the error lists the available devices.
 llvm::Expected<pcrt::Device *> findDevice(llvm::StringRef name, unsigned participants);
 
-/// Compiles the function `entry` of the module, which is changed. Failures of the compiler are diagnostics already:
-/// then the error has no message.
+/// Compiles the function `entry` of the module, which is changed. If the compiler has emitted diagnostics, the error
+/// has no message.
 llvm::Expected<Program> compile(mlir::ModuleOp module, llvm::StringRef entry, const Target &target);
 
 } // namespace arrayrun

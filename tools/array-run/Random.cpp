@@ -1,4 +1,4 @@
-// Distributions, computed step by step: those of the C++ library differ between its implementations.
+// Distributions with a fixed algorithm: those of the C++ library differ between its implementations.
 #include "Random.h"
 #include "Failure.h"
 
@@ -20,7 +20,7 @@ public:
   /// A multiple of 2^-53 in [0, 1).
   double unit() { return static_cast<double>(words() >> 11) * 0x1p-53; }
 
-  /// In [0, count), each as often; 0 stands for 2^64.
+  /// Uniform in [0, count); 0 stands for 2^64.
   uint64_t below(uint64_t count) {
     if (count == 0)
       return words();
@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  /// True with the probability exp(-t): von Neumann's method, for the whole parts of t and for what is left.
+  /// True with the probability exp(-t): von Neumann's method, for the integer part of t and for the rest.
   bool isExp(double t) {
     for (; t > 1; t -= 1)
       if (!hasEvenRun(1))
@@ -66,7 +66,7 @@ private:
   std::mt19937_64 words;
 };
 
-/// What the words ask for.
+/// The requested distribution.
 struct Distribution {
   bool isNormal = false;
   uint64_t seed = 0;
@@ -116,7 +116,7 @@ Expected<Distribution> readDistribution(StringRef words, const ElementType &type
     return failure("a normal distribution has no elements of type " + type.name());
   if (!type.hasZero())
     return failure("there are no random elements of type " + type.name() + ": give a literal or a file");
-  // What a type of two bits holds.
+  // The range of a two-bit type.
   made.end = std::min(made.end, type.isBool() ? WideInteger(2) : type.highest() + 1);
   for (StringRef part : llvm::drop_begin(parts)) {
     auto [key, text] = part.split('=');

@@ -1,4 +1,4 @@
-// Launching: in this thread, or, of several participants, each on the stream of its device.
+// Launches in this thread, or, for several participants, each on the stream of its device.
 #include "Run.h"
 #include "Failure.h"
 
@@ -55,7 +55,7 @@ Error Runner::allocateResults() {
   return Error::success();
 }
 
-/// Waits for all of them; the failure of the first that failed.
+/// Waits for all tokens; returns the first failure.
 static Error waitFor(const std::vector<RefPtr<pcrt::Token>> &tokens) {
   for (const RefPtr<pcrt::Token> &token : tokens)
     token->wait();
@@ -89,7 +89,7 @@ Error Runner::launch() {
       part.device->stream().runInPlace(launch);
       continue;
     }
-    // One that ran in this thread would wait for those that are launched after it.
+    // Do not run in this thread: it would wait for participants that are launched later.
     launch.participant = together->join(static_cast<unsigned>(number));
     part.device->stream().enqueue(launch);
   }

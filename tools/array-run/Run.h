@@ -1,4 +1,4 @@
-// Running a program once, or several times. After Program; before Compare and Outputs.
+// Runs a program once, or several times. After Program; before Compare and Outputs.
 #ifndef ARRAY_RUN_RUN_H
 #define ARRAY_RUN_RUN_H
 
@@ -6,7 +6,7 @@
 
 namespace arrayrun {
 
-/// What one run gave: the results of each participant.
+/// The results of one run, for each participant.
 using Results = std::vector<std::vector<Array>>;
 
 struct Timing {
@@ -24,7 +24,7 @@ public:
   llvm::Expected<Timing> measure(unsigned count);
 
 private:
-  /// What a participant runs on. The results are new for each run.
+  /// The buffers of a participant. The results are new for each run.
   struct Part {
     pcrt::Device *device;
     std::vector<pcrt::RefPtr<pcrt::Buffer>> arguments, results;

@@ -48,7 +48,7 @@ std::string ArrayType::describe() const { return element.name().str() + describe
 
 namespace {
 
-/// Reads the elements in order, and notes the shape: the first row of a depth says how long the others are.
+/// Reads the elements in order, and records the shape: the first row of a depth determines the length of the others.
 class LiteralParser {
 public:
   LiteralParser(StringRef text, const ArrayType &type, Array *array = nullptr) : rest(text), type(type), array(array) {}
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  /// As many as NumPy allows; the parser calls itself for each.
+  /// NumPy's limit; the parser recurses for each dimension.
   static constexpr size_t mostDimensions = 64;
 
   Error parseValue(size_t depth) {
@@ -77,7 +77,7 @@ private:
     if (depth == mostDimensions)
       return failure("it has more than " + llvm::Twine(mostDimensions) + " brackets around an element");
     rest = rest.drop_front();
-    // The length is not known before its end.
+    // The length is not known before the end of the first row.
     bool isFirst = depth == shape.size();
     if (isFirst && hasElements)
       return failure("a row stands where an element was expected, before '" + rest.take_front(20) + "'");
@@ -126,7 +126,7 @@ private:
 } // namespace
 
 Expected<Array> arrayrun::parseLiteral(StringRef text, const ArrayType &type) {
-  // A type of any size may stand beside a literal of another one: memory is taken for one that fits.
+  // The type may be of any size and differ from the literal: allocate memory only for a literal that fits.
   if (Error error = LiteralParser(text, type).parse())
     return error;
   Array array(type);
@@ -162,7 +162,7 @@ static void printFrom(const Array &array, size_t depth, int64_t first, int64_t s
 
 void arrayrun::printArray(const Array &array, bool isWhole, llvm::raw_ostream &os) {
   int64_t count = array.type.count(), brackets = 1;
-  for (int64_t size : array.type.shape) // those of rows without elements too
+  for (int64_t size : array.type.shape) // also rows without elements
     brackets *= std::max<int64_t>(size, 1);
   printFrom(array, 0, 0, count, isWhole || brackets <= mostElements, os);
 }

@@ -1,5 +1,5 @@
-// An array in the host's memory, and how it is read from the words of the command line and printed. After Elements;
-// before whatever makes arrays (Npy, Random, Inputs) or takes them (Run, Compare).
+// An array in the host's memory, its parsing from words of the command line, and its printing. After Elements; before
+// the parts that make arrays (Npy, Random, Inputs) or take them (Run, Compare).
 #ifndef ARRAY_RUN_VALUES_H
 #define ARRAY_RUN_VALUES_H
 
@@ -10,7 +10,7 @@
 
 namespace arrayrun {
 
-/// What an argument or a result is: a tensor of a static shape, whose elements the runtime knows.
+/// The type of an argument or a result: a tensor of a static shape with an element type that the runtime supports.
 struct ArrayType {
   static llvm::Expected<ArrayType> get(mlir::Type type);
 

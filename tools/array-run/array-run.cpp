@@ -1,5 +1,5 @@
-// array-run: compiles a function of an IR file and runs it, without Python. Reads from top to bottom: the module, the
-// program, its arguments, the run, and what becomes of its results.
+// array-run: compiles a function of an IR file and runs it, without Python. Read it from top to bottom: the module, the
+// program, its arguments, the run, and the output of its results.
 #include "Compare.h"
 #include "Failure.h"
 #include "Inputs.h"
@@ -54,7 +54,7 @@ static Expected<std::vector<Array>> makeInputs(const Program &program, const Opt
   return inputs;
 }
 
-/// What is expected of each result, where something is.
+/// The expected array of each result, if given.
 static Expected<std::vector<std::optional<Array>>> makeExpected(const Program &program, const Options &options) {
   Role role{"expect", "result", program.entry};
   auto words = assignWords(options.expected, program.results.size(), role);
@@ -72,7 +72,7 @@ static Expected<std::vector<std::optional<Array>>> makeExpected(const Program &p
   return expected;
 }
 
-/// The file of each result, or nothing.
+/// The file of each result, or an empty string.
 static Expected<std::vector<std::string>> makeFileNames(const Program &program, const Options &options) {
   size_t count = program.results.size();
   if (options.outputs.empty() || options.participants > 1)

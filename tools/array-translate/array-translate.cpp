@@ -9,7 +9,7 @@ int main(int argc, char **argv) {
   mlir::TranslateToMLIRRegistration stablehlo(
       "stablehlo-to-array", "StableHLO as text, of one device, to the array dialect",
       [](const std::shared_ptr<llvm::SourceMgr> &sources, mlir::MLIRContext *context) {
-        // An error tells the line; the operation with its regions would bury it.
+        // An error shows the line; printing the operation with its regions would hide it.
         context->printOpOnDiagnostic(false);
         return mlir::OwningOpRef<mlir::Operation *>(mlir::array::importStablehlo(*sources, context).release());
       });

@@ -1,4 +1,4 @@
-// What the tools register: all of MLIR's, and ours.
+// Registers MLIR's dialects and passes, and those of this project.
 #include "Registration.h"
 #include "array/Pipelines/Cpu.h"
 #include "array/Pipelines/Gpu.h"

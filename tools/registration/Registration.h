@@ -1,4 +1,4 @@
-// What every tool on IR files knows: MLIR's dialects and passes, and those of array programs. Before the tools' mains.
+// The dialects and passes of every tool on IR files: MLIR's, and those of array programs. Before the tools' mains.
 #ifndef ARRAY_TOOLS_REGISTRATION_H
 #define ARRAY_TOOLS_REGISTRATION_H
 
@@ -8,7 +8,7 @@ class DialectRegistry;
 
 namespace mlir::array {
 
-/// All dialects, with the interfaces that passes need of them, are known to contexts of this registry.
+/// Registers all dialects, with the interfaces that passes need.
 void registerToolDialects(DialectRegistry &registry);
 
 /// All passes and pipelines can be named.

@@ -86,8 +86,8 @@ Value BodyCloner::loadInterleaved(Location loc, Value flat, Value index, int64_t
   return concatenate(b, loc, parts);
 }
 
-/// Register `number` of rows whose elements are those of `columns`: element e is in row e / n of column e % n. It is
-/// made of one column after the other.
+/// Register `number` of rows that consist of `columns`: element e is in row e / n of column e % n. It is assembled one
+/// column after the other.
 static Value registerOfRows(OpBuilder &b, Location loc, ArrayRef<Value> columns, int64_t number) {
   int64_t length = cast<VectorType>(columns.front().getType()).getNumElements();
   auto n = static_cast<int64_t>(columns.size());

@@ -63,7 +63,7 @@ int64_t lanesAlong(const IterationSpace &space, unsigned dim) {
 }
 
 bool runsAlongMemory(const IterationSpace &space) {
-  int64_t along = 0, across = 0; // elements that are read along `dim`, and across it
+  int64_t along = 0, across = 0; // elements that are read along memory, and across it
   for (const Access &input : space.inputs()) {
     int64_t elements = 1;
     for (auto [number, dim] : llvm::enumerate(space.dims))
