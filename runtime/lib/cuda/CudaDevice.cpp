@@ -23,8 +23,8 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int number, ThreadPool &threads,
                                                        bool inPlace) {
-  // Work in flight holds its memory, and memory that is not needed any more is released only with it. So the bound is a
-  // share of the memory, which one program may well fill by itself.
+  // Executions in flight have allocated their memory, and release it when it is no longer needed. The bound is a share
+  // of the memory, because one program may well fill all of it.
   Result<DeviceProperties> known = driver.properties(number);
   if (!known.isOk())
     return Status(known.status().code(), known.status().message());

@@ -1,4 +1,4 @@
-// Default devices, and what of a call is where.
+// Default devices, and the device of a call.
 #include "array/DevicePlacement.h"
 
 #include "runtime/Devices.h"
@@ -15,7 +15,7 @@ bool pcrt::python::severalDevices = false;
 
 static thread_local Device *ownDefault = nullptr;
 static Device *commonDefault = nullptr, *platformDefault = nullptr;
-/// By place in Devices::all().
+/// By index in Devices::all().
 static std::vector<PyObject *> deviceObjects;
 
 Device &pcrt::python::defaultDevice() {
@@ -48,7 +48,7 @@ Device *pcrt::python::deviceOf(PyObject *object) {
   return nullptr;
 }
 
-/// None is null; false with an exception.
+/// None becomes null; false with an exception.
 static bool optionalDevice(PyObject *object, Device *&device) {
   device = nullptr;
   return object == Py_None || (device = deviceOf(object));

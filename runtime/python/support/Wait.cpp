@@ -34,7 +34,7 @@ void pcrt::python::raise(const Error &error) {
 
 bool pcrt::python::waitFor(Buffer *buffer) {
   if (!buffer->isReady()) {
-    // The array may be dropped by another thread meanwhile.
+    // Another thread may drop the array meanwhile.
     RefPtr<Token> token(buffer->token());
     bool done;
     {
@@ -65,7 +65,7 @@ struct Interruption {
 };
 } // namespace
 
-/// From the one question to the next.
+/// The interval between checks.
 static constexpr int64_t afterwardsNs = 50'000'000;
 
 static Interruption &lastInterruption() {
