@@ -1,4 +1,4 @@
-// The emulated driver: starting it, its devices and contexts, the names of its errors, and what tests ask of it.
+// The emulated driver: its start, its devices and contexts, the names of its errors, and its controls for tests.
 #include "Calls.h"
 #include "EmulatorControls.h"
 
