@@ -12,7 +12,7 @@
 
 namespace device {
 
-//===-- What becomes of an element ----------------------------------------------------------------------------===//
+//===-- Combinations ------------------------------------------------------------------------------------------===//
 
 /// Sums and products, with their element type and accumulator type.
 struct Add {

@@ -179,7 +179,8 @@ void bindAttributes(nb::module_ &module) {
       .def(
           "__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
-      .def_prop_ro("value", valueOf, "A number, a string, a list of numbers or a type; ValueError for what is none.")
+      .def_prop_ro("value", valueOf,
+                   "A number, a string, a list of numbers or a type; ValueError for any other attribute.")
       .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
 
   bindNumbers(module);

@@ -39,7 +39,7 @@ static std::string fromEnvironment(const char *name, const char *otherwise) {
 
 bool emulator::havePeers() { return fromEnvironment("PYCOMPILER_EMULATED_PEERS", "1") == "1"; }
 
-//===-- What a call begins with
+//===-- Checks of every call
 //-------------------------------------------------------------------------------------===//
 
 CUresult emulator::begin(Call call) {

@@ -101,7 +101,7 @@ static Error readTypes(mlir::TypeRange types, StringRef noun, StringRef entry, s
   return Error::success();
 }
 
-//===-- What it needs --------------------------------------------------------------------------------------------===//
+//===-- Requirements ---------------------------------------------------------------------------------------------===//
 
 /// The runtime routine of an op, or none.
 static StringRef routineOf(mlir::Operation *op) {

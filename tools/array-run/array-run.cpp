@@ -91,7 +91,7 @@ static Expected<std::vector<std::string>> makeFileNames(const Program &program, 
   return names;
 }
 
-//===-- What becomes of the results ------------------------------------------------------------------------------===//
+//===-- The output of results ------------------------------------------------------------------------------------===//
 
 static std::string nameOf(size_t participant, size_t result, const Options &options) {
   std::string name = "result " + std::to_string(result);

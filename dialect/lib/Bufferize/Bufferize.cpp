@@ -49,7 +49,7 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
   EliminateEmptyTensors(const EliminateEmptyTensors &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "array-eliminate-empty-tensors"; }
-  StringRef getDescription() const override { return "Compute what is inserted somewhere in its place"; }
+  StringRef getDescription() const override { return "Compute inserted values at their destination"; }
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<tensor::TensorDialect>(); }
 
   void runOnOperation() override {

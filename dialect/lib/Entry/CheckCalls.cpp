@@ -54,7 +54,8 @@ struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
         return WalkResult::advance();
       if (open.contains(callee)) {
         op->emitError("@") << callee.getSymName()
-                           << " calls itself, here or by what it calls: calls are inlined, so they must have an end\n"
+                           << " calls itself, directly or through other functions: recursion is not supported, because "
+                              "calls are inlined\n"
                               "What to do: write the recursion as a loop (array.while, array.scan)";
         return WalkResult::interrupt();
       }

@@ -24,7 +24,7 @@ namespace mlir::array {
 
 namespace {
 
-//===--- What may be there at all ---------------------------------------------------------------------------------===//
+//===--- Allowed operations ---------------------------------------------------------------------------------------===//
 
 /// Dialects whose operations do not access memory by address.
 bool isTaken(StringRef dialect) {
@@ -53,24 +53,23 @@ bool isOfPasses(StringRef attribute) {
 
 LogicalResult checkOperation(Operation *op) {
   if (!isTaken(op->getName().getDialectNamespace()))
-    return op->emitOpError("can't be in a module that comes from elsewhere: what it does to memory can't be checked; "
+    return op->emitOpError("can't be in a module from a file: its memory accesses can't be checked; "
                            "use operations on tensors (array, linalg, tensor, arith, math, scf)");
   if (isa<UnrealizedConversionCastOp>(op))
-    return op->emitOpError("can't be in a module that comes from elsewhere: it makes one type of another");
+    return op->emitOpError("can't be in a module from a file: it converts between types without a check");
   if (isa<ArenaOp, SpendOp>(op))
-    return op->emitOpError("is made by passes of the compiler alone, and can't be in a module that comes from "
-                           "elsewhere");
+    return op->emitOpError("is made by passes of the compiler alone, and can't be in a module from a file");
   if (auto call = dyn_cast<RuntimeCallOp>(op); call && !checksItsOperands(call))
-    return op->emitOpError("calls \"") << call.getName() << "\" with " << call.getParams().size()
-                                       << " params, which can't be checked in a module that comes from elsewhere: use "
-                                          "the operation of the array dialect";
+    return op->emitOpError("calls \"")
+           << call.getName() << "\" with " << call.getParams().size()
+           << " params, which can't be checked in a module from a file: use the operation of the array dialect";
   if (isa<tensor::GatherOp, tensor::ScatterOp, tensor::ReshapeOp, tensor::ParallelInsertSliceOp>(op))
-    return op->emitOpError("can't be checked in a module that comes from elsewhere: use the array dialect");
+    return op->emitOpError("can't be checked in a module from a file: use the array dialect");
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> index = dim.getConstantIndex();
     auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
     if (!index || !type || *index < 0 || *index >= type.getRank())
-      return op->emitOpError("asks for the size of a dimension that is not there, or not a constant");
+      return op->emitOpError("reads the size of a dimension that does not exist, or is not a constant");
   }
   auto isPlain = [](Type type) {
     return !isa<BaseMemRefType, UnrankedTensorType, VectorType>(type) &&
@@ -79,9 +78,8 @@ LogicalResult checkOperation(Operation *op) {
   for (Type type :
        llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
     if (!isPlain(type))
-      return op->emitOpError("has the type ") << type
-                                              << ", expected ranked tensors and numbers in a module that comes "
-                                                 "from elsewhere";
+      return op->emitOpError("has the type ")
+             << type << ", expected ranked tensors and numbers in a module from a file";
     else if (auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type)); integer && integer.getWidth() > 64)
       return op->emitOpError("has the type ") << type << ", expected integers of at most 64 bits";
   for (NamedAttribute attribute : op->getDiscardableAttrs())

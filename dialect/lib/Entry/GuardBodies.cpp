@@ -265,7 +265,7 @@ LogicalResult guardBody(linalg::LinalgOp op) {
   Accumulated accumulated(generic);
   for (Operation *inner : all)
     if (accumulated.decides(inner))
-      return refuse(inner, "it depends on what the operation has computed so far");
+      return refuse(inner, "it depends on partial results of the operation");
   if (!needs->isNested) {
     for (tensor::ExtractOp extract : needs->extracts)
       for (auto [dim, index] : llvm::enumerate(extract.getIndices()))

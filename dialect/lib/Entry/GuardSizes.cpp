@@ -55,8 +55,8 @@ public:
         .Default([&](Operation *other) -> LogicalResult {
           if (llvm::none_of(other->getResults(), isDynamic))
             return success();
-          return other->emitOpError("can't be checked in a module that comes from elsewhere: it has a result of sizes "
-                                    "that a call decides, use the array dialect");
+          return other->emitOpError(
+              "can't be checked in a module from a file: it has a result of symbolic sizes; use the array dialect");
         });
   }
 

@@ -19,7 +19,7 @@ struct SeparateEntries : PassWrapper<SeparateEntries, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SeparateEntries)
   StringRef getArgument() const override { return "array-separate-entries"; }
   StringRef getDescription() const override {
-    return "Make every public function @main of a module of its own, which has what it calls";
+    return "Make every public function @main of a separate module, with its callees";
   }
 
   void runOnOperation() override {

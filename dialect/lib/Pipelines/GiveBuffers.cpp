@@ -21,7 +21,7 @@ bool hasCarry(ModuleOp module) {
 void tellOfCopiedCarry(ModuleOp module, const std::vector<Diagnostic> &failures) {
   Location loc = failures.empty() ? module.getLoc() : failures.front().getLocation();
   std::string why = failures.empty() ? "bufferization failed" : failures.front().str();
-  tellGivenUp(loc, "copied-carry", "what loops and branches change is copied, for want of an order in place: " + why);
+  tellGivenUp(loc, "copied-carry", "the carry of loops and branches is copied, for want of an order in place: " + why);
 }
 
 namespace {

@@ -391,7 +391,7 @@ private:
       again += std::max<int64_t>(elementCost(taken), 1);
     if (isShared && again > mostAgain) {
       array::tellGivenUp(taken.getLoc(), "fusion-given-up",
-                         "what several readers take is stored once: computing it again in each of them costs more");
+                         "a value with several readers is stored once: recomputing it in each of them costs more");
       return false;
     }
     rewriter.setInsertionPoint(op);

@@ -46,7 +46,7 @@ Status DeviceExchange::arrive(size_t place, const Contribution &own) {
   return status;
 }
 
-//===-- What goes where
+//===-- Sources and targets
 //---------------------------------------------------------------------------------------------===//
 
 bool DeviceExchange::fits() const {

@@ -125,7 +125,7 @@ Status pcrt::loadGpuLibrary(const std::string &name, const std::vector<std::stri
     return Status::ok();
   }
   if (tried.empty())
-    return refuse(*row, std::string("the emulated GPU knows no library but what ") + row->variable + " names");
+    return refuse(*row, std::string("the emulated GPU supports only the library that ") + row->variable + " names");
   return refuse(*row, "looked for " + tried + " (the last one: " + reason + "); install " + row->package +
                           ", or name the file by " + row->variable);
 }

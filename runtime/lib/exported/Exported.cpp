@@ -213,7 +213,7 @@ const char *pcrtExportedMessage(int32_t status) {
   case PCRT_EXPORTED_BAD_THREADS:
     return "the number of threads is to be 1 or more, and set before the first call";
   case PCRT_EXPORTED_BAD_SIZE:
-    return "a size is not within its bounds, no multiple of what it must be, or too large";
+    return "a size is outside of its bounds, not the required multiple, or too large";
   default:
     return "an unknown error";
   }

@@ -178,7 +178,7 @@ Result<uint64_t> ObjectLinker::addressOf(const Elf64_Sym &symbol, size_t index) 
   if (symbol.st_shndx >= SHN_LORESERVE)
     return refused("symbol " + quoted(name) + " lies in an unknown section");
   if (placement[symbol.st_shndx] == notPlaced || symbol.st_value > file.sections()[symbol.st_shndx].sh_size)
-    return refused("symbol " + quoted(name) + " lies outside what is loaded");
+    return refused("symbol " + quoted(name) + " lies outside of the loaded sections");
   return address(placement[symbol.st_shndx] + symbol.st_value);
 }
 

@@ -182,7 +182,7 @@ int32_t library::host_call(const PcrtFrame *frame, const PcrtTensor *inputs, int
   return status.isOk() ? PCRT_OK : run.fail(std::move(status));
 }
 
-//===-- What waits for them
+//===-- Waiting for callbacks
 //------------------------------------------------------------------------------------------===//
 
 bool callbacks::drain(InterruptHook hook) {

@@ -10,7 +10,7 @@
 
 using namespace pcrt;
 
-//===-- What a launch comes to
+//===-- The outcome of a launch
 //--------------------------------------------------------------------------------------===//
 
 uint64_t pcrt::bytesOf(Buffer *const *buffers, unsigned count) {

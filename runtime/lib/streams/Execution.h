@@ -13,7 +13,7 @@ namespace pcrt {
 
 class Device;
 
-//===-- What a launch comes to
+//===-- The outcome of a launch
 
 uint64_t bytesOf(Buffer *const *buffers, unsigned count);
 /// The expected time of a launch, in nanoseconds.

@@ -135,9 +135,9 @@ static PyObject *swapDefaultDevice(PyObject *, PyObject *object) {
 }
 
 static PyMethodDef functions[] = {
-    {"default_device", getDefaultDevice, METH_NOARGS, "Where this thread puts what nobody said a place for."},
+    {"default_device", getDefaultDevice, METH_NOARGS, "The device of this thread for arrays without a chosen device."},
     {"set_default_device", setDefaultDevice, METH_O, "Set the default device of all threads (None: the first)."},
-    {"set_platform_device", setPlatformDevice, METH_O, "Set what is the default device where none was set."},
+    {"set_platform_device", setPlatformDevice, METH_O, "Set the default device for threads that have set none."},
     {"swap_default_device", swapDefaultDevice, METH_O, "Set this thread's own default device, return the previous."},
     {}};
 

@@ -210,9 +210,9 @@ static PyObject *firstRows(PyObject *, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"pending_size", pendingSize, METH_VARARGS,
-     "pending_size(aval, max_shape, maker): an array with symbols in its aval, and at most of that shape, that is what "
+     "pending_size(aval, max_shape, maker): an array with symbols in its aval, and at most of that shape, which "
      "maker()\nreturns; maker.is_ready() says whether that would not wait."},
-    {"deferred", deferred, METH_VARARGS, "deferred(aval, make): an array that is made where it is first used."},
+    {"deferred", deferred, METH_VARARGS, "deferred(aval, make): an array that is made on the device of its first use."},
     {"first_rows", firstRows, METH_VARARGS, "first_rows(array, count): its first rows, in the same memory."},
     {}};
 

@@ -62,7 +62,7 @@ static PyMethodDef functions[] = {
     {"block_until_ready", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(blockUntilReady)),
      METH_FASTCALL | METH_KEYWORDS,
      "block_until_ready($module, tree)\n--\n\n"
-     "Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree.\n\n"
+     "Wait until every array of the tree is computed, and raise the failure of one of them; returns the tree.\n\n"
      ">>> import pycompiler as pc\n"
      ">>> import pycompiler.numpy as pnp\n"
      ">>> pc.block_until_ready({\"a\": pnp.ones(2)})\n"

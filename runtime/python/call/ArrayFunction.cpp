@@ -241,7 +241,7 @@ static PyMemberDef functionMembers[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
     {"general", T_OBJECT, offsetof(FunctionObject, general), READONLY, "What takes every call."},
     {"compiled", T_OBJECT, offsetof(FunctionObject, compiled), READONLY,
-     "What takes the calls with arrays, plain numbers and options; None until the first one."},
+     "The compiled function for calls with arrays, plain numbers and options; None until the first one."},
     {}};
 
 static PyGetSetDef functionProperties[] = {

@@ -15,7 +15,7 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-//===-- Where the elements are, and whether they are there
+//===-- The location and the state of elements
 //-------------------------------------------------------------------------------------===//
 
 namespace {
@@ -266,7 +266,8 @@ static PyGetSetDef arrayProperties[] = {
     {"size", getSize, nullptr, "Number of elements.", nullptr},
     {"nbytes", getBytes, nullptr, "Bytes of the elements.", nullptr},
     {"device", getDevice, nullptr, "Where the elements are: a device, or the sharding over several.", nullptr},
-    {"committed", getCommitted, nullptr, "Whether it was put there: what is computed from it is there too.", nullptr},
+    {"committed", getCommitted, nullptr,
+     "Whether the program chose its device: results computed from it are there, too.", nullptr},
     {}};
 
 static PyMemberDef arrayMembers[] = {
@@ -274,7 +275,8 @@ static PyMemberDef arrayMembers[] = {
 
 static PyMethodDef arrayMethods[] = {
     {"is_ready", isReady, METH_NOARGS, "Whether a read would not wait."},
-    {"block_until_ready", blockUntilReady, METH_NOARGS, "Wait, raise what went wrong, return the array."},
+    {"block_until_ready", blockUntilReady, METH_NOARGS,
+     "Wait, raise the failure of its computation, return the array."},
     {"delete", deleteArray, METH_NOARGS, "Give the memory back now; a later read of the array is an error."},
     {"is_deleted", isArrayDeleted, METH_NOARGS, "Whether delete() was called, or the array was donated."},
     {"copy_to_host_async", copyToHostAsync, METH_NOARGS,

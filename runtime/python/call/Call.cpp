@@ -168,7 +168,7 @@ static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *lea
   return true;
 }
 
-//===-- Where a call runs
+//===-- The device of a call
 //-------------------------------------------------------------------------------------------===//
 
 namespace {
@@ -445,7 +445,7 @@ static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable),
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {
-    {Py_tp_doc, const_cast<char *>("An executable, with what turns its results into a tree.")},
+    {Py_tp_doc, const_cast<char *>("An executable, with the description of the tree of its results.")},
     {Py_tp_new, reinterpret_cast<void *>(newCompiledCall)},
     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateCompiledCall)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverseCompiledCall)},

@@ -230,8 +230,8 @@ bool pcrt::python::finishEffects() {
 
 static PyMethodDef functions[] = {
     {"effects_barrier", effectsBarrier, METH_NOARGS,
-     "Wait for launches with effects and for callbacks; raise what went wrong and no read has told of."},
-    {"_before_fork", beforeFork, METH_NOARGS, "Wait for what a process must not be in the middle of when it forks."},
+     "Wait for launches with effects and for callbacks; raise a failure that no read has reported."},
+    {"_before_fork", beforeFork, METH_NOARGS, "Wait for all work that must not be in flight when the process forks."},
     {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches go on."},
     {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches go on."},
     {}};

@@ -52,7 +52,7 @@ static PyObject *setDonationReporter(PyObject *, PyObject *function) {
 
 static PyMethodDef functions[] = {
     {"set_donation_reporter", setDonationReporter, METH_O,
-     "Set what is called with a function's name, the aval of an array donated to it that was copied, and why."},
+     "Set the function that gets a function's name, the aval of its donated array that was copied, and the reason."},
     {}};
 
 bool pcrt::python::addDonationFunctions(PyObject *module) { return PyModule_AddFunctions(module, functions) == 0; }

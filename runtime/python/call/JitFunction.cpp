@@ -574,7 +574,7 @@ static PyStructSequence_Field callKeyFields[] = {
     {"static_args", "Pairs of a position and a value."},       {"static_kwargs", "Pairs of a name and a value."},
     {"context", "The configuration that is part of the key."}, {}};
 
-static PyStructSequence_Desc callKeySpec = {"pycompiler._runtime.CallKey", "What a jitted function is cached by.",
+static PyStructSequence_Desc callKeySpec = {"pycompiler._runtime.CallKey", "The key of a jitted function's cache.",
                                             callKeyFields, 5};
 
 static PyObject *setCallLimit(PyObject *, PyObject *number) {
@@ -587,7 +587,8 @@ static PyObject *setCallLimit(PyObject *, PyObject *number) {
 
 static PyMethodDef jitFunctions[] = {
     {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."},
-    {"set_leaf_namer", setLeafNamer, METH_O, "Set what names the leaves of a call: namer(fun, key, static_argnums)."},
+    {"set_leaf_namer", setLeafNamer, METH_O,
+     "Set the function that names the leaves of a call: namer(fun, key, static_argnums)."},
     {}};
 
 bool pcrt::python::addJitFunctionType(PyObject *module) {

@@ -149,7 +149,7 @@ static PyObject *item(PyObject *self, Py_ssize_t place) {
   return result;
 }
 
-//===-- The slots, and what fills them
+//===-- The slots and their functions
 //-------------------------------------------------------------------------------------------------------===//
 
 template <typename Function> static void *slot(Function *function) { return reinterpret_cast<void *>(function); }
@@ -197,7 +197,8 @@ static PyObject *setOperator(PyObject *, PyObject *args) {
 
 static PyMethodDef methods[] = {
     {"set_operator", setOperator, METH_VARARGS,
-     "set_operator(name, general, compiled=None): what an operator of arrays calls. `general` takes any operands and "
+     "set_operator(name, general, compiled=None): the functions of an operator of arrays. `general` takes any operands "
+     "and "
      "may\n"
      "return NotImplemented; `compiled` is called with arrays and plain numbers while nothing is traced."},
     {}};

@@ -162,7 +162,7 @@ static PyObject *setWatched(PyObject *, PyObject *function) {
 
 static PyMethodDef functions[] = {
     {"set_watched", setWatched, METH_O,
-     "Set the function that says whether results are looked at in the context of this thread. It is asked once for "
+     "Set the function that returns whether results are checked in the context of this thread. It is called once for "
      "each\ncontext key."},
     {}};
 

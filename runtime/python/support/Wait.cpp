@@ -54,8 +54,8 @@ bool pcrt::python::waitFor(Buffer *buffer) {
 
 //===-- A wait that NumPy began
 //-------------------------------------------------------------------------------------------===//
-// NumPy asks an array for its buffer and, whatever exception that ends with, for __array__ next: a signal's would be
-// lost, and the wait go on.
+// NumPy requests an array's buffer and, after any exception, calls __array__ next. So the exception of a signal would
+// be lost, and the wait would continue.
 
 namespace {
 struct Interruption {

@@ -541,7 +541,7 @@ static PyMethodDef functions[] = {
      "treedef_tuple(treedefs)\n--\n\nThe structure of a tuple of trees of the given structures."},
     {"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)), METH_VARARGS | METH_KEYWORDS,
      "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
-    {"set_node_namer", setNodeNamer, METH_O, "Set what names the children of registered nodes in paths."},
+    {"set_node_namer", setNodeNamer, METH_O, "Set the function that names the children of registered nodes in paths."},
     {}};
 
 bool pcrt::python::addTreeType(PyObject *module) {

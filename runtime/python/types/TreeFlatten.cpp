@@ -381,7 +381,8 @@ static PyMethodDef functions[] = {
     {"set_nothing", setNothing, METH_VARARGS,
      "set_nothing(dtype, type)\n--\n\nSet the dtype of arrays that hold nothing, and the node that stands for them."},
     {"set_data_functions", setDataFunctions, METH_VARARGS,
-     "set_data_functions(equal, copy)\n--\n\nSet what compares and copies data that can't be hashed or compared."},
+     "set_data_functions(equal, copy)\n--\n\nSet the functions that compare and copy data without a usable == or "
+     "hash."},
     {}};
 
 bool pcrt::python::registerTreeNodes(PyObject *module) {

@@ -273,10 +273,10 @@ static PyObject *reduce(PyObject *self, PyObject *) {
   return children ? Py_BuildValue("(O(OO))", make.get(), data.get(), children.get()) : nullptr;
 }
 
-//===-- What Python sees ------------------------------------------------------------------------------------------===//
+//===-- The Python interface --------------------------------------------------------------------------------------===//
 
 PyMethodDef pcrt::python::treePartMethods[] = {
-    {"node_data", nodeData, METH_NOARGS, "The type of the root and what it is made with; None for a leaf."},
+    {"node_data", nodeData, METH_NOARGS, "The type of the root and its data; None for a leaf."},
     {"from_node_data_and_children", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(fromNodeDataAndChildren)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC,
      "from_node_data_and_children(registry, node_data, children)\n--\n\nThe structure of a root and its children's."},

@@ -191,7 +191,7 @@ static void refusesNonsense() {
   CHECK(call(table.reduce_window, {x, x}, {y}, paramsOf(Sum, {{2}})) == PCRT_INVALID_ARGUMENT);
   CHECK(call(table.select_and_gather, {x}, {y}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);
   CHECK(call(table.select_and_scatter, {x}, {y}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);
-  // The source lies beside the operand, and so does what is scattered.
+  // The source does not fit the operand, nor does the result.
   for (PcrtTensor other : {PcrtTensor(longer), PcrtTensor(shorter)}) {
     CHECK(call(table.select_and_gather, {other, x}, {y}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);
     CHECK(call(table.select_and_scatter, {y, x}, {other}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);

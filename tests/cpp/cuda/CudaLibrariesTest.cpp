@@ -30,7 +30,8 @@ static void saysWhatIsMissing() {
   CHECK(contains(none, "cuBLASLt can't be used: looked for /nowhere/libcublasLt.so (the last one: "));
   CHECK(contains(none, "install nvidia-cublas-cu12, or name the file by PYCOMPILER_CUBLASLT"));
   CHECK(contains(failureWith(EMULATED_DRIVER), "has no function cublasLtGetStatusName"));
-  CHECK(contains(failureWith(nullptr, false), "the emulated GPU knows no library but what PYCOMPILER_CUBLASLT names"));
+  CHECK(contains(failureWith(nullptr, false),
+                 "the emulated GPU supports only the library that PYCOMPILER_CUBLASLT names"));
   CHECK(contains(failureWith("", false), "the emulated GPU"));
 }
 

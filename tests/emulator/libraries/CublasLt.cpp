@@ -149,7 +149,7 @@ void Product::compute() const {
   }
 }
 
-//===-- What is refused
+//===-- Refused calls
 //---------------------------------------------------------------------------------------------===//
 
 static bool isPossible(const cublasLtMatmulDescOpaque &product, const cublasLtMatrixLayoutOpaque &a,

@@ -235,7 +235,7 @@ static void eigen(Matrix &a, std::vector<double> &values) {
     value -= shift;
 }
 
-//===-- What all calls check
+//===-- Checks of all calls
 //----------------------------------------------------------------------------------------===//
 
 static cusolverStatus_t sizes(size_t *device, size_t *host) {

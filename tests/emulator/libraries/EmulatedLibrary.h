@@ -34,7 +34,7 @@ inline uint64_t bytesOf(cudaDataType type) {
   }
 }
 
-/// Does it when the stream comes to it; whether the driver took it.
+/// Does the work when the stream reaches it; returns whether the driver accepted it.
 inline bool enqueue(CUstream stream, std::function<void()> work) {
   ++computations;
   auto *held = new std::function<void()>(std::move(work));

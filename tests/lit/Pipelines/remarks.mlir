@@ -6,7 +6,7 @@
 
 // The carry is copied where bufferization finds no order in which it can be updated in place: what is read of %twice in
 // one branch is overwritten there, and handed on beside it.
-// CHECK: remarks.mlir:[[#@LINE+8]]:{{.*}}: remark: [Missed] copied-carry | Category:array | Reason="what loops and branches change is copied
+// CHECK: remarks.mlir:[[#@LINE+8]]:{{.*}}: remark: [Missed] copied-carry | Category:array | Reason="the carry of loops and branches is copied
 // CHECK: llvm.func @pcrt_main
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %zero = array.constant dense<0> : tensor<i32>

@@ -1,5 +1,5 @@
-// The pass that prepares collectives for GPUs, on tensors. It runs before convert-array-to-linalg; the passes of Passes.td
-// run after bufferization. lib/Pipelines/Cpu.cpp adds it to the pipeline to linalg for GPUs.
+// The pass that prepares collectives for GPUs, on tensors. It runs before convert-array-to-linalg; the passes of
+// Passes.td run after bufferization. lib/Pipelines/Cpu.cpp adds it to the pipeline to linalg for GPUs.
 #ifndef ARRAY_GPU_COLLECTIVES
 #define ARRAY_GPU_COLLECTIVES
 
@@ -15,7 +15,7 @@ def ExpandCollectives : Pass<"array-expand-collectives"> {
     | Collective | becomes |
     | --- | --- |
     | `all_gather` along any dimension | one along the first, a transposition |
-    | `all_reduce` of less than 128 KiB, or if the members cannot divide the operand evenly | `all_gather`, a reduction |
+    | `all_reduce` of less than 128 KiB, or not evenly divisible by the members | `all_gather`, a reduction |
     | `all_reduce` otherwise | `all_to_all`, a reduction of the member's part, `all_gather` |
     | `reduce_scatter` | a transposition, `all_to_all`, a reduction |
     | `all_to_all` along any dimensions | a transposition, one along the first, a transposition |

@@ -76,7 +76,7 @@ defvar Array_ComplexTypes = [Complex<F32>, Complex<F64>];
 defvar Array_SmallTypes = [F8E4M3FN, F8E5M2, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0FNU, F4E2M1FN,
                            F6E2M3FN, F6E3M2FN, I<2>, I<4>, UI<2>, UI<4>, SI<1>, UI<1>];
 
-/// Errors say "operand #0 must be tensor of <what>".
+/// Errors contain "operand #0 must be tensor of <what>".
 class Array_TensorOf<list<Type> types, string what>
     : Type<RankedTensorOf<types>.predicate, "tensor of " # what, "::mlir::RankedTensorType">;
 

@@ -32,7 +32,7 @@ static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
   return true;
 }
 
-/// Whether a nest writes what the body of another one loads from.
+/// Whether a nest writes memory that the body of another one loads.
 static bool writesCaptured(const Nest &writer, const Nest &reader) {
   linalg::LinalgOp op = reader.op;
   for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {

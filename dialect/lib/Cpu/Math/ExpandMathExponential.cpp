@@ -1,5 +1,5 @@
-// Exponentials and what is built on them: exp, exp2, expm1, sinh, cosh, tanh. All reduce to 2^n * e^r with an integer n
-// and |r| <= ln(2)/2 (two-part ln 2, after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions",
+// Exponentials and functions based on them: exp, exp2, expm1, sinh, cosh, tanh. All reduce to 2^n * e^r with an integer
+// n and |r| <= ln(2)/2 (two-part ln 2, after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions",
 // 1980). Coefficients are minimax fits of relative error, unless a comment names another source.
 #include "ExpandMathTerm.h"
 

@@ -56,7 +56,7 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
         auto library = op->getAttrOfType<StringAttr>(kLibraryAttr);
         if (library && library == "cusolver") {
           waits = true;
-          tellGivenUp(op->getLoc(), "host-waits", "cuSOLVER reads on the host what its kernels computed");
+          tellGivenUp(op->getLoc(), "host-waits", "cuSOLVER reads results of its kernels on the host");
         }
         return succeeded(check(op)) ? WalkResult::advance() : WalkResult::interrupt();
       });
@@ -104,7 +104,7 @@ private:
       return call.emitError("'")
              << call.getName()
              << "' has no kernel for a GPU yet: put its operands on a CPU, by device_put(x, devices(\"cpu\")[0]), and "
-                "call it outside of what is compiled for the GPU";
+                "call it outside of the code for the GPU";
     if (isa<memref::StoreOp, memref::CopyOp>(op))
       return op->emitError("the host does not write a device's memory: array-launch-stores makes kernels of this");
     return success();

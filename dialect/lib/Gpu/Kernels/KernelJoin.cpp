@@ -9,7 +9,7 @@
 
 namespace mlir::array {
 
-//===-- What kind of reduction it is ----------------------------------------------------------------------------===//
+//===-- The kind of a reduction ---------------------------------------------------------------------------------===//
 
 static bool canMove(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 64; }
 

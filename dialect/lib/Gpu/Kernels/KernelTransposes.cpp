@@ -26,7 +26,7 @@ public:
         !llvm::all_of(member.space.outputs(), [&](const Access &output) { return output.strides.back().isStatic(1); }))
       return false;
     last = static_cast<unsigned>(sizes.size()) - 1;
-    // Of the operands that are not along the last dimension, the dimension of most.
+    // The dimension along which most of the other operands are contiguous.
     int64_t most = 0;
     for (unsigned dim = 0; dim < last; ++dim)
       if (int64_t count = llvm::count_if(member.space.inputs(), [&](const Access &a) { return isAlong(a, dim); });

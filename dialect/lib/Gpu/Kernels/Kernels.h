@@ -26,7 +26,7 @@ Values emitColumns(KernelBuilder &k, const Member &member, const Join *join, int
 /// this launch.
 void emitJoinOfParts(KernelBuilder &k, const Member &member, const Join &join, ValueRange parts);
 
-//===-- What reductions are made of (KernelParts.cpp) -----------------------------------------------------------===//
+//===-- Parts of reductions (KernelParts.cpp) -------------------------------------------------------------------===//
 
 /// Bodies of more operations than this are not repeated to have several loads in flight.
 constexpr size_t kShortBody = 24;
