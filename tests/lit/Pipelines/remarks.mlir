@@ -1,4 +1,4 @@
-// What passes give up is told by MLIR's remark engine, in the category `array`; the code is right.
+// Passes report fallbacks by MLIR's remark engine, in the category `array`; the code is right.
 // RUN: array-opt --array-to-llvm --remarks-filter=array %s 2>&1 | FileCheck %s
 // RUN: array-opt --array-to-llvm %s 2>&1 | FileCheck %s --check-prefix=SILENT
 // SILENT-NOT: remark

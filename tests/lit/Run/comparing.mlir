@@ -1,4 +1,4 @@
-// Comparing with what is expected: within a tolerance, or the places that differ, and the status 2.
+// Comparison with expected arrays: within a tolerance, or the places that differ, and the status 2.
 
 // RUN: array-run %s --input='[1, nan, inf, 2]' --expect='[2, nan, inf, 4]'
 // RUN: array-run %s --input='[1, nan, inf, 2]' --expect='[2.0002, nan, inf, 4]' --rtol=1e-3
@@ -19,7 +19,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// Integers have to be equal, whatever the tolerance is. What is not expected is not compared.
+// Integers have to be equal, for any tolerance. Results without an expected array are not compared.
 // RUN: array-run %s --entry=integers --input='[[1, -9223372036854775808]]' --expect='1=[[true, false]]'
 // RUN: not array-run %s --entry=integers --input='[[1, -9223372036854775808]]' --rtol=1 \
 // RUN:   --expect='[[1, -9223372036854775807]]' --expect='[[true, true]]' 2>&1 | FileCheck %s --check-prefix=INTEGERS
