@@ -1,5 +1,5 @@
-// How Boost.Math is compiled for devices: it neither throws, where a policy of ours does not reach, nor keeps anything
-// for a thread. Included before every file of the device library.
+// Configuration of Boost.Math for devices: it does not throw where our policies have no effect, and has no thread-local
+// state. Included before every file of the device library.
 #ifndef DEVICE_BOOST_H
 #define DEVICE_BOOST_H
 
@@ -15,6 +15,6 @@
 
 #include <boost/throw_exception.hpp>
 #undef BOOST_THROW_EXCEPTION
-#define BOOST_THROW_EXCEPTION(exception) __builtin_trap() // what no argument leads to
+#define BOOST_THROW_EXCEPTION(exception) __builtin_trap() // unreachable for any argument
 
 #endif // DEVICE_BOOST_H

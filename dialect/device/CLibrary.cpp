@@ -1,5 +1,6 @@
-// Functions of the C library that device code calls and that are no operation of the math dialect (those are listed in
-// dialect/lib/Gpu/LinkDeviceLibrary.cpp). `long double` is double on devices, so each stands for two names.
+// Functions of the C library that device code calls and that are not operations of the math dialect
+// (dialect/lib/Gpu/LinkDeviceLibrary.cpp lists those). `long double` is double on devices, so each function has two
+// names.
 #include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/hypot.hpp>
@@ -39,7 +40,7 @@ long double hypotl(long double x, long double y) noexcept { return boost::math::
 struct DeviceComplex {
   double real, imaginary;
 };
-/// What std::exp of complex numbers calls.
+/// Called by std::exp of complex numbers.
 DeviceComplex cexpl(double real, double imaginary) {
   double size = std::exp(real);
   return imaginary == 0 ? DeviceComplex{size, imaginary}

@@ -1,6 +1,7 @@
-// Running results along the middle one of the dimensions [outer, length, inner], forward or from the end. Many or short
-// lines have a thread each. Of long ones a block takes a chunk: the totals of all chunks come first, then what is
-// before each, then the results. What is combined is kept as wide as on the CPU (cpu/CumulativeOperations.h).
+// Running reductions along the middle one of the dimensions [outer, length, inner], forward or from the end. Many
+// lines, or short ones, have one thread each. Of a long line, each block takes a chunk: a first launch reduces the
+// chunks, a second computes the running result before each chunk, and a third writes the results. Accumulators are as
+// wide as on the CPU (cpu/CumulativeOperations.h).
 #include "Device.h"
 #include "Elements.h"
 #include "cpu/CumulativeOperations.h"
@@ -9,7 +10,7 @@ using namespace pcrt::cumulative;
 
 namespace device {
 
-/// Where a line's elements are.
+/// The elements of a line.
 struct Line {
   int64_t first, step;
 
@@ -21,7 +22,7 @@ struct Line {
   DEVICE_INLINE int64_t at(int64_t i) const { return first + i * step; }
 };
 
-/// What the threads before this one in the block have, combined; `total` is what all have.
+/// The combined value of the block's threads before this one; `total` becomes the combined value of all its threads.
 template <typename Operation, typename Running>
 DEVICE_INLINE Running before(Running own, Running *shared, Running &total) {
   int32_t thread = device_thread(), threads = device_threads();
@@ -40,7 +41,7 @@ DEVICE_INLINE Running before(Running own, Running *shared, Running &total) {
   return result;
 }
 
-/// A thread for each line.
+/// One thread for each line.
 template <typename T, typename Operation>
 DEVICE_INLINE void lines(const T *source, T *target, int64_t length, int64_t inner, int64_t count, int64_t reverse) {
   int64_t number = threadOfGrid();
@@ -55,7 +56,7 @@ DEVICE_INLINE void lines(const T *source, T *target, int64_t length, int64_t inn
   }
 }
 
-/// The elements of a chunk that this thread takes: [low, high) of the block's line.
+/// The elements of this thread in its block's chunk: [low, high) of the line.
 struct Share {
   int64_t line, low, high;
 
@@ -75,7 +76,7 @@ DEVICE_INLINE typename Operation::Running totalOf(const T *source, const Line &l
   return running;
 }
 
-/// A block for each chunk: what all of it is combined.
+/// One block for each chunk: the combined value of the chunk.
 template <typename T, typename Operation>
 DEVICE_INLINE void totals(const T *source, typename Operation::Running *totals, int64_t length, int64_t inner,
                           int64_t chunks, int64_t items, int64_t reverse, typename Operation::Running *shared) {
@@ -87,7 +88,7 @@ DEVICE_INLINE void totals(const T *source, typename Operation::Running *totals, 
     totals[device_block()] = total;
 }
 
-/// A block for each line: of the totals of its chunks becomes what is before each of them.
+/// One block for each line: replaces the totals of its chunks by the running results before each chunk.
 template <typename Operation>
 DEVICE_INLINE void prefixes(typename Operation::Running *totals, int64_t chunks, typename Operation::Running *shared) {
   typename Operation::Running carry = Operation::neutral, total;

@@ -1,9 +1,9 @@
-// What device code knows of the thread that runs it. array-link-device-library makes operations of the GPU dialect of
-// these functions; a function that calls one, or has one inlined, is an entry: it becomes part of the kernel that calls
-// it. Helpers of an entry that call them are therefore always inlined (DEVICE_INLINE).
+// The interface of device code to its thread. array-link-device-library replaces these functions by operations of the
+// GPU dialect. A function that calls one, directly or by inlining, is an entry: it becomes part of the kernel that
+// calls it. Therefore helpers of an entry that call them are always inlined (DEVICE_INLINE).
 //
-// An entry is `extern "C"`, returns nothing, and is given pointers to the elements of whole buffers, then numbers
-// (int64_t), then its shared memory, if it asks for any (dialect/lib/Gpu/MapRoutinesToGpu*.cpp say what of each).
+// An entry is `extern "C"` and returns void. Its parameters are pointers to the elements of whole buffers, then numbers
+// (int64_t), then its shared memory, if it needs any (dialect/lib/Gpu/MapRoutinesToGpu*.cpp describe each).
 #ifndef DEVICE_DEVICE_H
 #define DEVICE_DEVICE_H
 
@@ -12,12 +12,13 @@
 #define DEVICE_INLINE inline __attribute__((always_inline))
 
 extern "C" {
-/// The number of this thread in its block, and of the block in the grid; how many there are.
+/// The number of this thread in its block, the number of the block in the grid, and their counts.
 int32_t device_thread();
 int32_t device_block();
 int32_t device_threads();
 int32_t device_blocks();
-/// Waits for all threads of the block. What they have written is seen by all then. It must not be moved or repeated.
+/// Waits for all threads of the block. Afterwards all of them see each other's writes. It must not be moved or
+/// repeated.
 void device_barrier() __attribute__((convergent));
 }
 

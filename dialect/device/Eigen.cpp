@@ -1,12 +1,12 @@
-// Eigenvalues and eigenvectors of Hermitian matrices by Jacobi's method: rotations of two rows and columns each make
-// one element beside the diagonal zero, over and over in cycles, until all are small. A block has a matrix. It needs no
-// other form first, is accurate for small eigenvalues, too, and takes a number of cycles that hardly grows with the
-// size.
+// Eigenvalues and eigenvectors of Hermitian matrices by Jacobi's method. A rotation of two rows and columns makes one
+// off-diagonal element zero; cycles of rotations repeat until all of these are small. Each block has one matrix. The
+// method needs no reduction to another form, is accurate for small eigenvalues, and takes a number of cycles that
+// hardly grows with the size.
 #include "Rotation.h"
 
 namespace device {
 
-/// `work` holds the matrix as it changes, `vectors` the product of the rotations: both n by n. Eigenvalues ascend.
+/// `work` holds the current matrix, `vectors` the product of the rotations: both n by n. Eigenvalues ascend.
 template <typename T>
 DEVICE_INLINE void eigh(const T *from, T *sorted, RealOf<T> *values, T *work, T *vectors, int64_t n, int64_t isLower,
                         int64_t hasVectors, double *shared) {
@@ -32,13 +32,13 @@ DEVICE_INLINE void eigh(const T *from, T *sorted, RealOf<T> *values, T *work, T 
     beside = sumOfBlock(beside, shared);
     all = sumOfBlock(all, shared);
     double small = static_cast<double>(std::numeric_limits<Real>::epsilon()) / 8;
-    if (!(beside > small * small * all)) // a nan ends it, too
+    if (!(beside > small * small * all)) // a nan ends the loop, too
       break;
     for (int64_t p = 0; p + 1 < n; ++p)
       for (int64_t q = p + 1; q < n; ++q) {
         T beside = work[p * n + q];
         Rotation<T> rotation(real(work[p * n + p]), real(work[q * n + q]), real(beside), imaginary(beside));
-        device_barrier(); // before they change
+        device_barrier(); // wait before they change
         forEach(n, [&](int64_t i) {
           rotation.columns(work[i * n + p], work[i * n + q]);
           rotation.columns(vectors[i * n + p], vectors[i * n + q]);
@@ -46,7 +46,7 @@ DEVICE_INLINE void eigh(const T *from, T *sorted, RealOf<T> *values, T *work, T 
         forEach(n, [&](int64_t i) { rotation.rows(work[p * n + i], work[q * n + i]); });
       }
   }
-  // An eigenvalue's place is the number of those before it.
+  // The position of an eigenvalue is the number of those before it.
   forEach(n, [&](int64_t j) {
     Real value = real(work[j * n + j]);
     int64_t place = 0;

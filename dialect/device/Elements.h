@@ -1,5 +1,5 @@
-// The types of elements that routines are compiled for. DEVICE_REALS(X): X(name, type), the name being the one that the
-// compiler builds entries' names with (elementName in dialect/lib/Gpu/RoutineLauncher.cpp).
+// The element types for which routines are compiled. DEVICE_REALS(X): X(name, type). The compiler builds the names of
+// entries from `name` (elementName in dialect/lib/Gpu/RoutineLauncher.cpp).
 #ifndef DEVICE_ELEMENTS_H
 #define DEVICE_ELEMENTS_H
 

@@ -1,11 +1,12 @@
 // The exponential of a matrix and its derivative in one direction. The method, its orders and their bounds are those of
-// the CPU's (runtime/lib/cpu/LapackExponential.cpp). A block has a matrix.
+// the CPU (runtime/lib/cpu/LapackExponential.cpp). Each block has one matrix.
 #include "Lu.h"
 #include "cpu/PadeOrders.h"
 
 namespace device {
 
-/// Where a block computes the exponential of an [n, n] matrix: matrices of numbers below `count`. It is in number 0.
+/// The state of a block that computes the exponential of an [n, n] matrix: `count` matrices, by number. The input is
+/// number 0.
 template <typename T> struct Exponential {
   enum Matrix { given, power2, power4, power6, power8, odd, even, other, count };
 
@@ -13,11 +14,11 @@ template <typename T> struct Exponential {
   int64_t n;
   int32_t *pivots;
   double *shared;       // two places for each thread
-  double *coefficients; // of the numerator
+  double *coefficients; // coefficients of the numerator
 
   DEVICE_INLINE T *at(int64_t number) const { return work + number * n * n; }
 
-  /// The greatest sum of a row's elements; nan if that is not finite.
+  /// The maximum absolute row sum; nan if it is not finite.
   static DEVICE_INLINE double normOf(const T *a, int64_t n, double *shared) {
     auto sumOf = [&](int64_t i) {
       double sum = 0;
@@ -31,11 +32,11 @@ template <typename T> struct Exponential {
     if (sumOfBlock(undefinedOnes, shared) > 0)
       return std::numeric_limits<double>::quiet_NaN();
     double norm = sumOf(greatestOfBlock(0, n, shared, sumOf));
-    device_barrier(); // before it changes
+    device_barrier(); // wait before it changes
     return norm;
   }
 
-  /// `to` becomes the product of two others, and addend(i) for each element.
+  /// Sets matrix `to` to the product of two others, plus addend(i) for each element.
   template <typename Addend> DEVICE_INLINE void multiply(int64_t a, int64_t b, int64_t to, Addend addend) const {
     const T *left = at(a), *right = at(b);
     T *result = at(to);
@@ -51,7 +52,7 @@ template <typename T> struct Exponential {
     multiply(a, b, to, [](int64_t) { return T(0); });
   }
 
-  /// An element of the sum of coefficients[first + 2 k] times power 2 (k + lowest), of `terms` terms.
+  /// An element of the sum of coefficients[first + 2 k] times power 2 (k + lowest), with `terms` terms.
   DEVICE_INLINE T combined(int64_t i, int64_t first, int64_t lowest, int64_t terms) const {
     T sum = T(0);
     for (int64_t k = 0; k < terms; ++k) {
@@ -62,7 +63,8 @@ template <typename T> struct Exponential {
     return sum;
   }
 
-  /// What is given becomes its exponential. Returns where that is; null if it takes more than so many squarings.
+  /// Replaces the input by its exponential. Returns the place of the result; null if it takes more than `maxSquarings`
+  /// squarings.
   DEVICE_INLINE const T *apply(int64_t maxSquarings) const {
     double norm = normOf(at(given), n, shared), scale = 1;
     auto [order, bound] = pcrt::padeOrderFor<RealOf<T>>(norm);
@@ -85,9 +87,9 @@ template <typename T> struct Exponential {
     return at(result);
   }
 
-  /// The Padé approximant of an order, in the place of `odd`.
+  /// The Padé approximant of an order, in the memory of `odd`.
   DEVICE_INLINE void approximate(int64_t order) const {
-    bool isHighest = order == 13; // powers 8 to 12 are the sixth times 2 to 6
+    bool isHighest = order == 13; // powers 8 to 12 are the sixth power times powers 2 to 6
     int64_t powers = isHighest ? 3 : order / 2;
     multiply(given, given, power2);
     for (int64_t k = 1; k < powers; ++k)
@@ -135,7 +137,7 @@ DEVICE_INLINE void expm(const T *from, T *to, T *work, int32_t *pivots, int64_t 
   forEach(n * n, [&](int64_t i) { to[i] = result ? result[i] : undefined<T>(); });
 }
 
-/// The derivative at A in the direction E is in the corner of the exponential of [[A, E], [0, A]].
+/// The derivative at A in the direction E is the upper right block of the exponential of [[A, E], [0, A]].
 template <typename T>
 DEVICE_INLINE void expmFrechet(const T *a, const T *e, T *to, T *work, int32_t *pivots, int64_t n, int64_t maxSquarings,
                                double *shared) {
@@ -144,7 +146,7 @@ DEVICE_INLINE void expmFrechet(const T *a, const T *e, T *to, T *work, int32_t *
   to += device_block() * n * n;
   Exponential<T> exponential{work + device_block() * Exponential<T>::count * 4 * n * n, 2 * n,
                              pivots + device_block() * 2 * n, shared, shared + 2 * device_threads()};
-  // The direction, made no greater than the matrix: it must not add squarings.
+  // Scale the direction down to the norm of the matrix: it must not add squarings.
   double size = exponential.normOf(e, n, shared), wanted = exponential.normOf(a, n, shared), scale = 1;
   wanted = wanted > 1 ? wanted : 1;
   if (size > wanted)
@@ -156,7 +158,7 @@ DEVICE_INLINE void expmFrechet(const T *a, const T *e, T *to, T *work, int32_t *
     int64_t place = row % n * n + column % n;
     exponential.at(0)[i] = isDiagonal ? a[place] : row < n ? e[place] * factor : T(0);
   });
-  // The norm of the block may be twice the matrix's.
+  // The norm of the block matrix may be twice the norm of the matrix.
   const T *result = exponential.apply(maxSquarings + 1);
   forEach(n * n, [&](int64_t i) { to[i] = result ? result[i / n * 2 * n + n + i % n] / factor : undefined<T>(); });
 }

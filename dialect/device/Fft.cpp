@@ -1,6 +1,7 @@
-// Discrete Fourier transforms along the middle one of the dimensions [outer, n, inner], a pass for each factor of n, in
-// Stockham's order, which needs no permutation: after passes whose factors have the product `done`, from[(j * rest) +
-// k] is coefficient j of the transform of every rest-th element from k on, rest being n / done.
+// Discrete Fourier transforms along the middle one of the dimensions [outer, n, inner], with one pass for each factor
+// of n, in Stockham's order, which needs no permutation. `done` is the product of the factors of earlier passes, and
+// rest is n / done. After these passes, from[(j * rest) + k] is coefficient j of the transform of every rest-th element
+// from k on.
 #include "Device.h"
 #include "Elements.h"
 
@@ -9,14 +10,15 @@ namespace device {
 /// exp(2 pi i numerator / denominator).
 template <typename Real> DEVICE_INLINE std::complex<Real> unit(int64_t numerator, int64_t denominator) {
   constexpr Real twoPi = static_cast<Real>(6.283185307179586476925286766559005768L);
-  // Around zero, where angles are exact to more digits.
+  // Use an angle around zero, where angles are exact to more digits.
   if (2 * numerator > denominator)
     numerator -= denominator;
   Real angle = twoPi * (static_cast<Real>(numerator) / static_cast<Real>(denominator));
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// A thread for each result: coefficient `j + q * done` of the elements from k on, of those of `factor` transforms.
+/// One thread for each result: coefficient `j + q * done` of the elements from k on, from the coefficients of `factor`
+/// transforms.
 template <typename Real>
 DEVICE_INLINE void pass(const std::complex<Real> *from, std::complex<Real> *to, int64_t n, int64_t inner,
                         int64_t factor, int64_t done, int64_t count, int64_t isInverse, double scale) {
@@ -39,7 +41,7 @@ DEVICE_INLINE void pass(const std::complex<Real> *from, std::complex<Real> *to, 
   to[number] = {real * static_cast<Real>(scale), imaginary * static_cast<Real>(scale)};
 }
 
-/// Rows of real numbers as complex ones.
+/// Copies rows of real numbers to complex ones.
 template <typename Real> DEVICE_INLINE void fromReal(const Real *from, std::complex<Real> *to, int64_t count) {
   if (int64_t i = threadOfGrid(); i < count)
     to[i] = {from[i], 0};
@@ -54,7 +56,8 @@ template <typename Real> DEVICE_INLINE void clear(std::complex<Real> *to, int64_
     to[i] = 0;
 }
 
-/// The first `half` of each row of n, and rows of n of their first half, where the others are its conjugates.
+/// Copies the first `half` of each row of n; and completes rows of n from their first half, whose conjugates are the
+/// rest.
 template <typename Real>
 DEVICE_INLINE void halve(const std::complex<Real> *from, std::complex<Real> *to, int64_t n, int64_t half,
                          int64_t count) {

@@ -1,12 +1,12 @@
-// Reductions by Householder reflectors from both sides: to Hessenberg form, and of Hermitian matrices to tridiagonal
-// form. A block has a matrix; a thread reflects a row or a column of it. Signs and places are those of LAPACK's gehrd
-// and sytrd.
+// Two-sided reductions by Householder reflectors: to Hessenberg form, and of Hermitian matrices to tridiagonal form.
+// Each block has one matrix; each thread reflects a row or a column. Signs and storage are those of LAPACK's gehrd and
+// sytrd.
 #include "Reflector.h"
 
 namespace device {
 
-/// `a`, [n, n], becomes its Hessenberg form, with the reflectors below it: column k is that of the reflector whose
-/// place is k + 1. Of n - 1 taus, number k is tauOf(k).
+/// Reduces `a`, [n, n], to Hessenberg form, with the reflectors below it: column k holds the reflector whose unit
+/// element is in row k + 1. Scalar k of the n - 1 taus is tauOf(k).
 template <typename T, typename TauOf> DEVICE_INLINE void reduce(T *a, int64_t n, TauOf tauOf, double *shared) {
   for (int64_t k = 0; k + 1 < n; ++k) {
     T tau = makeReflector(a + (k + 1) * n + k, n, n - k - 1, shared);
@@ -27,8 +27,8 @@ template <typename T> DEVICE_INLINE void hessenberg(const T *from, T *to, T *tau
   reduce(to, n, [&](int64_t k) -> T & { return taus[k]; }, shared);
 }
 
-/// One triangle is read. LAPACK takes an upper one from its last column on: that is a lower one with rows and columns
-/// in reverse. `work` is [n, n].
+/// Only one triangle is read. LAPACK reduces an upper triangle from its last column on, which is a lower triangle with
+/// rows and columns reversed. `work` is [n, n].
 template <typename T>
 DEVICE_INLINE void tridiagonal(const T *from, T *to, RealOf<T> *diagonal, RealOf<T> *beside, T *taus, T *work,
                                int64_t n, int64_t isLower, double *shared) {
@@ -38,7 +38,7 @@ DEVICE_INLINE void tridiagonal(const T *from, T *to, RealOf<T> *diagonal, RealOf
   diagonal += device_block() * n;
   beside += device_block() * (n - 1);
   taus += device_block() * (n - 1);
-  // Where the element of a number, of so many, is in `work`.
+  // The position in `work` of element `i` of `count`.
   auto placeOf = [=](int64_t i, int64_t count) { return isLower ? i : count - 1 - i; };
   forEach(n * n, [&](int64_t i) {
     int64_t row = i / n, column = i % n;

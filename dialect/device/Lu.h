@@ -1,4 +1,4 @@
-// LU factors by the threads of a block, and systems with triangles by one thread.
+// LU factors, computed by the threads of a block, and triangular systems, solved by one thread.
 #ifndef DEVICE_LU_H
 #define DEVICE_LU_H
 
@@ -6,7 +6,7 @@
 
 namespace device {
 
-/// How a thread reads op(A), and whether that is a lower triangle.
+/// The access of a thread to op(A), and whether op(A) is lower triangular.
 template <typename T> struct Triangle {
   const T *a;
   int64_t n;
@@ -16,7 +16,7 @@ template <typename T> struct Triangle {
     T x = isTransposed ? a[j * n + i] : a[i * n + j];
     return isConjugated ? conjugate(x) : x;
   }
-  /// Solves for the vector x[i * step], in place.
+  /// Solves for the vector with elements x[i * step], in place.
   DEVICE_INLINE void solve(T *x, int64_t step) const {
     bool isForward = isLower != isTransposed;
     for (int64_t k = 0; k < n; ++k) {
@@ -29,8 +29,7 @@ template <typename T> struct Triangle {
   }
 };
 
-/// The factors of a matrix, [m, n], in its place, with rows swapped as LAPACK swaps them. `shared` has two places for
-/// each thread.
+/// Factors an [m, n] matrix in place, with LAPACK's row swaps. `shared` has two places for each thread.
 template <typename T> DEVICE_INLINE void factorLu(T *a, int32_t *pivots, int64_t m, int64_t n, double *shared) {
   int64_t rank = m < n ? m : n;
   for (int64_t k = 0; k < rank; ++k) {

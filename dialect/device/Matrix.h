@@ -1,4 +1,4 @@
-// What the routines of linear algebra have in common. A matrix is row-major; a block works on one, or a thread on one
+// Shared parts of the linear algebra routines. A matrix is row-major. A block works on one matrix, or a thread on one
 // of its columns.
 #ifndef DEVICE_MATRIX_H
 #define DEVICE_MATRIX_H
@@ -44,12 +44,12 @@ template <typename T> DEVICE_INLINE double square(T x) {
   double a = real(x), b = imaginary(x);
   return a * a + b * b;
 }
-/// By the size that LAPACK chooses pivots by.
+/// The magnitude by which LAPACK chooses pivots.
 template <typename T> DEVICE_INLINE RealOf<T> size(T x) { return std::fabs(real(x)) + std::fabs(imaginary(x)); }
 
 template <typename T> DEVICE_INLINE T divided(T a, T b) {
   if constexpr (isComplex<T>) {
-    // By the greatest part of the divisor, so that its square does not overflow.
+    // Scale by the largest part of the divisor, so that its square does not overflow.
     RealOf<T> scale = std::fmax(std::fabs(b.real()), std::fabs(b.imag()));
     T unit(b.real() / scale, b.imag() / scale), product = a * std::conj(unit);
     RealOf<T> norm = scale * (unit.real() * unit.real() + unit.imag() * unit.imag());
@@ -61,14 +61,14 @@ template <typename T> DEVICE_INLINE T divided(T a, T b) {
 
 template <typename T> DEVICE_INLINE T undefined() { return T(std::numeric_limits<RealOf<T>>::quiet_NaN()); }
 
-/// The numbers below `count`, each by one thread of the block. All is done when it returns.
+/// Distributes the numbers below `count` over the threads of the block. All are done on return.
 template <typename Body> DEVICE_INLINE void forEach(int64_t count, Body body) {
   for (int64_t i = device_thread(); i < count; i += device_threads())
     body(i);
   device_barrier();
 }
 
-/// What all threads of the block have, added up in an order of its own.
+/// The sum of the values of all threads of the block, in a fixed order.
 DEVICE_INLINE double sumOfBlock(double own, double *shared) {
   shared[device_thread()] = own;
   device_barrier();
@@ -82,7 +82,7 @@ DEVICE_INLINE double sumOfBlock(double own, double *shared) {
   return sum;
 }
 
-/// The first number of [low, high) at which `valueAt` is greatest. `shared` has two places for each thread.
+/// The first number of [low, high) that maximizes `valueAt`. `shared` has two places for each thread.
 template <typename Value>
 DEVICE_INLINE int64_t greatestOfBlock(int64_t low, int64_t high, double *shared, Value valueAt) {
   double *places = shared + device_threads();

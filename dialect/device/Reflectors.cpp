@@ -1,10 +1,10 @@
-// Reductions by Householder reflectors: geqrf, geqp3, householder_product and ormqr, of which qr is made.
-// Signs are LAPACK's: an element of the diagonal of R has the sign that the reflected one has not.
+// The routines geqrf, geqp3, householder_product and ormqr, of which qr consists. Signs are LAPACK's: a diagonal
+// element of R has the opposite sign of the reflected element.
 #include "Reflector.h"
 
 namespace device {
 
-/// Puts the column that is the greatest from row k on in place k.
+/// Moves the column of maximum norm from row k on to position k.
 template <typename T>
 DEVICE_INLINE void chooseColumn(T *a, int32_t *order, int64_t m, int64_t n, int64_t k, double *shared) {
   int64_t chosen = greatestOfBlock(k, n, shared, [&](int64_t j) {
@@ -25,7 +25,7 @@ DEVICE_INLINE void chooseColumn(T *a, int32_t *order, int64_t m, int64_t n, int6
   });
 }
 
-/// A block for each matrix. `order` is that of the columns, which are chosen if `hasPivots`.
+/// One block for each matrix. `order` is the order of the columns, which is chosen if `hasPivots`.
 template <typename T>
 DEVICE_INLINE void factor(const T *from, T *to, T *taus, int32_t *order, int64_t m, int64_t n, int64_t hasPivots,
                           double *shared) {
@@ -48,7 +48,7 @@ DEVICE_INLINE void factor(const T *from, T *to, T *taus, int32_t *order, int64_t
   }
 }
 
-/// A thread for each column of Q, [m, columns], from the reflectors in the columns of a, [m, n].
+/// One thread for each column of Q, [m, columns], from the reflectors in the columns of a, [m, n].
 template <typename T>
 DEVICE_INLINE void product(const T *a, const T *taus, T *q, int64_t m, int64_t n, int64_t columns, int64_t reflectors,
                            int64_t count) {
@@ -63,7 +63,7 @@ DEVICE_INLINE void product(const T *a, const T *taus, T *q, int64_t m, int64_t n
     reflect(a + matrix * m * n + k, n, k, m, taus[matrix * reflectors + k], x, columns);
 }
 
-/// A thread for each column of C, [m, n], or for each row where Q stands on the right.
+/// One thread for each column of C, [m, n], or for each row if Q stands on the right.
 template <typename T>
 DEVICE_INLINE void multiply(const T *a, const T *taus, const T *c, T *result, int64_t m, int64_t n, int64_t columns,
                             int64_t reflectors, int64_t count, int64_t isLeft, int64_t isTransposed) {
@@ -74,7 +74,7 @@ DEVICE_INLINE void multiply(const T *a, const T *taus, const T *c, T *result, in
   int64_t matrix = number / vectors, first = matrix * m * n + number % vectors * (isLeft ? 1 : n);
   for (int64_t i = 0; i < size; ++i)
     result[first + i * step] = c[first + i * step];
-  // Q is the product of the reflectors in their order: the last one meets a vector on its right first.
+  // Q is the product of the reflectors in order, so the last one is applied first to a vector on the right of Q.
   bool isForward = (isLeft != 0) == (isTransposed != 0);
   for (int64_t i = 0; i < reflectors; ++i) {
     int64_t k = isForward ? i : reflectors - 1 - i;
@@ -87,7 +87,7 @@ DEVICE_INLINE void multiply(const T *a, const T *taus, const T *c, T *result, in
   }
 }
 
-/// A thread for each element of R, [rows, n]: the upper triangle of a, [m, n].
+/// One thread for each element of R, [rows, n]: the upper triangle of a, [m, n].
 template <typename T>
 DEVICE_INLINE void upperTriangle(const T *a, T *r, int64_t m, int64_t n, int64_t rows, int64_t count) {
   int64_t number = threadOfGrid();

@@ -1,4 +1,4 @@
-// The rotation of two columns that Jacobi's methods are made of.
+// The rotation of two columns, the step of Jacobi's methods.
 #ifndef DEVICE_ROTATION_H
 #define DEVICE_ROTATION_H
 
@@ -6,7 +6,7 @@
 
 namespace device {
 
-/// What makes element (p, q) of a Hermitian matrix zero: columns p and q become c p - s conj(w) q and s w p + c q, rows
+/// Makes element (p, q) of a Hermitian matrix zero: columns p and q become c p - s conj(w) q and s w p + c q, rows
 /// their conjugates.
 template <typename T> struct Rotation {
   RealOf<T> c = 1, s = 0;

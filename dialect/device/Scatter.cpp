@@ -1,10 +1,10 @@
-// Scatters: an update of `width` neighbouring elements goes to the row of the target that its key says, or nowhere, if
-// that is negative. Neighbours of an update are neighbours of the grid. Where several updates meet, the result doesn't
-// depend on the order in which threads run:
-// - what is exact in any order is combined atomically (integers, extrema),
-// - of values that replace each other the last one stays: updates claim their rows first, the greatest number wins,
-// - sums and products of floats are cut by the updates alone: those of a row follow each other (Sort.cpp), a thread
-//   takes a piece of them, what crosses its ends is an update of a later launch.
+// Scatters: an update of `width` neighbouring elements is combined with the row of the target that its key names, or is
+// dropped if the key is negative. Neighbours of an update are neighbours of the grid. If several updates have one
+// target, the result does not depend on the order in which threads run:
+// - Operations that are exact in any order (integers, extrema) are combined atomically.
+// - If values replace each other, the last one stays: updates claim their rows first, and the maximum number wins.
+// - Sums and products of floats are divided by the updates alone. Updates of one row follow each other (Sort.cpp), and
+//   a thread takes a piece of them. A run that crosses the ends of a piece becomes an update of a later launch.
 #include "Device.h"
 #include "Elements.h"
 
@@ -12,11 +12,11 @@
 
 namespace device {
 
-//===-- What becomes of an element ----------------------------------------------------------------------------===//
+//===-- Combinations ------------------------------------------------------------------------------------------===//
 
-/// Sums and products, of elements and of what they are accumulated in.
+/// Sums and products, with their element type and accumulator type.
 struct Add {
-  template <typename T> static constexpr T neutral = T(-0.0); // what changes no sum, not even -0
+  template <typename T> static constexpr T neutral = T(-0.0); // changes no sum, not even -0
   template <typename T> static T combine(T a, T b) { return T(pcrt::Accumulator<T>(a) + pcrt::Accumulator<T>(b)); }
 };
 struct Mul {
@@ -24,7 +24,7 @@ struct Mul {
   template <typename T> static T combine(T a, T b) { return T(pcrt::Accumulator<T>(a) * pcrt::Accumulator<T>(b)); }
 };
 
-/// The least or the greatest. A nan stays, always the same one; -0 is less than 0.
+/// The minimum or the maximum. A nan stays, always the same one; -0 is less than 0.
 template <bool isMax> struct Extreme {
   template <typename T> static T combine(T a, T b) {
     pcrt::Compared<T> x = a, y = b;
@@ -58,7 +58,7 @@ template <typename Operation, typename T> DEVICE_INLINE void change(T *place, T 
       std::memcpy(&old, &before, sizeof(T));
       T combined = Operation::combine(old, update);
       std::memcpy(&after, &combined, sizeof(T));
-      // Most updates of an extremum are none.
+      // Most updates do not change an extremum.
     } while (after != before &&
              !__atomic_compare_exchange_n(word, &before, after, /*weak=*/true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   }
@@ -66,7 +66,7 @@ template <typename Operation, typename T> DEVICE_INLINE void change(T *place, T 
 
 //===-- A thread for each element of the updates --------------------------------------------------------------===//
 
-/// Where the element of this thread goes, if it goes anywhere.
+/// The target of this thread's element, if it has one.
 struct Place {
   int64_t element, position, target;
   bool isInside;
@@ -81,7 +81,7 @@ struct Place {
   }
 };
 
-/// No two updates meet.
+/// For updates with distinct targets.
 template <typename Operation, typename T>
 DEVICE_INLINE void unique(const int64_t *keys, const T *updates, T *target, int64_t width, int64_t count) {
   Place place(keys, width, count);
@@ -95,7 +95,7 @@ DEVICE_INLINE void uniqueSet(const int64_t *keys, const Bits *updates, Bits *tar
     target[place.target] = updates[place.element];
 }
 
-/// What is the same in whatever order.
+/// For operations that give the same result in any order.
 template <typename Operation, typename T>
 DEVICE_INLINE void atomic(const int64_t *keys, const T *updates, T *target, int64_t width, int64_t count) {
   Place place(keys, width, count);
@@ -103,7 +103,7 @@ DEVICE_INLINE void atomic(const int64_t *keys, const T *updates, T *target, int6
     change<Operation>(target + place.target, updates[place.element]);
 }
 
-/// Many sums of single integers in few rows: a block adds up in its shared memory first.
+/// For many sums of single integers in few rows: a block first accumulates in its shared memory.
 template <typename T>
 DEVICE_INLINE void count(const int64_t *keys, const T *updates, T *target, int64_t rows, int64_t count, T *shared) {
   for (int64_t row = device_thread(); row < rows; row += device_threads())
@@ -142,7 +142,7 @@ DEVICE_INLINE void inOrderSet(const int64_t *keys, const Bits *updates, Bits *ta
 
 //===-- The last one stays ------------------------------------------------------------------------------------===//
 
-/// Only rows that are claimed have a claim: `claims` need not be cleared as a whole.
+/// Only claimed rows have a claim, so `claims` is not cleared as a whole.
 DEVICE_INLINE void forget(const int64_t *keys, int32_t *claims, int64_t positions) {
   if (int64_t i = threadOfGrid(); i < positions && keys[i] >= 0)
     claims[keys[i]] = -1;
@@ -161,9 +161,10 @@ DEVICE_INLINE void store(const int64_t *keys, const int32_t *claims, const Bits 
 
 //===-- Sums and products of floats ---------------------------------------------------------------------------===//
 
-/// Updates of the same row follow each other (a run). A thread has a column of the window and a piece of the updates.
-/// Runs that begin and end in it are finished. Of the one that began before it and the one that goes on after it the
-/// piece leaves two updates for a later launch, in this order, which are of the same row if both are one run.
+/// Updates of the same row follow each other (a run). Each thread has a column of the window and a piece of the
+/// updates. It finishes runs that begin and end inside its piece. For the run that began before the piece, and for the
+/// one that continues after it, the piece leaves two updates for a later launch, in this order. Both have the same row
+/// if they are one run.
 template <typename Operation, typename Value, typename T> struct Runs {
   T *target;
   int64_t *nextKeys;
@@ -191,10 +192,10 @@ template <typename Operation, typename Value, typename T> struct Runs {
   }
 };
 
-/// Loads of a thread that are on their way at the same time.
+/// Number of loads of a thread that are in flight at the same time.
 constexpr int64_t kInFlight = 4;
 
-/// `row` and `value` give those of the update at a place in the order.
+/// `row` and `value` return the row and the value of the update at a position of the order.
 template <typename Operation, typename Value, typename T, typename Row, typename Load>
 DEVICE_INLINE void runs(T *target, int64_t *nextKeys, Value *nextValues, int64_t width, int64_t places, int64_t ofPiece,
                         Row row, Load value) {
@@ -233,7 +234,7 @@ DEVICE_INLINE void runs(T *target, int64_t *nextKeys, Value *nextValues, int64_t
   runs.end(current, sum, beganBefore, last < places && row(last) == current);
 }
 
-/// The updates themselves, in the order of their sorted keys (cpu/SortKeys.h: the sign is turned around).
+/// The first launch, on the updates themselves, in the order of their sorted keys (cpu/SortKeys.h inverts the sign).
 template <typename Operation, typename T>
 DEVICE_INLINE void firstRuns(const uint64_t *keys, const uint32_t *positions, const T *updates, T *target,
                              int64_t *nextKeys, pcrt::Accumulator<T> *nextValues, int64_t width, int64_t places,
@@ -246,7 +247,7 @@ DEVICE_INLINE void firstRuns(const uint64_t *keys, const uint32_t *positions, co
           __attribute__((always_inline)) { return Value(updates[positions[i] * width + column]); });
 }
 
-/// What pieces left.
+/// Later launches, on the updates that pieces left.
 template <typename Operation, typename T>
 DEVICE_INLINE void nextRuns(const int64_t *keys, const pcrt::Accumulator<T> *values, T *target, int64_t *nextKeys,
                             pcrt::Accumulator<T> *nextValues, int64_t width, int64_t places, int64_t ofPiece) {

@@ -1,17 +1,17 @@
-// Factorizations that solve systems: cholesky, triangular_solve, lu, linear_solve and their relatives. A block factors
+// Factorizations for linear systems: cholesky, triangular_solve, lu, linear_solve and their relatives. A block factors
 // a matrix in place, column by column; a thread solves for one vector. The conventions are LAPACK's.
 #include "Lu.h"
 
 namespace device {
 
-/// The lower factor of the matrix whose lower triangle `from` has; nan where it is not positive definite.
+/// The lower factor of the matrix with the lower triangle `from`; nan if it is not positive definite.
 template <typename T> DEVICE_INLINE void cholesky(const T *from, T *to, int64_t n) {
   from += device_block() * n * n;
   to += device_block() * n * n;
   forEach(n * n, [&](int64_t i) { to[i] = i % n <= i / n ? from[i] : T(0); });
   for (int64_t k = 0; k < n; ++k) {
     RealOf<T> pivot = real(to[k * n + k]);
-    device_barrier(); // before it changes
+    device_barrier(); // wait before it changes
     if (!(pivot > 0)) {
       forEach(n * n, [&](int64_t i) { to[i] = i % n <= i / n ? undefined<T>() : T(0); });
       return;
@@ -27,7 +27,7 @@ template <typename T> DEVICE_INLINE void cholesky(const T *from, T *to, int64_t 
   }
 }
 
-/// A thread for each column of B, or each row where A stands on the right.
+/// One thread for each column of B, or for each row if A stands on the right.
 template <typename T>
 DEVICE_INLINE void triangularSolve(const T *a, const T *b, T *x, int64_t rows, int64_t columns, int64_t count,
                                    int64_t isConjugated, int64_t isLeft, int64_t isLower, int64_t isTransposed,
@@ -70,7 +70,7 @@ DEVICE_INLINE void lu(const T *from, T *to, int32_t *pivots, int32_t *permutatio
     applySwaps(pivots, rank, permutation + device_block() * m, m);
 }
 
-/// A thread for each column of B. With a transposition the result is made in `scratch` first.
+/// One thread for each column of B. With a transposition, the result is computed in `scratch` first.
 template <typename T>
 DEVICE_INLINE void linearSolve(const T *factors, const int32_t *permutation, const T *b, T *x, T *scratch, int64_t n,
                                int64_t columns, int64_t count, int64_t operation) {
@@ -98,9 +98,9 @@ DEVICE_INLINE void linearSolve(const T *factors, const int32_t *permutation, con
     x[first + order[i] * columns] = scratch[first + i * columns];
 }
 
-/// Gaussian elimination with pivots among neighbours (LAPACK's gtsv): all threads of a block for a matrix, each taking
-/// columns of B. `work` has three numbers for each row: below, which become those two above the diagonal, diagonal,
-/// above.
+/// Gaussian elimination with pivots among neighbours (LAPACK's gtsv). The threads of a block share a matrix and the
+/// columns of B. `work` has three numbers for each row: below, diagonal, above. Afterwards the first holds the second
+/// superdiagonal.
 template <typename T>
 DEVICE_INLINE void tridiagonalSolve(const T *below, const T *middle, const T *above, const T *b, T *x, T *work,
                                     int64_t n, int64_t columns) {
@@ -120,7 +120,7 @@ DEVICE_INLINE void tridiagonalSolve(const T *below, const T *middle, const T *ab
     bool isSwapped = !(size(pivot) >= size(under));
     T factor = isSwapped ? divided(pivot, under) : divided(under, pivot);
     isSingular |= !isSwapped && pivot == T(0);
-    device_barrier(); // before they change
+    device_barrier(); // wait before they change
     if (device_thread() == 0) {
       d[i] = isSwapped ? under : pivot;
       d[i + 1] = isSwapped ? right - factor * next : next - factor * right;
@@ -148,7 +148,7 @@ DEVICE_INLINE void tridiagonalSolve(const T *below, const T *middle, const T *ab
   });
 }
 
-/// R of A + w wᵀ from R of A = Rᵀ R, by one Givens rotation for each row. `vector` is for w as it changes.
+/// R of A + w wᵀ from R of A = Rᵀ R, by one Givens rotation for each row. `vector` holds the changing w.
 template <typename T> DEVICE_INLINE void choleskyUpdate(const T *from, const T *w, T *to, T *vector, int64_t n) {
   from += device_block() * n * n;
   to += device_block() * n * n;
@@ -157,7 +157,7 @@ template <typename T> DEVICE_INLINE void choleskyUpdate(const T *from, const T *
   forEach(n, [&](int64_t i) { vector[i] = w[device_block() * n + i]; });
   for (int64_t k = 0; k < n; ++k) {
     T a = to[k * n + k], b = vector[k], scale = std::fmax(std::fabs(a), std::fabs(b));
-    device_barrier(); // before they change
+    device_barrier(); // wait before they change
     if (b == 0 || scale == 0)
       continue;
     T x = a / scale, y = b / scale, norm = std::sqrt(x * x + y * y), c = x / norm, s = y / norm;
@@ -199,7 +199,7 @@ DEVICE_MATRICES(DEVICE_SOLVERS)
 DEVICE_CHOLESKY_UPDATE(f32, float)
 DEVICE_CHOLESKY_UPDATE(f64, double)
 
-/// A thread for each permutation.
+/// One thread for each permutation.
 extern "C" void lu_pivots_to_permutation(const int32_t *pivots, int32_t *permutations, int64_t count, int64_t size,
                                          int64_t matrices) {
   if (int64_t i = device::threadOfGrid(); i < matrices)

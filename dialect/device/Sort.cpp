@@ -1,19 +1,18 @@
-// Sorting lines along a dimension, stably: words of a key and the position of its element in the line are sorted, then
-// the operands are brought into their order. Keys of several operands are sorted by from the last to the first. A block
-// sorts a chunk of a line in shared memory; sorted runs are merged two by two, each word finding its place by a search
-// in the other run. The order of floats is the CPU's (cpu/SortKeys.h).
+// Stable sorts of lines along a dimension. Words of a key and the position of its element in the line are sorted, then
+// the operands are permuted. With several key operands, the last is sorted first. A block sorts a chunk of a line in
+// shared memory. Sorted runs are merged in pairs: each word finds its position by a search in the other run. The order
+// of floats is the CPU's (cpu/SortKeys.h).
 #include "Device.h"
 #include "cpu/SortKeys.h"
 
 namespace device {
 
-/// The lines of the middle one of the dimensions [outer, length, inner].
+/// The start of a line along the middle one of the dimensions [outer, length, inner].
 DEVICE_INLINE int64_t startOf(int64_t line, int64_t length, int64_t inner) {
   return line / inner * length * inner + line % inner;
 }
 
-/// A thread for each word: the key of the element at its position. The first keys to be sorted by give the positions,
-/// too.
+/// One thread for each word: the key of the element at its position. The first pass initializes the positions, too.
 template <typename Kind>
 DEVICE_INLINE void keys(const typename Kind::Bits *source, uint64_t *keys, uint32_t *positions, int64_t length,
                         int64_t inner, int64_t count, int64_t isFirst, int64_t isDescending) {
@@ -27,14 +26,15 @@ DEVICE_INLINE void keys(const typename Kind::Bits *source, uint64_t *keys, uint3
   positions[i] = position;
 }
 
-/// A block for each chunk, a power of two: Batcher's bitonic sort, in which equal keys are ordered by their places.
+/// One block for each chunk, whose length is a power of two: Batcher's bitonic sort. Equal keys are ordered by their
+/// positions.
 DEVICE_INLINE void chunks(uint64_t *keys, uint32_t *positions, int64_t length, int64_t chunk, int64_t chunksOfLine,
                           uint64_t *shared) {
   auto *places = reinterpret_cast<uint32_t *>(shared + chunk), *moved = places + chunk;
   int64_t low = device_block() % chunksOfLine * chunk, first = device_block() / chunksOfLine * length + low;
   int64_t used = length - low < chunk ? length - low : chunk;
   for (int64_t i = device_thread(); i < chunk; i += device_threads()) {
-    shared[i] = i < used ? keys[first + i] : ~uint64_t(0); // behind all others, of which the places are less
+    shared[i] = i < used ? keys[first + i] : ~uint64_t(0); // after all others, whose positions are smaller
     places[i] = static_cast<uint32_t>(i);
     moved[i] = i < used ? positions[first + i] : 0;
   }
@@ -59,7 +59,7 @@ DEVICE_INLINE void chunks(uint64_t *keys, uint32_t *positions, int64_t length, i
   }
 }
 
-/// How many of the sorted keys [low, high) come before a key: those that are less, and equal ones if they go first.
+/// The number of sorted keys in [low, high) that precede a key: the smaller ones, and equal ones if they go first.
 DEVICE_INLINE int64_t countBefore(const uint64_t *keys, int64_t low, int64_t high, uint64_t key, bool equalFirst) {
   int64_t first = low;
   while (low < high) {
@@ -72,7 +72,7 @@ DEVICE_INLINE int64_t countBefore(const uint64_t *keys, int64_t low, int64_t hig
   return low - first;
 }
 
-/// A thread for each word: pairs of sorted runs become runs of twice the length.
+/// One thread for each word: pairs of sorted runs become runs of twice the length.
 DEVICE_INLINE void merge(const uint64_t *keys, const uint32_t *positions, uint64_t *mergedKeys,
                          uint32_t *mergedPositions, int64_t length, int64_t run, int64_t count) {
   int64_t word = threadOfGrid();
@@ -88,7 +88,7 @@ DEVICE_INLINE void merge(const uint64_t *keys, const uint32_t *positions, uint64
   mergedPositions[target] = positions[word];
 }
 
-/// A thread for each result: `kept` of each line.
+/// One thread for each result: `kept` of each line.
 template <typename Bits>
 DEVICE_INLINE void permute(const Bits *source, Bits *target, const uint32_t *positions, int64_t length, int64_t kept,
                            int64_t inner, int64_t count) {

@@ -1,5 +1,5 @@
-// The special functions of PCRT_SPECIAL_FUNCTIONS under names that kernels call, special_lgamma and so on. They are the
-// CPU's (runtime/lib/cpu/Special*.cpp), compiled for devices.
+// The special functions of PCRT_SPECIAL_FUNCTIONS for kernels, as special_lgamma and so on. They are the CPU's
+// (runtime/lib/cpu/Special*.cpp), compiled for devices.
 #include "cpu/SpecialFunctions.h"
 
 #define DEVICE_SPECIAL_1(name)                                                                                         \

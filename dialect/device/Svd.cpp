@@ -1,21 +1,21 @@
 // Singular values and vectors by one-sided Jacobi rotations (Hestenes, 1958; tolerance and scaling as in LAPACK's
-// gesvj): pairs of columns are made orthogonal, over and over, until all are. The columns are then the left vectors,
-// each times its singular value; the product of the rotations has the right ones. A block has a matrix, and turns as
-// many pairs that share no column at a time as it has threads for. A wide matrix is its adjoint.
+// gesvj). Rotations make pairs of columns orthogonal, repeatedly, until all are. Then each column is a left vector
+// times its singular value, and the product of the rotations has the right vectors. Each block has one matrix. It
+// rotates as many disjoint pairs at a time as it has threads for. A wide matrix is replaced by its adjoint.
 #include "Rotation.h"
 
 namespace device {
 
-/// A column whose square is less is zero beside the greatest element, which is about 1. Above it the products of two
+/// A column with a smaller square is zero relative to the maximum element, which is about 1. Above it, products of two
 /// columns have squares that are normal numbers.
 constexpr double negligibleSquare = 1e-50;
 
-/// Two columns of a round, in which each column is in one pair at most; all rounds together have every pair.
+/// A pair of columns of a round. A round has each column in at most one pair; all rounds together have every pair.
 struct ColumnPair {
   int64_t p, q;
 
   DEVICE_INLINE ColumnPair(int64_t players, int64_t round, int64_t number) {
-    // All but the last stand in a circle, whose opposite ones meet.
+    // All columns but the last form a circle. Opposite ones are paired.
     int64_t circle = players - 1, a = (round + number) % circle,
             b = number == 0 ? circle : (round - number + circle) % circle;
     p = a < b ? a : b;
@@ -23,12 +23,12 @@ struct ColumnPair {
   }
 };
 
-/// Makes every pair of columns of `work`, [m, n], orthogonal once, and turns those of `vectors`, [n, n], with them.
-/// A team of threads has a pair, a member of it every so many rows. Returns whether there was a pair to turn. `shared`
+/// Makes every pair of columns of `work`, [m, n], orthogonal once, and rotates the columns of `vectors`, [n, n],
+/// likewise. A team of threads has a pair, and its members share the rows. Returns whether a pair was rotated. `shared`
 /// has four places for each thread.
 template <typename T>
 DEVICE_INLINE bool turnPairs(T *work, T *vectors, int64_t m, int64_t n, bool hasVectors, double *shared) {
-  constexpr int64_t mostMembers = 32; // each adds up what all of them have
+  constexpr int64_t mostMembers = 32; // maximum team size: each member adds up the values of all
   if (n < 2)
     return false;
   double tolerance = static_cast<double>(std::numeric_limits<RealOf<T>>::epsilon()) * std::sqrt(double(m));
@@ -75,15 +75,15 @@ DEVICE_INLINE bool turnPairs(T *work, T *vectors, int64_t m, int64_t n, bool has
             rotation.columns(vectors[i * n + p], vectors[i * n + q]);
         }
       }
-      device_barrier(); // before the next pairs have these columns
+      device_barrier(); // wait before the next pairs use these columns
     }
   return sumOfBlock(turned, shared) > 0;
 }
 
-/// Vectors, the columns of a matrix that is in memory itself, or as its adjoint.
+/// Vectors that are the columns of a matrix in memory, stored directly or as its adjoint.
 template <typename T> struct Basis {
   T *data;
-  int64_t length; // of a row in memory
+  int64_t length; // length of a row in memory
   bool isAdjoint;
 
   DEVICE_INLINE T at(int64_t i, int64_t j) const {
@@ -97,8 +97,9 @@ template <typename T> struct Basis {
   }
 };
 
-/// Makes vectors `from` to `to` orthonormal to those before, which are so: the unit vector that is farthest from their
-/// space, less its part in there, taken away twice (Gram and Schmidt). `products` has a place for each vector.
+/// Completes an orthonormal basis: vectors `from` to `to` become orthonormal to those before. Each starts as the unit
+/// vector farthest from their span, and its projection is subtracted twice (Gram and Schmidt). `products` has a place
+/// for each vector.
 template <typename T>
 DEVICE_INLINE void completeBasis(Basis<T> basis, int64_t size, int64_t from, int64_t to, T *products, double *shared) {
   for (int64_t k = from; k < to; ++k) {
@@ -131,7 +132,7 @@ DEVICE_INLINE void completeBasis(Basis<T> basis, int64_t size, int64_t from, int
   }
 }
 
-/// The power of two at or below a positive number; the least normal one for less.
+/// The largest power of two that is at most a positive number; for smaller numbers, the least normal one.
 DEVICE_INLINE double powerBelow(double x) {
   double least = std::numeric_limits<double>::min();
   if (!(x > least))
@@ -148,7 +149,7 @@ template <typename T> DEVICE_INLINE bool isFinite(T x) {
   return std::fabs(real(x)) <= greatest && std::fabs(imaginary(x)) <= greatest;
 }
 
-/// The greatest part of an element; nan if one is not finite.
+/// The maximum absolute part of an element; nan if one is not finite.
 template <typename T> DEVICE_INLINE double greatestPart(const T *from, int64_t count, double *shared) {
   double undefinedOnes = 0;
   for (int64_t i = device_thread(); i < count; i += device_threads())
@@ -161,7 +162,7 @@ template <typename T> DEVICE_INLINE double greatestPart(const T *from, int64_t c
   return count == 0 ? 0 : partOf(greatestOfBlock(0, count, shared, partOf));
 }
 
-/// U is [m, uColumns], Vᴴ is [vRows, n]. With p and q the greater and the lesser of m and n, `work` is [p, q],
+/// U is [m, uColumns], Vᴴ is [vRows, n]. With p and q the maximum and the minimum of m and n, `work` is [p, q],
 /// `vectors` [q, q], `norms` and `order` [q], `products` [p]. `shared` has four places for each thread.
 template <typename T>
 DEVICE_INLINE void svd(const T *from, RealOf<T> *values, T *u, T *vh, T *work, T *vectors, double *norms,
@@ -181,7 +182,7 @@ DEVICE_INLINE void svd(const T *from, RealOf<T> *values, T *u, T *vh, T *work, T
   order += matrix * q;
   products += matrix * p;
 
-  // The greatest element becomes about 1, so that no square overflows.
+  // Scale the maximum element to about 1, so that no square overflows.
   double greatest = greatestPart(from, m * n, shared), scale = powerBelow(greatest);
   forEach(p * q, [&](int64_t i) {
     T x = isTall ? from[i] : conjugate(from[i % q * n + i / q]);
@@ -213,7 +214,7 @@ DEVICE_INLINE void svd(const T *from, RealOf<T> *values, T *u, T *vh, T *work, T
   for (int64_t j = device_thread(); j < q; j += device_threads())
     hasDirection += norms[j] * norms[j] > negligibleSquare ? 1 : 0;
   auto rank = static_cast<int64_t>(sumOfBlock(hasDirection, shared));
-  // A singular value's place is the number of those before it.
+  // The position of a singular value is the number of those before it.
   forEach(q, [&](int64_t j) {
     int32_t place = 0;
     for (int64_t i = 0; i < q; ++i)

@@ -1,7 +1,7 @@
-// Reductions over windows, and the choice of one element of each, a dimension after the other (the order and the
-// arithmetic are those of runtime/lib/cpu/Window.cpp): a step goes from the `length` elements to the `windows` windows
-// in the middle of [outer, length, inner]. What a choice hands back goes the same steps in the other direction, where
-// each element asks which windows have chosen it: so the result doesn't depend on the order in which threads run.
+// Reductions over windows, and the choice of one element of each window, one dimension after the other. The order and
+// the arithmetic are those of runtime/lib/cpu/Window.cpp. A step maps the `length` elements in the middle of [outer,
+// length, inner] to `windows` windows. The scatter of chosen elements takes the same steps in reverse. There each
+// element looks for the windows that chose it, so the result does not depend on the order in which threads run.
 #include "Device.h"
 #include "Elements.h"
 #include "cpu/WindowOperations.h"
@@ -10,7 +10,7 @@ using namespace pcrt::window;
 
 namespace device {
 
-/// What all entries are given of a step, after their buffers.
+/// The parameters of a step that all entries have after their buffers.
 #define DEVICE_STEP_PARAMETERS                                                                                         \
   int64_t length, int64_t windows, int64_t inner, int64_t count, int64_t size, int64_t stride, int64_t low,            \
       int64_t baseDilation, int64_t dilation
@@ -24,7 +24,7 @@ struct Step {
   WindowDim dim;
 };
 
-/// The place of this thread among the results of a step, `middle` of which are in a line.
+/// The place of this thread among the results of a step, with `middle` results in a line.
 struct Place {
   int64_t number, outer, middle, lane;
 
@@ -46,8 +46,8 @@ DEVICE_INLINE void reduce(const From *from, To *to, const Step &step) {
   to[place.number] = static_cast<To>(value);
 }
 
-/// The extremum of each window and which of the elements it is; -1 where it holds none. `exists` has a negative number
-/// for elements that are none, unless this is the first step.
+/// The extremum of each window and the position of its element; -1 if the window has no element. `exists` is negative
+/// for absent elements, and unused in the first step.
 template <typename T, bool isMax>
 DEVICE_INLINE void choose(const T *from, const int32_t *exists, T *to, int32_t *choices, int64_t isFirst,
                           const Step &step) {
@@ -82,7 +82,7 @@ template <typename T> DEVICE_INLINE void pick(const T *from, const int32_t *choi
   to[place.number] = choice < 0 ? T(0) : from[(place.outer * step.length + choice) * step.inner + place.lane];
 }
 
-/// For each element the sum of what the windows have that chose it. The count is that of the elements.
+/// For each element, the sum over the windows that chose it. The count is that of the elements.
 template <typename Sum, typename From, typename To>
 DEVICE_INLINE void spread(const From *from, const int32_t *choices, To *to, const Step &step) {
   Place place(step.length, step.inner);
@@ -103,7 +103,7 @@ DEVICE_INLINE void spread(const From *from, const int32_t *choices, To *to, cons
 
 } // namespace device
 
-// From elements (e) or values (v), in which sums are kept, to elements or values.
+// From elements (e) or accumulator values (v) to elements or values.
 #define DEVICE_REDUCE(operation, name, From, To, kinds, Operation)                                                     \
   extern "C" void window_##operation##_##name##_##kinds(const From *from, To *to, DEVICE_STEP_PARAMETERS) {            \
     device::reduce<Operation>(from, to, DEVICE_STEP);                                                                  \

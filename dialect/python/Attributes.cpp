@@ -1,4 +1,4 @@
-// _compiler.ir: the attributes that the op builder needs, under the names of upstream's mlir.ir.
+// _compiler.ir: the attributes for the op builder, with the names of upstream's mlir.ir.
 #include "Binding.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -24,8 +24,8 @@ struct PyDenseI64ArrayAttr : PyAttribute {};
 struct PyFlatSymbolRefAttr : PyAttribute {};
 struct PyDenseElementsAttr : PyAttribute {};
 
-/// The bytes of an array, kept until the end of the scope. NumPy can't describe bfloat16 to the buffer protocol, but
-/// gives its bytes.
+/// The bytes of an array, held until the end of the scope. NumPy cannot describe bfloat16 in the buffer protocol, but
+/// it exports the bytes.
 struct BufferView {
   nb::object source;
   Py_buffer view;
@@ -52,7 +52,7 @@ mlir::RankedTensorType staticTensor(const PyType &type) {
   return tensor;
 }
 
-/// The bytes of `array` as the elements of a tensor. Equal elements are kept as one.
+/// The bytes of `array` as the elements of a tensor. Equal elements are stored as one.
 mlir::DenseElementsAttr denseElements(nb::object array, mlir::RankedTensorType type) {
   BufferView source(std::move(array));
   llvm::ArrayRef<char> bytes = source.bytes();
@@ -108,7 +108,7 @@ nb::object valueOf(const PyAttribute &self) {
   throw nb::value_error(("an attribute without a value in Python: " + printed(attribute)).c_str());
 }
 
-/// Binds a kind whose `get` takes one value and a context.
+/// Binds a kind of attribute whose `get` takes one value and a context.
 template <typename Kind, typename Value, typename Make>
 void bindKind(nb::module_ &module, const char *name, Make make) {
   nb::class_<Kind, PyAttribute>(module, name)
@@ -179,7 +179,8 @@ void bindAttributes(nb::module_ &module) {
       .def(
           "__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
-      .def_prop_ro("value", valueOf, "A number, a string, a list of numbers or a type; ValueError for what is none.")
+      .def_prop_ro("value", valueOf,
+                   "A number, a string, a list of numbers or a type; ValueError for any other attribute.")
       .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
 
   bindNumbers(module);

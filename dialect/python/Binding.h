@@ -1,5 +1,5 @@
-// The objects behind the Python classes of _compiler. Each is a small value that keeps what it points into alive:
-// types, attributes and locations keep their context, everything inside a module keeps the module.
+// The objects behind the Python classes of _compiler. Each is a small value that keeps its owner alive: types,
+// attributes and locations keep their context, and everything inside a module keeps the module.
 #ifndef ARRAY_PYTHON_BINDING_H
 #define ARRAY_PYTHON_BINDING_H
 
@@ -26,8 +26,8 @@ struct PyContext {
   ContextRef context;
 };
 
-/// Raises ValueError for a part of another context than of what it goes into: it would dangle once that one is gone.
-/// `what` is "attribute", "type" or "location".
+/// Raises ValueError if a part belongs to another context than its destination: it would dangle after that context is
+/// gone. `what` is "attribute", "type" or "location".
 inline void checkContext(const ContextRef &context, const ContextRef &ofPart, const char *what) {
   if (context != ofPart)
     throw nb::value_error((std::string("the ") + what + " is of another context").c_str());
@@ -48,16 +48,18 @@ struct PyAttribute {
   mlir::Attribute attribute;
 };
 
-/// A module and all that is in it. Passes may replace any operation, so they start a new generation; the objects that
-/// Python holds from before are refused then, where a dangling pointer would crash. So are those of what Python erases.
+/// A module and its contents. Passes may replace any operation, so they start a new generation. Python objects from an
+/// earlier generation then raise an error, where a dangling pointer would crash. So do objects of operations that
+/// Python erases.
 struct Tree {
   ContextRef context; // declared first: it must outlive the module
   mlir::OwningOpRef<mlir::ModuleOp> module;
   unsigned generation = 0;
-  /// Moved on by each erasure. When an operation at an address was erased: what is younger is another one.
+  /// Incremented by each erasure. The value at which an operation at an address was erased: objects with a later value
+  /// belong to another operation.
   uint64_t clock = 0;
   llvm::DenseMap<mlir::Operation *, uint64_t> erased;
-  /// While a pattern runs: who is told of all changes.
+  /// While a pattern runs: the rewriter that must be notified of all changes.
   mlir::RewriterBase *rewriter = nullptr;
   uint64_t changes = 0;
 
@@ -67,14 +69,14 @@ struct Tree {
     ++generation;
     erased.clear();
   }
-  /// Notes that `op`, with all that is in it, is about to go.
+  /// Records that `op`, with its contents, will be erased.
   void markErased(mlir::Operation *op) {
     op->walk([&](mlir::Operation *inner) { erased[inner] = clock; });
     ++clock;
   }
 };
 
-/// A place in a module: the base of operations, regions, blocks and values.
+/// A position in a module: the base of operations, regions, blocks and values.
 struct Node {
   std::shared_ptr<Tree> tree;
   mlir::Operation *anchor; ///< the operation that it is, or belongs to
@@ -120,21 +122,22 @@ struct PyValue : Node {
         value(value) {}
 };
 
-/// The end of a block, or the place before one of its operations.
+/// The end of a block, or the position before one of its operations.
 struct PyInsertionPoint {
   PyBlock block;
   std::optional<PyOperation> before = std::nullopt;
 };
 
-/// `results`, `operands`, `attributes` are sequences, the last one a dict, or None. With `infersTypes` the results are
-/// what the operation says of its operands.
+/// `results`, `operands`, `attributes` are sequences, the last one a dict, or None. With `infersTypes` the operation
+/// infers the results from its operands.
 PyOperation createOperation(const std::string &name, nb::handle results, nb::handle operands, nb::handle attributes,
                             int regions, const PyLocation *location, const PyInsertionPoint *point, bool infersTypes);
 
-/// Erases an operation that nobody uses. Raises ValueError for one that is used.
+/// Erases an operation without uses. Raises ValueError if it has uses.
 void eraseOperation(const PyOperation &operation);
 
-/// What `with` made current in this thread, newest last, for calls that name no context, location or insertion point.
+/// The objects that `with` made current in this thread, newest last, for calls that name no context, location or
+/// insertion point.
 template <typename T> std::vector<T> &currentStack() {
   static thread_local std::vector<T> stack;
   return stack;
@@ -158,11 +161,11 @@ template <typename T> void bindWith(nb::class_<T> &type) {
   type.def("__exit__", [](const T &, nb::args) { currentStack<T>().pop_back(); });
 }
 
-/// Collects the diagnostics that a context emits, to raise them as one MLIRError. It needs no GIL until it raises.
+/// Collects the diagnostics of a context, to raise them as one MLIRError. It needs no GIL until it raises.
 class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext *context);
-  /// Raises MLIRError with `summary` and what was collected.
+  /// Raises MLIRError with `summary` and the collected diagnostics.
   [[noreturn]] void raise(const std::string &summary) const;
 
 private:

@@ -17,13 +17,13 @@ using mlir::array::CollectRemarks;
 using mlir::array::CompileOptions;
 
 namespace {
-/// With what the passes gave up, in order, each once.
+/// With the remarks of the passes, in order, each once.
 struct CompiledObject : mlir::array::CompiledObject {
   std::vector<mlir::array::GivenUp> givenUp;
 };
 } // namespace
 
-/// Compiles, and listens to what passes give up.
+/// Compiles, and collects the remarks of passes.
 template <typename Compile> static mlir::FailureOr<CompiledObject> listening(mlir::ModuleOp op, Compile compile) {
   CompiledObject result;
   CollectRemarks remarks(op.getContext(), result.givenUp);
@@ -92,7 +92,7 @@ static nb::list matmulPlans(const PyModule &module, const std::string &cpu, cons
 
 void bindCompile(nb::module_ &module) {
   const CompileOptions defaults;
-  nb::class_<CompiledObject>(module, "CompiledObject", "Object code in memory, with what the runtime must know of it.")
+  nb::class_<CompiledObject>(module, "CompiledObject", "Object code in memory, with its description for the runtime.")
       .def_prop_ro("object",
                    [](const CompiledObject &self) { return nb::bytes(self.object.data(), self.object.size()); })
       .def_ro("entry", &CompiledObject::entry)
@@ -101,12 +101,13 @@ void bindCompile(nb::module_ &module) {
       .def_ro("is_unbounded", &CompiledObject::isUnbounded, "How long a call takes depends on data.")
       .def_ro("has_loop_budget", &CompiledObject::hasLoopBudget,
               "A speculative run stops when the budget of its frame is used up.")
-      .def_ro("sites", &CompiledObject::sites, "(primitive, \"file:line\") of what can fail, by number less one.")
+      .def_ro("sites", &CompiledObject::sites,
+              "(primitive, \"file:line\") of operations that can fail, by call-site id - 1.")
       .def_prop_ro(
           "image", [](const CompiledObject &self) { return nb::bytes(self.image.data(), self.image.size()); },
           "For a GPU: its kernels, as the driver takes them.")
       .def_ro("kernels", &CompiledObject::kernels, "Their names, by number.")
-      .def_ro("waits", &CompiledObject::waits, "A call waits for what the GPU computes, before it can go on.")
+      .def_ro("waits", &CompiledObject::waits, "Whether a call waits for values that the GPU computes.")
       .def_prop_ro(
           "remarks",
           [](const CompiledObject &self) {
@@ -115,23 +116,24 @@ void bindCompile(nb::module_ &module) {
               rows.emplace_back(given.kind, given.place, given.text);
             return rows;
           },
-          "(kind, \"file:line\" or nothing, words) of what passes gave up, in order.")
+          "(kind, \"file:line\" or nothing, text) of the remarks of passes, in order.")
       .def_ro("timings", &CompiledObject::timings, "(stage, milliseconds), in order.")
       .def_ro("passes", &CompiledObject::passes, "(pass, milliseconds), in order, of the stages before LLVM's.");
 
-  module.def("compile_to_object", compile, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
-             nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
-             nb::arg("triple") = defaults.triple,
-             "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a\n"
-             "triple the least one of its kind.\n\n"
-             "The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.");
+  module.def(
+      "compile_to_object", compile, nb::arg("module"), nb::arg("cpu") = defaults.cpu,
+      nb::arg("features") = defaults.features, nb::arg("opt_level") = defaults.optLevel,
+      nb::arg("triple") = defaults.triple,
+      "Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a\n"
+      "triple the least one of its kind.\n\n"
+      "The module does not change. Raises MLIRError. Releases the GIL; an exception of a signal is raised at once.");
   module.def(
       "compile_for_gpu", compileForGpu, nb::arg("module"), nb::arg("capability"), nb::arg("emulated") = false,
       nb::arg("libraries") = std::vector<std::string>(), nb::arg("lines") = false,
       "Compile @main of a module of the array dialect for this machine, and the kernels that it launches for the\n"
       "GPUs of a compute capability (\"9.0\"): PTX, or an object of this machine for the emulated GPU of the tests.\n"
       "Large products and routines become calls of `libraries` (\"cublaslt\"). With `lines` PTX names the user's.\n\n"
-      "The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.");
+      "The module does not change. Raises MLIRError. Releases the GIL; an exception of a signal is raised at once.");
   module.def("forget_objects", mlir::array::forgetObjects,
              "Forget the code of kernels that is kept for other modules.");
   module.def(

@@ -1,4 +1,4 @@
-// MLIRError: what MLIR's diagnostics become in Python, with the file and line of the user's program.
+// MLIRError: MLIR's diagnostics as a Python exception, with the file and line of the user's program.
 #include "Binding.h"
 
 #include <nanobind/stl/string.h>
@@ -65,7 +65,7 @@ void DiagnosticCollector::raise(const std::string &summary) const {
   nb::object exception = nb::steal(PyObject_CallFunction(errorClass, "s", text.c_str()));
   if (!exception.is_valid())
     throw nb::python_error();
-  // The first error is the one to show; the others often follow from it.
+  // Show the first error; the others often follow from it.
   nb::object first = errors.empty() ? toPython(Entry{summary, "", 0, 0, {}}) : toPython(errors.front());
   for (const char *name : {"message", "file", "line", "column", "notes"})
     exception.attr(name) = first.attr(name);
@@ -75,7 +75,7 @@ void DiagnosticCollector::raise(const std::string &summary) const {
 }
 
 void bindDiagnostics(nb::module_ &module) {
-  // With the package's other errors, which know their pages of the documentation.
+  // The class is defined with the package's other errors, which refer to pages of the documentation.
   nb::object kind = nb::module_::import_("pycompiler.core.errors").attr("MLIRError");
   errorClass = kind.release().ptr();
   module.attr("MLIRError") = nb::borrow(errorClass);

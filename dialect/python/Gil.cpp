@@ -1,4 +1,4 @@
-// The GIL, given away and taken back, and the end of a process that compiles.
+// Releases and acquires the GIL, and ends a process that still compiles.
 #include "Gil.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Giving the GIL away and taking it back, also where the interpreter has ended meanwhile: a thread of a program that
-// ends sleeps then, as runtime/python/support/Gil.h says. This binding shares no code with the runtime's.
+// Releases and acquires the GIL, even if the interpreter ends meanwhile: a thread of an ending program then sleeps, as
+// runtime/python/support/Gil.h says. This binding shares no code with the runtime's.
 #ifndef ARRAY_PYTHON_GIL_H
 #define ARRAY_PYTHON_GIL_H
 
@@ -7,7 +7,7 @@
 
 namespace pycompiler {
 
-/// The GIL is released for the scope, in which the compiler is at work.
+/// Releases the GIL for the scope, while the compiler works.
 class ReleasedGil {
 public:
   ReleasedGil();
@@ -19,7 +19,7 @@ private:
   PyThreadState *state;
 };
 
-/// Within a ReleasedGil, the GIL for what calls Python.
+/// Acquires the GIL inside a ReleasedGil, for calls of Python.
 class AcquiredGil {
 public:
   AcquiredGil();
@@ -31,8 +31,8 @@ private:
   PyGILState_STATE state;
 };
 
-/// From here on a process ends without the destructors of LLVM where a thread is at work: these would take away what it
-/// uses. To be called once LLVM is loaded.
+/// From here on, if a thread still compiles, the process ends without LLVM's destructors, which would destroy objects
+/// in use. To be called once LLVM is loaded.
 void endProcessAtWork();
 
 } // namespace pycompiler

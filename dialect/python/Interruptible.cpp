@@ -1,8 +1,8 @@
 // The thread that compiles while the main thread waits for it and for signals (Interruptible.h).
 //
-// What is left when a signal's handler raises can't be stopped within a pass: it ends by itself, between two passes. It
-// must not keep the process from ending, nor run while what it uses is destroyed: a process that ends meanwhile ends
-// without running destructors.
+// If a signal handler raises, the compilation cannot be stopped within a pass: it ends by itself, between two passes.
+// It must not keep the process from ending, nor run while objects that it uses are destroyed. So a process that ends
+// meanwhile does not run destructors.
 #include "Interruptible.h"
 #include "array/Target/Stop.h"
 
@@ -32,7 +32,7 @@ struct Job {
   bool isDone = false, isLeft = false;
 };
 
-/// A thread that runs one job after the other, until it is left with one.
+/// A thread that runs one job after the other, until a job is abandoned to it.
 struct Worker {
   std::shared_ptr<Job> next;
 };
@@ -42,7 +42,7 @@ struct Shared {
   std::mutex lock;
   std::condition_variable changed;
   Worker *idle = nullptr;
-  std::map<mlir::MLIRContext *, std::shared_ptr<Job>> left; ///< What runs on in a context.
+  std::map<mlir::MLIRContext *, std::shared_ptr<Job>> left; ///< Abandoned jobs that still run, by context.
   int running = 0;
   pid_t process = getpid();
 };
@@ -52,7 +52,7 @@ Shared &shared() {
   return *instance;
 }
 
-/// A child has none of its parent's threads.
+/// A child process has none of its parent's threads.
 Shared &sharedOfProcess() {
   Shared &all = shared();
   if (all.process != getpid()) {
@@ -108,7 +108,7 @@ void *work(void *given) {
   return nullptr;
 }
 
-/// Null where the process may not have another thread.
+/// Null if the process cannot create another thread.
 Worker *makeWorker() {
   auto *worker = new Worker();
   pthread_attr_t attributes;
@@ -129,15 +129,15 @@ Worker *makeWorker() {
   return nullptr;
 }
 
-/// Without the GIL. It is not taken again where the interpreter ends: Python would end the thread, through frames that
-/// can't be unwound.
+/// Releases the GIL. It is not acquired again if the interpreter ends: Python would end the thread, through frames that
+/// cannot be unwound.
 class WithoutGil {
 public:
   WithoutGil() : state(PyEval_SaveThread()) {}
   ~WithoutGil() { take(); }
   WithoutGil(const WithoutGil &) = delete;
 
-  /// Runs the handlers of the signals that have come; whether one of them raised.
+  /// Runs the handlers of pending signals; returns whether one of them raised.
   bool isInterrupted() {
     take();
     bool raised = PyErr_CheckSignals() != 0;
@@ -183,7 +183,7 @@ void runInterruptibly(const ContextRef &context, std::function<void()> work) {
   {
     WithoutGil released;
     std::unique_lock guard(all.lock);
-    // Until `condition` holds, or a signal's handler has raised.
+    // Waits until `condition` holds, or a signal's handler has raised.
     auto waitFor = [&](auto condition) {
       while (!hasRaised && !all.changed.wait_for(guard, patience, condition)) {
         if (!handlesSignals)

@@ -1,4 +1,4 @@
-// Long work of the compiler, while which signals reach Python: what a binding calls for everything that runs passes.
+// Long work of the compiler during which signals reach Python. Bindings use it for everything that runs passes.
 #ifndef ARRAY_PYTHON_INTERRUPTIBLE_H
 #define ARRAY_PYTHON_INTERRUPTIBLE_H
 
@@ -8,18 +8,18 @@
 
 namespace pycompiler {
 
-/// Runs `work`, which touches a context and nothing of Python, without the GIL.
+/// Runs `work`, which uses a context and no Python objects, without the GIL.
 ///
-/// Python's handlers of signals run in the main thread alone. If this is it, `work` runs in a thread of the compiler
-/// meanwhile, and this one looks for signals. If a handler raises, as that of Ctrl-C does, this raises it at once: the
-/// work is asked to end, goes on by itself until it does, and nobody hears of it any more. So it owns all that it uses.
-/// The context is its own until then; whoever runs something else in it waits.
+/// Python's signal handlers run in the main thread alone. In the main thread, `work` runs in a thread of the compiler,
+/// and the main thread checks for signals. If a handler raises, as that of Ctrl-C does, this function raises at once.
+/// It asks the work to stop, and the work continues in the background until it does; its result is dropped. So the work
+/// owns all that it uses. Until it ends, it has exclusive use of the context; other work in the context waits.
 void runInterruptibly(const ContextRef &context, std::function<void()> work);
 
 /// Whether something that was left by `runInterruptibly` still runs in a context.
 bool isLeft(mlir::MLIRContext *context);
 
-/// Runs `work(module)`, which gives a FailureOr; raises MLIRError with `summary` and its diagnostics where it fails.
+/// Runs `work(module)`, which returns a FailureOr; on failure, raises MLIRError with `summary` and its diagnostics.
 template <typename Work> auto compileInterruptibly(const PyModule &module, const std::string &summary, Work work) {
   struct State {
     std::shared_ptr<Tree> tree;
@@ -28,7 +28,7 @@ template <typename Work> auto compileInterruptibly(const PyModule &module, const
   };
   auto state = std::make_shared<State>();
   state->tree = module.tree;
-  // Diagnostics go to who began to collect them last: not before the context is free.
+  // Diagnostics go to the newest collector, so start collecting only when the context is free.
   runInterruptibly(module.tree->context, [state, work] {
     state->diagnostics.emplace(state->tree->context.get());
     state->result = work(*state->tree->module);

@@ -1,6 +1,6 @@
-// pycompiler._compiler: MLIR's part of pycompiler, loaded at the first compilation. Upstream's Python bindings can't be
-// used: no package has them for the MLIR that the array dialect is built with, so what is needed is bound here by their
-// names.
+// pycompiler._compiler: the MLIR part of pycompiler, loaded at the first compilation. Upstream's Python bindings cannot
+// be used: no package has them for the MLIR version of the array dialect. So this module binds the required classes
+// under the same names.
 #include "Binding.h"
 #include "Gil.h"
 #include "array/IR/Bytecode.h"

@@ -1,5 +1,5 @@
 // _compiler.ir: modules, operations, blocks and values, under the names of upstream's mlir.ir. Building an operation
-// checks nothing but that it exists; Module.verify checks the whole.
+// only checks that it exists; Module.verify checks the whole.
 #include "Binding.h"
 #include "Gil.h"
 #include "array/Entry/Link.h"
@@ -164,7 +164,7 @@ void eraseOperation(const PyOperation &operation) {
 
 namespace {
 
-/// Changes an operation in place, as who rewrites must know.
+/// Changes an operation in place, and notifies the rewriter, if any.
 template <typename Change> void modify(const PyOperation &operation, Change change) {
   operation.check();
   ++operation.tree->changes;
@@ -263,7 +263,7 @@ PyBlock createBlock(const PyRegion &region, nb::handle types, nb::handle locatio
   return {region.tree, block};
 }
 
-/// A list of what is in `range`, each wrapped with the module that holds it.
+/// A list of the items of `range`, each wrapped with the module that holds it.
 template <typename Wrapper, typename Range> nb::list wrapAll(const Node &node, Range &&range) {
   nb::list result;
   for (auto &&element : range) {

@@ -13,10 +13,10 @@
 namespace pycompiler {
 namespace {
 
-/// What the passes that are written in Python share with who runs them.
+/// State that passes written in Python share with their caller.
 struct Running {
   std::shared_ptr<Tree> tree;
-  std::optional<nb::python_error> error; ///< what the first of them raised that failed
+  std::optional<nb::python_error> error; ///< the exception of the first one that failed
 };
 
 struct PyPassManager {
@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  /// Copies of the pass are made, and destroyed, where the GIL is not held.
+  /// Copies of the pass are made and destroyed without the GIL.
   struct Function {
     nb::object object;
     explicit Function(nb::object object) : object(std::move(object)) {}
@@ -96,8 +96,7 @@ PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
   const ContextRef &context = contextFor(given);
   std::string message;
   llvm::raw_string_ostream stream(message);
-  // Parsing into a pass manager would nest the pipeline under the one that is there, so it is parsed by itself and
-  // moved.
+  // Parsing into a pass manager would nest the pipeline under the existing one, so it is parsed separately and moved.
   mlir::FailureOr<mlir::OpPassManager> parsed = mlir::parsePassPipeline(text, stream);
   if (mlir::failed(parsed))
     throw nb::value_error(("can't parse the pass pipeline '" + text + "': " + message).c_str());
@@ -106,7 +105,7 @@ PyPassManager parsePipeline(const std::string &text, const PyContext *given) {
   return {context, std::move(passes)};
 }
 
-/// In this thread: between the passes, and in those of Python, signals are looked for as anywhere in Python.
+/// Runs in this thread: between the passes, and in passes written in Python, signals are handled as anywhere in Python.
 void runWithFunctions(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operation *op) {
   DiagnosticCollector diagnostics(self.context.get());
   self.running->tree = owner;
@@ -125,7 +124,7 @@ void runWithFunctions(PyPassManager &self, const std::shared_ptr<Tree> &owner, m
     diagnostics.raise("the pass pipeline failed");
 }
 
-/// What is left with the module that it works on keeps it; the caller's is empty then.
+/// An abandoned run keeps the module that it works on; the caller's module is empty then.
 void runAlone(PyPassManager &self, const std::shared_ptr<Tree> &owner, mlir::Operation *op) {
   struct State {
     ContextRef context; // declared first, as in Tree

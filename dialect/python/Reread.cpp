@@ -1,7 +1,7 @@
-// Bytecode from elsewhere, read by a process that is there for this alone: MLIR's reader ends the process, or never
-// ends, on some damaged files. What that process writes is what the reader understood, and is read in this one.
+// Reads bytecode from files in a separate process: MLIR's reader ends the process, or never ends, on some damaged
+// files. The process writes the module again, and this process reads the output.
 //
-// A C function and no binding: the process loads this library by ctypes, and nothing of the package or of NumPy.
+// A C function and no binding: the process loads this library by ctypes, without the package or NumPy.
 #include "array/Pipelines/Cpu.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -25,7 +25,7 @@ void limit(__rlimit_resource what, rlim_t most) {
   setrlimit(what, &now);
 }
 
-/// Nothing is printed on stdout but a whole module.
+/// stdout gets a whole module or nothing.
 int reread(const llvm::MemoryBuffer &source, int seconds) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, seconds + source.getBufferSize() / (rlim_t(1) << 20));
@@ -52,8 +52,8 @@ int reread(const llvm::MemoryBuffer &source, int seconds) {
 
 } // namespace
 
-/// Reads bytecode from stdin, and writes it to stdout if it is a module that verifies; 1 if not, and stderr says why.
-/// It may take so many seconds of a processor, and one more for each MiB.
+/// Reads bytecode from stdin, and writes it to stdout if it is a module that verifies. Otherwise returns 1, with the
+/// reason on stderr. The limit is `seconds` of processor time, plus one for each MiB.
 extern "C" __attribute__((visibility("default"))) int pycompiler_reread_bytecode(int seconds) {
   auto source = llvm::MemoryBuffer::getSTDIN();
   if (!source) {

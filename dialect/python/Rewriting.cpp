@@ -12,12 +12,12 @@ namespace {
 /// Patterns that undo each other never end.
 constexpr int64_t kMostRewrites = 1 << 20;
 
-/// What a pattern changes the module with: it inserts before the operation that was matched.
+/// The rewriter of a pattern: it inserts before the matched operation.
 struct PyRewriter {
   PyOperation root;
 };
 
-/// What one run of the driver and its patterns share.
+/// Shared state of one run of the driver and its patterns.
 struct Run {
   std::shared_ptr<Tree> tree;
   std::optional<nb::python_error> error;
@@ -46,11 +46,11 @@ struct PythonPattern : mlir::RewritePattern {
     return mlir::success(tree.changes != before);
   }
 
-  nb::handle function; ///< The list that was given keeps it.
+  nb::handle function; ///< The list of patterns keeps it alive.
   Run &run;
 };
 
-/// Notes what the driver itself erases.
+/// Records operations that the driver itself erases.
 struct Eraser : mlir::RewriterBase::Listener {
   explicit Eraser(Tree &tree) : tree(tree) {}
   void notifyOperationErased(mlir::Operation *op) override { tree.markErased(op); }
@@ -61,7 +61,7 @@ struct Eraser : mlir::RewriterBase::Listener {
 bool applyGreedily(const PyOperation &operation, nb::list patterns) {
   operation.check();
   if (operation.tree->rewriter)
-    throw nb::value_error("a pattern can't apply patterns: what it changes is looked at again in any case");
+    throw nb::value_error("a pattern can't apply patterns: the driver visits changed operations again in any case");
   Run run{operation.tree, std::nullopt};
   mlir::RewritePatternSet set(operation.context());
   for (nb::handle entry : patterns) {
@@ -90,7 +90,7 @@ bool applyGreedily(const PyOperation &operation, nb::list patterns) {
   return changed;
 }
 
-/// The values that stand for an operation's results: those of a sequence, or the results of an operation.
+/// The values that replace an operation's results: those of a sequence, or the results of an operation.
 llvm::SmallVector<mlir::Value> replacements(const PyOperation &replaced, nb::handle given) {
   llvm::SmallVector<mlir::Value> values;
   if (nb::isinstance<PyOperation>(given)) {
@@ -157,17 +157,16 @@ PyOperation insert(const PyRewriter &self, const std::string &name, nb::handle r
 
 void bindRewriting(nb::module_ &module) {
   nb::class_<PyRewriter>(module, "PatternRewriter")
-      .def_prop_ro("ip", pointBefore, "The place before the operation that was matched.")
+      .def_prop_ro("ip", pointBefore, "The position before the matched operation.")
       .def("insert", insert, nb::arg("name"), nb::arg("results").none() = nb::none(),
            nb::arg("operands").none() = nb::none(), nb::arg("attributes").none() = nb::none(), nb::arg("regions") = 0,
            nb::arg("loc") = nb::none(),
-           "Create an operation before the one that was matched, at its location; without `results`, their types are\n"
-           "what the operation infers.")
+           "Create an operation before the matched one, at its location; without `results`, their types are inferred.")
       .def("replace_op", replace, nb::arg("op"), nb::arg("with_"), "Replace an operation by another one, or by values.")
-      .def("erase_op", erase, nb::arg("op"), "Erase an operation that nobody uses.");
+      .def("erase_op", erase, nb::arg("op"), "Erase an operation without uses.");
   module.def("apply_patterns_and_fold_greedily", applyGreedily, nb::arg("operation"), nb::arg("patterns"),
-             "Apply patterns (the name of an operation, a function of it and a PatternRewriter, a benefit) to what is\n"
-             "inside an operation until none matches, and fold. Returns whether something has changed.");
+             "Apply patterns (the name of an operation, a function of it and a PatternRewriter, a benefit) to the\n"
+             "contents of an operation until none matches, and fold. Returns whether something has changed.");
 }
 
 } // namespace pycompiler

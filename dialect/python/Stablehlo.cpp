@@ -25,10 +25,10 @@ static PyModule importStablehlo(const std::string &text, const PyContext *given)
 
 void bindStablehlo(nb::module_ &module) {
   module.def("import_stablehlo", importStablehlo, nb::arg("asm"), nb::arg("context") = nb::none(),
-             "The verified array module of a StableHLO module. Raises MLIRError, which names what has no counterpart,\n"
-             "at its line.");
+             "The verified array module of a StableHLO module. Raises MLIRError, which names an unsupported operation\n"
+             "and its line.");
   module.def("stablehlo_operations", mlir::array::takenOperations,
-             "The names of the operations that import_stablehlo takes, sorted.");
+             "The names of the operations that import_stablehlo supports, sorted.");
 }
 
 } // namespace pycompiler

@@ -16,10 +16,10 @@ struct PyFunctionType : PyType {};
 PyContext makeContext() {
   mlir::DialectRegistry registry;
   mlir::array::registerPipelineDialects(registry);
-  // One thread works on a context at a time: a pool of threads for each would cost more than it gives.
+  // One thread works on a context at a time: a thread pool for each context would cost more than it gains.
   auto context = std::make_shared<mlir::MLIRContext>(registry, mlir::MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
-  // An error tells the user's line; the whole operation, with its nested regions, would bury it.
+  // An error shows the user's line; printing the whole operation, with its nested regions, would hide it.
   context->printOpOnDiagnostic(false);
   return {context};
 }
@@ -103,7 +103,7 @@ void bindTypes(nb::module_ &module) {
                      .def("__init__", [](PyContext *self) { new (self) PyContext(makeContext()); })
                      .def_prop_ro(
                          "is_left", [](const PyContext &self) { return isLeft(self.context.get()); },
-                         "What a signal has interrupted still runs in it: use another one.");
+                         "Whether work that a signal has interrupted still runs in it: then use another one.");
   bindWith(context);
   bindLocation(module);
 

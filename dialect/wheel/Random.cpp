@@ -1,5 +1,5 @@
-// arc4random for LLVM's archives, which call glibc's: glibc has it from 2.36 on, and the wheel runs with older ones, as
-// Ubuntu 22.04's. LLVM takes unique names of files from it.
+// arc4random for LLVM's archives, which call glibc's version: glibc has it from 2.36 on, and the wheel also runs with
+// older ones, for example on Ubuntu 22.04. LLVM uses it for unique file names.
 #include <cstdint>
 #include <cstdlib>
 #include <sys/random.h>
@@ -7,6 +7,6 @@
 extern "C" uint32_t arc4random() {
   uint32_t bits;
   if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-    abort(); // As glibc's does: so few bytes are always given.
+    abort(); // As in glibc: this few bytes are always available.
   return bits;
 }

@@ -1,5 +1,5 @@
-// The module _runtime: the raw types, and through nanobind what is not on the hot path (executables, devices,
-// statistics).
+// The module _runtime: the raw types, and through nanobind everything that is not on the hot path (executables,
+// devices, statistics).
 #include "array/DevicePlacement.h"
 #include "array/Elements.h"
 #include "array/Leaf.h"
@@ -41,7 +41,7 @@ namespace nb = nanobind;
 using namespace pcrt;
 using namespace pcrt::python;
 
-/// The elements of `array` under another aval.
+/// An array with the elements of `array` and another aval.
 static nb::object sharedArray(nb::handle array, AvalObject *aval) {
   ArrayObject *source = asArray(array.ptr());
   orThrow(ensureElements(source));
@@ -84,7 +84,7 @@ static void synchronize() {
   orThrow(done);
 }
 
-/// At exit. Ctrl-C ends the wait: then what still runs ends with the process.
+/// At exit. Ctrl-C ends the wait: then work that still runs ends with the process.
 static void shutdown() {
   forkgate::Ending ending;
   orThrow(finishEffects());
@@ -152,7 +152,7 @@ static void addLapackFunctions(nb::module_ &module) {
       nb::arg("addresses"), nb::arg("get_threads") = 0, nb::arg("set_threads") = 0);
 }
 
-/// Named as other systems name them; bytes are those of blocks.
+/// With the names of other systems; bytes are those of blocks.
 static nb::dict deviceMemory(Device &device) {
   MemoryStatistics now = device.memory().statistics();
   nb::dict result;
@@ -179,7 +179,7 @@ static nb::bytes assembleOn(Device &device, nb::bytes image) {
   return nb::bytes(code.value().data(), code.value().size());
 }
 
-/// Of each device; 0: what the machine, the cgroup, or the GPU has.
+/// The limit of each device; 0: the limit of the machine, the cgroup, or the GPU.
 static void setMemoryLimit(uint64_t bytes) {
   for (Device *device : Devices::all())
     device->memory().setLimit(bytes ? bytes : device->memory().defaultLimit());
@@ -201,7 +201,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def("assemble", assembleOn, nb::arg("image"))
       .def_prop_ro("stream_handle",
                    [](const Device &device) { return reinterpret_cast<uintptr_t>(device.streamHandle()); })
-      // Counted within the process, of which there is one.
+      // Counted within the process; there is only one.
       .def_prop_ro("local_hardware_id", &Device::id)
       .def_prop_ro("process_index", [](const Device &) { return 0; })
       .def("memory_stats", deviceMemory)
@@ -222,13 +222,13 @@ static void addDeviceFunctions(nb::module_ &module) {
       list.append(nb::handle(device));
     return list;
   });
-  // Why there is no GPU; None if there is one.
+  // The reason why there is no GPU; None if there is one.
   module.def("gpu_failure", []() -> nb::object {
     const Status &status = Devices::gpuStatus();
     return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
   });
   module.def("gpu_library_names", gpuLibraryNames);
-  // Why a library of the GPU's maker can't be used; None when it is loaded.
+  // The reason why a GPU library cannot be used; None if it is loaded.
   module.def(
       "load_gpu_library",
       [](const std::string &name, const std::vector<std::string> &folders, bool searches) -> nb::object {
@@ -247,7 +247,7 @@ static void addDeviceFunctions(nb::module_ &module) {
   static PyObject *const statisticsType =
       namedTuple("MemoryStats", "live_bytes peak_bytes cached_bytes live_buffers").release().ptr();
   module.attr("MemoryStats") = nb::handle(statisticsType);
-  // Of a device; without one, of the default one.
+  // For a device; by default, the default device.
   module.def(
       "memory_stats",
       [](Device *device) {

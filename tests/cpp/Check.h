@@ -1,4 +1,4 @@
-// The test harness: CHECK prints what failed and where, and the process then ends with status 1.
+// The test harness: CHECK prints the failed condition and its place, and the process then ends with status 1.
 #ifndef PYCOMPILER_TESTS_CPP_CHECK_H
 #define PYCOMPILER_TESTS_CPP_CHECK_H
 
@@ -31,7 +31,7 @@ inline void run(const char *name, void (*function)()) {
 } // namespace test
 
 #define CHECK(condition) ::test::check(static_cast<bool>(condition), #condition, __FILE__, __LINE__)
-/// For what the rest of the test needs.
+/// For conditions that the rest of the test needs.
 #define REQUIRE(condition)                                                                                             \
   do {                                                                                                                 \
     if (!CHECK(condition))                                                                                             \

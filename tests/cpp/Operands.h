@@ -45,8 +45,8 @@ inline int64_t sizeOf(const Dims &dims) {
   return size;
 }
 
-/// Elements with their shape, in a block of just that size: what goes beyond it is seen by AddressSanitizer. An output
-/// starts as sevens, which no test expects.
+/// Elements with their shape, in a block of exactly that size, so that AddressSanitizer detects accesses beyond it. An
+/// output starts as sevens, which no test expects.
 template <typename T> struct Operand {
   explicit Operand(Dims dims) : dims(std::move(dims)), values(static_cast<size_t>(sizeOf(this->dims)), T(7)) {}
   Operand(Dims dims, std::vector<T> values) : dims(std::move(dims)), values(std::move(values)) {}
@@ -66,7 +66,7 @@ inline int32_t call(PcrtLibraryCall routine, std::vector<PcrtTensor> inputs, std
                  static_cast<int32_t>(outputs.size()), params.data());
 }
 
-/// Whether `body(thread)` holds in each of four threads that start together, again and again.
+/// Whether `body(thread)` holds in each of four threads that start together, repeatedly.
 inline bool holdsConcurrently(const std::function<bool(int)> &body, int repetitions = 20) {
   constexpr int count = 4;
   std::atomic<int> arrived{0};

@@ -1,4 +1,4 @@
-// For tests of devices of every kind: vectors of 64 floats that are all the same, made, launched on and read.
+// For tests of all kinds of devices: vectors of 64 equal floats, made, launched on and read.
 #ifndef PYCOMPILER_TESTS_CPP_VECTORS_H
 #define PYCOMPILER_TESTS_CPP_VECTORS_H
 
@@ -42,7 +42,7 @@ struct Vectors {
     return buffer->error() ? buffer->error()->text() : "";
   }
 
-  /// With the result in the memory of the first argument, which is given up, or in fresh memory.
+  /// With the result in the memory of the first argument, which is donated, or in new memory.
   static pcrt::RefPtr<pcrt::Buffer> launch(pcrt::Device &where, pcrt::Executable *executable,
                                            const std::vector<pcrt::RefPtr<pcrt::Buffer>> &args, bool donates = false) {
     std::vector<pcrt::Buffer *> raw;

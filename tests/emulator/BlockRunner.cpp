@@ -1,5 +1,5 @@
-// Fibers in phases: each thread runs until it returns or waits; then those that have met go on. A fiber that a thread
-// leaves by returning takes the next thread at once, so that a kernel without barriers is a plain loop.
+// Fibers in phases: each thread runs until it returns or waits; then those whose wait is over continue. If a thread
+// returns, its fiber takes the next thread at once, so a kernel without barriers is a plain loop.
 #include "BlockRunner.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void BlockRunner::onSignal(int signal, siginfo_t *info, void *context) {
     FiberContext abandoned;
     switchFiber(abandoned, runner->scheduler);
   }
-  // Somebody else's: what was there before deals with it, at the same instruction.
+  // A signal of other code: the former handler gets it, at the same instruction.
   struct sigaction &old = before[signal];
   if (old.sa_flags & SA_SIGINFO)
     old.sa_sigaction(signal, info, context);
@@ -106,7 +106,7 @@ void BlockRunner::fiberMain() {
       thread.fiber = runner.runningFiber;
       runner.running = &thread;
       runner.kernel(&thread.view, runner.params);
-      // It may have been stopped in between, and another one have run.
+      // It may have been stopped in between, and another one may have run.
       thread.state = State::Returned;
     }
     runner.running = nullptr;
@@ -161,7 +161,7 @@ uint32_t BlockRunner::shuffle(const EmulatedThread *view, int32_t mode, uint32_t
 //===-- Meeting
 //-----------------------------------------------------------------------------------------------------===//
 
-/// The warp that starts with this thread: true when all that take part are there, and now know their results.
+/// The warp that starts with this thread: true if all participants have arrived; then they have their results.
 bool BlockRunner::exchange(size_t firstLane) {
   size_t lanes = std::min(warpSize, threads.size() - firstLane);
   Thread *warp = &threads[firstLane];
@@ -203,7 +203,7 @@ bool BlockRunner::exchange(size_t firstLane) {
   return true;
 }
 
-/// Lets go on who has met; false when that is nobody.
+/// Continues threads whose wait is over; false if there are none.
 bool BlockRunner::release() {
   bool any = false, allAtBarrier = true;
   const Thread *waiting = nullptr, *other = nullptr;
@@ -253,7 +253,7 @@ bool BlockRunner::runBlock() {
   return error == CUDA_SUCCESS;
 }
 
-/// So that it ends where a page that nobody may touch begins.
+/// The block ends at a page without access.
 void BlockRunner::reserveShared(uint32_t bytes) {
   shared = nullptr;
   if (bytes == 0)
@@ -271,7 +271,7 @@ void BlockRunner::reserveShared(uint32_t bytes) {
 CUresult BlockRunner::run(EmulatedKernel function, void *const *values, const Dimensions &dimensions) {
   catchSignals();
   if (!signalStack) {
-    // Never given back: the thread may still be on it when its stream goes.
+    // Never freed: the thread may still use it when its stream ends.
     signalStack = mapMemory(signalStackBytes);
     stack_t stack = {};
     stack.ss_sp = signalStack;
@@ -306,7 +306,7 @@ CUresult BlockRunner::run(EmulatedKernel function, void *const *values, const Di
   }
   current = nullptr;
   if (error != CUDA_SUCCESS) {
-    // What was interrupted is never continued: its fibers start anew.
+    // The interrupted launch is never continued: its fibers start anew.
     idle.clear();
     for (Fiber &fiber : fibers) {
       prepareFiber(fiber.context, fiber.stack, stackBytes, fiberMain);

@@ -1,5 +1,5 @@
-// Runs the blocks of a launch one after the other, the threads of a block as fibers of one thread of the host. After
-// Fiber; before Stream, of which each has one.
+// Runs the blocks of a launch one after the other, and the threads of a block as fibers of one host thread. After
+// Fiber; before Stream, which has one.
 #ifndef PYCOMPILER_TESTS_EMULATOR_BLOCKRUNNER_H
 #define PYCOMPILER_TESTS_EMULATOR_BLOCKRUNNER_H
 
@@ -27,8 +27,8 @@ public:
   BlockRunner(const BlockRunner &) = delete;
   BlockRunner &operator=(const BlockRunner &) = delete;
 
-  /// Always by the same thread of the host. A kernel that traps, or whose threads wait for each other for ever, ends
-  /// the launch with the error that CUDA gives; `message` says more.
+  /// Always called by the same host thread. A kernel that traps, or whose threads wait for each other forever, ends the
+  /// launch with CUDA's error; `message` has details.
   CUresult run(EmulatedKernel kernel, void *const *params, const Dimensions &dimensions);
   const std::string &message() const { return text; }
 
@@ -67,7 +67,7 @@ private:
   Fiber *freeFiber();
   void reserveShared(uint32_t bytes);
 
-  /// The one that runs a kernel in this thread of the host.
+  /// The runner of a kernel in this host thread.
   static thread_local BlockRunner *current;
 
   FiberContext scheduler;

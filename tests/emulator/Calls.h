@@ -1,5 +1,5 @@
-// What every function of the emulated driver begins with: whether it may be called now. After Stream; the files that
-// define the functions include it.
+// The checks at the start of every function of the emulated driver. After Stream; the files that define the functions
+// include it.
 #ifndef PYCOMPILER_TESTS_EMULATOR_CALLS_H
 #define PYCOMPILER_TESTS_EMULATOR_CALLS_H
 
@@ -20,15 +20,15 @@ enum class Call {
   count
 };
 
-/// The context of this thread of the host; null before cuCtxSetCurrent.
+/// The context of this host thread; null before cuCtxSetCurrent.
 extern thread_local CUcontext currentContext;
 
-/// Counts the call. The error for a function that needs no context, before cuInit or in a host function; and for one
-/// that needs it.
+/// Counts the call. Returns the error of a function without a context, before cuInit or in a host function; and of a
+/// function that needs one.
 CUresult begin(Call call);
 CUresult beginInContext(Call call);
 
-/// The stream of the current context, for null too; null if it is none of it.
+/// The stream of the current context, also for null; null if it does not belong to it.
 CUstream findStream(CUstream stream);
 /// Device number `number`; null if there is none.
 CUcontext findDevice(CUdevice number);
@@ -37,7 +37,7 @@ CUcontext findDevice(CUdevice number);
 bool havePeers();
 
 void setLastFailure(const std::string &text);
-/// Whether an allocation of so many bytes is one that a test wants to fail.
+/// Whether a test requests that an allocation of this many bytes fails.
 bool failsOnPurpose(uint64_t bytes);
 
 /// For a function that runs in a context.

@@ -9,7 +9,7 @@
 using namespace emulator;
 
 static constexpr uint64_t granularity = 512, reservation = uint64_t(2) << 20;
-/// What was freed reads so, or as zeros if it was large.
+/// Bytes of freed memory and of new memory; large freed blocks read as zeros.
 static constexpr int freedByte = 0xfd, freshByte = 0xff;
 
 DeviceMemory::DeviceMemory(uint64_t bytes) : total(bytes & ~(reservation - 1)) {
@@ -85,7 +85,7 @@ void DeviceMemory::release(CUdeviceptr pointer) {
   uint64_t start = pointer, size = block->second.bytes;
   if (size < reservation)
     std::memset(reinterpret_cast<void *>(start), freedByte, size);
-  else // back to the system: what was touched is what every `protect` has to go through
+  else // back to the system: every `protect` has to process all pages in use
     madvise(reinterpret_cast<void *>((start + 4095) & ~uint64_t(4095)), (size - 4095) & ~uint64_t(4095), MADV_DONTNEED);
   blocks.erase(block);
   used -= size;

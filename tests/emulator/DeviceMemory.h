@@ -1,4 +1,4 @@
-// The memory of an emulated device: a range of addresses that only kernels and copies may touch. Before Stream.
+// The memory of an emulated device: a range of addresses that only kernels and copies may access. Before Stream.
 #ifndef PYCOMPILER_TESTS_EMULATOR_DEVICEMEMORY_H
 #define PYCOMPILER_TESTS_EMULATOR_DEVICEMEMORY_H
 
@@ -10,8 +10,8 @@
 
 namespace emulator {
 
-/// While nothing runs on the device the whole range is closed to reads and writes, so that host code that takes a
-/// device's pointer for its own crashes.
+/// While nothing runs on the device, the whole range is protected against reads and writes, so that host code that
+/// dereferences a device pointer crashes.
 class DeviceMemory {
 public:
   explicit DeviceMemory(uint64_t bytes);
@@ -19,23 +19,24 @@ public:
   DeviceMemory &operator=(const DeviceMemory &) = delete;
 
   uint64_t totalBytes() const { return total; }
-  /// A block of all ones (NaN to a float); 0 when there is no room.
+  /// A block of all ones (NaN as a float); 0 if there is no room.
   CUdeviceptr allocate(size_t bytes);
-  /// From now on no call may name the block; false if it is none, or named before. `release` makes it free.
+  /// From now on no call may name the block; false if it is not a block, or was retired before. `release` makes it
+  /// free.
   bool retire(CUdeviceptr pointer);
   void release(CUdeviceptr pointer);
-  /// Whether the bytes lie in one block that may be named.
+  /// Whether the bytes are in one block that calls may name.
   bool holds(CUdeviceptr pointer, size_t bytes);
   bool isInRange(const void *pointer) const;
 
-  /// Of the pool, in the attributes' words.
+  /// A number of the pool, by the driver's attributes.
   uint64_t get(CUmemPool_attribute attribute);
   bool set(CUmemPool_attribute attribute, uint64_t value);
   void trimTo(uint64_t bytes);
-  /// Keeps what the release threshold allows, as a pool does when the device is synchronized.
+  /// Keeps as much as the release threshold allows, like a pool at a synchronization of the device.
   void synchronized();
 
-  /// Opens the memory for whoever holds one.
+  /// Opens the memory during its lifetime.
   class Access {
   public:
     explicit Access(DeviceMemory &memory);
@@ -57,7 +58,7 @@ private:
   std::mutex lock;
   char *base;
   const uint64_t total;
-  /// Bytes from the base that were ever handed out.
+  /// The number of bytes from the base that were ever allocated.
   uint64_t touched = 0;
   unsigned accesses = 0;
   std::map<uint64_t, Block> blocks;

@@ -1,4 +1,4 @@
-// The emulated driver: starting it, its devices and contexts, the names of its errors, and what tests ask of it.
+// The emulated driver: its start, its devices and contexts, the names of its errors, and its controls for tests.
 #include "Calls.h"
 #include "EmulatorControls.h"
 
@@ -39,7 +39,7 @@ static std::string fromEnvironment(const char *name, const char *otherwise) {
 
 bool emulator::havePeers() { return fromEnvironment("PYCOMPILER_EMULATED_PEERS", "1") == "1"; }
 
-//===-- What a call begins with
+//===-- Checks of every call
 //-------------------------------------------------------------------------------------===//
 
 CUresult emulator::begin(Call call) {

@@ -1,4 +1,4 @@
-// Switching stacks: by hand on x86-64, where a kernel of the tests switches a million times; by ucontext elsewhere.
+// Switches stacks: by assembly on x86-64, where a test kernel switches a million times; by ucontext elsewhere.
 #include "Fiber.h"
 
 #include <cstdint>
@@ -8,7 +8,7 @@ using namespace emulator;
 
 #if defined(__x86_64__)
 
-// What a called function must preserve goes to the stack: the registers, and the modes of the floating-point units.
+// The callee-saved state goes to the stack: the registers, and the modes of the floating-point units.
 __asm__(R"(
   .text
   .p2align 4

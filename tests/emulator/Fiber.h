@@ -1,4 +1,4 @@
-// A second flow of control within a thread, that starts and stops where it says so: what the threads of a block are.
+// A second flow of control within a thread, with explicit switches: the threads of a block.
 #ifndef PYCOMPILER_TESTS_EMULATOR_FIBER_H
 #define PYCOMPILER_TESTS_EMULATOR_FIBER_H
 
@@ -9,7 +9,7 @@
 
 namespace emulator {
 
-/// Where a flow of control stopped.
+/// The state of a stopped flow of control.
 struct FiberContext {
 #if defined(__x86_64__)
   void *stackPointer = nullptr;
@@ -18,9 +18,9 @@ struct FiberContext {
 #endif
 };
 
-/// Makes `context` one that starts in `entry`, which must never return, on the given stack.
+/// Prepares `context` to start in `entry`, which must never return, on the given stack.
 void prepareFiber(FiberContext &context, char *stack, size_t bytes, void (*entry)());
-/// Stops here, to be continued by a switch to `from`; goes on with `to`.
+/// Stops here, until a switch to `from`; continues with `to`.
 void switchFiber(FiberContext &from, FiberContext &to);
 
 } // namespace emulator

@@ -1,6 +1,6 @@
-// The function that array-emulate-gpu makes launches of, for host parts that are compiled with their kernels: a launch
-// returns when the kernel has run. Generated code has no way to say that it could not: the first failure is kept for
-// who called the program, and no launch after it runs.
+// The function to which array-emulate-gpu lowers launches, for host parts that are compiled with their kernels: a
+// launch returns when the kernel has run. Generated code cannot report failures: the first one is kept for the
+// program's caller, and no later launch runs.
 #include "BlockRunner.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -21,7 +21,7 @@ EXPORTED void emulated_launch(EmulatedKernel kernel, int64_t gridX, int64_t grid
     failure = runner.message();
 }
 
-/// What is wrong with a launch of this thread since the last call; empty when nothing is. Valid until the next call.
+/// The failure of this thread's launches since the last call; empty if there is none. Valid until the next call.
 EXPORTED const char *emulated_failure() {
   static thread_local std::string taken;
   taken.swap(failure);

@@ -89,7 +89,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
     return refused;
   if (!pool || !map)
     return CUDA_ERROR_INVALID_VALUE;
-  // Copies go their way with and without it: what it changes is how fast they are.
+  // Copies work with and without it: it only changes their speed.
   for (size_t i = 0; i < count; ++i) {
     CUcontext reader = map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE ? findDevice(map[i].location.id) : nullptr;
     if (!reader)
@@ -117,7 +117,7 @@ CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   *pointer = stream->context->memory.allocate(bytes);
   if (!*pointer) {
-    // What the stream frees before may be used again in its order.
+    // Memory that the stream frees before may be reused in its order.
     stream->synchronize();
     *pointer = stream->context->memory.allocate(bytes);
   }
@@ -191,7 +191,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CU
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream) {
   PCRT_ENTER_STREAM(cuMemcpyDtoDAsync);
-  // Memory of a pool is its device's alone, unless other devices are let in.
+  // Memory of a pool belongs to its device alone, unless other devices have access.
   if (!stream->context->memory.holds(target, bytes) || !stream->context->memory.holds(source, bytes))
     return CUDA_ERROR_INVALID_VALUE;
   enqueueAccess(stream, [=] { std::memmove(hostView<void>(target), hostView<void>(source), bytes); });

@@ -1,4 +1,4 @@
-// Reading objects with the runtime's own loader.
+// Reads objects with the runtime's own loader.
 #include "Module.h"
 
 #include "loader/ElfFile.h"
@@ -88,7 +88,7 @@ CUresult CUmod_st::find(const std::string &name, CUfunction &function, std::stri
     };
     std::string shared;
     known->hasSizes = contentsOf(name + "_params", known->sizes);
-    // A zero may be where the file has no contents.
+    // A zero may be stored without contents in the file.
     if (contentsOf(name + "_shared", shared) && shared.size() == sizeof(uint64_t))
       std::memcpy(&known->sharedBytes, shared.data(), sizeof(known->sharedBytes));
   }

@@ -1,5 +1,4 @@
-// Emulated modules: objects for the host whose functions are kernels. After EmulatedKernel; before the functions of the
-// driver.
+// Emulated modules: host objects whose functions are kernels. After EmulatedKernel; before the functions of the driver.
 #ifndef PYCOMPILER_TESTS_EMULATOR_MODULE_H
 #define PYCOMPILER_TESTS_EMULATOR_MODULE_H
 
@@ -16,13 +15,13 @@
 struct CUfunc_st {
   std::string name;
   pcrt::MappedObject code;
-  /// Of the arguments, if the object says them.
+  /// The sizes of the arguments, if the object has them.
   bool hasSizes = false;
   std::string sizes;
-  /// Shared memory that it has by itself, and that a launch may ask for.
+  /// Static shared memory, and the limit of dynamic shared memory.
   uint32_t sharedBytes = 0;
   int maxSharedBytes = 48 << 10;
-  /// The module may go while it runs.
+  /// The module may be unloaded while it runs.
   std::weak_ptr<CUfunc_st> self;
 
   EmulatedKernel kernel() const {
@@ -33,11 +32,11 @@ struct CUfunc_st {
 struct CUmod_st {
 public:
   CUmod_st(CUcontext context, std::string image) : context(context), image(std::move(image)) {}
-  /// Looks through the image; what is wrong with it goes to `log`.
+  /// Checks the image; errors go to `log`.
   CUresult check(std::string &log);
   CUresult find(const std::string &name, CUfunction &function, std::string &log);
 
-  /// The bytes of the ELF file that begins there; 0 if none does.
+  /// The size of the ELF file at this address; 0 if there is none.
   static size_t sizeOf(const void *image);
 
   CUcontext const context;

@@ -1,4 +1,4 @@
-// The emulated driver: modules, and assembling the code of one. A cubin is the object that was given, behind a mark.
+// The emulated driver: modules, and the assembly of their code. A cubin is the given object after a mark.
 #include "Calls.h"
 #include "Module.h"
 
@@ -19,7 +19,7 @@ static std::string contentsOf(const void *object) {
   return std::string(static_cast<const char *>(object), CUmod_st::sizeOf(object));
 }
 
-/// The log of the last module that was refused, for whoever asked with buffers.
+/// Copies the log of the last refused module to the caller's buffers.
 static void fillLog(const std::string &log, unsigned optionCount, const CUjit_option *options, void *const *values) {
   char *buffer = nullptr;
   size_t bytes = 0;
@@ -37,7 +37,7 @@ static void fillLog(const std::string &log, unsigned optionCount, const CUjit_op
 }
 
 struct CUlinkState_st {
-  /// Where the log goes; the caller keeps it until the end.
+  /// The destination of the log; the caller keeps it until the end.
   std::vector<CUjit_option> options;
   std::vector<void *> values;
   std::string cubin;

@@ -1,5 +1,5 @@
-// Emulated streams, each a thread that does what was enqueued in order, events, and the device that they share. After
-// DeviceMemory and BlockRunner; before the functions of the driver.
+// Emulated streams, each a thread that executes its work in order, events, and their device. After DeviceMemory and
+// BlockRunner; before the functions of the driver.
 #ifndef PYCOMPILER_TESTS_EMULATOR_STREAM_H
 #define PYCOMPILER_TESTS_EMULATOR_STREAM_H
 
@@ -19,7 +19,7 @@ struct CUctx_st {
   CUctx_st(int number, uint64_t bytes) : number(number), memory(bytes) {}
   const int number;
   emulator::DeviceMemory memory;
-  /// What a kernel did to the context: every call gives it from then on.
+  /// The error of a kernel that broke the context: every later call returns it.
   std::atomic<CUresult> sticky{CUDA_SUCCESS};
   std::mutex lock;
   std::set<CUstream> streams;
@@ -44,7 +44,7 @@ private:
   std::chrono::steady_clock::time_point when;
 };
 
-/// Whether this thread runs a function that cuLaunchHostFunc was given.
+/// Whether this thread runs a function of cuLaunchHostFunc.
 extern thread_local bool inHostFunction;
 
 } // namespace emulator
@@ -69,9 +69,9 @@ public:
   /// `work` is left out on a device that is lost; with `always` it is done even then.
   void enqueue(std::function<CUresult(emulator::BlockRunner &)> work, bool always = false);
   bool isIdle();
-  /// Waits for what was enqueued before; the device's state then.
+  /// Waits for earlier work; returns the device's state then.
   CUresult synchronize();
-  /// Returns at once; the stream goes when its work is done.
+  /// Returns at once; the stream ends when its work is done.
   void finish();
 
   CUcontext const context;

@@ -74,7 +74,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   PCRT_ENTER_STREAM(cuStreamWaitEvent);
   if (!event || flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  // What was recorded by now; later recordings don't matter.
+  // The current recording; later ones do not matter.
   if (std::shared_ptr<Moment> moment = event->last())
     stream->enqueue(
         [moment](BlockRunner &) {
@@ -115,7 +115,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     std::lock_guard<std::mutex> guard(event->lock);
     event->latest = moment;
   }
-  // On a lost device too, so that nobody waits for ever.
+  // Also on a lost device, so that no wait is endless.
   stream->enqueue(
       [moment](BlockRunner &) {
         moment->happen();
@@ -179,7 +179,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, uns
       setLastFailure("kernel '" + held->name + "': " + runner.message());
     return result;
   });
-  // The values are the caller's until the kernel has run, if it does not say how large they are.
+  // If the kernel does not have the sizes of its arguments, the caller keeps the values until it has run.
   if (!function->hasSizes)
     stream->synchronize();
   return CUDA_SUCCESS;

@@ -1,5 +1,5 @@
-// A pass that remarks on additions, by the array dialect's class for them, and a dialect, `plugged`, of any operations:
-// what tests/lit/Tools/array-opt/plugins.mlir loads.
+// A pass that emits remarks on additions, by the array dialect's class for them, and a dialect, `plugged`, of any
+// operations. tests/lit/Tools/array-opt/plugins.mlir loads it.
 #include "array/IR/Array.h"
 
 #include "mlir/Pass/Pass.h"

@@ -1,4 +1,4 @@
-// The options, as LLVM's tools declare them.
+// The options, as declarations for LLVM's command-line library.
 #include "Options.h"
 
 #include "llvm/Support/CommandLine.h"

@@ -1,4 +1,4 @@
-// Where one buffer lies beside another one.
+// The position of one buffer relative to another one, within a page.
 #ifndef ARRAY_LIB_ANALYSIS_ADDRESSLAYOUT_H
 #define ARRAY_LIB_ANALYSIS_ADDRESSLAYOUT_H
 
@@ -6,10 +6,10 @@
 
 namespace mlir::array {
 
-/// The elements of `bytes` bytes, fewer than those of a page, by which what begins at the address `own` has to be moved
-/// to lie half a page from the address `other`, as seen within pages. Cores take a load for one of what a store beside
-/// it has just written when the addresses agree within a page, and wait: accumulators in memory had better lie apart
-/// from what is read with them.
+/// The distance, in elements and less than a page, by which to move a buffer at the address `own` so that it starts
+/// half a page from the address `other`, modulo the page size. Background: if the addresses of a load and an earlier
+/// store agree within a page, a core assumes a dependence and waits. So accumulators in memory should not share these
+/// address bits with the operands that are read with them.
 Value elementsToHalfPage(OpBuilder &b, Location loc, Value own, Value other, int64_t bytes);
 
 } // namespace mlir::array

@@ -1,4 +1,4 @@
-// Sizes and strides of products: numbers, or values that the function knows where it starts.
+// Sizes and strides of matmuls: numbers, or values at the start of the function.
 #ifndef ARRAY_LIB_ANALYSIS_BOUNDEDSIZE_H
 #define ARRAY_LIB_ANALYSIS_BOUNDEDSIZE_H
 
@@ -7,13 +7,13 @@
 
 namespace mlir::array {
 
-/// A number, or a number times index values. Decisions take what is expected of it; that the code is right rests on
-/// its bounds alone.
+/// A number, or a number times index values. Choices of code use its expected value; correctness relies on its bounds
+/// alone.
 class BoundedSize {
 public:
   BoundedSize(int64_t number = 1) : extent(number), facts{number, number, number, number} {}
   BoundedSize(Value value, const SizeFacts &facts) : extent(1, value), facts(facts) {}
-  /// Takes products apart, so that sizes that are equal are equal here.
+  /// Splits products into factors, so that equal sizes compare equal.
   static BoundedSize of(OpFoldResult size);
 
   bool isStatic() const { return extent.isStatic(); }
@@ -21,10 +21,10 @@ public:
   bool operator==(const BoundedSize &other) const { return extent == other.extent; }
   bool operator!=(const BoundedSize &other) const { return !(*this == other); }
   BoundedSize operator*(const BoundedSize &other) const;
-  /// Whether this is the wider one of two strides.
+  /// Whether this stride is wider than another one.
   bool exceeds(const BoundedSize &other) const { return extent.exceeds(other.extent); }
 
-  /// Of a number, itself.
+  /// The expected value; of a number, the number.
   int64_t expected() const { return facts.expected; }
   int64_t least() const { return facts.min; }
   int64_t most() const { return facts.max; }
@@ -33,7 +33,7 @@ public:
   bool mayBe(int64_t number) const {
     return facts.min <= number && number <= facts.max && (facts.multipleOf == 0 || number % facts.multipleOf == 0);
   }
-  /// The same size where it is known to be at least `least` and at most `most`.
+  /// The same size, if it is known to be in [least, most].
   BoundedSize within(int64_t least, int64_t most) const;
   /// As an entry of a type's shape or strides.
   int64_t inType() const { return isStatic() ? extent.factor : ShapedType::kDynamic; }

@@ -1,6 +1,5 @@
-// Follows buffers forward through views, loops and branches (BufferUses.h): what array-plan-memory and
-// array-reuse-buffers know of lifetimes, array-forward-copies of writes. Only what can be reached from a buffer is
-// looked at.
+// Follows buffers forward through views, loops and branches (BufferUses.h). array-plan-memory and array-reuse-buffers
+// get lifetimes from it, and array-forward-copies gets writes. It visits only values that are reachable from a buffer.
 #include "BufferUses.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,7 +9,7 @@
 
 namespace mlir::array {
 
-/// What holds the buffer after an operation that takes it as an operand.
+/// Adds the values that hold the buffer after an operation that takes it as an operand.
 static void passOn(OpOperand &use, llvm::SetVector<Value> &views) {
   Operation *user = use.getOwner();
   auto addIfBuffer = [&](Value value) {
@@ -37,7 +36,7 @@ static void passOn(OpOperand &use, llvm::SetVector<Value> &views) {
   } else if (auto loop = dyn_cast<scf::WhileOp>(user)) {
     addIfBuffer(loop.getBeforeArguments()[number]);
   } else {
-    // Views, and whatever else gives a buffer: of arith.select, say, one of its operands.
+    // Views, and any other result that may be the buffer, for example that of arith.select.
     for (Value result : user->getResults())
       addIfBuffer(result);
   }
@@ -84,7 +83,7 @@ bool isMemoryOfItsOwn(Value root) {
   return root.getDefiningOp<memref::AllocOp>() != nullptr;
 }
 
-/// Whether a value is a buffer whose memory may be that of `root`.
+/// Whether a value is a buffer that may share memory with `root`.
 static bool reaches(Value value, Value root) {
   if (!isa<BaseMemRefType>(value.getType()))
     return false;

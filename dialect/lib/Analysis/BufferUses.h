@@ -1,4 +1,4 @@
-// Where a buffer is used, through views and control flow, and when. Private to this directory.
+// The uses of a buffer, through views and control flow, in program order. Private to this directory.
 #ifndef ARRAY_LIB_ANALYSIS_BUFFERUSES_H
 #define ARRAY_LIB_ANALYSIS_BUFFERUSES_H
 
@@ -7,13 +7,13 @@
 
 namespace mlir::array {
 
-/// The buffer and everything that may be in its memory: views, and what loops and branches pass on of these.
+/// The buffer and all values that may share its memory: views, and the values to which loops and branches pass these.
 llvm::SetVector<Value> viewsOf(Value buffer);
 
 /// The uses of a buffer as operations of one block.
 struct BlockUses {
-  /// The first and the last operation of the block that uses the buffer, itself or inside of it; null for none. Neither
-  /// allocations nor what only makes a view counts.
+  /// The first and the last operation of the block that uses the buffer, itself or in a nested region; null if there is
+  /// none. Allocations and operations that only make views do not count.
   Operation *first = nullptr;
   Operation *last = nullptr;
   /// Whether all uses are in the block, and none leaves it through its terminator.
@@ -22,10 +22,10 @@ struct BlockUses {
 
 BlockUses usesIn(Block &block, Value buffer);
 
-/// The buffer that a view was made of, itself for what is no view.
+/// The buffer of a view; a value that is not a view is returned unchanged.
 Value viewedBuffer(Value view);
 
-/// Whether a buffer overlaps with no other one: an allocation, an argument of the function.
+/// Whether a buffer overlaps no other one: an allocation, or an argument of the function.
 bool isMemoryOfItsOwn(Value buffer);
 
 /// Whether an op may read or write a buffer that is memory of its own, and whether it may write it.

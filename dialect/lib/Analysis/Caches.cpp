@@ -1,4 +1,4 @@
-// Asks the system for the sizes of the caches, once.
+// Queries the system for the sizes of the caches, once.
 #include "Caches.h"
 
 #include <unistd.h>

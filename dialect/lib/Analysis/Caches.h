@@ -1,5 +1,5 @@
-// The caches of the machine that compiles, which is the one that runs: sizes of blocks follow from them. They are no
-// part of a result's order of summation, so that machines of one instruction set compute the same bits.
+// The caches of the machine that compiles, which is also the one that runs. Block sizes follow from them. The order of
+// summation does not depend on them, so machines with the same instruction set compute the same bits.
 #ifndef ARRAY_LIB_ANALYSIS_CACHES_H
 #define ARRAY_LIB_ANALYSIS_CACHES_H
 
@@ -7,10 +7,10 @@
 
 namespace mlir::array {
 
-/// Of memory, as addresses are translated and caches are filled.
+/// Units of address translation and of cache fills.
 inline constexpr int64_t kPageBytes = 4096, kLineBytes = 64;
 
-/// Bytes of a core's second data cache; 1 MiB where the system does not tell.
+/// Bytes of a core's second data cache; 1 MiB if the system does not report it.
 int64_t secondCacheBytes();
 
 } // namespace mlir::array

@@ -13,7 +13,7 @@
 namespace mlir::array {
 
 /// The two values that are multiplied, in the order of the operands, by a body that yields acc + lhs * rhs; none for
-/// another body.
+/// any other body.
 template <typename AddOp, typename MulOp> static std::optional<std::pair<Value, Value>> matchFactors(Block *body) {
   auto add = body->getTerminator()->getOperand(0).getDefiningOp<AddOp>();
   if (body->getNumArguments() != 3 || !add)
@@ -94,7 +94,7 @@ bool mayOverlap(Value x, Value y) {
   return rootX == rootY || !isKnown(rootX) || !isKnown(rootY);
 }
 
-/// Whether an operation inside of `op` may touch `buffer`; `passes` says of a known one whether it leaves it alone.
+/// Whether an operation inside `op` may touch `buffer`; `passes` returns whether a known operation leaves it alone.
 static bool anyNested(Operation *op, llvm::function_ref<bool(Operation *)> passes) {
   return op
       ->walk([&](Operation *nested) {

@@ -1,4 +1,4 @@
-// What contractions on buffers look like, and what lies between two operations on a buffer: for the passes that replace
+// Recognition of contractions on buffers, and of operations between two uses of a buffer, for the passes that replace
 // contractions by calls.
 #ifndef ARRAY_LIB_ANALYSIS_CONTRACTIONFORM_H
 #define ARRAY_LIB_ANALYSIS_CONTRACTIONFORM_H
@@ -8,8 +8,8 @@
 
 namespace mlir::array {
 
-/// The two values that a body multiplies and adds to its sum, of floats or of integers, in the order of the
-/// multiplication; none for a body that yields anything else.
+/// The two values that a body multiplies and adds to its sum, as floats or integers, in the order of the
+/// multiplication; none for any other body.
 std::optional<std::pair<Value, Value>> multipliedFactors(Block *body);
 
 /// True for a body `yield(acc + lhs * rhs)` on f32 or f64, with the factors and the terms in either order.
@@ -35,7 +35,7 @@ bool mayWrite(Operation *op, Value buffer);
 /// operands only.
 bool mayTouch(Operation *op, Value buffer);
 
-/// The fill with zeros that `c` holds when `op` begins, if that can be seen.
+/// The fill with zeros that determines the contents of `c` at `op`, if one is found.
 linalg::FillOp findZeroFill(linalg::LinalgOp op, Value c);
 
 } // namespace mlir::array

@@ -1,5 +1,4 @@
-// Recognises convolutions on buffers (ConvolutionForm.h): the padding that was written before, and the loops by what
-// they move.
+// Recognises convolutions on buffers (ConvolutionForm.h): earlier writes of padding, and the roles of loops.
 #include "ConvolutionForm.h"
 #include "ContractionForm.h"
 #include "MatmulForm.h"
@@ -12,7 +11,7 @@ namespace mlir::array {
 
 namespace {
 
-/// The operand that is read through windows: a buffer, and what surrounds its elements.
+/// The operand that is read through windows: a buffer, and the padding around its elements.
 struct Padded {
   Value buffer;
   SmallVector<int64_t> sizes, strides, low, interior;
@@ -33,7 +32,8 @@ struct Padded {
   }
 };
 
-/// The view of `buffer` that an operation writes, all of it and nothing else of the buffer.
+/// The view of `buffer` that an operation writes, if the operation writes the whole view and no other part of the
+/// buffer.
 memref::SubViewOp writtenView(Operation *op, memref::AllocOp buffer) {
   Value target;
   if (auto copy = dyn_cast<memref::CopyOp>(op))
@@ -44,8 +44,8 @@ memref::SubViewOp writtenView(Operation *op, memref::AllocOp buffer) {
   return view && view.getSource() == buffer ? view : memref::SubViewOp();
 }
 
-/// What a buffer holds that is filled with zeros, then written through one view, and otherwise only read: the view's
-/// elements between zeros. Where they are a copy of a buffer that stays as it is, that buffer's.
+/// Matches a buffer that is filled with zeros, then written through one view, and otherwise only read. The result is
+/// the view's elements between zeros. If they are a copy of an unchanged buffer, the result is that buffer.
 FailureOr<Padded> findPadding(linalg::LinalgOp op, Value operand) {
   auto alloc = operand.getDefiningOp<memref::AllocOp>();
   if (!alloc)
@@ -127,7 +127,7 @@ FailureOr<Terms> readTerms(AffineExpr expr) {
   return Terms{{loop.getPosition(), factor}};
 }
 
-/// The strides of an operand by loop; fails where its map is not a projected permutation.
+/// The strides of an operand by loop; fails if its map is not a projected permutation.
 FailureOr<SmallVector<int64_t>> readStrides(linalg::LinalgOp op, OpOperand &operand, int64_t &offset) {
   auto type = dyn_cast<MemRefType>(operand.get().getType());
   AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -160,7 +160,7 @@ public:
     result.out = op.getDpsInits()[0];
     FailureOr<Padded> padded = findPadding(op, left.get());
     bool isSpread = succeeded(padded) && llvm::any_of(padded->interior, [](int64_t step) { return step > 1; });
-    // Others that read elements are products of matrices.
+    // Other contractions with projected permutations are matmuls.
     if (windows.isProjectedPermutation() && !isSpread)
       return failure();
     if (succeeded(padded) && succeeded(readWindows(windows, *padded)))
@@ -174,7 +174,7 @@ public:
   }
 
 private:
-  /// One loop may have a size that the call decides, of which an expected one stands in `sizes`.
+  /// One loop may have a symbolic size. `sizes` then holds its expected value.
   LogicalResult findBatch() {
     for (auto [loop, size] : llvm::enumerate(sizes)) {
       if (!ShapedType::isDynamic(size))
@@ -199,7 +199,7 @@ private:
     result.groups.clear();
     result.dims.clear();
     result.channels = result.columns = {};
-    SmallVector<ConvolutionLoop> plain; // what moves the operand alone in its dimension
+    SmallVector<ConvolutionLoop> plain; // loops that move the operand alone, in its dimension
     SmallVector<bool> isSeen(sizes.size(), false);
     for (auto [dim, expr] : llvm::enumerate(windows.getResults())) {
       FailureOr<Terms> terms = readTerms(expr);
@@ -269,8 +269,8 @@ private:
     return success();
   }
 
-  /// Whether channels are terms: where there are more positions than taps, so that it is the channels that make up a
-  /// long sum. What is left becomes windows of one position or one tap.
+  /// Decides whether channels are terms. They are if there are more positions than taps, because then the channels make
+  /// the sum long. The remaining loops become windows of one position or one tap.
   LogicalResult chooseChannels(ArrayRef<ConvolutionLoop> plain) {
     result.sumsChannels = result.positions() >= result.taps();
     int64_t batchStride = 0;
@@ -351,7 +351,7 @@ std::vector<Convolution> splitInterior(const Convolution &convolution) {
         dim.positions = llvm::divideCeil(whole.positions - first, whole.interior);
         split.outStart += first * whole.out;
         dim.out *= whole.interior;
-        // The taps that meet elements are `every` apart; the first of them reads element (...) / interior.
+        // The taps that meet elements are `every` apart. The first of them reads element (...) / interior.
         int64_t every = whole.interior / std::gcd(whole.interior, whole.dilation), tap = 0;
         auto place = [&, &whole = whole] { return first + tap * whole.dilation - whole.low; };
         while (tap < every && place() % whole.interior != 0)

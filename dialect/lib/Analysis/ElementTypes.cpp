@@ -1,4 +1,4 @@
-// Element types of the dialect as the runtime's ABI numbers them.
+// The numbers of the dialect's element types in the runtime's ABI.
 #include "array/Analysis/ElementTypes.h"
 
 #include "mlir/IR/BuiltinTypes.h"

@@ -7,7 +7,7 @@
 
 namespace mlir::array::loops {
 
-/// Where a buffer's first byte lies: in what, and where if that is known.
+/// The position of a buffer's first byte: the root buffer, and the offset if it is known.
 struct Origin {
   Value root;
   std::optional<int64_t> byte = 0;
@@ -39,8 +39,7 @@ static bool isDistinct(Value root) {
 
 Value rootOf(Value memref) { return originOf(memref).root; }
 
-/// Whether the elements of a row end before the next row starts, whatever the sizes: each stride covers what is inside
-/// of it.
+/// Whether the elements of a row end before the next row starts, for all sizes: each stride covers the inner extents.
 static bool areRowsApart(const Access &access, const IterationSpace &space) {
   SmallVector<unsigned> dims; // that move, from the narrowest stride to the widest
   for (unsigned d = 1; d < space.dims.size(); ++d)

@@ -1,4 +1,4 @@
-// The bytes of memory that an operand of a linalg op touches, row by row: what decides whether ops may share the loop
+// The bytes of memory that an operand of a linalg op touches, row by row. They decide whether ops may share the loop
 // over their rows (RowFusion.cpp), or a kernel (lib/Gpu/RowFusionForm.cpp).
 #ifndef ARRAY_LIB_ANALYSIS_FOOTPRINT_H
 #define ARRAY_LIB_ANALYSIS_FOOTPRINT_H
@@ -7,19 +7,19 @@
 
 namespace mlir::array::loops {
 
-/// The buffer that a view is of, whatever its offset.
+/// The root buffer of a view, at any offset.
 Value rootOf(Value memref);
 
-/// The bytes that an access touches: [first, first + span) for each row, rows `stride` apart. `end` is behind the last
-/// one. Rows are the first dimension of the space. Numbers are there where all sizes are `known`; where they are not,
-/// places compare as products of the sizes.
+/// The bytes that an access touches: [first, first + span) for each row, rows `stride` apart. `end` is the end of the
+/// last row. Rows are the first dimension of the space. The numbers are valid if all sizes are `known`. Otherwise
+/// positions are compared as products of sizes.
 struct Footprint {
   Value root;
   bool known = false;
   int64_t first = 0, span = 0, stride = 0, end = 0;
 
   bool isLinear = false;        // the next three are there
-  SymbolicSize firstByte = 0;   // where the first row starts
+  SymbolicSize firstByte = 0;   // start of the first row
   SymbolicSize bytesOfStep = 0; // how far it is from one row to the next one
   bool isApart = false;         // no row reaches into the next one
 

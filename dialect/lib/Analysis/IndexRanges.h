@@ -1,5 +1,4 @@
-// Between which numbers an index lies, as far as it can be seen. Private to this directory: for checks of modules from
-// elsewhere.
+// Ranges of index values, as far as they can be inferred. Private to this directory: for checks of modules from files.
 #ifndef ARRAY_LIB_ANALYSIS_INDEXRANGES_H
 #define ARRAY_LIB_ANALYSIS_INDEXRANGES_H
 
@@ -14,10 +13,10 @@ struct Range {
   int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
 };
 
-/// Of what the body of an operation on tensors computes, or what stands outside of one.
+/// The range of a value in the body of an operation on tensors, or outside of one.
 Range rangeOf(Value value);
 
-/// Of an expression of loops of these extents; nothing for what is not computed here.
+/// The range of an expression over loops with these extents; none if the expression is not supported.
 std::optional<Range> rangeOf(AffineExpr expression, ArrayRef<int64_t> extents);
 
 } // namespace mlir::array

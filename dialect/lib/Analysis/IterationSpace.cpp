@@ -38,7 +38,7 @@ struct Layout {
 };
 } // namespace
 
-/// The layout of a part of a buffer, from that of the buffer: its strides then compare with those of others.
+/// The layout of a part of a buffer, from that of the buffer, so that its strides are comparable with others.
 static FailureOr<Layout> layoutOf(OpBuilder &b, Location loc, IndexBuilder &indices, Value memref,
                                   ArrayRef<SymbolicSize> sizes) {
   auto type = cast<MemRefType>(memref.getType());
@@ -104,7 +104,7 @@ FailureOr<FlatView> flatten(OpBuilder &b, Location loc, IndexBuilder &indices, V
   if (failed(layout))
     return failure();
   FlatView view{Value(), layout->offset, layout->strides};
-  // The view starts at the buffer's first element whatever the memref's own offset is, and ends behind its last one.
+  // The view starts at the buffer's first element, regardless of the memref's own offset, and ends after its last one.
   SymbolicSize extent = indices.sum(b, loc, view.offset, SymbolicSize(1));
   bool isDense = type.getLayout().isIdentity() && !type.hasStaticShape();
   if (isDense)
@@ -264,8 +264,8 @@ void IterationSpace::classify() {
     dim.reduced = llvm::any_of(outputs(), [d = d](const Access &access) { return !access.moves(d); });
 }
 
-/// Insertion sort, as nditer does it: the order is decided by the first operand (outputs before inputs) that moves
-/// along both dimensions, so it is no strict order, but dimensions that nothing decides about stay as they were.
+/// Insertion sort, as in nditer. The first operand (outputs before inputs) that moves along both dimensions decides
+/// their order. This is not a strict order, but dimensions that no operand decides about keep their places.
 void IterationSpace::sort(bool reorderReductions) {
   auto outer = [&](unsigned a, unsigned b) {
     if (dims[a].reduced != dims[b].reduced)

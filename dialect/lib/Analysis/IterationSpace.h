@@ -1,7 +1,6 @@
-// The iteration space of a linalg op on memrefs, as array-vectorize-linalg sees it: loop dimensions, and for each
-// operand a flat buffer with one stride for each dimension (the view that NumPy's nditer has of its operands).
-// VectorizeLinalg.cpp builds it, LoopNest.cpp emits loops from it; sizes and index arithmetic are in
-// IndexBuilder.cpp.
+// The iteration space of a linalg op on memrefs for array-vectorize-linalg: loop dimensions, and for each operand a
+// flat buffer with one stride for each dimension (like the operands of NumPy's nditer). VectorizeLinalg.cpp builds it,
+// and LoopNest.cpp emits loops from it. Sizes and index arithmetic are in IndexBuilder.cpp.
 #ifndef ARRAY_LIB_ANALYSIS_ITERATIONSPACE_H
 #define ARRAY_LIB_ANALYSIS_ITERATIONSPACE_H
 
@@ -14,15 +13,15 @@
 
 namespace mlir::array::loops {
 
-/// A constant times index values: what sizes and strides of row-major buffers are, also when dimensions are dynamic.
-/// Two of them compare without looking at the IR.
+/// A constant times index values. Sizes and strides of row-major buffers have this form, also with dynamic dimensions.
+/// Two such sizes are compared without the IR.
 struct SymbolicSize {
   int64_t factor = 0;
   SmallVector<Value, 1> symbols; // empty when the factor is 0
 
   SymbolicSize(int64_t factor = 0) : factor(factor) {}
   SymbolicSize(int64_t factor, Value symbol) : factor(factor) { symbols.push_back(symbol); }
-  /// A size, as a product as far as one sees.
+  /// A size, as a product of its visible factors.
   static SymbolicSize of(OpFoldResult size);
 
   bool isZero() const { return factor == 0; }
@@ -32,9 +31,9 @@ struct SymbolicSize {
   bool operator==(const SymbolicSize &other) const;
   /// Whether this is the wider one when both are strides: a symbol counts as more than any constant.
   bool exceeds(const SymbolicSize &other) const;
-  /// The extent that gives this one times `other`, if there is such a one whatever the symbols are.
+  /// The extent whose product with `other` is this size, if it exists for all values of the symbols.
   std::optional<SymbolicSize> dividedBy(const SymbolicSize &other) const;
-  /// Whether it is at least `other` wherever no symbol is zero.
+  /// Whether it is at least `other` for all non-zero values of the symbols.
   bool covers(const SymbolicSize &other) const;
 
   SizeFacts facts() const;
@@ -45,12 +44,13 @@ struct SymbolicSize {
   bool isAtMost(int64_t bound) const { return facts().max <= bound; }
 };
 
-/// What a function holds once, at its start (constants, so that loops hold none of their own, arithmetic on sizes, and
-/// scratch buffers), and index arithmetic that folds.
+/// Values that a function has once, at its start (constants, arithmetic on sizes, and scratch buffers), and index
+/// arithmetic that folds.
 class IndexBuilder {
 public:
   explicit IndexBuilder(Block &entry) : entry(entry) {}
-  /// The size of a dimension of a memref; at `b` where it does not follow from the sizes of the function's arguments.
+  /// The size of a dimension of a memref. It is created at `b` if it does not follow from the sizes of the function's
+  /// arguments.
   SymbolicSize sizeOf(OpBuilder &b, Location loc, Value memref, unsigned dim);
   Value constant(OpBuilder &b, TypedAttr attr);
   Value index(OpBuilder &b, int64_t value) { return constant(b, b.getIndexAttr(value)); }
@@ -68,7 +68,8 @@ public:
   Value ceilDiv(OpBuilder &b, Location loc, Value lhs, Value rhs);
   /// lhs < rhs ? less : other
   Value ifLess(OpBuilder &b, Location loc, Value lhs, Value rhs, Value less, Value other);
-  /// The same op on the same operands once, at the start of the function where these are there; else at `b`.
+  /// Creates an op once for its operands: at the start of the function if the operands are available there; else at
+  /// `b`.
   Value once(OpBuilder &b, Location loc, StringRef name, ValueRange operands, function_ref<Value(OpBuilder &b)> make);
   /// The sum of two extents. Unlike ones become a value of their own.
   SymbolicSize sum(OpBuilder &b, Location loc, const SymbolicSize &lhs, const SymbolicSize &rhs);
@@ -77,17 +78,17 @@ public:
   /// A mask of the first `count` lanes.
   Value firstLanes(OpBuilder &b, int64_t lanes, int64_t count);
   Value firstLanes(OpBuilder &b, Location loc, int64_t lanes, Value count);
-  /// A buffer on the stack. Every op of the function that asks for this type and number gets the same one. It keeps
-  /// nothing from one iteration of a parallel loop to another, unless it is `shared` by them.
+  /// A buffer on the stack. All ops of the function with this type and number share it. Its contents do not survive an
+  /// iteration of a parallel loop, unless the iterations share it (`shared`).
   Value scratch(OpBuilder &b, MemRefType type, unsigned number, bool shared = false);
-  /// Room in such a buffer for `elements`, from an index on that lies half a page from where `other` begins
+  /// Space for `elements` in such a buffer, and the index of its start, which is half a page from the start of `other`
   /// (AddressLayout.h).
   std::pair<Value, Value> scratchApartFrom(OpBuilder &b, Location loc, Value other, int64_t elements, Type element,
                                            unsigned number, bool shared = false);
 
 private:
   Block &entry;
-  std::shared_ptr<SymbolicSizes> sizes; // made when they are asked for
+  std::shared_ptr<SymbolicSizes> sizes; // created on demand
   DenseMap<Attribute, Value> constants;
   std::map<std::pair<std::string, std::vector<const void *>>, Value> values;
   std::map<std::tuple<const void *, unsigned, bool>, Value> buffers;
@@ -112,10 +113,10 @@ int64_t bytesOf(Type element);
 struct LoopDim {
   SymbolicSize size;
   bool reduced = false;                // some output does not move along it
-  std::optional<unsigned> indexSource; // the op's dimension whose linalg.index the body asks for
+  std::optional<unsigned> indexSource; // the op's dimension whose linalg.index the body uses
 };
 
-/// One operand of the op. An operand that is no memref is `scalar`.
+/// One operand of the op. `scalar` is an operand that is not a memref.
 struct Access {
   Value scalar;
   Value memref, flat;
@@ -124,9 +125,10 @@ struct Access {
   SmallVector<SymbolicSize, 4> strides; // one for each dimension of the space
   BlockArgument argument;
   bool isOutput = false;
-  Value init;                  // what an output holds before the op, when that is one value that was not stored
+  Value init;                  // the value of all elements of an output before the op, if it is one value that was not
+                               // stored
   bool isOneRow = false;       // the first dimension's elements share the memory of one (RowTemporaries.h)
-  SymbolicSize strideOfBlocks; // then: how far it is to that of the next block of rows; 0: each thread has its own
+  SymbolicSize strideOfBlocks; // then: distance to the buffer of the next block of rows; 0: each thread has its own
 
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
 };
@@ -140,7 +142,7 @@ struct Cut {
 
 struct IterationSpace {
   SmallVector<LoopDim, 4> dims;
-  std::optional<Cut> cut;          // none where all blocks are as long
+  std::optional<Cut> cut;          // none if all blocks have the same length
   SmallVector<Access, 4> accesses; // inputs, then outputs
   unsigned numInputs = 0;
 
@@ -154,9 +156,9 @@ struct IterationSpace {
   /// Puts a dimension of blocks of `block` elements of `dim` in front, which becomes dimension `dim` + 1.
   void cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim, const SymbolicSize &block);
 
-  /// Reads `op`; drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
-  /// and merges neighbours that every operand walks as one. Reductions are ordered only where `reorderReductions`.
-  /// Fails for indexing maps that are not linear.
+  /// Reads `op`. Drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,
+  /// and merges neighbours with compatible strides in every operand. Reductions are ordered only with
+  /// `reorderReductions`. Fails for indexing maps that are not linear.
   static FailureOr<IterationSpace> get(OpBuilder &b, IndexBuilder &indices, linalg::LinalgOp op,
                                        bool reorderReductions);
 

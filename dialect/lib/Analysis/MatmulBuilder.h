@@ -33,7 +33,7 @@ struct MatmulBuilder {
   Value min(Value x, Value y) { return arith::MinSIOp::create(b, x, y); }
   /// x / y, rounded up, of numbers that are not negative.
   Value ceilDiv(Value x, int64_t y) { return arith::DivUIOp::create(b, add(x, y - 1), index(y)); }
-  /// Elements of so many bytes from an address to the page that begins there or next.
+  /// The number of elements of `bytes` bytes from an address to the next start of a page (0 if the address is one).
   Value toPage(Value address, int64_t bytes) {
     Value rest = arith::AndIOp::create(b, sub(index(0), address), index(kPageBytes - 1));
     return arith::DivUIOp::create(b, rest, index(bytes));

@@ -1,4 +1,4 @@
-// Reads contractions as products of matrices (MatmulForm.h).
+// Reads contractions as matmuls (MatmulForm.h).
 #include "MatmulForm.h"
 #include "ContractionForm.h"
 #include "MatmulBuilder.h"
@@ -42,7 +42,7 @@ memref::AllocOp allocateOrdered(OpBuilder &b, Value buffer, ArrayRef<int64_t> or
                                  b.getI64IntegerAttr(64));
 }
 
-/// What a buffer's descriptor holds, read once in a block.
+/// The contents of a buffer's descriptor, read once in a block.
 static memref::ExtractStridedMetadataOp metadataOf(linalg::LinalgOp op, Value buffer) {
   for (Operation *user : buffer.getUsers())
     if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(user))
@@ -52,7 +52,7 @@ static memref::ExtractStridedMetadataOp metadataOf(linalg::LinalgOp op, Value bu
   return memref::ExtractStridedMetadataOp::create(b, op.getLoc(), buffer);
 }
 
-/// The strides of a buffer: numbers, products of sizes, or what its descriptor holds.
+/// The strides of a buffer: numbers, products of sizes, or values of its descriptor.
 static FailureOr<SmallVector<BoundedSize>> stridesOf(linalg::LinalgOp op, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> numbers;
@@ -71,7 +71,7 @@ static FailureOr<SmallVector<BoundedSize>> stridesOf(linalg::LinalgOp op, Value 
     }
     return strides;
   }
-  // Slices step as what they are slices of, if they take each element.
+  // A slice with unit steps has the strides of its source.
   auto slice = buffer.getDefiningOp<memref::SubViewOp>();
   if (slice && llvm::all_of(slice.getStaticStrides(), [](int64_t stride) { return stride == 1; })) {
     FailureOr<SmallVector<BoundedSize>> whole = stridesOf(op, slice.getSource());
@@ -195,7 +195,8 @@ FailureOr<MatmulForm> readMatmul(linalg::LinalgOp op, ArrayRef<Operand> more) {
       dimension.strides.push_back(operand.strides[loop]);
     (inA && inB && inC ? product.outer : !inC ? reductions : inA ? rows : columns).push_back(dimension);
   }
-  // The order of the loops means nothing: the innermost one of a group is the one with the smallest stride in c (or a).
+  // The order of the loops has no meaning. The innermost loop of a group is the one with the smallest stride in c (or
+  // a).
   auto byStride = [](int operand) {
     return [operand](const Dimension &x, const Dimension &y) { return x.strides[operand].exceeds(y.strides[operand]); };
   };

@@ -1,5 +1,4 @@
-// A contraction on buffers as a product of matrices: which loops are rows, columns and depth, and how each operand
-// steps through them.
+// A contraction on buffers as a matmul: which loops are rows, columns and depth, and the strides of each operand.
 #ifndef ARRAY_LIB_ANALYSIS_MATMULFORM_H
 #define ARRAY_LIB_ANALYSIS_MATMULFORM_H
 
@@ -19,14 +18,14 @@ struct Operand {
   bool isSigned = true;
 };
 
-/// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c and what else the
-/// product reads.
+/// Some loops of a contraction as one dimension of a matrix: a size, and a stride for each of a, b, c and further
+/// operands.
 struct Dimension {
   BoundedSize size = 1;
   SmallVector<BoundedSize> strides;
 };
 
-/// c[outer, m, n] += a[outer, m, k] * b[outer, k, n]: what is left over after m, n and k are loops around the product.
+/// c[outer, m, n] += a[outer, m, k] * b[outer, k, n]. Loops other than m, n and k surround the matmul.
 struct MatmulForm {
   Operand a, b, c;
   SmallVector<Operand> more;
@@ -37,36 +36,36 @@ struct MatmulForm {
   /// Factors narrower than the sums, which have 32 bits.
   enum { None, Bytes, BFloat16 } narrow = None;
 
-  /// Whether there may be no terms at all: then the sums are what they start with.
+  /// Whether the number of terms may be zero. Then the sums keep their initial values.
   bool maySumNothing() const;
 };
 
-/// Reads an operand's strides by loop; fails where they are not known or its map is not a projected permutation, which
-/// may have zeros.
+/// Reads an operand's strides by loop. Fails if they are not known, or if its map is not a projected permutation (zeros
+/// are allowed).
 FailureOr<Operand> readOperand(linalg::LinalgOp op, OpOperand &operand);
 
-/// Reads an operand of `elementwise`, which has an element for each one of `product`'s operand `joint`, with its
-/// strides in the loops of the product.
+/// Reads an operand of `elementwise`, with its strides in the loops of the matmul. `elementwise` has one element for
+/// each element of operand `joint` of `product`.
 FailureOr<Operand> readOperandBeside(linalg::GenericOp elementwise, OpOperand &operand, linalg::LinalgOp product,
                                      OpOperand &joint);
 
-/// Takes the operation apart; fails where it is no contraction of two buffers of known layout. Each dimension is one
-/// for the operands of `more` as well.
+/// Analyzes the operation; fails if it is not a contraction of two buffers of known layout. Each dimension is also one
+/// dimension of the operands `more`.
 FailureOr<MatmulForm> readMatmul(linalg::LinalgOp op, ArrayRef<Operand> more = {});
 
-/// Makes n the dimension in which c has unit stride, by computing c^T = b^T * a^T where it is m.
+/// Makes n the dimension in which c has unit stride. If that is m, it computes c^T = b^T * a^T.
 LogicalResult orient(MatmulForm &product);
 
-/// The size of a dimension of a buffer; none where it depends on more than the sizes of a call.
+/// The size of a dimension of a buffer; none if it depends on more than the sizes of a call.
 std::optional<BoundedSize> sizeOfBuffer(Value buffer, unsigned dim);
 
-/// The size of a loop: a number, if one of the operands tells it; none where no operand tells it.
+/// The size of a loop: a number, if one of the operands determines it; none if no operand does.
 std::optional<BoundedSize> sizeOfLoop(linalg::LinalgOp op, unsigned loop);
 
 /// The elements of a buffer.
 std::optional<BoundedSize> elementsOf(Value buffer);
 
-/// A buffer like `buffer`, of known sizes, whose dimension i is its dimension order[i].
+/// Allocates a buffer like `buffer`, of known sizes, whose dimension i is dimension order[i] of `buffer`.
 memref::AllocOp allocateOrdered(OpBuilder &b, Value buffer, ArrayRef<int64_t> order);
 
 } // namespace mlir::array

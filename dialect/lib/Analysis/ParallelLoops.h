@@ -1,5 +1,5 @@
-// Loops whose iterations may run at the same time: whoever emits one knows it and marks it here;
-// array-parallelize-loops takes the marked loops to the runtime. Costs are rough, in nanoseconds of one thread.
+// Loops with independent iterations. The pass that emits such a loop marks it here; array-parallelize-loops moves
+// marked loops to the runtime. Costs are rough, in nanoseconds of one thread.
 #ifndef ARRAY_LIB_ANALYSIS_PARALLELLOOPS_H
 #define ARRAY_LIB_ANALYSIS_PARALLELLOOPS_H
 
@@ -8,22 +8,22 @@
 
 namespace mlir::array {
 
-/// The attribute of a loop whose iterations don't depend on each other (they share buffers that they read, and write
-/// elements of their own): the least number of iterations that is worth a piece. A loop of which it is known only at
-/// run time how many there are is shared if they are some pieces (leastPieces), or each is one.
+/// The attribute of a loop with independent iterations (they share buffers that they read, and write elements of their
+/// own): the minimum number of iterations of a piece. If the trip count is known only at run time, the loop is shared
+/// if it has at least leastPieces pieces, or if each iteration is a piece.
 inline constexpr llvm::StringLiteral kParallelAttr = "array.parallel";
 
-/// The attribute of a buffer on the stack that holds nothing from one iteration of such a loop to another: each piece
-/// may have its own.
+/// The attribute of a buffer on the stack whose contents do not survive an iteration of such a loop. Each piece may
+/// have its own.
 inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
 
-/// Work from which on it pays to share it, and the least work of a piece. Waking a thread takes 10 to 25 us.
+/// The minimum work of a shared loop, and of a piece. Waking a thread takes 10 to 25 us.
 inline constexpr double kSharedNs = 30000, kPieceNs = 8000;
 
-/// So many pieces of several iterations are worth sharing.
+/// The minimum number of pieces, each of several iterations, of a shared loop.
 inline constexpr int64_t leastPieces = 4;
 
-/// Marks a loop whose iterations are pieces, as many as are worth sharing, or one.
+/// Marks a loop whose iterations are pieces: the number of iterations is large enough to share, or one.
 inline void markPieces(scf::ForOp loop) {
   loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), 1));
 }
@@ -38,8 +38,8 @@ inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
     loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
 }
 
-/// The divisor of `total` that is at least `least` and next to it, and a multiple of `unit` if there is such a one; 0
-/// if the nearest one leaves fewer than two blocks.
+/// The smallest divisor of `total` that is at least `least`, preferably a multiple of `unit`; 0 if it leaves fewer than
+/// two blocks.
 inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
   // A size of any module must not be searched for hours.
   constexpr int64_t mostTries = int64_t(1) << 22;
@@ -50,7 +50,7 @@ inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
   int64_t mostBlocks = total / least, leastBlocks = llvm::divideCeil(total, largest);
   for (int64_t multiple : {unit, int64_t(1)}) {
     int64_t tries = 0;
-    // There are fewer numbers of blocks than blocks, or the other way round.
+    // Search block counts or block sizes, whichever are fewer.
     if (mostBlocks - leastBlocks < (largest - least) / multiple) {
       for (int64_t blocks = mostBlocks; blocks >= leastBlocks && tries < mostTries; --blocks, ++tries)
         if (total % blocks == 0 && total / blocks % multiple == 0)

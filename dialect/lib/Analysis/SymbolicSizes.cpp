@@ -40,7 +40,7 @@ static SizeFacts factsOfSymbol(func::FuncOp function, uint64_t number) {
   return facts;
 }
 
-/// A bound of a sum or of a product; none where one of them has none, or where it overflows, as sizes do not.
+/// A bound of a sum or of a product; none if a bound is missing, or if it overflows, because sizes do not.
 static int64_t boundOf(std::optional<int64_t> value, bool isKnown, int64_t none) {
   return isKnown ? value.value_or(none) : none;
 }
@@ -143,7 +143,8 @@ unsigned countSymbols(func::FuncOp function) {
 }
 
 SymbolicSizes::SymbolicSizes(func::FuncOp function) : function(function), context(function.getContext()) {
-  // What an earlier one has put there comes first in the block, but for what passes put before everything.
+  // An earlier instance placed its operations first in the block, except for operations that passes put before
+  // everything.
   for (Operation &op : function.front()) {
     bool isIndex = op.getNumResults() == 1 && op.getResult(0).getType().isIndex();
     if (auto number = dyn_cast<SymbolOp>(op))
@@ -165,12 +166,12 @@ Value SymbolicSizes::symbol(unsigned number) {
     op = SymbolOp::create(b, function.getLoc(), number);
     if (!last)
       last = op;
-    // It stands first; what is behind it may use it.
+    // The op is first, so all later operations may use it.
   }
   return op->getResult(0);
 }
 
-/// With equal terms added up, as `n + (n - 1) - n` has them.
+/// Adds up equal terms, as in `n + (n - 1) - n`.
 static AffineExpr simplified(AffineExpr expression) {
   unsigned symbols = 0;
   expression.walk([&](AffineExpr part) {
@@ -199,7 +200,7 @@ AffineExpr SymbolicSizes::find(Value index) {
     bool mayDivide = divisor && divisor.getValue() > 0;
     if (!rhs)
       found = {};
-    else if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) { // where bounds decide
+    else if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) { // if bounds decide
       SizeFacts difference = factsOf(lhs - rhs);
       bool isMax = isa<arith::MaxSIOp>(op);
       if (difference.min >= 0)
@@ -219,7 +220,7 @@ AffineExpr SymbolicSizes::find(Value index) {
     else if (isa<arith::RemSIOp, arith::RemUIOp>(op) && mayDivide)
       found = lhs - lhs.floorDiv(divisor.getValue()) * divisor.getValue();
     else if (isa<arith::DivSIOp, arith::DivUIOp>(op)) {
-      // What was multiplied before.
+      // Factors of an earlier multiplication.
       if (auto product = dyn_cast<AffineBinaryOpExpr>(lhs); product && product.getKind() == AffineExprKind::Mul)
         found = product.getRHS() == rhs ? product.getLHS() : product.getLHS() == rhs ? product.getRHS() : AffineExpr();
       if (lhs == rhs)
@@ -290,7 +291,7 @@ OpFoldResult SymbolicSizes::valueOf(AffineExpr expression) {
 
 //===--- Tensors and buffers --------------------------------------------------------------------------------------===//
 
-/// An argument of the function itself: by what is said of its dimensions.
+/// An argument of the function itself: from its attributes.
 AffineExpr SymbolicSizes::findInEntry(BlockArgument argument, unsigned dim) {
   auto dims = function.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), kDimsAttr);
   return dims && dim < dims.getValue().getNumResults() ? dims.getValue().getResult(dim) : AffineExpr();
@@ -310,7 +311,7 @@ OpFoldResult SymbolicSizes::sizeOf(Value shaped, unsigned dim) {
       AffineExpr expression = findInEntry(argument, dim);
       return expression ? valueOf(expression) : OpFoldResult();
     }
-    // What a loop carries keeps its sizes.
+    // Values that a loop carries keep their sizes.
     if (auto loop = dyn_cast<scf::ForOp>(parent))
       return sizeOf(loop.getTiedLoopInit(argument)->get(), dim);
     if (auto loop = dyn_cast<scf::WhileOp>(parent)) {

@@ -1,5 +1,5 @@
-// Bufferization of array.runtime_call and of array.optimization_barrier. Library routines take dense operands, so one
-// that is a strided view is copied to a temporary before the call, or from one after it.
+// Bufferization of array.runtime_call and of array.optimization_barrier. Library routines take dense operands. A
+// strided view is copied to a temporary before the call, or from one after it.
 #include "array/Bufferize/BufferizableOpInterfaceImpl.h"
 #include "array/IR/Array.h"
 
@@ -48,7 +48,7 @@ struct RuntimeCallBufferization : DstBufferizableOpInterfaceExternalModel<Runtim
     return success();
   }
 
-  /// `buffer` where it is dense, a new dense buffer of its shape where it is not.
+  /// `buffer` if it is dense, else a new dense buffer of its shape.
   static FailureOr<Value> densify(RewriterBase &rewriter, Location loc, Value buffer,
                                   const BufferizationOptions &options) {
     auto type = cast<MemRefType>(buffer.getType());
@@ -71,7 +71,7 @@ struct BarrierBufferization : BufferizableOpInterface::ExternalModel<BarrierBuff
     return {{op->getResult(operand.getOperandNumber()), BufferRelation::Equivalent}};
   }
 
-  // By default, what is before the operand is looked through: in a chain for each of its links.
+  // The default looks through the producers of the operand: in a chain, once for each of its links.
   bool resultBufferizesToMemoryWrite(Operation *, OpResult, const AnalysisState &) const { return false; }
   AliasingOpOperandList getAliasingOpOperands(Operation *op, Value value, const AnalysisState &) const {
     return {{&op->getOpOperand(cast<OpResult>(value).getResultNumber()), BufferRelation::Equivalent}};

@@ -1,6 +1,6 @@
 // array-eliminate-empty-tensors and array-bufferize: upstream's passes with the analysis of InPlaceAnalysis.cpp. After
-// array-in-place-carries; array-forward-copies follows. The option short-program is for tests: programs of so many
-// operations on tensors are left to upstream's analysis, whose time matters in longer ones alone.
+// array-in-place-carries; array-forward-copies follows. The option short-program is for tests: in programs of at most
+// that many operations on tensors, upstream's analysis decides everything. Its time matters in longer programs alone.
 #include "array/Bufferize/Bufferize.h"
 #include "InPlaceAnalysis.h"
 #include "array/Analysis/GivenUp.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t shortProgram = 48;
 
-/// Copies of fewer bytes take no time that counts.
+/// Copies of fewer bytes take negligible time.
 constexpr int64_t leastToldBytes = 4096;
 
 /// The operation after a copy that changes a part of the new buffer; null if none does.
@@ -64,7 +64,7 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
   EliminateEmptyTensors(const EliminateEmptyTensors &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "array-eliminate-empty-tensors"; }
-  StringRef getDescription() const override { return "Compute what is inserted somewhere in its place"; }
+  StringRef getDescription() const override { return "Compute inserted values at their destination"; }
   void getDependentDialects(DialectRegistry &registry) const override { registry.insert<tensor::TensorDialect>(); }
 
   void runOnOperation() override {

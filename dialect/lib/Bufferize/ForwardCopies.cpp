@@ -1,5 +1,5 @@
-// array-forward-copies: what was put together in a temporary by copies is read where it came from, part by part.
-// Concatenations, rotations and padding are such temporaries. Comes right after bufferization, where every copy is
+// array-forward-copies: if copies assemble a temporary, its readers read the sources of the copies instead, part by
+// part. Concatenations, rotations and padding are such temporaries. Runs right after bufferization, where every copy is
 // visible; array-lower-matmuls follows.
 #include "Analysis/BufferUses.h"
 #include "array/Bufferize/Passes.h"
@@ -15,26 +15,27 @@ namespace mlir::array {
 
 namespace {
 
-/// An op becomes as many as this, if each of them has this many elements, and all together have no larger bodies.
+/// The maximum number of ops that replace one op, if each has at least elementsOfPart elements, and the maximum size of
+/// all their bodies.
 constexpr int64_t mostParts = 16, elementsOfPart = 256, mostOperations = 512;
 
 using Box = SmallVector<std::pair<int64_t, int64_t>>; ///< [from, to) in each dimension
 
-/// One of the copies that a temporary is put together from; later ones cover earlier ones.
+/// One of the copies that assemble a temporary; later ones cover earlier ones.
 struct Piece {
   Operation *write;
   Value source; ///< a buffer of the piece's shape, or a scalar
   Box box;
 };
 
-/// A temporary that can be read where it came from.
+/// A temporary whose sources can be read instead.
 struct Assembled {
   Value buffer;
   SmallVector<Piece> pieces;
   SmallVector<linalg::GenericOp> readers;
 };
 
-/// What an op copies or fills `target` with; null for another op.
+/// The value that an op copies or fills into `target`; null for any other op.
 Value writtenBy(Operation *op, Value target) {
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return copy.getTarget() == target && copy.getSource() != target ? copy.getSource() : Value();
@@ -103,7 +104,7 @@ std::optional<Assembled> analyze(memref::AllocOp alloc) {
   return found;
 }
 
-/// Whether the sources still hold what was copied wherever the temporary is read.
+/// Whether the sources still hold the copied values at every read of the temporary.
 bool isUnchanged(const Assembled &found) {
   Operation *last = found.readers.back();
   if (!found.pieces.back().write->isBeforeInBlock(linalg::GenericOp(found.readers.front())))
@@ -159,7 +160,7 @@ bool isWorthwhile(linalg::GenericOp op, const DenseMap<Value, const Assembled *>
                         parts * int64_t(op.getBody()->getOperations().size()) <= mostOperations);
 }
 
-/// The piece that a part of a temporary is of; null where nothing was written.
+/// The piece that contains a part of a temporary; null if nothing was written there.
 const Piece *pieceOf(const Assembled &found, const Box &part) {
   for (const Piece &piece : llvm::reverse(found.pieces))
     if (llvm::all_of(llvm::zip_equal(piece.box, part), [](auto sides) {
@@ -180,7 +181,7 @@ Box partOfOperand(AffineMap map, const Box &part) {
   return box;
 }
 
-/// The view of a buffer at a box, whose origin is at `origin` of the box.
+/// The view of a buffer at a box. The buffer starts at `origin` of the box.
 Value viewAt(OpBuilder &builder, Location loc, Value buffer, const Box &box, const Box *origin = nullptr) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> offsets, sizes, strides(box.size(), 1);
@@ -193,7 +194,7 @@ Value viewAt(OpBuilder &builder, Location loc, Value buffer, const Box &box, con
   return memref::SubViewOp::create(builder, loc, buffer, offsets, sizes, strides);
 }
 
-/// The op on one part of its loops, before it.
+/// Emits the op on one part of its loops, before it.
 void emitPart(OpBuilder &builder, linalg::GenericOp op, const Box &part,
               const DenseMap<Value, const Assembled *> &assembled) {
   Location loc = op.getLoc();
@@ -249,7 +250,7 @@ void split(linalg::GenericOp op, const DenseMap<Value, const Assembled *> &assem
   op.erase();
 }
 
-/// Whether every part of the temporary that a reader asks for was written.
+/// Whether every part of the temporary that a reader needs was written.
 bool isCovered(linalg::GenericOp op, const Assembled &found, const DenseMap<Value, const Assembled *> &assembled) {
   SmallVector<SmallVector<int64_t>> cuts = cutsOf(op, assembled);
   for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -275,13 +276,13 @@ bool isCovered(linalg::GenericOp op, const Assembled &found, const DenseMap<Valu
   return true;
 }
 
-/// Takes temporaries away from the ops that they are read by, as many at once as are there: rotations both ways along
-/// both axes cut their reader into nine.
+/// Forwards temporaries to their readers, as many at once as possible: rotations both ways along both axes divide their
+/// reader into nine.
 void forward(SmallVector<Assembled> candidates) {
   DenseMap<Value, const Assembled *> assembled;
   for (const Assembled &found : candidates)
     assembled[found.buffer] = &found;
-  // What one reader can't do without, others read as well.
+  // If one reader still needs a temporary, all its readers keep it.
   auto isRefused = [&](const Assembled &found) {
     return llvm::any_of(found.readers, [&](linalg::GenericOp reader) {
       return !isWorthwhile(reader, assembled) || !isCovered(reader, found, assembled);
@@ -317,7 +318,7 @@ struct ForwardCopies : impl::ForwardCopiesBase<ForwardCopies> {
       if (std::optional<Assembled> found = analyze(alloc); found && isUnchanged(*found))
         candidates.push_back(std::move(*found));
     });
-    // The source of one may be another one, which would be gone: the next round takes that.
+    // The source of one may be another one, which would be erased. The next round takes it.
     DenseSet<Value> sources;
     for (const Assembled &found : candidates)
       for (const Piece &piece : found.pieces)

@@ -1,14 +1,15 @@
-// Upstream's analysis compares, for each operand, all reads with all writes of whatever may lie in the operand's
-// memory: n updates of one array, one after the other, take time that grows with the third or fourth power of n. Here
-// the values that may lie in one memory are a class with the last place where one of them is read and the places
-// between which they are written, in each block. That decides nearly every operand at once, as upstream would: it is
-// written in place if all reads of what is in the memory so far stand before. Upstream decides the others, as long as
-// the classes are small; in large ones they are copied, which is always right, and begins a new class.
+// Upstream's analysis compares, for each operand, all reads with all writes of all values that may share the operand's
+// memory. For n successive updates of one array, its time grows with the third or fourth power of n. Here the values
+// that may share memory form a class, which records, for each block, the last read of a value and the range of the
+// writes. This decides nearly every operand at once, with upstream's result: an operand is written in place if all
+// reads of its memory's current contents come before. Upstream decides the remaining operands while the classes are
+// small. In large classes the operand is copied, which is always correct, and the copy begins a new class.
 //
-// Operations are looked at from the last to the first, and one with regions before what is in them. So a class holds,
-// when an operation is looked at, the operand with what was defined from it later on; what stands before it has not
-// joined yet. What the loops around carry has: of their memory, nothing that is defined before the loop is read after
-// it, or the loop would not have it in place. So of a class only what is in the operation's own block counts.
+// Operations are visited from the last to the first, and an operation with regions before its contents. So when an
+// operation is visited, a class holds the operand and the values that later operations derive from it; earlier values
+// have not joined yet. The same holds for carries of surrounding loops: after the loop, no value from before the loop
+// is read in their memory, or the loop would not have them in place. So only the members of a class in the operation's
+// own block count.
 #include "InPlaceAnalysis.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,10 +24,10 @@ using namespace bufferization;
 
 namespace {
 
-/// Upstream's analysis decides within classes of so many values.
+/// The maximum number of values in a class for upstream's analysis.
 constexpr unsigned largestClass = 24;
 
-/// What is known of the values of a class in one block, by the numbers of its operations.
+/// Facts about the values of a class in one block, by the numbers of its operations.
 struct Uses {
   int64_t lastRead = -1, readsThere = 0;
   int64_t firstWrite = std::numeric_limits<int64_t>::max(), lastWrite = -1;
@@ -44,12 +45,12 @@ struct Uses {
   }
 };
 
-/// Values that may lie in one memory.
+/// Values that may share memory.
 struct Class {
   SmallVector<std::pair<Block *, Uses>, 1> uses;
   unsigned size = 1;
   bool isWritable = true, isWritten = false;
-  /// Values of several blocks that are not handed on by a loop or a branch, or uses that are not understood.
+  /// The class has values of several blocks that no loop or branch passes on, or has unsupported uses.
   bool isComplex = false;
 
   Uses &in(Block *block) {
@@ -82,7 +83,7 @@ public:
 
   int64_t length() const { return ops.size(); }
 
-  /// Takes in what has to be in place. False where the memory that an operation is given is read later.
+  /// Marks operands that must be in place. False if memory that an operation was given is read later.
   bool takeGiven() {
     SmallVector<OpOperand *> given;
     for (Operation *op : ops)
@@ -121,7 +122,7 @@ private:
       if (state.bufferizesToMemoryRead(use)) {
         uses.read(places.lookup(inBlock));
       } else if (!state.bufferizesToMemoryWrite(use)) {
-        // Who reads a view of it reads it.
+        // A read of a view is a read of the operand.
         for (const AliasingValue &view : state.getAliasingValues(use)) {
           Class *known = use.getOwner() == inBlock ? find(view.value) : nullptr;
           made->isComplex |= !known || known->isComplex || Value(view.value).getParentBlock() != block;
@@ -142,13 +143,13 @@ private:
     return leader == leaders.member_end() ? nullptr : classes.lookup(*leader);
   }
 
-  /// A result of an operation, or what a loop carries.
+  /// Whether a value is a result of the operation, or a carry of a loop.
   static bool isOf(Operation *op, Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return (argument ? argument.getOwner()->getParentOp() : value.getDefiningOp()) == op;
   }
 
-  /// Whether an operation may write its operand in place: all reads of what is in the memory stand before it.
+  /// Whether an operation may write its operand in place: all reads of the memory's contents come before it.
   bool mayWrite(OpOperand &operand, const AliasingValueList &results) {
     Operation *op = operand.getOwner();
     Class *of = find(operand.get());
@@ -165,8 +166,8 @@ private:
     });
   }
 
-  /// Whether a result may be a view of the operand: nobody writes it, and all its reads stand before the writes of
-  /// others; or it is written, and nobody else reads the operand after that.
+  /// Whether a result may be a view of the operand. Either it is never written, and all its reads come before the
+  /// writes of other values; or it is written, and the operand has no other reads afterwards.
   bool mayView(OpOperand &operand, const AliasingValueList &results) {
     Operation *op = operand.getOwner();
     Class *of = find(operand.get());
@@ -177,7 +178,7 @@ private:
       Class *other = find(result.value);
       if (!other || other == of || other->isComplex || !isOf(op, result.value))
         return false;
-      // What nobody writes has no conflicts.
+      // Without writes there are no conflicts.
       if (!of->isWritten && !other->isWritten)
         return true;
       if (!of->isWritable || !other->isWritable || uses.firstWrite <= places.lookup(op))
@@ -191,7 +192,7 @@ private:
     });
   }
 
-  /// Whether what uses the operand, but for the one operation that puts its view back, reads it before `place`.
+  /// Whether all users of the operand, except for the operation that puts its view back, read it before `place`.
   bool areReadBefore(OpOperand &operand, int64_t place, bool isPutBack) {
     unsigned members = 1, mostUses = 16, changes = 0;
     for (OpOperand &use : operand.get().getUses()) {
@@ -214,12 +215,12 @@ private:
         }
       }
     }
-    // Nothing else is in the memory, or only what comes from the change.
+    // The class has no other values, or only values that follow from the change.
     return isPutBack ? changes == 1 : changes == 0 && members > find(operand.get())->size;
   }
 
-  /// Whether a view is read and written until it is inserted where it comes from, by the first operation that writes
-  /// its source: then nothing has to be moved.
+  /// Whether a view is read and written until the first operation that writes its source inserts it there again. Then
+  /// no elements move.
   bool isPutBack(Operation *op, const Uses &ofView, int64_t firstWrite) {
     auto part = dyn_cast<tensor::ExtractSliceOp>(op);
     if (!part || ofView.lastWrite >= firstWrite || ofView.lastRead != firstWrite || ofView.readsThere != 1)
@@ -231,7 +232,7 @@ private:
           !isEqualConstantIntOrValueArray(insertion.getMixedSizes(), part.getMixedSizes()) ||
           !isEqualConstantIntOrValueArray(insertion.getMixedStrides(), part.getMixedStrides()))
         continue;
-      // Through what is computed in place of it.
+      // Look through operations that compute in place of it.
       Value source = insertion.getSource();
       for (unsigned steps = 0; steps < largestClass && source != part.getResult(); ++steps) {
         auto computed = source.getDefiningOp<DestinationStyleOpInterface>();
@@ -245,7 +246,7 @@ private:
     return false;
   }
 
-  /// The results are in the operand's memory. Loops and branches hand on values from one block to another.
+  /// Adds the results to the operand's class. Loops and branches pass values from one block to another.
   void join(OpOperand &operand, const AliasingValueList &results, bool handsOn) {
     Operation *op = operand.getOwner();
     Class *of = find(operand.get());
@@ -323,7 +324,7 @@ private:
     return success();
   }
 
-  /// Values that lie in the same memory for certain, and at the same place.
+  /// Finds values that certainly have the same memory and the same offset.
   void findEqual() {
     for (Operation *op : ops) {
       if (!state.getOptions().dynCastBufferizableOp(op))
@@ -347,7 +348,7 @@ private:
 
   OneShotAnalysisState &state;
   DominanceInfo dominance;
-  SmallVector<Operation *> ops; // those inside of an operation before it
+  SmallVector<Operation *> ops; // operations in regions of an operation come before it
   DenseMap<Operation *, int64_t> places;
   llvm::EquivalenceClasses<Value> leaders;
   DenseMap<Value, Class *> classes; // of leaders
@@ -358,7 +359,7 @@ private:
 
 LogicalResult analyzeInPlace(Operation *root, OneShotAnalysisState &state, int64_t shortProgram) {
   Analysis analysis(root, state);
-  // Where memory that is given is still read, there is no way, or one that upstream knows.
+  // If given memory is read later, the program has no solution, or only upstream finds one.
   if (analysis.length() <= shortProgram || !analysis.takeGiven())
     return analyzeOp(root, state);
   if (failed(analysis.run()))

@@ -1,5 +1,5 @@
-// Which operands of a program on tensors are computed in place: upstream's one-shot analysis with a first look at each
-// operand that mostly suffices (InPlaceAnalysis.cpp). Bufferize.cpp has the passes.
+// Decides which operands of a program on tensors are computed in place: upstream's one-shot analysis, after a fast
+// check of each operand that mostly suffices (InPlaceAnalysis.cpp). Bufferize.cpp has the passes.
 #ifndef ARRAY_LIB_BUFFERIZE_INPLACEANALYSIS_H
 #define ARRAY_LIB_BUFFERIZE_INPLACEANALYSIS_H
 
@@ -7,8 +7,8 @@
 
 namespace mlir::array {
 
-/// Decides for all operands in `root`, which is all that `state` is of. Of programs of up to `shortProgram` operations
-/// on tensors upstream's analysis decides everything.
+/// Decides for all operands in `root`, the operation of `state`. For programs of at most `shortProgram` operations on
+/// tensors, upstream's analysis decides everything.
 LogicalResult analyzeInPlace(Operation *root, bufferization::OneShotAnalysisState &state, int64_t shortProgram);
 
 } // namespace mlir::array

@@ -1,6 +1,6 @@
-// array-in-place-carries: gives loops over tensors the form in which bufferization updates the carry in place, and
-// conditionals the form in which their branches write one buffer. It runs after fusion, since what it inserts stands
-// between producers and consumers, and before empty tensors are eliminated.
+// array-in-place-carries: brings loops over tensors into the form in which bufferization updates the carry in place,
+// and conditionals into the form in which their branches write one buffer. It runs after fusion, because it inserts
+// operations between producers and consumers, and before empty tensors are eliminated.
 #include "InPlaceCarries.h"
 #include "array/Bufferize/Passes.h"
 #include "array/IR/Array.h"
@@ -25,7 +25,7 @@ namespace {
 
 //===--- Destinations ---------------------------------------------------------------------------------------------===//
 
-/// Whether the op stands for a loop or a conditional of the program, not for one that an op was lowered to.
+/// Whether the op is a loop or a conditional of the program. Loops of lowered ops do not count.
 bool isControlFlow(Operation *op) { return isa<scf::WhileOp>(op) || op->hasAttr(kControlFlowAttr); }
 
 bool isView(Operation *op) {
@@ -33,7 +33,7 @@ bool isView(Operation *op) {
                          OptimizationBarrierOp>(op);
 }
 
-/// The tensor of which a value is a view.
+/// The source tensor of a view.
 Value viewedTensor(Value tensor) {
   while (isView(tensor.getDefiningOp()))
     tensor = tensor.getDefiningOp()->getOperand(0);
@@ -48,10 +48,10 @@ OpOperand *initOf(scf::WhileOp loop, OpResult result) {
   return &loop->getOpOperand(passed.getArgNumber());
 }
 
-/// The tensor in whose place an op computes its result; null when there is none. `init` is set when it is a loop's.
+/// The tensor in whose memory an op computes its result; null if there is none. `init` is set if it is that of a loop.
 Value startOf(OpResult result, OpOperand *&init) {
   Operation *owner = result.getOwner();
-  // The value outside of a region that what it yields started from.
+  // The value outside of a region from which the yielded value started.
   auto outside = [&](Value value, Region &region) {
     OpOperand *inner = nullptr;
     while (value && value.getDefiningOp() && region.isAncestor(value.getParentRegion()))
@@ -82,8 +82,8 @@ Value startOf(OpResult result, OpOperand *&init) {
   return {};
 }
 
-/// The tensors from which bufferization may take the memory of a value: the ones that it views, that it is computed in
-/// place of, that a branch or an iteration yields.
+/// The tensors from which bufferization may take the memory of a value: sources of views, tensors that it is computed
+/// in place of, and values that a branch or an iteration yields.
 llvm::SetVector<Value> originsOf(Value value) {
   llvm::SetVector<Value> origins;
   origins.insert(value);
@@ -112,8 +112,8 @@ llvm::SetVector<Value> originsOf(Value value) {
   return origins;
 }
 
-/// The tensor, and what may lie in its memory: its views, and what is computed in its place. What follows from `last`,
-/// and in the next iteration, is left out.
+/// The tensor, and values that may share its memory: its views, and values computed in its place. Values that follow
+/// from `last`, or exist in the next iteration, are excluded.
 llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last) {
   llvm::SetVector<Value> derived;
   derived.insert(tensor);
@@ -149,8 +149,8 @@ llvm::SetVector<Value> derivedFrom(Value tensor, Operation *last) {
   return derived;
 }
 
-/// Whether whatever else reads the tensor stands before `last`, or within it where it is a conditional, since a branch
-/// reads before it writes; and so does what reads a value that may lie in the tensor's memory.
+/// Whether all other reads of the tensor, or of values that may share its memory, come before `last`. Reads inside
+/// `last` are allowed if it is a conditional, since a branch reads before it writes.
 bool isReadBefore(Value tensor, Operation *last) {
   return llvm::all_of(derivedFrom(tensor, last), [&](Value value) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -169,9 +169,8 @@ void startWithCopy(RewriterBase &rewriter, OpOperand &init) {
   init.set(bufferization::AllocTensorOp::create(rewriter, init.getOwner()->getLoc(), type, ValueRange(), init.get()));
 }
 
-/// Whether an update is computed in place of the current value: by insertions and the like, or by an inner loop, which
-/// starts with it. Nobody may read it later then: if anybody does, an inner loop gets a copy to
-/// start with.
+/// Whether an update is computed in place of the current value: by insertions and similar ops, or by an inner loop that
+/// starts with it. The current value must have no later reads. If it has some, an inner loop gets a copy to start with.
 bool isUpdatedInPlace(RewriterBase &rewriter, const Update &update, Operation *yield) {
   OpOperand *init = nullptr;
   bool isAlone = isReadBefore(update.next, yield);
@@ -189,7 +188,7 @@ bool isUpdatedInPlace(RewriterBase &rewriter, const Update &update, Operation *y
   return isAlone;
 }
 
-/// An inner loop that starts with the current value, though the next one is something else, works on a copy.
+/// Gives an inner loop a copy if it starts with the current value but does not compute the next one.
 void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &body) {
   for (Operation &inner : body) {
     if (!isa<scf::WhileOp, scf::ForOp>(inner) || !isControlFlow(&inner))
@@ -219,8 +218,8 @@ Operation *firstReader(Block &block, Operation *op) {
   return first;
 }
 
-/// Puts the body in an order in which the carry is read before it changes. A slice of a result is written as soon as it
-/// is known, since it may be the carry of before; what becomes the carry is computed when it is needed.
+/// Orders the body so that the carry is read before it changes. A slice of a result is written as soon as it is
+/// available, because it may be the previous carry. A value that becomes the carry is computed when it is needed.
 void orderUpdates(ArrayRef<Update> updates, Block &body) {
   SmallVector<Operation *> late;
   for (const Update &update : updates) {
@@ -250,8 +249,8 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
   }
 }
 
-/// Decides which updates are computed where they are written, and gives the others memory of their own. `updates` are
-/// in the order in which they are written: what a later one reads must not lie where an earlier one is written.
+/// Decides which updates are computed at their destination, and gives the others separate memory. `updates` are in the
+/// order of their writes: a later one must not read memory that an earlier one writes.
 void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
   llvm::SetVector<Value> readLater;
   for (const Update &update : llvm::reverse(updates)) {
@@ -267,7 +266,7 @@ void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
       if (!isFree)
         place =
             bufferization::AllocTensorOp::create(rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
-      // A tensor without elements is nothing but empty, and may be the next carry itself.
+      // A tensor without elements is always empty, and may be the next carry itself.
       for (Update &other : updates)
         if (other.next == empty.getResult())
           other.next = place;
@@ -277,8 +276,8 @@ void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
   }
 }
 
-/// Writes each next tensor to the current one, at the end of a block. Where one tensor becomes another one, that one is
-/// overwritten later; where they take each other's places, a copy is kept.
+/// Writes each next tensor to the current one, at the end of a block. If one current tensor is the next value of
+/// another carry, it is overwritten later. In a cycle of such carries, a copy is kept.
 void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation *yield) {
   rewriter.setInsertionPoint(yield);
   SmallVector<llvm::SetVector<Value>> origins =
@@ -341,7 +340,7 @@ void updateInPlace(RewriterBase &rewriter, Operation *loop) {
 
 //===--- Conditionals ---------------------------------------------------------------------------------------------===//
 
-/// The tensor from outside in whose place a branch computes what it yields.
+/// The outside tensor in whose place a branch computes the yielded value.
 Value startOutside(Value value, Region &branch) {
   OpOperand *init = nullptr;
   while (value && branch.isAncestor(value.getParentRegion()))
@@ -349,8 +348,8 @@ Value startOutside(Value value, Region &branch) {
   return value;
 }
 
-/// The tensor that the branches write: where the result goes to, if that is known and not read after the branches, else
-/// a new one. (Not an empty tensor: only one of its uses would be eliminated.)
+/// The tensor that the branches write: the destination of the result, if it is known and not read after the branches,
+/// else a new one. (Not an empty tensor: only one of its uses would be eliminated.)
 Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
   rewriter.setInsertionPoint(branch);
   Location loc = branch.getLoc();
@@ -361,7 +360,7 @@ Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
     Value destination = written.getDest();
     if (isa<MemRefType>(destination.getType()))
       return bufferization::ToTensorOp::create(rewriter, loc, type, destination, /*restrict=*/true, /*writable=*/true);
-    // Nothing that may lie in it is read after the branches.
+    // No value that may share its memory is read after the branches.
     bool isFree = llvm::all_of(derivedFrom(destination, branch), [&](Value value) {
       return llvm::all_of(value.getUsers(), [&](Operation *user) {
         Operation *inBlock = branch->getBlock()->findAncestorOpInBlock(*user);
@@ -377,8 +376,8 @@ Value destinationOf(RewriterBase &rewriter, scf::IfOp branch, OpResult result) {
   return bufferization::AllocTensorOp::create(rewriter, loc, type, ValueRange());
 }
 
-/// The branches write one tensor, or change one in place that nobody reads later. Otherwise bufferization would give
-/// each branch a buffer, and the choice between them would be copied.
+/// The branches write one tensor, or change one in place that has no later reads. Otherwise bufferization would give
+/// each branch a buffer, and copy the chosen one.
 void shareDestinations(RewriterBase &rewriter, scf::IfOp branch) {
   SmallVector<Update> taken, other;
   for (OpResult result : branch.getResults()) {
@@ -438,9 +437,9 @@ void copyInits(RewriterBase &rewriter, MutableOperandRange inits) {
       init.set(copyOf(rewriter, init.getOwner(), init.get()));
 }
 
-/// What loops and branches start with, pass on and give are copies: no two of them can be found to share memory.
+/// Copies the initial values, yields and results of loops and branches, so that no two of them share memory.
 void separate(RewriterBase &rewriter, func::FuncOp function) {
-  // Of the loops and choices that one op was lowered to, the outermost one.
+  // Takes the outermost one of the loops and conditionals of a lowered op.
   auto isOutermost = [](Operation *op) {
     Operation *parent = op->getParentOp();
     return isa<func::FuncOp>(parent) || isControlFlow(parent);
@@ -501,7 +500,7 @@ struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-    // Stopping before a fixed point is no failure: what is left computes the same in buffers.
+    // Stopping before a fixed point is not a failure: the remaining ops compute the same in buffers.
     (void)applyPatternsGreedily(getOperation(), std::move(patterns), config);
 
     if (copyCarries)
@@ -513,7 +512,7 @@ struct InPlaceCarries : impl::InPlaceCarriesBase<InPlaceCarries> {
       updateInPlace(rewriter, op);
       copyArguments(rewriter, op);
     });
-    // Outer ones first: where their results go to is where those of inner ones go.
+    // Outer ones first: their destinations determine those of inner ones.
     getOperation().walk<WalkOrder::PreOrder>([&](scf::IfOp branch) {
       if (isControlFlow(branch))
         shareDestinations(rewriter, branch);

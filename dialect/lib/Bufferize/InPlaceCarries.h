@@ -1,4 +1,4 @@
-// What the files of array-in-place-carries share. Private to this directory.
+// Shared declarations of the files of array-in-place-carries. Private to this directory.
 #ifndef ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 #define ARRAY_LIB_BUFFERIZE_INPLACECARRIES_H
 
@@ -6,7 +6,8 @@
 
 namespace mlir::array::prepare {
 
-/// One tensor of a loop's carry: what it is in an iteration, and what it becomes; `yielded` is where the yield says so.
+/// One tensor of a loop's carry: its current value in an iteration, and its next one; `yielded` is the operand of the
+/// yield.
 struct Update {
   OpOperand *yielded;
   Value current;
@@ -16,15 +17,14 @@ struct Update {
 /// The tensors of a loop's carry that are passed on from one iteration to the next.
 SmallVector<Update> updatesOf(Operation *loop);
 
-/// Makes one step of as many as it takes for each tensor of a carry that hands its values on to be where it was.
-/// Returns the loops that are there then: the loop, and one for the steps that are left over.
+/// If a carry passes its values on, unrolls the loop by the number of steps after which each tensor is in its place
+/// again. Returns the resulting loops: the loop, and one for the remaining steps.
 SmallVector<Operation *> unrollRotations(Operation *loop);
 
-/// A carry that a sum is added to becomes what the sum starts with: the gradient of a weight is accumulated where it
-/// is.
+/// Starts a sum with the carry that it is added to: the gradient of a weight is accumulated in place.
 void accumulateInPlace(RewriterBase &rewriter, Operation *loop);
 
-/// Replaces an scf.while, scf.for or scf.if by one that carries and returns in registers what has no dimensions: a
+/// Replaces an scf.while, scf.for or scf.if by one that carries and returns values without dimensions in registers: a
 /// counter, a tolerance, a key. Returns the new op.
 Operation *carryScalars(RewriterBase &rewriter, Operation *op);
 

@@ -1,6 +1,6 @@
-// The part of array-in-place-carries for carries that hand their values on: u, before = f(u, before), u. After as many
-// steps as there are of them, each is computed in the memory of the one that it replaces; so that many steps become
-// one, and nothing is copied.
+// The part of array-in-place-carries for carries that pass their values on: u, before = f(u, before), u. After as many
+// steps as there are such carries, each is computed in the memory of the one that it replaces. So that many steps are
+// unrolled into one, and no copy is left.
 #include "InPlaceCarries.h"
 #include "array/IR/Array.h"
 
@@ -12,12 +12,12 @@ namespace mlir::array {
 
 namespace {
 
-/// Copying less costs less than the code of another step.
+/// Smaller copies cost less than the code of another step.
 constexpr int64_t leastElements = 1024;
-/// Steps that become one, and the operations of all of them together.
+/// Maximum number of unrolled steps, and of all their operations.
 constexpr int64_t mostSteps = 4, mostOperations = 512;
 
-/// The operations of a body; none if it holds another loop or choice of the program.
+/// The number of operations of a body; none if it holds another loop or conditional of the program.
 std::optional<int64_t> countOperations(Block &body) {
   int64_t count = 0;
   WalkResult walked = body.walk([&](Operation *op) {
@@ -27,7 +27,8 @@ std::optional<int64_t> countOperations(Block &body) {
   return walked.wasInterrupted() ? std::nullopt : std::optional(count);
 }
 
-/// After how many steps every large tensor is where it was, if they only hand their values on; 1 if none does.
+/// The number of steps after which every large tensor is in its place again, if the carries only pass their values on;
+/// 1 if none does.
 int64_t periodOf(scf::ForOp loop) {
   SmallVector<prepare::Update> updates = prepare::updatesOf(loop);
   auto handedOn = [&](const prepare::Update &update) -> const prepare::Update * {
@@ -64,7 +65,7 @@ SmallVector<Operation *> prepare::unrollRotations(Operation *op) {
   if (period == 1 || !trips || trips->getSExtValue() < 2 * period || !operations ||
       period * *operations > mostOperations)
     return {op};
-  // The loops that are left are the loop itself and a rest, which is a copy of it with its attributes.
+  // The results are the loop itself and an epilogue, a copy of it with its attributes.
   FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, period);
   if (failed(unrolled))
     return {op};

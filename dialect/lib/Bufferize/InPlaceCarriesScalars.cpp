@@ -1,4 +1,4 @@
-// The scalar part of array-in-place-carries: what has no dimensions is carried, chosen and computed in registers.
+// The scalar part of array-in-place-carries: values without dimensions are carried, selected and computed in registers.
 #include "InPlaceCarries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,4 @@
-// The carry of a loop, and the part of array-in-place-carries for sums that are added to it.
+// The sum part of array-in-place-carries: a sum that is added to the carry of a loop.
 #include "InPlaceCarries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
-// array-lower-views: what upstream's expand-strided-metadata can't take: one dimension of a buffer cut into several of
-// sizes that a call decides. Before it: all passes that look through views; after it: expand-strided-metadata.
+// array-lower-views lowers views that upstream's expand-strided-metadata does not support: one dimension of a buffer,
+// split into several symbolic sizes. Before it: all passes that look through views. After it: expand-strided-metadata.
 #include "array/Bufferize/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +21,7 @@ bool isAmbiguous(memref::ExpandShapeOp expand) {
   });
 }
 
-/// The same memory with the sizes that are given; the last dimension of a group has the stride of the one that was cut.
+/// The same memory with the given sizes. The last dimension of a group has the stride of the split dimension.
 void cut(memref::ExpandShapeOp expand, IRRewriter &rewriter) {
   Location loc = expand.getLoc();
   rewriter.setInsertionPoint(expand);

@@ -1,6 +1,6 @@
-// array-plan-memory: every temporary gets its place in one arena at compile time, so that compiled code allocates
-// nothing. It runs when all temporaries are known, and how much of each: contractions have asked for their packing
-// buffers, and loops over rows have left one row of what they share. array-parallelize-loops follows.
+// array-plan-memory gives every temporary a place in one arena at compile time, so that compiled code allocates
+// nothing. It runs when all temporaries and their sizes are final: matmuls have added their packing buffers, and loops
+// over rows have reduced shared temporaries to one row. array-parallelize-loops follows.
 #include "Analysis/BufferUses.h"
 #include "Entry/Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -58,9 +58,9 @@ struct Temporary {
   bool livesWith(const Temporary &other) const { return first <= other.last && other.first <= last; }
 };
 
-/// Nothing where it has more than can be counted.
+/// The bytes of an allocation; none if they overflow.
 std::optional<int64_t> byteSize(memref::AllocOp alloc) {
-  // Of a temporary whose rows share memory only the first ones are there.
+  // If its rows share memory, only the first bytes are used.
   if (auto bytes = alloc->getAttrOfType<IntegerAttr>(kTouchedBytesAttr))
     return bytes.getInt();
   MemRefType type = alloc.getType();
@@ -72,8 +72,8 @@ bool isSized(const Temporary &temporary) {
   return temporary.bytes == 0 && memref::AllocOp(temporary.alloc).getType().getNumDynamicDims() != 0;
 }
 
-/// Places the largest temporary first, each at the lowest offset that is free while it lives. Returns the arena's size;
-/// nothing where it is more than can be counted.
+/// Places the largest temporary first, each at the lowest offset that is free during its lifetime. Returns the arena's
+/// size; none if it overflows.
 std::optional<int64_t> assignOffsets(MutableArrayRef<Temporary> temporaries) {
   SmallVector<Temporary *> order;
   for (Temporary &temporary : temporaries)
@@ -81,7 +81,7 @@ std::optional<int64_t> assignOffsets(MutableArrayRef<Temporary> temporaries) {
   // Stable: equal sizes stay in program order, so that the plan is the same in every run.
   llvm::stable_sort(order, [](Temporary *a, Temporary *b) { return a->bytes > b->bytes; });
 
-  SmallVector<Temporary *> placed; // by offset
+  SmallVector<Temporary *> placed; // ordered by offset
   int64_t arena = 0;
   for (Temporary *temporary : order) {
     int64_t offset = 0;
@@ -93,7 +93,7 @@ std::optional<int64_t> assignOffsets(MutableArrayRef<Temporary> temporaries) {
       offset = std::max<int64_t>(offset, llvm::alignTo(other->offset + other->bytes, PCRT_ALIGNMENT));
     }
     temporary->offset = offset;
-    // With what it takes to align the next one.
+    // Includes the padding that aligns the next one.
     std::optional<int64_t> end = llvm::checkedAdd(offset, temporary->bytes);
     if (!end || !llvm::checkedAdd<int64_t>(*end, PCRT_ALIGNMENT))
       return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<int64_t> assignOffsets(MutableArrayRef<Temporary> temporaries) {
   return arena;
 }
 
-/// Temporaries that a call sizes, and that do not live at the same time: they share the memory of the largest one.
+/// Temporaries of symbolic sizes with disjoint lifetimes. They share the memory of the largest one.
 struct Slot {
   SmallVector<Temporary *> members;
 
@@ -114,7 +114,8 @@ struct Slot {
   }
 };
 
-/// In program order, each to the first slot of its size that is free while it lives, else to any that is.
+/// In program order, each temporary gets the first slot of its size that is free during its lifetime, else any free
+/// slot.
 SmallVector<Slot> assignSlots(MutableArrayRef<Temporary> temporaries) {
   auto sizesOf = [](const Temporary &temporary) {
     memref::AllocOp alloc = temporary.alloc;
@@ -141,7 +142,7 @@ SmallVector<Slot> assignSlots(MutableArrayRef<Temporary> temporaries) {
   return slots;
 }
 
-/// Numbers the operations of the blocks in which temporaries live, in program order.
+/// Numbers the operations of the blocks in which temporaries are live, in program order.
 class Positions {
 public:
   Positions(func::FuncOp function, ArrayRef<Block *> blocks) {
@@ -152,7 +153,7 @@ public:
     number(function.getBody().front());
   }
 
-  /// Of an operation of such a block: its number, and the greatest one inside of it.
+  /// The number of an operation of such a block, and the maximum number inside it.
   std::pair<int64_t, int64_t> operator[](Operation *op) const { return positions.lookup(op); }
 
 private:
@@ -172,7 +173,7 @@ private:
   int64_t count = 0;
 };
 
-/// An allocation, with what may be in its memory.
+/// An allocation, and the values that may share its memory.
 struct Allocation {
   memref::AllocOp alloc;
   llvm::SetVector<Value> views;
@@ -208,7 +209,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       return alloc.emitError("a temporary has more bytes than 2**63 - 1: it is ") << type;
     if (!type.getLayout().isIdentity())
       return alloc.emitError("a temporary must have a dense layout, but is ") << type;
-    // Every iteration of a loop gets the same bytes, so none may see what another left there.
+    // Every iteration of a loop uses the same bytes, so no iteration may read another one's values there.
     if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
       Region *body = llvm::find_if(
           loop->getRegions(), [&](Region &region) { return region.findAncestorBlockInRegion(*alloc->getBlock()); });
@@ -221,7 +222,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return success();
   }
 
-  /// The innermost block that holds the allocation and all uses of it: one of a branch may leave the branch.
+  /// The innermost block that contains the allocation and all its uses: an allocation in a branch may leave the branch.
   static Block *usingBlock(const Allocation &allocation) {
     Block *block = memref::AllocOp(allocation.alloc)->getBlock();
     for (Value view : allocation.views)
@@ -231,7 +232,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return block;
   }
 
-  /// Also erases the deallocations, and the allocations that nothing uses.
+  /// Also erases the deallocations, and the allocations without uses.
   static SmallVector<Temporary> findLifetimes(func::FuncOp function, ArrayRef<Allocation> allocations) {
     SmallVector<Block *> scopes = llvm::map_to_vector(allocations, usingBlock);
     Positions positions(function, scopes);
@@ -271,9 +272,9 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     return temporaries;
   }
 
-  /// The bytes of a temporary that a call sizes, as whole cache lines. What they are about, as a float that does not
-  /// wrap, is added to `about`; it is huge where a size is negative. Modules from elsewhere check their sizes when they
-  /// run, and say then which operation has a negative one.
+  /// The bytes of a temporary of symbolic size, as whole cache lines. Their approximate number, as a float that does
+  /// not wrap, is added to `about`; it is huge if a size is negative. Modules from files check their sizes at run time,
+  /// and then report the operation with the negative size.
   static Value emitBytes(OpBuilder &builder, memref::AllocOp alloc, SymbolicSizes &sizes, Value &about) {
     Location loc = alloc.getLoc();
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
@@ -289,7 +290,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       if (mayBeNegative)
         size = arith::MaxSIOp::create(builder, loc, size, constant(0));
       bytes = arith::MulIOp::create(builder, loc, bytes, size);
-      // A size of 0 hides none of the others.
+      // A size of 0 must not hide the other sizes.
       own = arith::MulFOp::create(builder, loc, own, toFloat(arith::MaxUIOp::create(builder, loc, size, constant(1))));
     }
     about = about ? arith::AddFOp::create(builder, loc, about, own).getResult() : own;
@@ -298,8 +299,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
                                  constant(PCRT_ALIGNMENT));
   }
 
-  /// The slots lie behind the temporaries of known sizes, one after the other. Returns the offset of each, and the
-  /// bytes of all; -1 where they can't be counted, which ends the call before it begins.
+  /// Places the slots after the temporaries of known sizes, one after the other. Returns the offset of each, and the
+  /// total bytes; -1 if they overflow, which ends the call before it begins.
   static std::pair<SmallVector<Value>, Value> emitOffsets(OpBuilder &builder, Location loc, ArrayRef<Slot> slots,
                                                           int64_t bytes, SymbolicSizes &sizes) {
     SmallVector<Value> offsets;
@@ -314,7 +315,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       offsets.push_back(end);
       end = arith::AddIOp::create(builder, loc, end, most);
     }
-    // Far from what wraps, so that the known ones and what is rounded fit too.
+    // Well below the overflow, so that the known temporaries and the rounding fit, too.
     Value most = arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(0x1p62));
     Value fits = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, about, most);
     Value none = arith::ConstantIndexOp::create(builder, loc, -1);
@@ -337,7 +338,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     DenseMap<Operation *, Value> offsets;
     if (!slots.empty()) {
       SymbolicSizes sizes(function);
-      for (const Temporary &temporary : temporaries) { // the values of their sizes stand at the start
+      for (const Temporary &temporary : temporaries) { // the values of their sizes are at the start
         memref::AllocOp alloc = temporary.alloc;
         if (isSized(temporary) && !sizes.sizesOf(alloc))
           return alloc.emitError("the sizes of a temporary must follow from the symbols of the call, but are of ")

@@ -1,6 +1,6 @@
-// array-reuse-buffers: an elementwise op writes over an operand that nobody reads afterwards, a temporary that ends
-// where a result begins lies in the result's memory, and an op that finishes what a product computed comes right after
-// it. Comes after array-lower-matmuls, which wants the operands of a product and of what follows it apart;
+// array-reuse-buffers: an elementwise op overwrites an operand without later reads, a temporary that ends where a
+// result begins uses the result's memory, and an elementwise op on a matmul's result moves right after the matmul. Runs
+// after array-lower-matmuls, which needs the operands of a matmul and of its epilogue in separate memory.
 // array-vectorize-linalg and array-plan-memory follow.
 #include "Analysis/BufferUses.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -21,7 +21,8 @@ namespace mlir::array {
 
 namespace {
 
-/// An operation that reads each element of `input` right before it writes the same one of `output`, and all of these.
+/// An operation that reads each element of `input` right before it writes the same element of `output`, for all
+/// elements.
 struct Transfer {
   Operation *op;
   OpOperand *input;
@@ -36,14 +37,14 @@ bool visitsOnce(linalg::LinalgOp op, AffineMap map) {
          });
 }
 
-/// All pairs of an operand that an op may overwrite, and the output that may take its place.
+/// All pairs of an operand that an op may overwrite and the output that may use its memory.
 SmallVector<Transfer> transfersOf(Operation *op) {
   SmallVector<Transfer> found;
   if (isa<memref::CopyOp>(op)) {
     found.push_back({op, &op->getOpOperand(0), &op->getOpOperand(1)});
     return found;
   }
-  // This routine reads all of an operand before it writes the result of it.
+  // This routine reads all of an operand before it writes its result.
   if (auto call = dyn_cast<RuntimeCallOp>(op); call && call.getNameAttr() == "sort") {
     unsigned count = call.getIns().size();
     for (unsigned i = 0; i < count; ++i)
@@ -75,7 +76,7 @@ Value wholeBuffer(Value value) {
   return type && type.getLayout().isIdentity() ? value : Value();
 }
 
-/// Whether nothing else in the op touches the memory of `buffer` than one operand.
+/// Whether one operand alone touches the memory of `buffer` in the op.
 bool touchesOnly(Operation *op, Value buffer, OpOperand *self) {
   auto isBuffer = [&](Value value) { return isa<MemRefType>(value.getType()) && viewedBuffer(value) == buffer; };
   for (OpOperand &operand : op->getOpOperands())
@@ -87,7 +88,7 @@ bool touchesOnly(Operation *op, Value buffer, OpOperand *self) {
             }).wasInterrupted();
 }
 
-/// Another operand that reads the same elements in the same order does no harm.
+/// Another operand that reads the same elements in the same order is allowed.
 bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
   auto op = dyn_cast<linalg::LinalgOp>(transfer.op);
   if (!op)
@@ -107,8 +108,7 @@ bool readsOnlyInOrder(const Transfer &transfer, Value buffer) {
               .wasInterrupted();
 }
 
-/// Whether two buffers have the same sizes, as far as one sees: those of allocations are values that are the same for
-/// equal sizes (SymbolicSizes.h).
+/// Whether two buffers visibly have the same sizes: equal sizes of allocations are the same value (SymbolicSizes.h).
 bool haveSameSizes(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
   if (place.getType() != from.getType())
     return false;
@@ -119,7 +119,7 @@ bool haveSameSizes(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
          });
 }
 
-/// Has everything that uses `from` use `place`.
+/// Replaces all uses of `from` by `place`.
 void replace(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
   OpBuilder builder(from);
   if (!haveSameSizes(from, place, sizes)) {
@@ -137,7 +137,7 @@ void replace(memref::AllocOp from, Value place, SymbolicSizes *sizes) {
   from.erase();
 }
 
-/// Moves an allocation up to another one; its sizes must be known there.
+/// Moves an allocation up to another one; its sizes must be available there.
 bool moveUpTo(memref::AllocOp alloc, Operation *place) {
   bool isKnown = llvm::all_of(alloc->getOperands(), [&](Value size) {
     Operation *op = size.getDefiningOp();
@@ -167,8 +167,8 @@ struct Reuse {
       copy->erase();
   }
 
-  /// An op that finishes what a product computed comes right after it: what it reads is in the cache then, and soon
-  /// free for others.
+  /// Moves an elementwise op on a matmul's result right after the matmul: then its input is in the cache, and soon free
+  /// for reuse.
   static void followProduct(Block &block, Operation &op) {
     if (isa<RuntimeCallOp>(op))
       return;
@@ -202,7 +202,7 @@ struct Reuse {
       Operation *definition = value.getDefiningOp();
       return !definition || definition->getBlock() != op.getBlock() || !last->isBeforeInBlock(definition);
     };
-    // A body may use scalars that are no operands.
+    // A body may use scalars from outside that are not operands.
     llvm::SetVector<Value> captured;
     getUsedValuesDefinedAbove(op.getRegions(), captured);
     if (!llvm::all_of(captured, isThere))
@@ -224,7 +224,7 @@ struct Reuse {
     });
   }
 
-  /// The output is a temporary that starts with this op, the operand one that ends with it.
+  /// The output is a temporary that starts at this op, and the operand a temporary that ends at it.
   void overwriteInput(Block &block, const Transfer &transfer) {
     auto [input, output] = buffersOf(transfer);
     if (output && isa<BlockArgument>(output) && isMemoryOfItsOwn(output))
@@ -242,7 +242,7 @@ struct Reuse {
     replace(from, place, sizes);
   }
 
-  /// The operand is a temporary that ends with this op, the output a result that nobody touches before.
+  /// The operand is a temporary that ends at this op, and the output a result that is not used before.
   void computeInResult(Block &block, const Transfer &transfer, Value input, Value output) {
     auto from = input ? input.getDefiningOp<memref::AllocOp>() : memref::AllocOp();
     if (!from || from->getBlock() != &block)

@@ -1,4 +1,5 @@
-// The shared functions that the build compiled: their table and their objects become part of what links this.
+// The shared functions that the build compiled. Their table and their objects are linked into every user of this
+// library.
 #include "array/Target/BuiltFunctions.h"
 
 asm(".pushsection .rodata\n"

@@ -50,7 +50,7 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
   if (vectorBits >= 256)
     for (bool isSigned : {true, false})
       addDot2Functions(module, b.getI32Type(), {b.getI8Type(), isSigned, /*unitStride=*/true}, vectorBits);
-  // Machines of this level have the instruction or not; who has not does not call them.
+  // Machines of this level may lack the instruction; code for these does not call the functions.
   if (vectorBits == 512)
     addDot2Functions(module, b.getF32Type(), {b.getBF16Type(), /*isSigned=*/false, /*unitStride=*/true}, vectorBits);
 }

@@ -1,5 +1,5 @@
-// array-add-loop-budget: a loop of unknown length may take a microsecond or have no end. So that the runtime can try,
-// each trip counts what it does against a budget, and a run that has used it up ends.
+// array-add-loop-budget: a loop of unknown length may take a microsecond or never end. For speculative runs, each
+// iteration subtracts its operations from a budget, and a run that has used up its budget stops.
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
@@ -15,13 +15,13 @@ namespace mlir::array {
 
 namespace {
 
-/// Of a function whose body is elsewhere (a product's).
+/// The cost of a function whose body is elsewhere (part of a matmul).
 constexpr int64_t kCallCost = 1000;
-/// Of a routine of the runtime, and of a loop that threads share: a decomposition takes long, however small its matrix.
+/// The cost of a runtime routine, and of a loop that threads share: a decomposition takes long even for a small matrix.
 constexpr int64_t kRoutineCost = 100 * kCallCost;
-/// The trips that are assumed of a loop whose bounds are not constants.
+/// The assumed trip count of a loop without constant bounds.
 constexpr int64_t kUnknownTrips = 16;
-/// More is no use, and neither sums nor products of them overflow.
+/// Larger costs make no difference, and sums and products of costs up to this do not overflow.
 constexpr int64_t kMost = int64_t(1) << 30;
 
 /// About how many operations a run of something does.

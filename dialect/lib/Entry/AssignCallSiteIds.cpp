@@ -1,6 +1,6 @@
-// array-assign-call-site-ids: gives every operation that can fail while the compiled code runs a number, under which
-// the module says what it is and where the program asked for it. array-lower-runtime-calls returns the number;
-// lib/Target takes the table along with the object, and the runtime puts both into the error.
+// array-assign-call-site-ids: gives every operation that can fail at run time a number, and the module a table with the
+// operation and its place in the program. array-lower-runtime-calls returns the number. lib/Target stores the table
+// with the object, and the runtime reports both in the error.
 #include "Guards.h"
 #include "array/Entry/CallSites.h"
 #include "array/Entry/Passes.h"
@@ -12,7 +12,7 @@ namespace mlir::array {
 #define GEN_PASS_DEF_ASSIGNCALLSITEIDS
 #include "array/Entry/Passes.h.inc"
 
-/// The first place in a file that a location names: of inlined code its own place, not that of the call.
+/// The first place in a file that a location names. Inlined code has its own place, not that of the call.
 static FileLineColLoc placeOf(Location location) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
     return file;
@@ -34,7 +34,7 @@ std::string placeText(Location location) {
   return place ? (place.getFilename().strref() + ":" + Twine(place.getLine())).str() : "";
 }
 
-/// The op of the dialect that a call stands for.
+/// The op of the dialect that became a call.
 static StringRef primitiveOf(RuntimeCallOp call) {
   if (auto name = call->getAttrOfType<StringAttr>(kStandsForAttr))
     return name.getValue();

@@ -1,6 +1,6 @@
-// array-check-calls: refuses what inlining all calls would make without an end, or of a size that can't be compiled: a
-// function that calls itself, and functions on top of each other that each call the one below several times. Before the
-// inliner, which follows such calls for as long as there are any.
+// array-check-calls: refuses modules in which inlining all calls would not end, or would make too many operations: a
+// function that calls itself, or a tower of functions that each call the one below several times. Runs before the
+// inliner, which has no limit.
 #include "array/Entry/CheckCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,7 +54,8 @@ struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
         return WalkResult::advance();
       if (open.contains(callee)) {
         op->emitError("@") << callee.getSymName()
-                           << " calls itself, here or by what it calls: calls are inlined, so they must have an end\n"
+                           << " calls itself, directly or through other functions: recursion is not supported, because "
+                              "calls are inlined\n"
                               "What to do: write the recursion as a loop (array.while, array.scan)";
         return WalkResult::interrupt();
       }
@@ -71,7 +72,7 @@ struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
   }
 
   DenseMap<Operation *, uint64_t> sizes;
-  DenseSet<Operation *> open; // whose callees are looked at
+  DenseSet<Operation *> open; // functions whose callees are being visited
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// array-check-input: a module that comes from elsewhere is checked before it runs. What only its run can know becomes
-// calls of the runtime's `check` (Guards.h); array-guard-sizes goes on with that, when sizes are resolved.
+// array-check-input: checks a module from a file before it runs. Conditions on run-time values become calls of the
+// runtime's `check` (Guards.h). array-guard-sizes adds further checks after sizes are resolved.
 #include "Analysis/IndexRanges.h"
 #include "Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -24,15 +24,15 @@ namespace mlir::array {
 
 namespace {
 
-//===--- What may be there at all ---------------------------------------------------------------------------------===//
+//===--- Allowed operations ---------------------------------------------------------------------------------------===//
 
-/// Dialects whose operations name no memory by address.
+/// Dialects whose operations do not access memory by address.
 bool isTaken(StringRef dialect) {
   return llvm::is_contained({"builtin", "func", "array", "arith", "math", "complex", "tensor", "linalg", "scf", "cf"},
                             dialect);
 }
 
-/// Routines that look at all that they are given before they use it.
+/// Routines that check all their operands before they use them.
 bool checksItsOperands(RuntimeCallOp call) {
   ArrayRef<int64_t> given = call.getParams();
   if (call.getName() == "check")
@@ -53,24 +53,23 @@ bool isOfPasses(StringRef attribute) {
 
 LogicalResult checkOperation(Operation *op) {
   if (!isTaken(op->getName().getDialectNamespace()))
-    return op->emitOpError("can't be in a module that comes from elsewhere: what it does to memory can't be checked; "
+    return op->emitOpError("can't be in a module from a file: its memory accesses can't be checked; "
                            "use operations on tensors (array, linalg, tensor, arith, math, scf)");
   if (isa<UnrealizedConversionCastOp>(op))
-    return op->emitOpError("can't be in a module that comes from elsewhere: it makes one type of another");
+    return op->emitOpError("can't be in a module from a file: it converts between types without a check");
   if (isa<ArenaOp, SpendOp>(op))
-    return op->emitOpError("is made by passes of the compiler alone, and can't be in a module that comes from "
-                           "elsewhere");
+    return op->emitOpError("is made by passes of the compiler alone, and can't be in a module from a file");
   if (auto call = dyn_cast<RuntimeCallOp>(op); call && !checksItsOperands(call))
-    return op->emitOpError("calls \"") << call.getName() << "\" with " << call.getParams().size()
-                                       << " params, which can't be checked in a module that comes from elsewhere: use "
-                                          "the operation of the array dialect";
+    return op->emitOpError("calls \"")
+           << call.getName() << "\" with " << call.getParams().size()
+           << " params, which can't be checked in a module from a file: use the operation of the array dialect";
   if (isa<tensor::GatherOp, tensor::ScatterOp, tensor::ReshapeOp, tensor::ParallelInsertSliceOp>(op))
-    return op->emitOpError("can't be checked in a module that comes from elsewhere: use the array dialect");
+    return op->emitOpError("can't be checked in a module from a file: use the array dialect");
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> index = dim.getConstantIndex();
     auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
     if (!index || !type || *index < 0 || *index >= type.getRank())
-      return op->emitOpError("asks for the size of a dimension that is not there, or not a constant");
+      return op->emitOpError("reads the size of a dimension that does not exist, or is not a constant");
   }
   auto isPlain = [](Type type) {
     return !isa<BaseMemRefType, UnrankedTensorType, VectorType>(type) &&
@@ -79,9 +78,8 @@ LogicalResult checkOperation(Operation *op) {
   for (Type type :
        llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
     if (!isPlain(type))
-      return op->emitOpError("has the type ") << type
-                                              << ", expected ranked tensors and numbers in a module that comes "
-                                                 "from elsewhere";
+      return op->emitOpError("has the type ")
+             << type << ", expected ranked tensors and numbers in a module from a file";
     else if (auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type)); integer && integer.getWidth() > 64)
       return op->emitOpError("has the type ") << type << ", expected integers of at most 64 bits";
   for (NamedAttribute attribute : op->getDiscardableAttrs())
@@ -95,7 +93,7 @@ LogicalResult checkOperation(Operation *op) {
   return success();
 }
 
-/// Code rests on what is said of symbols.
+/// Checks the declared bounds of symbols, because code relies on them.
 LogicalResult checkSymbols(func::FuncOp function) {
   auto all = function->getAttr(kSymbolsAttr);
   auto symbols = dyn_cast_or_null<ArrayAttr>(all);
@@ -130,8 +128,8 @@ LogicalResult checkArguments(func::FuncOp function) {
 
 //===--- Maps ----------------------------------------------------------------------------------------------------===//
 
-/// What MLIR's verifier looks at is the first and the last index, which of a remainder are not the least and the
-/// greatest. Dynamic sizes are those of array-guard-sizes.
+/// MLIR's verifier checks only the first and the last index. For a remainder, these are not the minimum and the
+/// maximum. array-guard-sizes handles dynamic sizes.
 LogicalResult checkMaps(linalg::LinalgOp op) {
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   if (llvm::any_of(extents, ShapedType::isDynamic) || llvm::is_contained(extents, 0))
@@ -151,7 +149,7 @@ LogicalResult checkMaps(linalg::LinalgOp op) {
   return success();
 }
 
-/// Whether it stands in the body of an operation on tensors, which can't leave the run.
+/// Whether the operation is in the body of an operation on tensors, which cannot end the run.
 bool isInBody(Operation *op) { return op->getParentOfType<linalg::LinalgOp>() != nullptr; }
 
 //===--- Guards ---------------------------------------------------------------------------------------------------===//
@@ -178,7 +176,7 @@ LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op, Value whole, int64_t
   return success();
 }
 
-/// Of integers, whose division by 0 ends the process: by another number, where that is the divisor.
+/// Division of integers by 0 ends the process. If the divisor is 0, another number replaces it.
 void defineDivision(Operation *op) {
   Value divided = op->getOperand(0), divisor = op->getOperand(1);
   Type type = divisor.getType();
@@ -239,7 +237,7 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
       return failed(checkMaps(linalg)) ? failure() : guardBody(linalg);
     if (isDivision(op))
       defineDivision(op);
-    if (isInBody(op)) // of which guardBody has all
+    if (isInBody(op)) // guardBody handles these
       return success();
     if (auto extract = dyn_cast<tensor::ExtractOp>(op))
       return guardIndices(op, extract.getTensor(), 0, extract.getIndices());

@@ -1,4 +1,4 @@
-// array-check-shapes: no value has more bytes than can be counted. It is the first pass of every pipeline.
+// array-check-shapes: refuses values whose number of bytes overflows. It is the first pass of every pipeline.
 #include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
 #include "array/IR/Bytes.h"
@@ -27,7 +27,7 @@ struct CheckShapes : impl::CheckShapesBase<CheckShapes> {
       return true;
     };
     WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
-      // They are numbered: a call gives the sizes of all up to the last one.
+      // Symbols are numbered: a call passes the sizes of all up to the last one.
       if (auto symbol = dyn_cast<SymbolOp>(op); symbol && symbol.getNumber() >= kMostSymbols)
         return op->emitOpError("has the number ") << symbol.getNumber() << ", expected less than " << kMostSymbols;
       for (Region &region : op->getRegions())

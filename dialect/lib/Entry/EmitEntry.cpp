@@ -1,6 +1,6 @@
 // array-emit-entry: the C function that the runtime calls. It maps the call frame (runtime/include/runtime/Abi.h, the
-// only source of the offsets) to @main, which keeps its memrefs but takes them as bare pointers: LLVM then knows that
-// they don't alias and how they are aligned, and constant shapes fold into the code.
+// only source of the offsets) to @main, which keeps its memrefs but takes them as bare pointers. So LLVM knows their
+// alignment and that they do not alias, and constant shapes fold into the code.
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
@@ -62,7 +62,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     emitEntry(main, arguments);
   }
 
-  /// Of those that a call sizes; none of the others.
+  /// The sizes of arguments with symbolic sizes; none for the others.
   static SmallVector<SmallVector<OpFoldResult>> sizesOfArguments(func::FuncOp main, ArrayRef<EntryArgument> arguments,
                                                                  SymbolicSizes &sizes) {
     SmallVector<SmallVector<OpFoldResult>> found(arguments.size());
@@ -74,7 +74,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     return found;
   }
 
-  /// A function of the symbols that says how many bytes the arena takes.
+  /// Emits the function that returns the size of the arena, given the symbols.
   static void emitPlan(func::FuncOp main) {
     if (countSymbols(main) == 0)
       return;
@@ -100,7 +100,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     func::ReturnOp::create(builder, loc, result);
   }
 
-  /// What computes an index of the symbols alone, once more.
+  /// Clones the operations that compute an index from the symbols.
   static Value cloneInto(OpBuilder &builder, Value value, IRMapping &mapping, Value symbols) {
     if (Value known = mapping.lookupOrNull(value))
       return known;
@@ -123,7 +123,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), size);
   }
 
-  /// The symbols' sizes are in the frame. LLVM may rest on what is known of them.
+  /// Loads the symbols' sizes from the frame. Their declared bounds become assumptions of LLVM.
   static void loadSymbols(func::FuncOp main, SmallVectorImpl<EntryArgument> &arguments) {
     SmallVector<SymbolOp> symbols;
     main.walk([&](SymbolOp symbol) { symbols.push_back(symbol); });
@@ -201,7 +201,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     main->setAttr("llvm.linkage", LLVM::LinkageAttr::get(main.getContext(), LLVM::Linkage::Internal));
   }
 
-  /// The buffer of a call's own sizes that a pointer leads to: dense. The arena's are not known, and nobody asks.
+  /// Makes a dense buffer of symbolic sizes from a pointer. The arena's size is unknown and unused.
   static void takeSizedPointer(OpBuilder &builder, BlockArgument value, MemRefType type, ArrayRef<OpFoldResult> shape) {
     Location loc = value.getLoc();
     auto one = MemRefType::get({1}, type.getElementType(), MemRefLayoutAttrInterface(), type.getMemorySpace());

@@ -1,4 +1,4 @@
-// The marks on the arguments of @main, kept as the argument attribute `array.role`, and access to C structures.
+// The roles of @main's arguments, in the argument attribute `array.role`, and access to C structures.
 #include "array/Entry/Entry.h"
 
 #include "runtime/Abi.h"
@@ -51,7 +51,7 @@ DictionaryAttr describePointer(Builder &builder, EntryRole role, MemRefType type
 }
 
 void inlineIntoCaller(func::FuncOp function) {
-  // What LLVM notes of each pair of arguments and accesses grows with both.
+  // LLVM stores facts for each pair of arguments and accesses, so their number is limited.
   constexpr unsigned mostArguments = 12;
   Builder b(function.getContext());
   if (function.getNumArguments() <= mostArguments)
@@ -62,7 +62,7 @@ void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type) {
   Location loc = value.getLoc();
   LLVMTypeConverter converter(builder.getContext());
   value.setType(LLVM::LLVMPointerType::get(builder.getContext()));
-  // An entry of its own type stands between the uses, which expect a memref, and the descriptor.
+  // A cast between the uses, which expect a memref, and the descriptor.
   auto memref = UnrealizedConversionCastOp::create(builder, loc, type, value);
   value.replaceAllUsesExcept(memref.getResult(0), memref);
   OpBuilder::InsertionGuard guard(builder);
@@ -71,7 +71,7 @@ void takePointer(OpBuilder &builder, BlockArgument value, MemRefType type) {
     memref->setOperand(0, MemRefDescriptor::fromStaticShape(builder, loc, converter, type, value));
     return;
   }
-  // Of elements in a row, of which nobody asks here how many they are.
+  // A 1-D buffer. Its size is not used.
   auto descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(builder, loc, value);
   descriptor.setAlignedPtr(builder, loc, value);

@@ -1,5 +1,5 @@
-// tensor.generate, tensor.pad and linalg.map and its like, in modules from elsewhere: as linalg.generic, of which the
-// checks of indices and of sizes know all. Of array-check-input.
+// Part of array-check-input: tensor.generate, tensor.pad, linalg.map and similar ops in modules from files become
+// linalg.generic, which the checks of indices and of sizes support.
 #include "Guards.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,7 +13,7 @@
 namespace mlir::array {
 namespace {
 
-/// Every element by the body, which is given its indices.
+/// Computes every element by the body, whose arguments are the indices.
 Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Type element, Region &region) {
   Value init = tensor::EmptyOp::create(b, loc, sizes, element);
   SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
@@ -33,7 +33,7 @@ Value generate(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Type el
   return generic.getResult(0);
 }
 
-/// The dynamic sizes of a type, from what gives them.
+/// The sizes of a type, with these values for the dynamic ones.
 SmallVector<OpFoldResult> sizesOf(OpBuilder &b, RankedTensorType type, ValueRange given) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t size : type.getShape()) {
@@ -61,7 +61,8 @@ void generalize(tensor::GenerateOp op) {
   replace(b, op, generate(b, namedLocation(op), sizes, type.getElementType(), op.getBody()));
 }
 
-/// Of all that is padding, and the source within it: where it doesn't fit, its slice says so.
+/// Fills the result with padding, and inserts the source. If the source does not fit, the check of the slice reports
+/// it.
 void generalize(tensor::PadOp op) {
   OpBuilder b(op);
   Location loc = namedLocation(op);
@@ -85,7 +86,7 @@ void generalize(tensor::PadOp op) {
   replace(b, op, tensor::InsertSliceOp::create(b, loc, op.getSource(), padding, low, counts, strides));
 }
 
-/// Whether what it computes is written down, and reads tensors.
+/// Whether the op has an explicit body, and reads tensors.
 bool hasBodyOfItsOwn(linalg::LinalgOp op) {
   return !isa<linalg::GenericOp>(op) &&
          op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted();

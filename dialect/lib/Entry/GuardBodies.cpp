@@ -1,9 +1,9 @@
-// What a body of linalg.generic indexes by, in modules from elsewhere. A body can't leave the run: something before the
-// operation looks at all of its indices, and the run checks those. Of array-check-input.
+// Part of array-check-input: checks of the indices in bodies of linalg.generic, in modules from files. A body cannot
+// end the run. Therefore an operation before it computes all of its indices, and the run checks those.
 //
-// Indices that stand in the body itself are looked at by an operation of the same loops, which finds one that is wrong.
-// Where an index, or the step of a loop, stands in a branch or in a loop of the body, loops over the same elements
-// compute what the body computes, and check it as code outside of bodies is checked.
+// If an index is at the top level of the body, an operation with the same loops searches for a wrong one. If an index,
+// or the step of a loop, is in a branch or a loop of the body, scf loops over the same elements compute the body, with
+// the same checks as code outside of bodies.
 #include "Guards.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
@@ -16,7 +16,7 @@
 namespace mlir::array {
 namespace {
 
-/// What stands in a body and needs more than its operands.
+/// Operations of a body that need more than its operands.
 struct Needs {
   SmallVector<tensor::ExtractOp> extracts;
   SmallVector<scf::ForOp> loops;
@@ -34,7 +34,7 @@ bool isUnknown(scf::ForOp loop) {
   return !step || *step <= 0;
 }
 
-/// Of what computes in a body; nothing, with a diagnostic, where something is there that can't be checked.
+/// The needs of a computing body; none, with a diagnostic, if an operation cannot be checked.
 FailureOr<Needs> findNeeds(linalg::LinalgOp op) {
   Needs needs;
   WalkResult result = op->walk([&](Operation *inner) -> WalkResult {
@@ -67,8 +67,7 @@ FailureOr<Needs> findNeeds(linalg::LinalgOp op) {
   return result.wasInterrupted() ? FailureOr<Needs>(failure()) : FailureOr<Needs>(std::move(needs));
 }
 
-/// What depends on the elements that a reduction has computed so far. These are known to the run of the operation
-/// alone.
+/// Values that depend on the partial results of a reduction. Only the run of the operation itself has them.
 class Accumulated {
 public:
   explicit Accumulated(linalg::GenericOp generic) : generic(generic) {
@@ -80,7 +79,7 @@ public:
         spread(use.getOwner());
   }
 
-  /// Whether its operands, or whether it runs at all, do.
+  /// Whether its operands, or the conditions under which it runs, depend on them.
   bool decides(Operation *op) const {
     for (Operation *at = op; at != generic; at = at->getParentOp())
       if (llvm::any_of(at->getOperands(), [&](Value value) { return taken.contains(value); }) ||
@@ -99,7 +98,7 @@ private:
     takeAll(user);
     if (user->getNumRegions() != 0)
       controlled.insert(user);
-    // What is carried to the next iteration, or out of a branch; of scf.while also whether there is a next one.
+    // Values that are carried to the next iteration, or out of a branch; for scf.while also the condition.
     Operation *parent = user->getParentOp();
     if (!user->hasTrait<OpTrait::IsTerminator>() || parent == generic)
       return;
@@ -122,7 +121,8 @@ private:
   SmallVector<Value> pending;
 };
 
-/// An index outside of [0, size), or 0 where all are within: a negative one as it is, others and 1.
+/// An index outside of [0, size), or 0 if all are inside: a negative index is returned as it is, any other together
+/// with 1.
 Value findOutside(OpBuilder &b, linalg::GenericOp generic, Operation *user, Value index, Value size) {
   Location loc = user->getLoc();
   Value zero = arith::ConstantIntOp::create(b, loc, 0, 64);
@@ -164,7 +164,7 @@ void guardIndex(linalg::GenericOp generic, tensor::ExtractOp extract, int64_t di
   auto is = [&](arith::CmpIPredicate predicate, int64_t value) -> Value {
     return arith::CmpIOp::create(b, loc, predicate, told, constant(value));
   };
-  // Of the index 0 and the size 1 where all are within.
+  // If all are inside, the index is 0 and the size is 1.
   Value less = arith::SubIOp::create(b, loc, told, constant(1));
   Value index = arith::SelectOp::create(b, loc, is(arith::CmpIPredicate::sle, 0), told, less);
   Value bound = arith::SelectOp::create(b, loc, is(arith::CmpIPredicate::eq, 0),
@@ -185,7 +185,7 @@ void guardExtract(tensor::ExtractOp extract) {
                  {index, tensor::getMixedSize(b, extract.getLoc(), extract.getTensor(), dim)}});
 }
 
-/// How often each loop runs, as the first operand says that has it as a dimension.
+/// The extent of each loop, from the first operand that has it as a dimension.
 SmallVector<Value> extentsOf(OpBuilder &b, linalg::GenericOp generic) {
   SmallVector<Value> extents(generic.getNumLoops());
   for (OpOperand &operand : generic->getOpOperands())
@@ -196,7 +196,7 @@ SmallVector<Value> extentsOf(OpBuilder &b, linalg::GenericOp generic) {
   return extents;
 }
 
-/// The element that a body is given of an operand. Sizes that a call decides are not compared so far.
+/// The element of an operand that is passed to a body. Dynamic sizes are not checked yet.
 Value elementOf(OpBuilder &b, linalg::GenericOp generic, OpOperand &operand, ValueRange loops) {
   Location loc = generic.getLoc();
   if (!isa<RankedTensorType>(operand.get().getType()))
@@ -215,7 +215,7 @@ Value elementOf(OpBuilder &b, linalg::GenericOp generic, OpOperand &operand, Val
   return tensor::ExtractOp::create(b, loc, operand.get(), indices);
 }
 
-/// Loops that compute what the body does, with checks; what they have computed is left.
+/// Emits loops that compute the body, with checks; their results are not used.
 void checkByLoops(linalg::GenericOp generic, ArrayRef<Value> extents) {
   OpBuilder b(generic);
   Location loc = generic.getLoc();
@@ -265,7 +265,7 @@ LogicalResult guardBody(linalg::LinalgOp op) {
   Accumulated accumulated(generic);
   for (Operation *inner : all)
     if (accumulated.decides(inner))
-      return refuse(inner, "it depends on what the operation has computed so far");
+      return refuse(inner, "it depends on partial results of the operation");
   if (!needs->isNested) {
     for (tensor::ExtractOp extract : needs->extracts)
       for (auto [dim, index] : llvm::enumerate(extract.getIndices()))

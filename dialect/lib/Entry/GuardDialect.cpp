@@ -1,5 +1,5 @@
-// What operations of the dialect on sizes that a call decides ask of these, where array-guard-sizes doesn't see it any
-// more: what bodies of their lowerings index by, and what routines are given. Of array-check-input.
+// Part of array-check-input: conditions of array ops on symbolic sizes that array-guard-sizes cannot see after
+// lowering, because they concern indices in bodies and operands of routines.
 #include "Guards.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,14 +58,14 @@ private:
     emitGuard(b, op, {kind, operand, dim, std::move(values)});
   }
 
-  /// That the last size of an operand is none greater than others.
+  /// Checks that the last sizes of an operand do not exceed others.
   void checkFits(int64_t operand, ArrayRef<OpFoldResult> most) {
     int64_t last = rank(operand) - 1;
     for (OpFoldResult one : most)
       check(PCRT_CHECK_AT_MOST, operand, last, {size(operand, last), one});
   }
 
-  /// Numbers of which those that are `?` are given.
+  /// The numbers, with the given operands for each `?`.
   SmallVector<OpFoldResult> taken(ArrayRef<int64_t> numbers, ValueRange given) {
     SmallVector<OpFoldResult> values;
     for (int64_t number : numbers) {
@@ -86,7 +86,7 @@ private:
         check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), result[place]});
   }
 
-  /// The limit lies within the dimension, also where a stride leaves out the last ones.
+  /// The limit is inside the dimension, even if a stride skips the last elements.
   void guard(SliceOp slice) {
     SmallVector<int64_t> numbers(slice.getStartIndices());
     llvm::append_range(numbers, slice.getLimitIndices());
@@ -108,7 +108,7 @@ private:
           check(PCRT_CHECK_EQUAL, operand, dim, {size(operand, dim), size(0, dim)});
   }
 
-  /// Without given sizes the result has those of the operand.
+  /// Without given sizes, the result has the sizes of the operand.
   void guard(ReshapeOp reshape) {
     if (reshape.getOutputDims().empty())
       return;
@@ -148,7 +148,7 @@ private:
     SmallVector<OpFoldResult> all = taken(numbers, select.getSizes());
     auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
     auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
-    auto dilated = [&](Value length, int64_t by) { // (length - 1) * by + 1, and 0 of none
+    auto dilated = [&](Value length, int64_t by) { // (length - 1) * by + 1, and 0 for an empty dimension
       Value more = arith::MulIOp::create(b, loc, add(length, number(-1)), number(by));
       return arith::MaxSIOp::create(b, loc, add(more, number(1)), number(0)).getResult();
     };
@@ -215,7 +215,7 @@ private:
     }
   }
 
-  /// Equal letters are equal sizes. Of results those are looked at that the module says.
+  /// Equal letters are equal sizes. Results are checked if the module gives their sizes.
   void guardMatrices(StringRef shapes) {
     auto [operandWords, resultWords] = shapes.split("->");
     SmallVector<StringRef> words;
@@ -255,7 +255,7 @@ private:
     }
   }
 
-  /// Of a result: 'r' and 'l' are computed of others; nothing where an attribute says it.
+  /// The size of a result: 'r' and 'l' are computed from others; none if an attribute determines it.
   OpFoldResult sizeOf(char letter, llvm::SmallDenseMap<char, OpFoldResult> &known) {
     auto value = [&](char of) { return getValueOrCreateConstantIndexOp(b, op->getLoc(), known.lookup(of)); };
     if (letter == 'r')
@@ -273,7 +273,7 @@ private:
 
 } // namespace
 
-/// Results of sizes that the module says, and that follow from sizes that a call decides: what follows is compared.
+/// If the module gives the sizes of results that follow from symbolic sizes, compares both.
 static void castResults(Operation *op) {
   auto rule = dyn_cast<InferTypeOpInterface>(op);
   SmallVector<Type> types;

@@ -1,9 +1,10 @@
-// array-guard-sizes: of a module that comes from elsewhere, what array-check-input left for when sizes are resolved.
-// All accesses of linalg on tensors rest on what is checked here: the sizes of an operation's operands fit its maps,
-// slices lie within what they are slices of, shapes have no negative sizes, what loops carry keeps its shape.
+// array-guard-sizes: for modules from files, adds the checks that array-check-input left until sizes are resolved. All
+// accesses of linalg on tensors rely on them: the sizes of an operation's operands fit its maps, slices are inside
+// their sources, shapes have no negative sizes, and loop carries keep their shapes.
 //
-// A check stands before all that could compute into the memory that it is about: as early in its block as the sizes are
-// known. Bufferization has operands computed in place, so that right before the operation would be too late.
+// A check comes before all operations that could compute into the memory that it protects: as early in its block as the
+// sizes are available. Bufferization computes operands in place, so a check right before the operation would be too
+// late.
 #include "Guards.h"
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Passes.h"
@@ -54,12 +55,12 @@ public:
         .Default([&](Operation *other) -> LogicalResult {
           if (llvm::none_of(other->getResults(), isDynamic))
             return success();
-          return other->emitOpError("can't be checked in a module that comes from elsewhere: it has a result of sizes "
-                                    "that a call decides, use the array dialect");
+          return other->emitOpError(
+              "can't be checked in a module from a file: it has a result of symbolic sizes; use the array dialect");
         });
   }
 
-  /// A check that follows from what is known of sizes.
+  /// Whether a check follows from the bounds of sizes.
   bool isProved(RuntimeCallOp check) {
     ArrayRef<int64_t> params = check.getParams();
     ValueRange given = check.getSizes();
@@ -93,18 +94,18 @@ private:
              least(values[3] - values[1] - values[0]) >= 0;
     case PCRT_CHECK_STEP:
       return least(values[0]) >= 1;
-    case PCRT_CHECK_COUNT: // of an array that is there
+    case PCRT_CHECK_COUNT: // of an existing array
       return isSameCount(values.take_front(1), values.drop_front(2));
     case PCRT_CHECK_RESHAPE: {
       int64_t rank = cast<AffineConstantExpr>(values[0]).getValue();
       return isSameCount(values.slice(1, rank), values.drop_front(rank + 2));
     }
-    default: // a product may be beyond what can be counted, whatever its factors are
+    default: // a product may overflow for any factors
       return false;
     }
   }
 
-  /// Whether the sizes of an array have the product of others, none of which is negative.
+  /// Whether the sizes of an array have the same product as others, none of which is negative.
   bool isSameCount(ArrayRef<AffineExpr> sizes, ArrayRef<AffineExpr> others) {
     auto product = [&](ArrayRef<AffineExpr> factors) {
       AffineExpr all = getAffineConstantExpr(1, b.getContext());
@@ -116,7 +117,7 @@ private:
            llvm::all_of(others, [&](AffineExpr size) { return this->sizes.factsOf(size).min >= 0; });
   }
 
-  /// The size of a dimension; null, with a diagnostic, where it can't be seen.
+  /// The size of a dimension; null, with a diagnostic, if it cannot be determined.
   OpFoldResult sizeOf(Operation *op, Value tensor, int64_t dim) {
     if (OpFoldResult size = rawSize(tensor, dim))
       return size;
@@ -125,7 +126,7 @@ private:
     return {};
   }
 
-  /// What depends on data is no expression of the symbols: then it is what the operation was given.
+  /// A size that depends on data is not an expression of the symbols. Then the result is the operand of the operation.
   OpFoldResult rawSize(Value tensor, int64_t dim) {
     if (OpFoldResult size = sizes.sizeOf(tensor, dim))
       return size;
@@ -175,7 +176,7 @@ private:
       }
       return success();
     };
-    // What one operand knows is what is expected of the others.
+    // The size that one operand has determines the expected sizes of the others.
     auto takeKnown = [&](OpOperand &operand, int64_t dim, AffineExpr expression) -> LogicalResult {
       auto type = cast<RankedTensorType>(operand.get().getType());
       auto loop = dyn_cast<AffineDimExpr>(expression);
@@ -199,7 +200,7 @@ private:
       if (failed(last))
         return failure();
       Value end = arith::AddIOp::create(b, op->getLoc(), *last, arith::ConstantIndexOp::create(b, op->getLoc(), 1));
-      // Without a trip of some loop it may be negative, and nothing is read.
+      // If some loop has no iterations, it may be negative, and nothing is read.
       end = arith::MaxSIOp::create(b, op->getLoc(), end, arith::ConstantIndexOp::create(b, op->getLoc(), 0));
       return check(op, {PCRT_CHECK_AT_MOST, operand.getOperandNumber(), dim, {end, sizeOf(op, operand.get(), dim)}});
     };
@@ -207,7 +208,7 @@ private:
     return failed(forEach(checkDim)) ? failure() : forEach(checkOther);
   }
 
-  /// Of elements at the same places.
+  /// Checks routines that access elements at the same positions.
   LogicalResult guardRoutine(RuntimeCallOp call) {
     if (!llvm::is_contained({"sort", "special", "select_and_gather"}, call.getName()))
       return success();
@@ -217,7 +218,7 @@ private:
     return success();
   }
 
-  /// The greatest value of an expression of loops.
+  /// The maximum of an expression over loops.
   FailureOr<Value> lastOf(Operation *op, AffineExpr expression, ArrayRef<OpFoldResult> extents) {
     Location loc = op->getLoc();
     auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
@@ -244,7 +245,7 @@ private:
 
   LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op, Value whole, int64_t operand) {
     if (!isDynamic(whole) && llvm::none_of(op->getResults(), isDynamic) && !isDynamic(op->getOperand(0)))
-      return success(); // of known sizes: those of array-check-input
+      return success(); // array-check-input handles static sizes
     auto offsets = op.getMixedOffsets(), counts = op.getMixedSizes(), strides = op.getMixedStrides();
     for (int64_t dim = 0; dim < int64_t(offsets.size()); ++dim)
       if (failed(check(
@@ -315,7 +316,7 @@ private:
       OpFoldResult whole = sizeOf(op, op.getSrc(), dim);
       if (!whole)
         return failure();
-      // Ones beside a size.
+      // Skips ones that are paired with a size.
       SmallVector<OpFoldResult> parts;
       for (int64_t part : group)
         if (getConstantIntValue(shape[part]) != 1)
@@ -350,7 +351,7 @@ private:
     return success();
   }
 
-  /// All branches give what the first one of the operation's regions gives. Sizes that a branch computes are not seen
+  /// All branches must return the sizes of the operation's first region. Sizes that a branch computes are not visible
   /// outside of it.
   template <typename Op> LogicalResult guardBranches(Op choice) {
     if (llvm::none_of(choice->getResults(), isDynamic))
@@ -374,7 +375,7 @@ private:
   DenseMap<Block *, SmallVector<SmallVector<OpFoldResult>>> shapes;
 };
 
-/// Moves checks, in their order, to where what they are given is known, within their blocks.
+/// Moves checks, in their order, to the earliest position in their blocks at which their operands are available.
 class EarlyChecks {
 public:
   void move(Operation *check) {
@@ -423,7 +424,7 @@ struct GuardSizes : impl::GuardSizesBase<GuardSizes> {
     SmallVector<Operation *> found;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       found.push_back(op);
-      // Bodies index by what is checked outside of them.
+      // Checks outside of bodies cover their indices.
       return isa<linalg::LinalgOp, tensor::GenerateOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     SizeGuards guards(function);

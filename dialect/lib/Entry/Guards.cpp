@@ -14,7 +14,7 @@ namespace mlir::array {
 
 static constexpr llvm::StringLiteral kNamePrefix = "array.";
 
-/// Of the function that was inlined: a call of it has none.
+/// The name in the location of an inlined function's operation; a call location has none.
 static StringRef nameKeptIn(Location location) {
   if (auto call = dyn_cast<CallSiteLoc>(location))
     return nameKeptIn(call.getCallee());

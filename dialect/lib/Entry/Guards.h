@@ -1,5 +1,5 @@
-// Calls of the runtime's routine `check`, for what modules from elsewhere can't know before they run. Private to this
-// directory: array-check-input and array-guard-sizes make them.
+// Calls of the runtime's routine `check`, for conditions of modules from files that are known only at run time. Private
+// to this directory: array-check-input and array-guard-sizes make them.
 #ifndef ARRAY_LIB_ENTRY_GUARDS_H
 #define ARRAY_LIB_ENTRY_GUARDS_H
 
@@ -15,41 +15,41 @@
 
 namespace mlir::array {
 
-/// Of a module that array-check-input has checked.
+/// The attribute of a module that array-check-input has checked.
 inline constexpr llvm::StringLiteral kCheckedAttr = "array.checked";
 
-/// The attribute of a call of the runtime that stands for another operation: the name of that one.
+/// The attribute of a runtime call that replaces another operation: the name of that operation.
 inline constexpr llvm::StringLiteral kStandsForAttr = "array.stands_for";
 
-/// One condition on the numbers of an operation: PcrtCheck says what the values are.
+/// One condition on numbers of an operation. PcrtCheck defines the meaning of the values.
 struct Guard {
   PcrtCheck kind;
   int64_t operand, dimension;
   SmallVector<OpFoldResult> values;
 };
 
-/// What an operation is called in errors: "add" of the dialect, also where it has become others; "tensor.extract".
+/// The name of an operation in errors: "add" for the dialect, also after lowering; "tensor.extract".
 StringRef nameInErrors(Operation *op);
 
 /// How an expression reads in errors.
 std::string textOf(AffineExpr expression);
 
-/// A location of what is made of an operation, which knows its name.
+/// A location for operations that replace this one. It keeps the name.
 Location namedLocation(Operation *op);
 
-/// Has what is made of an operation know its name.
+/// Stores the name of an operation in its location, for the operations that replace it.
 void keepName(Operation *op);
 
-/// Has the run check it where the builder stands, unless it is known to hold.
+/// Emits a run-time check at the builder's position, unless the condition is known to hold.
 void emitGuard(OpBuilder &builder, Operation *op, const Guard &guard);
 
-/// Removes a check of constants that holds. On failure a diagnostic has been emitted: one of constants that doesn't.
+/// Erases a check of constants that holds. If a check of constants fails, emits a diagnostic and returns failure.
 LogicalResult settle(RuntimeCallOp check);
 
 /// Whether a call of `check` has the params of its kind.
 bool isCheck(ArrayRef<int64_t> params);
 
-/// Has the run check what an operation of the dialect asks of sizes that a call decides.
+/// Emits run-time checks for the conditions of an array op on symbolic sizes.
 void guardDialect(Operation *op);
 
 /// Whether an index is known to be within a dimension.
@@ -62,8 +62,8 @@ void guardStep(scf::ForOp loop);
 /// diagnostic has been emitted.
 LogicalResult generalizeBodies(ModuleOp module);
 
-/// Has the run check what the body of an operation indexes by, before that. On failure a diagnostic has been emitted:
-/// of what can't be checked.
+/// Emits run-time checks of the indices in the body of an operation, before it. On failure, a diagnostic names an
+/// operation that cannot be checked.
 LogicalResult guardBody(linalg::LinalgOp op);
 
 } // namespace mlir::array

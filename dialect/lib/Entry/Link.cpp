@@ -45,7 +45,7 @@ FailureOr<StringAttr> array::linkFunctions(ModuleOp into, ModuleOp from, StringR
   auto main = own.lookup<func::FuncOp>(entry);
   for (auto function : llvm::make_early_inc_range(copy->getOps<func::FuncOp>())) {
     if (failed(own.renameToUnique(function, {&taken})))
-      return function.emitError("can't be renamed: what uses its name is not known");
+      return function.emitError("can't be renamed: the uses of its name are not known");
     function.setPrivate();
     function->removeAttr(kDonatedAttr);
   }

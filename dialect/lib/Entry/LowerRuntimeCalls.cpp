@@ -1,5 +1,5 @@
-// array-lower-runtime-calls: a library routine is reached through the call frame's table, so the object needs no symbol
-// for it; what loops spend is counted against the frame's budget. TableCalls.cpp emits the calls.
+// array-lower-runtime-calls: calls library routines through the call frame's table, so the object needs no symbols for
+// them, and subtracts the operations of loops from the frame's budget. TableCalls.cpp emits the calls.
 #include "TableCalls.h"
 #include "array/Analysis/ElementTypes.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -32,7 +32,7 @@ std::optional<int64_t> slotOffset(StringRef name) {
           .Default(std::nullopt);
 }
 
-/// An array of PcrtTensor for some of a call's operands. Their dimensions stand behind it.
+/// An array of PcrtTensor for some of a call's operands, followed by their dimensions.
 FailureOr<Value> describe(TableCalls &calls, RuntimeCallOp call, ValueRange operands, size_t firstOperand,
                           SymbolicSizes &sizes) {
   ImplicitLocOpBuilder &builder = calls.before(call);
@@ -98,7 +98,7 @@ LogicalResult lower(TableCalls &calls, RuntimeCallOp call, SymbolicSizes &sizes)
   return success();
 }
 
-/// What the run may still spend, on the stack: LLVM keeps it in a register.
+/// The remaining budget, on the stack. LLVM moves it to a register.
 Value takeBudget(TableCalls &calls, func::FuncOp function) {
   Value counter = calls.reserve(sizeof(int64_t));
   ImplicitLocOpBuilder &builder = calls.before(counter.getDefiningOp()->getNextNode());

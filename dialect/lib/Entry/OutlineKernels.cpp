@@ -1,10 +1,10 @@
-// array-outline-kernels: parts of @main that differ in their buffers alone (the layers of a network) become calls of
-// one private function, so that everything after this, code generation above all, sees them once. Comes after
-// array-vectorize-linalg, which marks what belongs together; array-expand-math and array-parallelize-loops follow.
+// array-outline-kernels: parts of @main that differ only in their buffers (the layers of a network) become calls of one
+// private function, so that later passes, above all code generation, process them once. Runs after
+// array-vectorize-linalg, which marks the parts; array-expand-math and array-parallelize-loops follow.
 //
 // Parts are compared by a signature: their operations in order, with attributes, types and the numbers of their
-// operands, where what comes from outside is numbered when it is first met. Locations don't count: nothing in a part
-// fails.
+// operands. Values from outside are numbered at their first use. Locations do not count, because no operation in a part
+// can fail.
 #include "Analysis/ParallelLoops.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
@@ -28,7 +28,7 @@ namespace mlir::array {
 
 namespace {
 
-/// A place in the arena.
+/// A range of the arena.
 struct ArenaRange {
   Value arena;
   int64_t first, end;
@@ -44,7 +44,8 @@ std::optional<ArenaRange> rangeOf(Value buffer) {
   if (!shift || !view.getType().hasStaticShape() || !isa<BlockArgument>(view.getSource()))
     return std::nullopt;
   int64_t bytes = llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8) * view.getType().getNumElements();
-  if (auto live = view->getAttrOfType<DenseI64ArrayAttr>(kLiveAttr)) // of some temporaries there is a part only
+  if (auto live = view->getAttrOfType<DenseI64ArrayAttr>(kLiveAttr)) // some temporaries have only a part of their
+                                                                     // type's size
     bytes = live[2];
   return ArenaRange{view.getSource(), *shift, *shift + bytes};
 }
@@ -63,8 +64,8 @@ bool isBuffer(Value value) {
           value.getDefiningOp<memref::AllocaOp>());
 }
 
-/// Buffers that are passed as one: all but single ones are places in the arena that overlap, since what is passed apart
-/// is taken for memory of its own.
+/// Buffers that are passed as one argument. Overlapping ranges of the arena are joined, because separate arguments are
+/// assumed not to alias.
 struct Passed {
   SmallVector<Value, 1> members;
   std::optional<ArenaRange> range;
@@ -78,7 +79,7 @@ class Part {
 public:
   explicit Part(Operation *op) : op(op) {}
 
-  /// Reads the operations. False for what can't be a function.
+  /// Reads the operations. False if the part cannot be a function.
   bool read() {
     if (!isRegion() ? !visit(op) : !visitBlock(op->getRegion(0).front()))
       return false;
@@ -92,7 +93,7 @@ public:
 
   /// Operations; a function of the math dialect will be many.
   int size() const { return operations; }
-  /// Equal for parts that compute the same of what is passed to them.
+  /// Equal for parts that compute the same from their arguments.
   const std::vector<uintptr_t> &signature() const { return words; }
 
   func::FuncOp outline(func::FuncOp main, const Twine &name);
@@ -109,7 +110,7 @@ private:
     add(value.getType().getAsOpaquePointer());
   }
 
-  /// Writes the number of a value. What comes from outside is passed, or computed again in the function.
+  /// Writes the number of a value. Values from outside are passed, or recomputed in the function.
   bool use(Value value) {
     auto known = numbers.find(value);
     if (known != numbers.end()) {
@@ -118,7 +119,8 @@ private:
     }
     Operation *source = value.getDefiningOp();
     bool isScratch = isa_and_nonnull<memref::AllocaOp>(source) && source->hasAttr(kPrivateAttr);
-    bool isSymbol = isa_and_nonnull<SymbolOp>(source); // of the call of @main: the function is passed it
+    bool isSymbol = isa_and_nonnull<SymbolOp>(source); // known in the call of @main: the function gets it as an
+                                                       // argument
     if (isScratch ||
         (source && !isSymbol && !isBuffer(value) && source->getNumRegions() == 0 && isMemoryEffectFree(source))) {
       if (!visit(source))
@@ -133,7 +135,7 @@ private:
   }
 
   bool visit(Operation *operation) {
-    // What can fail says where in @main it was. And an op of LLVM's may be a call of the runtime.
+    // Operations that can fail must report their place in @main. And an op of LLVM's may be a call of the runtime.
     if (isa<RuntimeCallOp, LLVM::CallOp, memref::AllocOp>(operation))
       return false;
     isParallel |= operation->hasAttr(kParallelAttr);
@@ -284,7 +286,7 @@ bool holdsMarkedRegion(Operation *op) {
       .wasInterrupted();
 }
 
-/// Puts the operations of a marked region in its place.
+/// Replaces a marked region by its operations.
 void inlineRegion(Operation *region) {
   Block &block = region->getRegion(0).front();
   block.getTerminator()->erase();
@@ -319,7 +321,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     SmallVector<Operation *> found;
     findParts(main, found);
     int number = 0;
-    // What does not repeat may hold what does.
+    // A part that does not repeat may contain parts that do.
     while (!found.empty())
       found = outlineRepeated(main, found, number);
     if (number > 0)
@@ -332,7 +334,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     parts.reserve(found.size());
     SmallVector<Operation *> alone, inner;
     std::map<std::vector<uintptr_t>, SmallVector<Part *>> groups;
-    SmallVector<SmallVector<Part *> *> ordered; // by the first of each
+    SmallVector<SmallVector<Part *> *> ordered; // ordered by the first of each
     for (Operation *op : found) {
       Part part(op);
       if (!part.read()) {

@@ -1,5 +1,5 @@
 // array-prepare-entry: @main on tensors becomes @main on the caller's buffers. It runs before one-shot-bufferize, which
-// then needs no knowledge of the entry's ABI; array-emit-entry later maps the memrefs to the call frame.
+// then does not depend on the entry's ABI; array-emit-entry later maps the memrefs to the call frame.
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
@@ -96,8 +96,8 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     return MemRefType::get(type.getShape(), type.getElementType());
   }
 
-  /// Constants of equal elements become fills, one for each use: a use that overwrites its operand then does so in
-  /// place, and the object holds no megabytes of zeros.
+  /// Constants of equal elements become fills, one for each use. A use that overwrites its operand then does so in
+  /// place, and the object does not contain megabytes of zeros.
   static void fillSplats(func::FuncOp main) {
     SmallVector<arith::ConstantOp> constants;
     main.walk([&](arith::ConstantOp constant) {
@@ -120,7 +120,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     }
   }
 
-  /// Whether the user computes its result in place of this operand, as loops and insertions do.
+  /// Whether the user computes its result in place of this operand, like loops and insertions.
   static bool isChanged(OpOperand &use) {
     Operation *user = use.getOwner();
     auto type = dyn_cast<RankedTensorType>(use.get().getType());
@@ -131,12 +131,12 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     return isa<scf::ForOp, scf::WhileOp>(user) || (isa<tensor::InsertOp>(user) && use.getOperandNumber() == 1);
   }
 
-  /// An argument that loops or insertions start from is copied into an empty tensor before them: the result's buffer
-  /// can take its place, while the copy that bufferization makes has a buffer of its own.
+  /// If loops or insertions start from an argument, it is copied into an empty tensor before them. The result's buffer
+  /// can replace that tensor, while a copy by bufferization would have a separate buffer.
   static void copyWhereChanged(bufferization::ToTensorOp argument, SymbolicSizes &sizes) {
     for (OpOperand &use : llvm::make_early_inc_range(argument->getUses())) {
       Operation *user = use.getOwner();
-      if (!isChanged(use) || isa<scf::WhileOp>(user)) // array-in-place-carries copies what a while starts from
+      if (!isChanged(use) || isa<scf::WhileOp>(user)) // array-in-place-carries copies the initial values of a while
         continue;
       OpBuilder builder(user);
       Location loc = user->getLoc();
@@ -153,7 +153,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
                            OptimizationBarrierOp>(op);
   }
 
-  /// Whether a value of the block, or a view of it, has another use that does not stand before this one.
+  /// Whether a value of the block, or a view of it, has another use that does not come before this one.
   static bool isReadLater(Value value, OpOperand &changed, Block &body) {
     return llvm::any_of(value.getUses(), [&](OpOperand &use) {
       Operation *reader = use.getOwner();
@@ -163,16 +163,16 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
         return isReadLater(reader->getResult(0), changed, body);
       Operation *readerInBody = body.findAncestorOpInBlock(*reader);
       Operation *changerInBody = body.findAncestorOpInBlock(*changed.getOwner());
-      if (readerInBody == changerInBody) // a loop reads what it starts from; branches are alternatives
+      if (readerInBody == changerInBody) // a loop reads its initial values; branches are alternatives
         return changerInBody == changed.getOwner();
       return !readerInBody->isBeforeInBlock(changerInBody);
     });
   }
 
-  /// A value that is changed in place before others read it is copied, or filled once more, into an empty tensor of its
-  /// own. Left to bufferization, the empty tensor of the one value could become the buffer of a result that is computed
-  /// in the copy, and be overwritten by it while another result is still in there: bufferization does not know that
-  /// what it writes to a result's buffer may be read as another value.
+  /// If a value is changed in place and read later, it is copied, or filled again, into a new empty tensor. Without
+  /// this, bufferization could replace the empty tensor of the value by the buffer of a result that is computed in the
+  /// copy. That would overwrite it while another result still needs it: bufferization does not know that its writes to
+  /// a result's buffer may be read as another value.
   static void copyWhereReadLater(Block &body, SymbolicSizes &sizes) {
     SmallVector<OpOperand *> changed;
     body.walk([&](Operation *op) {
@@ -203,8 +203,8 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
     }
   }
 
-  /// The op before which what it changes is copied: outside of the choices whether an index is inside, since their
-  /// other branch gives the same value unchanged.
+  /// The op before which the changed value is copied: outside of conditionals that check an index, because their other
+  /// branch returns the value unchanged.
   static Operation *outermostChoice(OpOperand &changed) {
     Operation *changer = changed.getOwner();
     auto isChoice = [&](Operation *op) {
@@ -228,14 +228,14 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       dims.push_back(map ? AffineMapAttr::get(map) : AffineMapAttr());
     SmallVector<EntryRole> roles(body.getNumArguments(), EntryRole::Argument);
 
-    // In which argument's memory each result is computed.
+    // The argument whose memory each result uses.
     DenseMap<int64_t, bufferization::ToTensorOp> donated;
     SmallVector<int64_t> resultOf(body.getNumArguments(), -1);
     if (auto given = main->getAttrOfType<DenseI64ArrayAttr>(kDonatedAttr))
       llvm::copy(given.asArrayRef().take_front(resultOf.size()), resultOf.begin());
     main->removeAttr(kDonatedAttr);
 
-    // Two arguments of a call may be the same array, but none is written unless it is donated, so `restrict` holds.
+    // Two arguments of a call may be the same array, but only donated arguments are written, so `restrict` holds.
     for (BlockArgument argument : body.getArguments()) {
       Type tensor = argument.getType();
       int64_t result = resultOf[argument.getArgNumber()];
@@ -258,7 +258,8 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       Value buffer = body.addArgument(bufferType(result.getType()), terminator.getLoc());
       roles.push_back(EntryRole::Result);
       if (bufferization::ToTensorOp memory = donated.lookup(index)) {
-        // The tensor says to bufferization what is overwritten; that it ends in the buffer is then said once more.
+        // The tensor tells bufferization which buffer is overwritten; the second op says that the result ends in the
+        // buffer.
         result = bufferization::MaterializeInDestinationOp::create(builder, terminator.getLoc(), result.getType(),
                                                                    result, memory.getResult())
                      .getResult();

@@ -1,6 +1,5 @@
-// array-resolve-sizes: what a dimension's size is becomes arithmetic on the symbols of the call, at the start of the
-// function (SymbolicSizes.h). On tensors it comes right after convert-array-to-linalg, on buffers right after
-// bufferization.
+// array-resolve-sizes: sizes of dimensions become arithmetic on the symbols of the call, at the start of the function
+// (SymbolicSizes.h). On tensors it runs right after convert-array-to-linalg, on buffers right after bufferization.
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
@@ -73,7 +72,7 @@ private:
     return success();
   }
 
-  /// Dimensions of which nothing is said are symbols of their own, in order, behind those that other arguments name.
+  /// Dimensions without a map get symbols of their own, in order, after those that other arguments name.
   static void nameDimensions(func::FuncOp main) {
     unsigned count = 0;
     for (unsigned index = 0; index < main.getNumArguments(); ++index)

@@ -1,4 +1,4 @@
-// How a module gets a shared function.
+// Adds shared functions to modules.
 #include "SharedFunctions.h"
 #include "array/Entry/BuiltFunctions.h"
 #include "array/Entry/Entry.h"

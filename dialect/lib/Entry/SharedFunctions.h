@@ -1,6 +1,6 @@
-// Shared functions: parts of programs whose text does not depend on the program, since their sizes and strides are
-// arguments: those of Cpu/Matmul/MatmulKernels.h and Cpu/Loops/TransposeFunction.h. A module defines what it calls; but
-// for machines of the common kinds the build compiles them (array/Cpu/CommonFunctions.h), and a module declares them.
+// Shared functions: parts of programs whose code does not depend on the program, because their sizes and strides are
+// arguments. They are in Cpu/Matmul/MatmulKernels.h and Cpu/Loops/TransposeFunction.h. A module defines the ones that
+// it calls. For common machines the build compiles them (array/Cpu/CommonFunctions.h), and a module declares them.
 #ifndef ARRAY_LIB_ENTRY_SHAREDFUNCTIONS_H
 #define ARRAY_LIB_ENTRY_SHAREDFUNCTIONS_H
 
@@ -9,8 +9,8 @@
 
 namespace mlir::array {
 
-/// Adds the function `name` where `b` stands, which is then at the start of its body. Of a function that the build has
-/// compiled there is only a declaration.
+/// Adds the function `name` at the position of `b`, which moves to the start of its body. If the build has compiled the
+/// function, adds only a declaration.
 func::FuncOp addSharedFunction(ImplicitLocOpBuilder &b, StringRef name, TypeRange arguments);
 
 } // namespace mlir::array

@@ -13,7 +13,7 @@
 
 namespace mlir::array {
 
-/// A status as the result, which is Ok so far.
+/// Returns a status from the function, PCRT_OK so far.
 static void returnStatus(func::FuncOp function) {
   if (function.getNumResults() > 0)
     return;

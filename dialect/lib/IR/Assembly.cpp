@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace mlir::array;
 
-/// All types of an op, operands then results, from the one that stands for them; empty where that is impossible.
+/// Expands the printed type of an op to all its types, operands then results; empty if that is impossible.
 using Expansion = function_ref<SmallVector<Type>(Type)>;
 
 static Type withBools(Type type) {
@@ -178,7 +178,7 @@ void array::printHostOperands(OpAsmPrinter &printer, Operation *, OperandRange i
 // gather
 //===----------------------------------------------------------------------===//
 
-/// Window sizes are attributes as the others are, unless one is no constant.
+/// Window sizes are attributes like the others, unless one is not constant.
 ParseResult GatherOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand operand;
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -199,7 +199,8 @@ ParseResult GatherOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperands(operands, type.getInputs(), location, result.operands))
     return failure();
   result.addTypes(type.getResults());
-  // As generated parsers do: an attribute of another kind would be left out, also where there has to be one.
+  // The same check as in generated parsers: without it, an attribute of another kind would be ignored, even if it is
+  // required.
   auto emitError = [&] { return parser.emitError(location) << "'" << result.name << "' op "; };
   return verifyInherentAttrs(result.name, result.attributes, emitError);
 }

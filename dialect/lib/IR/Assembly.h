@@ -6,8 +6,8 @@
 
 namespace mlir::array {
 
-// Types of which one determines the others in the common case: that one is printed alone (`tensor<4xf32>`), and else a
-// function type (`(tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>`).
+// Usually one type determines the others, and is printed alone (`tensor<4xf32>`); else a function type is printed
+// (`(tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>`).
 
 /// All are the same.
 ParseResult parseElementwiseTypes(OpAsmParser &parser, Type &operand, Type &result);
@@ -29,13 +29,13 @@ void printSelectTypes(OpAsmPrinter &printer, Operation *op, Type pred, Type onTr
 ParseResult parseThreefryTypes(OpAsmParser &parser, Type &k0, Type &k1, Type &x0, Type &x1, Type &y0, Type &y1);
 void printThreefryTypes(OpAsmPrinter &printer, Operation *op, Type k0, Type k1, Type x0, Type x1, Type y0, Type y1);
 
-/// `batch = [0] x [0] contracting = [2] x [1]`; the batch is left out where it is empty.
+/// `batch = [0] x [0] contracting = [2] x [1]`; an empty batch is omitted.
 ParseResult parseDotDimensions(OpAsmParser &parser, DenseI64ArrayAttr &lhsBatch, DenseI64ArrayAttr &rhsBatch,
                                DenseI64ArrayAttr &lhsContracting, DenseI64ArrayAttr &rhsContracting);
 void printDotDimensions(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr lhsBatch, DenseI64ArrayAttr rhsBatch,
                         DenseI64ArrayAttr lhsContracting, DenseI64ArrayAttr rhsContracting);
 
-/// `[0, ?, 2]`: a `?` for what is one of `sizes`.
+/// `[0, ?, 2]`: a `?` for each number that is one of `sizes`.
 ParseResult parseSizes(OpAsmParser &parser, DenseI64ArrayAttr &numbers);
 void printSizes(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr numbers);
 

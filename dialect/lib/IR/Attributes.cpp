@@ -1,5 +1,5 @@
-// Discardable attributes (Attributes.def): on what they may stand, and what they hold. A name that is not in the table
-// is an error that names the nearest.
+// Discardable attributes (Attributes.def): their allowed places and values. An unknown name is an error that suggests
+// the nearest one.
 #include "array/IR/Array.h"
 
 #include "mlir/IR/BuiltinOps.h"

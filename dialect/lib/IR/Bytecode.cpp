@@ -1,5 +1,5 @@
-// The version of the dialect in MLIR's bytecode: what an earlier version of the compiler wrote, a later one reads, and
-// upgrades. Without it the bytes of a module would mean whatever the reading version's ops are.
+// The version of the dialect in MLIR's bytecode: a later version of the compiler reads and upgrades modules of an
+// earlier one. Without a version, the meaning of a module's bytes would depend on the ops of the reading version.
 #include "array/IR/Bytecode.h"
 #include "array/IR/Array.h"
 
@@ -33,8 +33,8 @@ struct ArrayBytecodeInterface : BytecodeDialectInterface {
     return std::make_unique<ArrayVersion>(number);
   }
 
-  // There is one version so far. What changes an op raises kBytecodeVersion, and turns what older versions wrote into
-  // what this one means here.
+  // There is only one version. A change of an op increases kBytecodeVersion, and adds an upgrade from older versions
+  // here.
   LogicalResult upgradeFromVersion(Operation *, const DialectVersion &) const final { return success(); }
 };
 

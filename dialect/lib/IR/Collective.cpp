@@ -43,7 +43,7 @@ static bool isDimension(int64_t dimension, RankedTensorType type) {
 
 static int64_t scaled(int64_t size, int64_t factor) { return ShapedType::isDynamic(size) ? size : size * factor; }
 
-/// The shape with one dimension divided among the members; nothing if it can't be.
+/// The shape with one dimension divided among the members; none if that is impossible.
 static std::optional<SmallVector<int64_t>> divided(ArrayRef<int64_t> shape, int64_t dimension, int64_t members) {
   auto result = llvm::to_vector(shape);
   if (ShapedType::isDynamic(result[dimension]))

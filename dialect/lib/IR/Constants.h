@@ -1,5 +1,5 @@
-// What folders need of constants: reading splats and making them. Only splats fold: a constant array stays as it was
-// written. Private to this directory.
+// Constants for folders: reads and makes splats. Only splats fold; other constant arrays do not change. Private to this
+// directory.
 #ifndef ARRAY_LIB_IR_CONSTANTS_H
 #define ARRAY_LIB_IR_CONSTANTS_H
 
@@ -13,7 +13,7 @@ namespace mlir::array {
 /// Bools count as unsigned.
 inline bool isUnsigned(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
 
-/// The number that all elements are, or nothing.
+/// The common value of all elements, or none.
 std::optional<APInt> splatInt(Attribute constant);
 std::optional<APFloat> splatFloat(Attribute constant);
 
@@ -22,8 +22,8 @@ bool isIntSplat(Attribute constant, int64_t number);
 /// Whether all elements are this float, bit for bit: 0 is not -0.
 bool isFloatSplat(Attribute constant, double number);
 
-/// A constant of the type `result`; null where its shape is dynamic or the number a nan, whose bits are the machine's
-/// to choose.
+/// A constant of the type `result`. Null if its shape is dynamic, or if the number is a nan, whose bits depend on the
+/// machine.
 Attribute splatOf(Type result, const std::optional<APInt> &number);
 Attribute splatOf(Type result, const std::optional<APFloat> &number);
 

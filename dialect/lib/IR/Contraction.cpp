@@ -84,8 +84,8 @@ LogicalResult DotGeneralOp::verify() {
 // Canonicalization
 //===----------------------------------------------------------------------===//
 
-/// An operand that is transposed is read in its own order: only the numbers of its dimensions change. The free
-/// dimensions must keep their order, which is that of the result.
+/// A transposed operand is read in its original order: only the numbers of its dimensions change. The free dimensions
+/// must keep their order, which is that of the result.
 static bool readThroughTranspose(Value &operand, SmallVector<int64_t> &batch, SmallVector<int64_t> &contracting) {
   auto transpose = operand.getDefiningOp<TransposeOp>();
   if (!transpose)

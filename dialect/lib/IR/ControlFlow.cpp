@@ -96,7 +96,7 @@ LogicalResult OptimizationBarrierOp::verify() {
   return success();
 }
 
-/// One that nobody reads goes away, but no two are the same: an allocation is what has both properties.
+/// A barrier without uses is erased, but two barriers are never merged: an allocation has both properties.
 void OptimizationBarrierOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   for (OpResult result : getOperation()->getResults())
     effects.emplace_back(MemoryEffects::Allocate::get(), result);

@@ -22,7 +22,7 @@ struct ArrayInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
-  // What is called in a loop or a branch is inlined into its region.
+  // Calls in a loop or a branch are inlined into its region.
   bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
 };
 

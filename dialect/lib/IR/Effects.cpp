@@ -1,10 +1,10 @@
-// Tokens, and host_call: verification, and the effect that keeps it where it is.
+// Tokens, and host_call: verification, and the effect that keeps the order.
 #include "Inference.h"
 
 using namespace mlir;
 using namespace mlir::array;
 
-/// It is read as well: a write that nothing reads could be taken for dead.
+/// It also reads: a write without a reader could be erased as dead.
 void array::addHostEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   effects.emplace_back(MemoryEffects::Read::get(), HostResource::get());
   effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());

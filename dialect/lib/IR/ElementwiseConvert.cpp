@@ -20,7 +20,7 @@ static LogicalResult verifySameShape(Operation *op) {
 
 LogicalResult ConvertOp::verify() { return verifySameShape(*this); }
 
-/// null where lowering may round differently.
+/// null if lowering may round differently.
 static Attribute converted(const APInt &number, Type from, Type result) {
   Type to = getElementTypeOrSelf(result);
   if (to.isSignlessInteger(1))
@@ -51,7 +51,7 @@ static Attribute converted(APFloat number, Type result) {
   return splatOf(result, std::optional<APFloat>(number));
 }
 
-/// All but complex types and the small ones, whose corners the lowering alone knows.
+/// All types except complex and small ones, whose special cases only the lowering handles.
 static bool folds(Type element) {
   return element.isIntOrFloat() && (element.isSignlessInteger(1) || element.getIntOrFloatBitWidth() >= 8) &&
          !(isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
@@ -69,7 +69,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-/// Whether every value of `from` is one of `to`.
+/// Whether `to` represents every value of `from`.
 static bool isExact(Type from, Type to) {
   if (auto fromFloat = dyn_cast<FloatType>(from)) {
     auto toFloat = dyn_cast<FloatType>(to);
@@ -98,7 +98,7 @@ struct ConvertOfExactConvert : OpRewritePattern<ConvertOp> {
     Type to = getElementTypeOrSelf(op);
     if (!folds(from) || !folds(through) || !folds(to) || !isExact(from, through))
       return failure();
-    // From a float an integer saturates, from an integer it wraps: the same only where neither happens.
+    // Conversions from a float saturate, and those from an integer wrap. They are equal only if neither happens.
     if (isa<IntegerType>(from) && isa<FloatType>(through) && isa<IntegerType>(to) && !to.isSignlessInteger(1) &&
         !isExact(from, to))
       return failure();

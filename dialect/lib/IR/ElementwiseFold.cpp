@@ -30,7 +30,7 @@ static OpFoldResult foldBits(ArrayRef<Attribute> operands, Type result, IntFold 
   return foldBinary(operands, result, onInts, noFloats);
 }
 
-/// The value where it has the result's type, which dynamic dimensions may make differ.
+/// The value, if it has the result's type; dynamic dimensions may differ.
 static OpFoldResult sameType(Value value, Type result) {
   return value.getType() == result ? OpFoldResult(value) : OpFoldResult();
 }
@@ -226,7 +226,7 @@ OpFoldResult XorOp::fold(FoldAdaptor adaptor) {
 // Comparison and selection
 //===----------------------------------------------------------------------===//
 
-/// `holds` is asked whether the relation between the operands satisfies the predicate.
+/// `holds` returns whether the relation between the operands satisfies the predicate.
 static OpFoldResult foldCompare(ArrayRef<Attribute> operands, Type result,
                                 function_ref<bool(APFloat::cmpResult)> holds) {
   auto relation = APFloat::cmpUnordered;

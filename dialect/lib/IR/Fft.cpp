@@ -33,7 +33,7 @@ LogicalResult FftOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
       return fail(location, getOperationName(), "dimension ", lead + index, " of ", operand, " is not ", length,
                   " (C4)");
   for (auto [index, length] : llvm::enumerate(lengths))
-    if (auto size = mergedSize(shape[lead + index], length)) // of IRFFT the last one differs
+    if (auto size = mergedSize(shape[lead + index], length)) // for IRFFT the last one differs
       shape[lead + index] = *size;
   if (isReal)
     shape.back() = ifKnown(halved, shape.back());

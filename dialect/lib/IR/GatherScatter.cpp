@@ -8,8 +8,8 @@ using namespace mlir::array;
 
 namespace {
 
-/// What the dimension numbers of both ops say of the operand: which of its dimensions a window keeps, and which
-/// positions are data. Reports the constraints that gather and scatter number alike.
+/// The dimension numbers of both ops for the operand: the dimensions that a window keeps, and the positions that are
+/// data. Reports the constraints whose numbers gather and scatter share.
 struct Windows {
   std::optional<Location> location;
   StringRef op;

@@ -49,7 +49,7 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *, std::optiona
   return checkStarts(location, getOperationName(), operand, adaptor.getStartIndices().getTypes(), "C3", "C4");
 }
 
-/// A block of the full size lies at 0, whatever the starts.
+/// A block of the full size starts at 0, for any starts.
 OpFoldResult DynamicSliceOp::fold(FoldAdaptor) {
   return getOperand().getType() == getType() && getType().hasStaticShape() ? OpFoldResult(getOperand())
                                                                            : OpFoldResult();

@@ -1,4 +1,4 @@
-// The decompositions: verification of shapes and element types by each op's words of sizes.
+// The decompositions: verification of shapes and element types by each op's letters for sizes.
 #include "Inference.h"
 
 using namespace mlir;
@@ -6,7 +6,7 @@ using namespace mlir::array;
 
 namespace {
 
-/// Checks one operand or result after the other, and keeps what is known of each letter.
+/// Checks one operand or result after the other, and records the size of each letter.
 class ShapeChecker {
 public:
   explicit ShapeChecker(Operation *op) : op(op), first(getElementTypeOrSelf(op->getOperand(0).getType())) {}
@@ -101,7 +101,7 @@ LogicalResult array::verifyMatrixShapes(Operation *op, StringRef shapes) {
   if (failed(checkAll(arrays, operandWords, "operand")) ||
       failed(checkAll(op->getResultTypes(), resultWords, "result")))
     return failure();
-  // As many reflectors as the matrix that holds them has columns, and as what they turn has rows.
+  // The number of reflectors is at most the columns of their matrix, and at most the rows that they transform.
   if (isa<HouseholderProductOp>(op))
     return failure(failed(checker.checkAtMost('k', 'n')) || failed(checker.checkAtMost('n', 'm')));
   if (auto product = dyn_cast<OrmqrOp>(op))

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace mlir::array;
 
-/// `output_dims` is empty, where `mayBeEmpty`, or has one operand for each dynamic dimension of the result.
+/// `output_dims` has one operand for each dynamic dimension of the result, or is empty if `mayBeEmpty`.
 static LogicalResult verifyOutputDims(Operation *op, ValueRange outputDims, RankedTensorType result, bool mayBeEmpty,
                                       StringRef constraint) {
   size_t count = outputDims.size();

@@ -1,4 +1,5 @@
-// Folders and canonicalizations of the movement ops: what moves nothing is its operand, two moves become one.
+// Folders and canonicalizations of the movement ops: an op without effect is replaced by its operand, and two movements
+// become one.
 #include "Constants.h"
 #include "Inference.h"
 #include "array/IR/Precision.h"
@@ -14,7 +15,7 @@ static bool isIdentity(ArrayRef<int64_t> permutation) {
   return llvm::all_of(llvm::enumerate(permutation), [](auto entry) { return int64_t(entry.index()) == entry.value(); });
 }
 
-/// Of what is empty anyway a dynamic size does not follow from the number of elements.
+/// If the array is empty, a dynamic size does not follow from the number of elements.
 static bool isKnownEmpty(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
 
 /// Whether the types say that both have the same shape.
@@ -32,8 +33,8 @@ OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {
   return resizedSplat(adaptor.getOperand(), getType());
 }
 
-/// The dimension of `reshaped` that each dimension of `source` becomes, where the reshape only adds or drops dimensions
-/// of size 1. A dropped one gets -1. One dynamic size follows from the number of elements, of several nothing is known.
+/// The dimension of `reshaped` that each dimension of `source` becomes, if the reshape only adds or drops dimensions of
+/// size 1. A dropped one gets -1. One dynamic size follows from the number of elements; several do not.
 static std::optional<SmallVector<int64_t>> matchUnitReshape(RankedTensorType source, RankedTensorType reshaped) {
   if (source.getNumDynamicDims() != reshaped.getNumDynamicDims() || source.getNumDynamicDims() > 1 ||
       (source.getNumDynamicDims() == 1 && isKnownEmpty(source)))
@@ -63,7 +64,7 @@ struct BroadcastOfBroadcast : OpRewritePattern<BroadcastInDimOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BroadcastInDimOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>();
-    // Without output_dims a dynamic size of the result may be one that the inner op was given.
+    // Without output_dims, a dynamic size of the result may be an operand of the inner op.
     if (!inner || (op.getOutputDims().empty() && !op.getType().hasStaticShape()))
       return failure();
     SmallVector<int64_t> dims;
@@ -74,7 +75,7 @@ struct BroadcastOfBroadcast : OpRewritePattern<BroadcastInDimOp> {
   }
 };
 
-/// x[4] -> x[4, 1] -> x[4, 5], as keepdims has it, is one broadcast, which fuses where a reshape would not.
+/// x[4] -> x[4, 1] -> x[4, 5], for example from keepdims, is one broadcast. It fuses, while a reshape would not.
 struct BroadcastOfUnitReshape : OpRewritePattern<BroadcastInDimOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BroadcastInDimOp op, PatternRewriter &rewriter) const override {
@@ -158,8 +159,8 @@ struct TransposeOfTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// (x . y)^T is y^T . x^T, and dot_general reads its operands in any order: the free dimensions change places when the
-/// operands do. Derivatives of matrix products end in such a transpose.
+/// (x . y)^T is y^T . x^T, and dot_general reads its operands in any order: the free dimensions are exchanged with the
+/// operands. Derivatives of matmuls end in such a transpose.
 struct TransposeOfDotGeneral : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {

@@ -1,5 +1,5 @@
-// What a plan may say (Plan.h). The verifiers of the ops that have plans ask here, and so do the passes that follow
-// them: a linalg op has a verifier of its own.
+// The verification of plans (Plan.h). The verifiers of the ops that have plans call it, and so do the passes on the
+// linalg ops that follow, because a linalg op has a different verifier.
 #include "array/IR/Plan.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -14,11 +14,11 @@ struct NumberKey {
   int64_t least, most;
 };
 
-/// Beyond these, memory would be what is asked for.
+/// The limits. Larger numbers would only need memory.
 constexpr NumberKey numbers[] = {{"columns", 16, 1 << 16},   {"depth", 16, 1 << 16}, {"rows", 1, 1 << 16},
                                  {"slab", 1 << 10, 1 << 26}, {"tile_rows", 1, 16},   {"tile_vectors", 1, 4}};
 
-/// As many vectors as the widest machine has registers, but for those that hold factors.
+/// The number of vectors is limited by the registers of the widest machine, minus those for factors.
 constexpr int64_t mostAccumulators = 30;
 
 struct WordKey {

@@ -1,4 +1,4 @@
-// What precision may be asked of products (Precision.h). The verifiers of the ops that have one ask here.
+// The verification of precisions (Precision.h). The verifiers of the ops that have one call it.
 #include "array/IR/Precision.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

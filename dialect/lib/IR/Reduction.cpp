@@ -28,7 +28,7 @@ OpFoldResult array::foldReduction(Value operand, ArrayRef<int64_t> axes, Type re
 
 namespace {
 
-/// A reduction along dimensions of size 1 drops them, which a reshape does for nothing.
+/// A reduction along dimensions of size 1 only drops them, and a reshape does this without cost.
 struct ReductionOfUnitDims : RewritePattern {
   ReductionOfUnitDims(StringRef op, MLIRContext *context) : RewritePattern(op, /*benefit=*/1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {

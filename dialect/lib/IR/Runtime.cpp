@@ -11,7 +11,7 @@ static constexpr StringLiteral routines[] = {
 #undef PCRT_ROUTINE_NAME
 };
 
-/// The bits in which an element of this type is stored.
+/// The number of bits in the storage of an element of this type.
 static unsigned storedWidth(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * storedWidth(complex.getElementType());

@@ -60,7 +60,7 @@ LogicalResult array::inferWindows(std::optional<Location> location, StringRef op
   return success();
 }
 
-/// C1 to C5: `windows` is what has one element for each window, `whole` what has the operand's shape.
+/// C1 to C5: `windows` has one element for each window, `whole` has the operand's shape.
 template <typename Op> static LogicalResult verifySelection(Op op, Value windows, Value whole) {
   SmallVector<Type> inferred;
   if (failed(inferWindows(op.getLoc(), op.getOperationName(), op.getOperand().getType(),

@@ -1,4 +1,4 @@
-// The arithmetic of sizes that pad, reduce_window and convolution share. Private to this directory.
+// Arithmetic on sizes, for pad, reduce_window and convolution. Private to this directory.
 #ifndef ARRAY_LIB_IR_WINDOWS_H
 #define ARRAY_LIB_IR_WINDOWS_H
 
@@ -6,8 +6,7 @@
 
 namespace mlir::array {
 
-/// Sums and products of sizes. What is beyond 64 bits stays at their end, so that it equals no size, nor becomes a
-/// small one.
+/// Sums and products of sizes. On overflow the result saturates, so that it equals no valid size and is not small.
 int64_t addSizes(int64_t lhs, int64_t rhs);
 int64_t multiplySizes(int64_t lhs, int64_t rhs);
 

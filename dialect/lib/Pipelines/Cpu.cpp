@@ -24,11 +24,11 @@
 
 namespace mlir::array {
 
-/// A GPU has threads for elements, and multiplies narrow factors as they are; its runtime moves memory alone.
+/// A GPU has a thread for each element, and multiplies narrow factors directly. Its runtime only moves memory.
 static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   pm.addPass(createCheckShapes());
-  // A jit inside a jit is a call of a private function. Nothing after this knows calls, so every one is inlined.
-  // The inliner's own clean-up of every function is left out: canonicalization follows.
+  // A jit inside a jit is a call of a private function. Later passes do not support calls, so every one is inlined. The
+  // inliner's own simplification is disabled: canonicalization follows.
   pm.addPass(createCheckCalls());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
@@ -50,8 +50,8 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
   if (!features.narrowFactors)
     pm.addNestedPass<func::FuncOp>(createWidenMatmuls({features.bfloat16Dot2}));
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
-  // The results' buffers become known before bufferization, so that it computes in them; without the elimination of
-  // empty tensors every result would be computed in a temporary and copied.
+  // The results' buffers become known before bufferization, so that it computes in them. Without the elimination of
+  // empty tensors, every result would be computed in a temporary and copied.
   pm.addPass(createPrepareEntry());
   pm.addNestedPass<func::FuncOp>(createInPlaceCarries({copyCarries}));
   pm.addPass(createEliminateEmptyTensors());
@@ -63,13 +63,13 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
 
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
-  // Products first, while they are still one operation. They ask for packing buffers.
+  // Matmuls first, while each is still one operation. They allocate packing buffers.
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));
   pm.addNestedPass<func::FuncOp>(createReuseBuffers());
   pm.addNestedPass<func::FuncOp>(
       createVectorizeLinalg({features.vectorBits, /*marksKernels=*/true, features.prefetchDistance}));
-  // After all that asks for memory; loops over rows have left one row of some temporaries.
+  // After all passes that allocate memory. Loops over rows have reduced some temporaries to one row.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
 }
 
@@ -92,7 +92,7 @@ void buildConversionToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   ConvertToLLVMPassOptions toLLVM;
-  toLLVM.allowPatternRollback = false; // nothing needs it, and keeping the undo log takes time
+  toLLVM.allowPatternRollback = false; // no pattern needs it, and the undo log takes time
   pm.addPass(createConvertToLLVMPass(toLLVM));
   pm.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -1,5 +1,5 @@
-// What a context must hold to compile: the dialects of the pipelines, the interfaces through which they are inlined,
-// bufferized and converted, and the translation to LLVM IR.
+// The contents of a context for compilation: the dialects of the pipelines, their interfaces for inlining,
+// bufferization and conversion, and the translation to LLVM IR.
 #include "array/Bufferize/BufferizableOpInterfaceImpl.h"
 #include "array/IR/Array.h"
 #include "array/IR/Bytecode.h"

@@ -1,5 +1,5 @@
-// array-separate-entries and array-join-entries: all passes between them see modules with one entry, @main, as jit
-// makes them. Every public function is an entry; private ones are what entries call, and are inlined.
+// array-separate-entries and array-join-entries: all passes between them get modules with one entry, @main, as jit
+// makes them. Every public function is an entry. Private functions are callees of entries, and are inlined.
 #include "array/Pipelines/Entries.h"
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Entry/Entry.h"
@@ -19,7 +19,7 @@ struct SeparateEntries : PassWrapper<SeparateEntries, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SeparateEntries)
   StringRef getArgument() const override { return "array-separate-entries"; }
   StringRef getDescription() const override {
-    return "Make every public function @main of a module of its own, which has what it calls";
+    return "Make every public function @main of a separate module, with its callees";
   }
 
   void runOnOperation() override {
@@ -39,7 +39,7 @@ struct SeparateEntries : PassWrapper<SeparateEntries, OperationPass<ModuleOp>> {
       auto part = cast<ModuleOp>(builder.clone(**whole));
       if (failed(makeMain(part, entry)))
         return signalPassFailure();
-      // By its name the parts are told apart, until they are joined.
+      // The name distinguishes the parts until they are joined.
       part.setSymNameAttr(entry);
     }
   }
@@ -81,13 +81,13 @@ private:
     Operation *entry = inner.lookup(nameFor(kEntryName, name));
     part->removeAttr(SymbolTable::getSymbolAttrName());
     for (NamedAttribute attribute : part->getAttrs())
-      if (!module->hasAttr(attribute.getName())) // what passes say of the code
+      if (!module->hasAttr(attribute.getName())) // attributes that passes set
         (isOnly || !entry ? module : entry)->setAttr(attribute.getName(), attribute.getValue());
     SymbolTable outer(module);
     for (Operation &op : llvm::make_early_inc_range(*part.getBody())) {
       auto symbol = dyn_cast<SymbolOpInterface>(op);
       Operation *there = symbol ? outer.lookup(symbol.getName()) : nullptr;
-      // What the code calls of elsewhere, and functions that say the same in every module, stand once.
+      // External declarations, and functions that are equal in every module, are kept once.
       if (there && OperationEquivalence::isEquivalentTo(&op, there, OperationEquivalence::IgnoreLocations)) {
         op.erase();
         continue;

@@ -1,6 +1,6 @@
-// array-give-buffers: the passes of buildLinalgToBuffersPipeline, tried first with the carry of loops updated in place,
-// then, where bufferization finds no order for that, with the carry copied. lib/Target does the same with pass managers
-// that it keeps.
+// array-give-buffers runs the passes of buildLinalgToBuffersPipeline. It first updates carries of loops in place. If
+// bufferization finds no order for that, it copies the carries. lib/Target does the same with pass managers that it
+// keeps.
 #include "array/Analysis/GivenUp.h"
 #include "array/Pipelines/Entries.h"
 
@@ -21,7 +21,7 @@ bool hasCarry(ModuleOp module) {
 void tellOfCopiedCarry(ModuleOp module, const std::vector<Diagnostic> &failures) {
   Location loc = failures.empty() ? module.getLoc() : failures.front().getLocation();
   std::string why = failures.empty() ? "bufferization failed" : failures.front().str();
-  tellGivenUp(loc, "copied-carry", "what loops and branches change is copied, for want of an order in place: " + why);
+  tellGivenUp(loc, "copied-carry", "the carry of loops and branches is copied, for want of an order in place: " + why);
 }
 
 namespace {

@@ -54,7 +54,7 @@ std::optional<GpuChip> chipNamed(StringRef name) {
 std::optional<GpuChip> chipFor(unsigned capability) {
   std::optional<GpuChip> best;
   for (GpuChip chip : kChips) {
-    // In the order of what they can do. Code for one with a letter runs on GPUs of this very capability alone.
+    // In the order of their capabilities. Code for a chip with a letter runs on GPUs of exactly this capability.
     StringRef number = chipName(chip).drop_front(StringRef("sm_").size());
     bool isExact = number.consume_back("a");
     unsigned needed;
@@ -69,7 +69,7 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   MapToGpuLibrariesOptions calls;
   calls.libraries.assign(libraries.begin(), libraries.end());
   pm.addNestedPass<func::FuncOp>(createMapToGpuLibraries(calls));
-  // Products first, while what follows them is still apart. They ask for memory.
+  // Matmuls first, while the ops that follow them are still separate. They allocate memory.
   MapMatmulsToGpuOptions products;
   products.chip = chipName(chip).str();
   pm.addNestedPass<func::FuncOp>(createMapMatmulsToGpu(products));
@@ -83,14 +83,14 @@ void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, ArrayRef<std
   pm.addNestedPass<func::FuncOp>(createLaunchStores());
   pm.addNestedPass<func::FuncOp>(createPredicateLaunches());
   pm.addNestedPass<func::FuncOp>(createSinkLoads());
-  // When all that asks for memory has done so.
+  // After all passes that allocate memory.
   pm.addNestedPass<func::FuncOp>(createPlanMemory());
   // The same formulas as on the CPU, on scalars.
   pm.addPass(createExpandMath({/*vectorBits=*/32}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createOutlineGpuKernels());
-  // What kernels call is in their module now.
+  // The callees of kernels are in the kernels' module now.
   pm.addPass(createSymbolDCEPass());
 }
 
@@ -134,7 +134,7 @@ void buildKernelsToEmulationPipeline(OpPassManager &pm) {
 
 void buildLaunchesToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createAssignCallSiteIds());
-  // Of the host alone: kernels have their own way.
+  // For the host alone: kernels have a separate pipeline.
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());
   pm.addPass(createLowerLaunches());
   pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());

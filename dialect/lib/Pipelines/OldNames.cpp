@@ -1,4 +1,4 @@
-// Names that passes had before version 0.1. They work until the next version, and say what to write instead.
+// Names that passes had before version 0.1. They work until the next version, and report the new name.
 #include "array/Pipelines/Passes.h"
 
 #include "mlir/Pass/PassManager.h"

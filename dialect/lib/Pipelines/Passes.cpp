@@ -1,5 +1,5 @@
-// The names of our passes; and, in a process that is no array-opt, which has all of MLIR's, of those that Cpu.cpp and
-// Gpu.cpp use, so that what a pipeline prints as text can be read again.
+// The names of the passes of this project, and of the MLIR passes that Cpu.cpp and Gpu.cpp use, so that a printed
+// pipeline can be read again. array-opt registers all MLIR passes itself.
 #include "array/Pipelines/Passes.h"
 #include "array/Bufferize/Bufferize.h"
 #include "array/Bufferize/Passes.h"

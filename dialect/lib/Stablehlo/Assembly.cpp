@@ -1,4 +1,4 @@
-// The grammar that most operations of StableHLO share. See Assembly.h; the other forms are in AssemblyForms.cpp.
+// The grammar that most operations of StableHLO share. See Assembly.h; AssemblyForms.cpp has the other forms.
 #include "Assembly.h"
 
 #include "mlir/IR/Builders.h"
@@ -10,7 +10,7 @@ namespace mlir::array::stablehlo {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// What stands behind `[`, and `]`.
+/// The elements of a list after `[`, and the `]`.
 static ParseResult parseListBody(AsmParser &parser, Attribute &list) {
   SmallVector<Attribute> values;
   if (failed(parser.parseOptionalRSquare())) {
@@ -46,7 +46,7 @@ static ParseResult parseListsBody(AsmParser &parser, Attribute &value) {
   return success();
 }
 
-/// `key = value, ...`; what closes them stays. A lone word is a string: `result_accuracy_mode<HIGHEST>`.
+/// `key = value, ...`; the closing bracket is not consumed. A single word is a string: `result_accuracy_mode<HIGHEST>`.
 static ParseResult parseEntries(AsmParser &parser, Attribute &value) {
   NamedAttrList entries;
   do {
@@ -88,7 +88,7 @@ ParseResult parseValue(AsmParser &parser, Attribute &value) {
       value = builder.getBoolAttr(truth);
       return success();
     }
-  // Behind these words, which MLIR takes for integers too.
+  // Parsed after these words, which MLIR also accepts as integers.
   int64_t integer = 0;
   if (OptionalParseResult result = parser.parseOptionalInteger(integer); result.has_value()) {
     value = builder.getI64IntegerAttr(integer);
@@ -140,7 +140,7 @@ ParseResult parseConvolutionDimensions(AsmParser &parser, Attribute &value) {
   return success();
 }
 
-/// `#stablehlo.conv<raw input_batch_dimension = 0, ...>`: the same, said one by one.
+/// `#stablehlo.conv<raw input_batch_dimension = 0, ...>`: the same in separate fields.
 static ParseResult parseRawConvolutionDimensions(AsmParser &parser, Attribute &value) {
   SMLoc place = parser.getCurrentLocation();
   Attribute entries;
@@ -260,7 +260,7 @@ ParseResult parseClauses(OpAsmParser &parser, OperationState &state) {
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
       parseTypes(parser, operands.size(), inputs, results))
     return failure();
-  // Of `complex %re, %im : tensor<complex<f32>>` the operands are the parts.
+  // The operands of `complex %re, %im : tensor<complex<f32>>` are the parts.
   if (state.name.getStringRef() == "stablehlo.complex" && !inputs.empty() && !results.empty() &&
       inputs.front() == results.front())
     if (auto tensor = dyn_cast<RankedTensorType>(inputs.front()))

@@ -1,4 +1,4 @@
-// The forms of StableHLO that the common grammar does not read: those with regions, calls, slices. See Assembly.h.
+// The forms of StableHLO that the common grammar does not read: regions, calls, slices. See Assembly.h.
 #include "Assembly.h"
 
 #include "mlir/IR/Builders.h"
@@ -10,7 +10,7 @@ namespace mlir::array::stablehlo {
 using Operand = OpAsmParser::UnresolvedOperand;
 using Operands = SmallVector<Operand>;
 
-/// `attr-dict : (types) -> types` behind operands.
+/// `attr-dict : (types) -> types` after operands.
 static ParseResult parseFunctionType(OpAsmParser &parser, OperationState &state, const Operands &operands,
                                      FunctionType &type) {
   SMLoc place = parser.getCurrentLocation();
@@ -63,7 +63,7 @@ ParseResult parseConvolution(OpAsmParser &parser, OperationState &state) {
   return parseFunctionType(parser, state, operands, type);
 }
 
-/// Of `applies stablehlo.add`: a region with that operation.
+/// Builds the region of `applies stablehlo.add`, with that operation.
 static void buildReducer(OpAsmParser &parser, OperationState &state, OperationName name, Type init) {
   auto tensor = dyn_cast<ShapedType>(init);
   Type scalar = RankedTensorType::get({}, tensor ? tensor.getElementType() : init);
@@ -90,8 +90,8 @@ static ParseResult parseReducer(OpAsmParser &parser, OperationState &state, size
   return parser.parseRegion(*state.addRegion(), firsts);
 }
 
-/// `(%x init: %c), ... applies stablehlo.add across dimensions = [0] : (types) -> types`, or without `applies`, and
-/// with a reducer behind the types.
+/// `(%x init: %c), ... applies stablehlo.add across dimensions = [0] : (types) -> types`, or without `applies`, with a
+/// reducer after the types.
 ParseResult parseReduce(OpAsmParser &parser, OperationState &state) {
   Operands inputs, inits;
   do {
@@ -184,7 +184,7 @@ ParseResult parseTopK(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-/// `%x, ... : types`: of a terminator, which has no results, and of a barrier, which has those of its operands.
+/// `%x, ... : types`: a terminator, which has no results, or a barrier, whose results have its operands' types.
 ParseResult parseTypedOperands(OpAsmParser &parser, OperationState &state) {
   Operands operands;
   SmallVector<Type> types;
@@ -221,7 +221,7 @@ ParseResult parseMesh(OpAsmParser &parser, OperationState &state) {
   return failure(failed(parser.parseGreater()) || failed(parser.parseOptionalAttrDict(state.attributes)));
 }
 
-/// `%x <@mesh, [{}, {?}, {"x"}]> : type`: on a mesh of one device it says nothing.
+/// `%x <@mesh, [{}, {?}, {"x"}]> : type`: it has no meaning on a mesh of one device.
 ParseResult parseShardingConstraint(OpAsmParser &parser, OperationState &state) {
   Operand operand;
   StringAttr mesh;

@@ -1,4 +1,5 @@
-// batch_norm_inference, batch_norm_training and batch_norm_grad, which PyTorch's exports have, in terms of other ops.
+// batch_norm_inference, batch_norm_training and batch_norm_grad, which occur in PyTorch's exports, in terms of other
+// ops.
 #include "Rules.h"
 
 namespace mlir::array::stablehlo {
@@ -67,7 +68,7 @@ LogicalResult convertTraining(Source &source) {
   return source.replace({scaled(source, norm, mean, variance), mean, variance});
 }
 
-/// Of the operand, the scale and the offset.
+/// The gradients of the operand, the scale and the offset.
 LogicalResult convertGrad(Source &source) {
   BatchNorm norm(source);
   if (!norm.isValid)

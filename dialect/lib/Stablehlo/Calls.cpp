@@ -1,11 +1,11 @@
-// custom_call: what JAX calls LAPACK for has ops of the array dialect; a few targets say nothing on one device; all
-// others are named in the error.
+// custom_call: JAX's calls of LAPACK become ops of the array dialect. A few targets have no meaning on one device. The
+// error names any other target.
 #include "LinearAlgebra.h"
 
 namespace mlir::array::stablehlo {
 namespace {
 
-/// One call: its results become `values`. A null one is what LAPACK gives beside, which must not be used.
+/// One call: its results become `values`. A null value is a result that only LAPACK has; it must not be used.
 using Values = SmallVector<Value>;
 
 /// An entry of the call's dictionary. LAPACK's characters are numbers there.
@@ -18,7 +18,7 @@ int64_t option(Source &source, StringRef name) {
   return -1;
 }
 
-/// The last result: what went wrong. The ops put nan into the results instead, so that nothing did.
+/// The last result: LAPACK's status. The ops put nan into the results instead, so the status is always success.
 Value noFailure(Source &source) { return source.number(source.resultType(source.op->getNumResults() - 1), 0); }
 
 /// LAPACK counts from 1.
@@ -159,7 +159,7 @@ Values convertGtsv(Source &source) {
   return {Value(), Value(), Value(), made, noFailure(source)};
 }
 
-/// The k greatest of many, here exactly; the operands are values, positions, and what pads them.
+/// The k maximum elements, here exactly; the operands are values, positions, and their initial values.
 Values convertApproxTopK(Source &source) {
   auto called = dyn_cast_or_null<ArrayAttr>(source.attribute({"called_computations"}));
   auto name = called && called.size() == 1 ? dyn_cast<FlatSymbolRefAttr>(called[0]) : FlatSymbolRefAttr();

@@ -1,4 +1,5 @@
-// dot_general, dot, convolution. What the array dialect does not multiply, bools and small floats, is converted before.
+// dot_general, dot, convolution. Element types that the array dialect does not multiply, bools and small floats, are
+// converted before.
 #include "Rules.h"
 #include "array/IR/Precision.h"
 
@@ -12,7 +13,7 @@ bool isMultiplied(Type element) {
   return isa<FloatType>(element) ? width >= 16 : width >= 8;
 }
 
-/// Whether sums of products of `from` may be computed as `to`: the same, or a wider one of the same kind.
+/// Whether `to` may hold sums of products of `from`: the same type, or a wider one of the same kind.
 bool holds(Type to, Type from) {
   if (to == from)
     return true;
@@ -22,7 +23,7 @@ bool holds(Type to, Type from) {
   return wide && narrow && wide.getSignedness() == narrow.getSignedness() && wide.getWidth() > narrow.getWidth();
 }
 
-/// Builds a product of both operands, converted if they must be, and gives it the type of the result.
+/// Builds a matmul or convolution of both operands, converted if necessary, and gives it the type of the result.
 LogicalResult replaceByProduct(Source &source, StringRef name, Value lhs, Value rhs,
                                ArrayRef<NamedAttribute> attributes) {
   RankedTensorType result = source.resultType();
@@ -41,7 +42,8 @@ LogicalResult replaceByProduct(Source &source, StringRef name, Value lhs, Value 
       source.convert(source.make(name, result.clone(to), {lhs, rhs}, attributes), result.getElementType()));
 }
 
-/// Where an algorithm rounds factors to tf32, products may be computed so; any other one is computed in full precision.
+/// If an algorithm rounds factors to tf32, the op allows this precision; for any other algorithm it uses full
+/// precision.
 void addPrecision(Source &source, SmallVectorImpl<NamedAttribute> &attributes) {
   auto algorithm = dyn_cast_or_null<DictionaryAttr>(source.attribute({"algorithm"}));
   auto precision = algorithm ? algorithm.getAs<StringAttr>("lhs_precision_type") : StringAttr();
@@ -49,7 +51,7 @@ void addPrecision(Source &source, SmallVectorImpl<NamedAttribute> &attributes) {
     attributes.push_back(source.namedWord(kPrecisionAttr, "tf32"));
 }
 
-/// Of `[0] x [1]`, or of the entry of a structure.
+/// The dimensions of `[0] x [1]`, or of the entry of a structure.
 struct DotDimensions {
   SmallVector<int64_t> lhs, rhs;
 };
@@ -78,7 +80,7 @@ LogicalResult convertDotGeneral(Source &source) {
   return replaceByProduct(source, "dot_general", source.operand(0), source.operand(1), attributes);
 }
 
-/// Of vectors and matrices: the last dimension with the first.
+/// For vectors and matrices: contracts the last dimension with the first.
 LogicalResult convertDot(Source &source) {
   if (source.type(0).getRank() < 1 || source.type(1).getRank() < 1)
     return source.error() << "expected vectors or matrices, but got " << source.type(0) << " and " << source.type(1);

@@ -1,5 +1,5 @@
-// Loops, branches, calls of functions, barriers, tokens, and what Shardy says of one device. Regions are moved into ops
-// of the array dialect and converted there.
+// Loops, branches, calls of functions, barriers, tokens, and Shardy's operations for one device. Regions are moved into
+// ops of the array dialect and converted there.
 #include "Rules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,7 +23,7 @@ LogicalResult convertWhile(Source &source) {
   return replaceWithRegions(source, "while", source.op->getOperands(), {0, 1});
 }
 
-/// The one branch there is: its operations stand in the place of the choice.
+/// A case with one branch is replaced by the operations of the branch.
 LogicalResult convertOnlyBranch(Source &source) {
   Block &branch = source.op->getRegion(0).front();
   Operation *end = &branch.back();
@@ -47,7 +47,7 @@ LogicalResult convertCase(Source &source) {
                             llvm::to_vector(llvm::seq(source.op->getNumRegions())));
 }
 
-/// Branch 0 is the one for false.
+/// Branch 0 is the false branch.
 LogicalResult convertIf(Source &source) {
   if (!isa<RankedTensorType>(source.operand(0).getType()))
     return source.error() << "expected a tensor that chooses, but got " << source.operand(0).getType();
@@ -74,7 +74,7 @@ LogicalResult convertCall(Source &source) {
   return replaceByCall(source, cast<func::CallOp>(source.op).getCalleeAttr());
 }
 
-/// A composite is what its decomposition computes.
+/// A composite is replaced by its decomposition.
 LogicalResult convertComposite(Source &source) {
   auto callee = dyn_cast_or_null<FlatSymbolRefAttr>(source.attribute({"decomposition"}));
   if (!callee)

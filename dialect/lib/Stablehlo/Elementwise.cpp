@@ -1,4 +1,4 @@
-// Elementwise operations of StableHLO and CHLO: most have an op of the array dialect each, a row of a table.
+// Elementwise operations of StableHLO and CHLO: most correspond to an op of the array dialect, by a row of a table.
 #include "Rules.h"
 
 namespace mlir::array::stablehlo {
@@ -8,7 +8,7 @@ struct Row {
   StringLiteral name;
   StringLiteral counterpart;
   unsigned operands;
-  /// For bools, where that differs.
+  /// The op for bools, if it differs.
   StringLiteral ofBools = "";
 };
 
@@ -105,7 +105,7 @@ LogicalResult convertCompare(Source &source) {
   if (source.failed())
     return failure();
   SmallVector<Value> operands(source.op->getOperands());
-  // Of integers and bools every order is total.
+  // For integers and bools every order is total.
   if (kind == "TOTALORDER" && isa<FloatType>(source.type(0).getElementType()))
     for (Value &operand : operands)
       operand = totalOrder(source, operand);
@@ -129,7 +129,7 @@ LogicalResult convertClamp(Source &source) {
   return source.replace(source.make("min", type, {source.make("max", type, {source.operand(1), low}), high}));
 }
 
-/// To the nearest, ties away from zero: floor(|x|), one more where the rest is at least a half, with the sign of x.
+/// To the nearest, ties away from zero: floor(|x|), plus one if the rest is at least a half, with the sign of x.
 LogicalResult convertRoundAway(Source &source) {
   RankedTensorType type = source.resultType();
   auto bools = type.clone(source.builder.getI1Type());

@@ -1,5 +1,5 @@
-// StableHLO text -> array module: a dialect that only reads, then a walk that replaces each operation by its rule.
-// Before it: MLIR's parser with the forms of Assembly; after it: the array module, as a trace would have given it.
+// StableHLO text -> array module: a dialect for parsing alone, then a walk that replaces each operation by its rule.
+// Before it: MLIR's parser with the forms of Assembly. After it: the array module, like that of a trace.
 #include "array/Stablehlo/Import.h"
 #include "Rules.h"
 
@@ -12,7 +12,7 @@ namespace mlir::array {
 namespace stablehlo {
 namespace {
 
-/// Debian's MLIR has no StableHLO: a dialect whose operations are known to the table of rules alone. They exist between
+/// Debian's MLIR has no StableHLO. In this dialect only the table of rules defines the operations. They exist between
 /// parsing and the walk, so they need no classes; the rules check their operands and attributes.
 class ReadingDialect : public Dialect {
 public:
@@ -22,7 +22,7 @@ public:
 
   std::optional<ParseOpHook> getParseOperationHook(StringRef name) const override {
     auto rule = rules().find(name);
-    // What is returned refers to the function, which has to stay.
+    // The returned value refers to the function, which must outlive it.
     static const ParseRule refuse = [](OpAsmParser &parser, OperationState &state) -> ParseResult {
       return noCounterpart(parser.getEncodedSourceLoc(parser.getNameLoc()), state.name.getStringRef());
     };
@@ -56,7 +56,7 @@ public:
   static StringRef getDialectNamespace() { return "chlo"; }
 };
 
-/// Shardy says how arrays are spread over devices. Here there is one: its attributes are not looked at.
+/// Shardy's attributes distribute arrays over devices. Here there is one device, so they are ignored.
 class ShardyDialect final : public ReadingDialect {
 public:
   explicit ShardyDialect(MLIRContext *context)
@@ -67,7 +67,7 @@ public:
   }
 };
 
-/// While it stands, a context reads operations and attributes of dialects that it does not know.
+/// During its lifetime, a context accepts operations and attributes of unknown dialects.
 class AnyDialect {
 public:
   explicit AnyDialect(MLIRContext *context) : context(context), before(context->allowsUnregisteredDialects()) {
@@ -150,7 +150,7 @@ LogicalResult convertBlock(Block &block) {
   return success();
 }
 
-/// What JAX says to its own runtime of a module, of arguments and results.
+/// Attributes of a module, of arguments and results that only JAX's runtime uses.
 static void dropAttributes(Operation *op) {
   for (NamedAttribute attribute : llvm::to_vector(op->getDiscardableAttrs()))
     op->removeDiscardableAttr(attribute.getName());
@@ -178,7 +178,7 @@ static LogicalResult convertModule(ModuleOp module) {
   auto entry = module.lookupSymbol<func::FuncOp>("main");
   if (!entry)
     return emitError(module.getLoc()) << "expected a function @main, the entry of the program";
-  // What is not called, as the comparator of an approximate top_k, goes.
+  // Functions without callers, such as the comparator of an approximate top_k, are erased.
   SmallVector<func::FuncOp> reached = {entry};
   DenseSet<Operation *> seen = {entry};
   for (size_t next = 0; next < reached.size(); ++next) {

@@ -1,5 +1,5 @@
-// Operations whose positions are data: dynamic slices, gather, scatter. The array dialect takes each component of an
-// index vector as an operand of its own; StableHLO has them along a dimension of one array.
+// Operations whose positions are data: dynamic slices, gather, scatter. The array dialect has a separate operand for
+// each component of an index vector; in StableHLO they are along a dimension of one array.
 #include "Regions.h"
 
 namespace mlir::array::stablehlo {
@@ -30,7 +30,7 @@ LogicalResult convertDynamicUpdateSlice(Source &source) {
   return source.replace(source.make("dynamic_update_slice", source.resultType(), operands));
 }
 
-/// The components of the index vectors, which stand along `dimension`, or behind all dimensions for one component.
+/// The components of the index vectors along `dimension`. If it is the number of dimensions, there is one component.
 FailureOr<SmallVector<Value>> components(Source &source, Value indices, int64_t dimension, size_t count) {
   auto type = cast<RankedTensorType>(indices.getType());
   if (dimension < 0 || dimension > type.getRank())

@@ -1,4 +1,4 @@
-// Parts that operations of linear algebra and calls of LAPACK share.
+// Shared parts of the linear algebra operations and the calls of LAPACK.
 #ifndef ARRAY_LIB_STABLEHLO_LINEARALGEBRA_H
 #define ARRAY_LIB_STABLEHLO_LINEARALGEBRA_H
 
@@ -16,7 +16,7 @@ struct TriangularForm {
   bool leftSide, lower, transpose, conjugate, unitDiagonal;
 };
 
-/// Of the first two operands, in the result's type.
+/// The solution from the first two operands, in the result's type.
 Value triangularSolution(Source &source, const TriangularForm &form);
 
 } // namespace mlir::array::stablehlo

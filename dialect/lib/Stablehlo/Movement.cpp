@@ -1,4 +1,4 @@
-// Constants, iota, and the operations that move elements by positions known at compile time.
+// Constants, iota, and the operations that move elements to positions known at compile time.
 #include "Rules.h"
 
 namespace mlir::array::stablehlo {
@@ -15,7 +15,7 @@ LogicalResult convertConstant(Source &source) {
 LogicalResult convertIota(Source &source) {
   RankedTensorType type = source.resultType();
   int64_t dimension = source.integer({"dim", "iota_dimension"});
-  // Complex numbers and bools are counted in another type.
+  // Complex numbers and bools need another type for counting.
   Type element = type.getElementType();
   if (auto complex = dyn_cast<ComplexType>(element))
     element = complex.getElementType();

@@ -1,5 +1,5 @@
-// reduce and map: a known combination is an op of its own; argmax and argmin are recognized; any other region is
-// applied to one slice after the other.
+// reduce and map: a known combination becomes one op; argmax and argmin are recognized; any other region is applied to
+// one slice after the other.
 #include "Regions.h"
 #include "array/IR/Bytes.h"
 
@@ -42,8 +42,9 @@ bool compares(Value value, StringRef direction, Value lhs, Value rhs) {
   return source.wordAt(0, {"comparison_direction"}, "") == direction;
 }
 
-/// Of two values a and b with positions i and j: a if it is greater (or less), or nan; i if so, or if a equals b and i
-/// is the lesser. So JAX writes argmax and argmin. Returns the op of the array dialect.
+/// Matches JAX's form of argmax and argmin, for two values a and b with positions i and j: the value is a if it is
+/// greater (or less), or nan; the position is i in this case, or if a equals b and i is less. Returns the op of the
+/// array dialect.
 StringRef argReductionOf(Region &region) {
   Block &block = region.front();
   Operation *end = terminatorOf(region);
@@ -67,7 +68,7 @@ StringRef argReductionOf(Region &region) {
   return compares(wins->getOperand(0), "LT", a, b) ? "argmin" : "";
 }
 
-/// The positions counted along the one dimension that is reduced, and both inits as they are for an argmax.
+/// Whether the positions count along the one reduced dimension, and both inits are those of an argmax.
 bool isArgReduction(Source &source, StringRef name, ArrayRef<int64_t> dimensions) {
   if (name.empty() || dimensions.size() != 1 || source.type(0).getDimSize(dimensions[0]) <= 0)
     return false;

@@ -127,7 +127,7 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       if (!isConstant)
         result.setType(type);
     }
-    // The rule erases the copy; what it was replaced by is read off an op that uses it.
+    // The rule erases the copy. An op that uses its results keeps the replacement.
     Operation *holder =
         source.builder.create(OperationState(op.getLoc(), "stablehlo.return", copy->getResults(), {}, {}));
     OpBuilder::InsertionGuard guard(source.builder);
@@ -178,7 +178,7 @@ FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRa
       body.addArgument(cast<RankedTensorType>(value.getType()).clone(shape), source.loc());
   Operation *scan = source.builder.create(state);
 
-  // The region is applied inside: a marker takes the place of the operation that is converted.
+  // The region is applied inside: a marker replaces the converted operation.
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
   Operation *marker = inside.create(OperationState(source.loc(), source.op->getName(), {}, {}, {}));
   inside.setInsertionPoint(marker);

@@ -1,4 +1,4 @@
-// How each operation of StableHLO, of CHLO and of Shardy is read and what it becomes: one table, to which each family
+// The parsing and the conversion of each operation of StableHLO, of CHLO and of Shardy: one table, to which each family
 // adds its rows. Internal to this folder.
 #ifndef ARRAY_LIB_STABLEHLO_RULES_H
 #define ARRAY_LIB_STABLEHLO_RULES_H
@@ -12,8 +12,8 @@
 
 namespace mlir::array::stablehlo {
 
-/// One operation while it is converted. Getters of attributes emit an error, which names the operation, and remember
-/// it: a rule reads all that it needs and then asks once whether that `failed`. What is made stands before the
+/// One operation during its conversion. Getters of attributes emit an error that names the operation, and record it: a
+/// rule reads all that it needs and then checks once whether that `failed`. New operations are placed before the
 /// operation.
 class Source {
 public:
@@ -30,24 +30,24 @@ public:
     return cast<RankedTensorType>(op->getResult(result).getType());
   }
 
-  /// What is emitted makes it fail.
+  /// An error; once emitted, the conversion fails.
   InFlightDiagnostic error() const;
   bool failed() const { return hasFailed; }
 
-  /// The attribute under the first of `names` that it has: that of the printed form or that of the generic one. Null,
-  /// without an error, when there is none.
+  /// The attribute with the first of `names` that exists: the name in the printed form or in the generic one. Null,
+  /// without an error, if there is none.
   Attribute attribute(ArrayRef<StringRef> names) const;
   SmallVector<int64_t> integers(ArrayRef<StringRef> names, std::optional<SmallVector<int64_t>> absent = {});
   int64_t integer(ArrayRef<StringRef> names, std::optional<int64_t> absent = {});
   bool flag(ArrayRef<StringRef> names, std::optional<bool> absent = {});
   StringRef word(ArrayRef<StringRef> names, std::optional<StringRef> absent = {});
   DictionaryAttr structure(ArrayRef<StringRef> names);
-  /// `word` at a place of the printed form, or else under a name.
+  /// `word` at a position of the printed form, or else the attribute with a name.
   StringRef wordAt(unsigned position, ArrayRef<StringRef> names, std::optional<StringRef> absent = {});
   /// An entry of a structure, by default no integers.
   SmallVector<int64_t> entry(DictionaryAttr structure, StringRef key);
 
-  // Parts of what rules make.
+  // Building blocks of rules.
   Value constant(RankedTensorType type, Attribute element);
   /// A number in every element; of a complex type with no imaginary part.
   Value number(RankedTensorType type, double value);
@@ -55,7 +55,8 @@ public:
   Value reshape(Value value, ArrayRef<int64_t> shape);
   Value transpose(Value value, ArrayRef<int64_t> permutation);
   Value convert(Value value, Type element);
-  /// `array.<name>` with one result. What the operation does not take is an error of this one; null then.
+  /// `array.<name>` with one result. If the op refuses its operands, the error belongs to this operation, and the
+  /// result is null.
   Value make(StringRef name, Type result, ValueRange operands, ArrayRef<NamedAttribute> attributes = {});
   SmallVector<Value> makeAll(StringRef name, TypeRange results, ValueRange operands,
                              ArrayRef<NamedAttribute> attributes = {});
@@ -79,12 +80,12 @@ using ConvertRule = std::function<LogicalResult(Source &)>;
 struct Rule {
   ConvertRule convert;
   ParseRule parse = parseClauses;
-  /// How many operands it has at least, and at most.
+  /// The minimum and maximum number of operands.
   unsigned least = 0, most = ~0u;
   unsigned regions = 0;
-  /// Each element of its results follows from the elements at the same place.
+  /// Each element of its results depends only on the elements at the same position.
   bool isElementwise = false;
-  /// It has values that are no tensors, or is no more than a mark.
+  /// It has values that are not tensors, or is only a marker.
   bool takesAnything = false;
 };
 
@@ -104,7 +105,7 @@ void addControlFlowRules(Rules &rules);
 void addLinearAlgebraRules(Rules &rules);
 void addCallRules(Rules &rules);
 
-/// What has no rule: an error at its place that names it.
+/// The error for an operation without a rule, at its location, with its name.
 InFlightDiagnostic noCounterpart(Location location, StringRef name);
 
 /// Converts the operations of a block, and of the regions in it.

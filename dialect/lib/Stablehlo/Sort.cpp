@@ -21,7 +21,7 @@ StringRef directionOf(Operation *compare) {
   return Source(compare, builder).wordAt(0, {"comparison_direction"}, "");
 }
 
-/// The value behind selections that give all zeros one sign and all nans one pattern.
+/// The source of selections that give all zeros one sign and all nans one pattern.
 Value withoutCanonicalization(Value value) {
   while (Operation *select = definition(value, "stablehlo.select")) {
     if (select->getNumOperands() != 3 || !definition(select->getOperand(1), "stablehlo.constant"))

@@ -1,4 +1,4 @@
-// What rules use: checked attributes of the operation that is converted, and makers of array ops. See Rules.h.
+// Helpers of rules: checked attributes of the converted operation, and builders of array ops. See Rules.h.
 #include "Rules.h"
 #include "array/IR/Bytes.h"
 

@@ -1,14 +1,13 @@
-// reduce_window and select_and_scatter. A window over all that came before is a running reduction; a region that is no
-// single operation is applied to the shifted arrays, one for each place of the window. As XLA has it, and otherwise
-// than the specification, padding is no element: the init counts once for each window, and not for each padded place
-// too.
+// reduce_window and select_and_scatter. A window over all previous elements is a running reduction. A region that is no
+// single operation is applied to the shifted arrays, one for each position of the window. As in XLA, and unlike the
+// specification, padding has no elements: the init counts once for each window, and not also for each padded position.
 #include "Regions.h"
 #include "array/IR/Bytes.h"
 
 namespace mlir::array::stablehlo {
 namespace {
 
-/// So many places of a window are combined one by one, for a region that has no op.
+/// The maximum positions of a window that are combined one by one, for a region without an op.
 constexpr int64_t kMostPlaces = 1024;
 
 struct Windows {
@@ -59,7 +58,7 @@ struct Running {
   bool reverse;
 };
 
-/// A window as long as the one dimension that it has, which ends (or, in reverse, begins) at each element.
+/// A window with the length of its only dimension, which ends (or, in reverse, begins) at each element.
 std::optional<Running> runningOf(RankedTensorType type, const Windows &windows) {
   auto isOne = [](int64_t value) { return value == 1; };
   if (!llvm::all_of(windows.strides, isOne) || !llvm::all_of(windows.baseDilation, isOne) ||
@@ -77,7 +76,7 @@ std::optional<Running> runningOf(RankedTensorType type, const Windows &windows) 
   return found;
 }
 
-/// By any region: slice after slice.
+/// For any region: slice after slice.
 LogicalResult convertRunning(Source &source, const Running &running, unsigned count) {
   SmallVector<Value> inputs, results;
   SmallVector<int64_t> order = {running.axis};
@@ -104,14 +103,14 @@ LogicalResult convertRunning(Source &source, const Running &running, unsigned co
 // Any region, place by place
 //===----------------------------------------------------------------------===//
 
-/// Whether a window may reach what is no element: padding, or a hole between elements.
+/// Whether a window may cover positions without elements: padding, or holes between elements.
 bool hasPadding(const Windows &windows) {
   auto isPositive = [](int64_t value) { return value > 0; };
   return llvm::any_of(windows.low, isPositive) || llvm::any_of(windows.high, isPositive) ||
          llvm::any_of(windows.baseDilation, [](int64_t value) { return value > 1; });
 }
 
-/// Pads an array to where the windows reach.
+/// Pads an array to the range of the windows.
 Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
   if (!array || !filler)
     return {};
@@ -131,14 +130,14 @@ Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
       {source.named("low", windows.low), source.named("high", windows.high), source.named("interior", interior)});
 }
 
-/// Where the padded array has an element: a tensor of bools.
+/// A tensor of bools that is true where the padded array has an element.
 Value elementMask(Source &source, const Windows &windows) {
   auto type = source.type(0).clone(source.builder.getI1Type());
   return padTo(source, source.constant(type, source.builder.getBoolAttr(true)),
                source.constant(type.clone(ArrayRef<int64_t>()), source.builder.getBoolAttr(false)), windows);
 }
 
-/// For each window the element at `place`, of an array that is padded already.
+/// For each window the element at `place`, from a padded array.
 Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<int64_t> shape,
                  const Windows &windows) {
   SmallVector<int64_t> starts, limits;
@@ -204,7 +203,7 @@ LogicalResult convertReduceWindow(Source &source) {
             ? source.make(known->cumulative, result, {source.operand(0)},
                           {source.namedNumber("axis", running->axis), source.namedFlag("reverse", running->reverse)})
             : source.make(known->window, result, {source.operand(0)}, attributesOf(source, windows));
-    // Padding is neutral for the ops: another init comes to each window.
+    // The ops pad with the neutral value; any other init is combined with each window.
     if (!isNeutral(source.operand(count), *known))
       made = source.make(known->binary, result, {made, source.broadcast(source.operand(count), result.getShape())});
     return source.replace(made);

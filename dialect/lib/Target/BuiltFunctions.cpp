@@ -1,4 +1,4 @@
-// Shared functions on their way from the build to a program: compiling them, and finding those that a target runs.
+// Shared functions that the build compiles: their compilation, and the lookup for a target.
 #include "array/Target/BuiltFunctions.h"
 #include "BuiltLevel.h"
 #include "KeptPipelines.h"
@@ -38,7 +38,7 @@ void useBuiltFunctions(llvm::ArrayRef<BuiltFunction> functions) {
 }
 
 const BuiltLevel *findBuiltLevel(const HostTarget &target) {
-  // What was asked for is another code than the build's.
+  // The options ask for other code than the build's.
   if (target.optLevel() != CompileOptions().optLevel || !target.isThisKind())
     return nullptr;
   for (auto [level, functions] : llvm::zip_equal(functionLevels(), builtLevels()))

@@ -1,4 +1,4 @@
-// The functions that the build has compiled (array/Target/BuiltFunctions.h), in the compilation of a program.
+// The functions that the build has compiled (array/Target/BuiltFunctions.h), for the compilation of a program.
 #ifndef ARRAY_LIB_TARGET_BUILTLEVEL_H
 #define ARRAY_LIB_TARGET_BUILTLEVEL_H
 

@@ -1,5 +1,5 @@
-// The whole way from the array dialect to object code: the pipelines of lib/Pipelines, the translation to LLVM IR, and
-// LLVM's part in Host.cpp. The bytes go to runtime/ or to the disk cache; both load them in the same way.
+// The compilation from the array dialect to object code: the pipelines of lib/Pipelines, the translation to LLVM IR,
+// and LLVM's part in Host.cpp. The bytes go to runtime/ or to the disk cache; both load them in the same way.
 #include "array/Target/Compile.h"
 #include "Stages.h"
 #include "array/Analysis/SymbolicSizes.h"
@@ -11,7 +11,7 @@
 
 namespace mlir::array {
 
-/// What the caller has to know of the sizes that it decides.
+/// Records the symbolic sizes for the caller.
 static void noteSizes(ModuleOp module, CompiledObject &result) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   result.symbols = countSymbols(main);
@@ -65,7 +65,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
 
 namespace {
 
-/// A copy of a module whose tensors have buffers, and what its machine has.
+/// A copy of a module after bufferization, and the features of its machine.
 struct Buffered {
   OwningOpRef<ModuleOp> module;
   CpuFeatures features;

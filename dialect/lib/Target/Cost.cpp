@@ -1,5 +1,5 @@
-// The estimate of a call's work, from linalg on tensors, where every loop's extent is still in sight. The runtime
-// compares it with a threshold, so only the order of magnitude matters.
+// The estimate of a call's work, from linalg on tensors, where every loop's extent is visible. The runtime compares it
+// with a threshold, so only the order of magnitude matters.
 #include "array/Analysis/ScatterForm.h"
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Target/Compile.h"
@@ -14,7 +14,7 @@ namespace mlir::array {
 
 // A transcendental function is about this many multiplications of a polynomial.
 static constexpr double kMathCost = 10;
-// The trips that are assumed of a loop whose bounds are not constants.
+// The assumed trip count of a loop without constant bounds.
 static constexpr double kUnknownTrips = 16;
 
 static double elements(Type type) {
@@ -27,7 +27,7 @@ static double elements(Type type) {
   return count;
 }
 
-/// How often a loop runs, expectedly where the call decides; nothing when that depends on data.
+/// The trip count of a loop, or the expected one if it is symbolic; none if it depends on data.
 static std::optional<double> tripsOf(scf::ForOp loop) {
   auto low = expectedSize(loop.getLowerBound()), high = expectedSize(loop.getUpperBound()),
        step = expectedSize(loop.getStep());

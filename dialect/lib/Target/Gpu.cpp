@@ -1,5 +1,5 @@
-// From the array dialect to what runs on a GPU: the host's part as object code, and the kernels as PTX, which the
-// driver compiles when they are loaded. The pipelines are in lib/Pipelines/Gpu.cpp.
+// Compiles from the array dialect to code for a GPU: the host's part as object code, and the kernels as PTX, which the
+// driver compiles at load time. The pipelines are in lib/Pipelines/Gpu.cpp.
 #include "array/Pipelines/Gpu.h"
 #include "Stages.h"
 #include "array/Entry/CallSites.h"
@@ -28,7 +28,7 @@ LogicalResult toLinalgForThreads(ModuleOp module, Timings &passes) {
 }
 
 LogicalResult toKernels(ModuleOp module, GpuChip chip, ArrayRef<std::string> libraries, Timings &passes) {
-  // What is kept under a name does not depend on anything else.
+  // The name determines the contents of the cached pipeline.
   std::string name = "kernels for " + chipName(chip).str();
   for (const std::string &library : libraries)
     name += ", " + library;

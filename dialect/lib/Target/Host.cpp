@@ -1,4 +1,4 @@
-// LLVM IR -> optimized LLVM IR -> object code in memory, of this machine or of another.
+// LLVM IR -> optimized LLVM IR -> object code in memory, for this machine or another one.
 #include "Host.h"
 #include "array/Target/Stop.h"
 
@@ -17,8 +17,8 @@
 
 namespace mlir::array {
 
-// The passes before this have made the loops, the vectors and the accumulators; what is left is to clean up addresses.
-// Neither LLVM's vectorizer nor O2 makes these kernels faster, and O2 takes six times as long. In a textual pipeline
+// Earlier passes have made the loops, the vectors and the accumulators, so only addresses need simplification. Neither
+// LLVM's vectorizer nor O2 makes these kernels faster, and O2 takes six times as long. In a textual pipeline,
 // instcombine checks by default that a second run would change nothing, and ends the process if it would.
 static constexpr llvm::StringLiteral kLLVMPipeline =
     "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -38,14 +38,14 @@ struct HostTarget::Optimizer {
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, callGraph, modules);
     llvm::cantFail(builder.parsePassPipeline(passes, kLLVMPipeline));
-    // Code generation takes half a millisecond for a function, however short. After the other passes: they know more of
-    // pointers that are arguments.
+    // Code generation takes half a millisecond for each function, however short. Inlining comes after the other passes,
+    // because they have more facts about pointers that are arguments.
     passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   }
 };
 
-/// Code generation's passes. They take half a millisecond to set up, and are made for one module after the other: the
-/// end of a run resets what it kept.
+/// The passes of code generation. Their setup takes half a millisecond, so they are reused for one module after the
+/// other: the end of a run resets their state.
 struct HostTarget::Emitter {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream{bytes};
@@ -58,8 +58,8 @@ HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine, bool hasBFl
 
 HostTarget::~HostTarget() = default;
 
-/// This machine's features where they differ from its CPU model's (a hypervisor may hide some). LLVM looks the string
-/// up again and again, so it pays to keep it short.
+/// This machine's features, as differences from its CPU model (a hypervisor may hide some). LLVM looks the string up
+/// repeatedly, so it should be short.
 static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
   llvm::SubtargetFeatures features;
   for (auto &feature : llvm::sys::getHostCPUFeatures())
@@ -70,9 +70,9 @@ static std::string hostFeatures(const llvm::MCSubtargetInfo &model) {
 
 static constexpr llvm::StringLiteral kBFloat16Pairs = "avx512bf16";
 
-/// The conversions to bfloat16 of AVX512_BF16 flush denormals (Intel's manual, VCVTNEPS2BF16), and LLVM can't select
-/// every load and store of such vectors: array-expand-bfloat16 rounds in integer arithmetic. So of this feature there
-/// is only the product of pairs, in the functions that ask for it. Returns whether the machine has it.
+/// The conversions to bfloat16 of AVX512_BF16 flush denormals (Intel's manual, VCVTNEPS2BF16), and LLVM cannot select
+/// every load and store of such vectors. So array-expand-bfloat16 rounds in integer arithmetic, and this feature is
+/// enabled only in functions that multiply pairs. Returns whether the machine has it.
 static bool takeBFloat16Pairs(const llvm::Target &target, const llvm::Triple &triple, llvm::StringRef cpu,
                               std::string &features) {
   if (!triple.isX86())
@@ -172,8 +172,8 @@ void HostTarget::leaveBusy() {
   }
 }
 
-/// AMD's cores read what lies in order ahead by themselves, and as fast as the caches give it: on Zen 4 a sum of 4 MiB
-/// takes 42 us, and 54 to 63 with an instruction for each line, however far ahead. Intel's gain by it.
+/// The hardware prefetching of AMD's cores is as fast as the caches: on Zen 4 a sum of 4 MiB takes 42 us, and 54 to 63
+/// us with a prefetch for each line, at any distance. Intel's cores gain from prefetches.
 static bool fetchesByItself(llvm::StringRef cpu) { return cpu.starts_with("znver"); }
 
 CpuFeatures HostTarget::features() const {
@@ -220,7 +220,7 @@ void HostTarget::prepare(llvm::Module &module) const {
       continue;
     function.addFnAttr("target-cpu", machine->getTargetCPU());
     function.addFnAttr("target-features", withPairs.contains(&function) ? pairFeatures : features);
-    // Without it LLVM splits 512-bit vectors on CPUs whose clock it fears for.
+    // Without it LLVM splits 512-bit vectors on CPUs that may lower their clock.
     function.addFnAttr("prefer-vector-width", "512");
   }
 }

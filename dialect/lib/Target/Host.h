@@ -1,5 +1,5 @@
-// LLVM's part of the compilation for one (triple, cpu, features, level): made once and kept, because a TargetMachine
-// and a pass builder cost more than a small kernel's code generation.
+// LLVM's part of the compilation for one (triple, cpu, features, level). It is created once and kept, because a
+// TargetMachine and a pass builder cost more than a small kernel's code generation.
 #ifndef ARRAY_LIB_TARGET_HOST_H
 #define ARRAY_LIB_TARGET_HOST_H
 
@@ -16,14 +16,14 @@ namespace mlir::array {
 
 class HostTarget {
 public:
-  /// The target for these options, which lives as long as the process; each of several workers has its own.
+  /// The target for these options. It is kept until the process ends; each worker has its own.
   static llvm::Expected<HostTarget *> get(const CompileOptions &options, unsigned worker = 0);
-  /// Those that are at work are no longer given to others (array/Target/Stop.h).
+  /// Abandons the targets that are in use (array/Target/Stop.h).
   static void leaveBusy();
 
   int optLevel() const { return static_cast<int>(machine->getOptLevel()); }
 
-  /// What the passes before LLVM's may use.
+  /// The features that passes before LLVM may use.
   CpuFeatures features() const;
   /// It has all of these features ("+avx2,+fma"); and it is a machine of the kind that this process runs on.
   bool hasFeatures(llvm::StringRef features) const;
@@ -45,7 +45,7 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine;
   bool hasBFloat16Pairs;
   std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Emitter> emitters[2]; ///< Of assembly text and of objects.
+  std::unique_ptr<Emitter> emitters[2]; ///< One for assembly text, one for objects.
   std::mutex busy;                      ///< The machine and the analysis managers serve one module at a time.
 };
 

@@ -1,6 +1,6 @@
-// Joins relocatable ELF64 objects to one, as `ld -r` does but for merging sections: the sections of all follow each
-// other, a symbol that one object defines and another one needs becomes one symbol. The inputs are what LLVM has just
-// written.
+// Joins relocatable ELF64 objects to one, like `ld -r`, but without merging sections: the sections of all objects
+// follow each other, and a symbol that one object defines and another one needs becomes one symbol. LLVM has just
+// written the inputs.
 #include "Units.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -39,7 +39,7 @@ struct Input {
   std::vector<Elf64_Shdr> sections;
   std::vector<Elf64_Sym> symbols;
   size_t names = 0, symbolNames = 0;
-  std::vector<uint32_t> newSections, newSymbols; ///< Numbers in the result; 0 for what is left out.
+  std::vector<uint32_t> newSections, newSymbols; ///< Numbers in the result; 0 if it is omitted.
 };
 
 class Joiner {
@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// What the loader reads: code, data, and relocations of them.
+  /// The sections that the loader reads: code, data, and their relocations.
   static bool isKept(const Input &input, const Elf64_Shdr &section) {
     return (section.sh_flags & SHF_ALLOC) && section.sh_type != SHT_RELA && input.nameOf(section) != ".eh_frame";
   }
@@ -99,7 +99,7 @@ private:
     return newSections.size() - 1;
   }
 
-  /// Appends contents at an aligned place, which it returns.
+  /// Appends contents at an aligned offset, and returns the offset.
   size_t write(const void *data, size_t size, size_t alignment) {
     result.resize(llvm::alignTo(result.size(), std::max<size_t>(alignment, 1)));
     size_t offset = result.size();

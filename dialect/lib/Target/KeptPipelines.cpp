@@ -1,4 +1,4 @@
-// The pipelines of a context are an interface of its array dialect, so that they live as long as it does.
+// The pipelines of a context are an interface of its array dialect, so they live as long as the context.
 #include "KeptPipelines.h"
 #include "array/IR/Array.h"
 #include "array/Target/Stop.h"
@@ -13,7 +13,7 @@ namespace mlir::array {
 
 namespace {
 
-/// What a run of a pipeline leaves behind.
+/// The results of running a pipeline.
 struct Notes {
   Timings passes;
   std::string failed; ///< the first pass that did
@@ -24,7 +24,7 @@ struct NoteTaker : PassInstrumentation {
 
   void runBeforePass(Pass *pass, Operation *) override { starts[pass] = std::chrono::steady_clock::now(); }
   void runAfterPass(Pass *pass, Operation *) override {
-    // What runs the passes of nested operations is a pass without a name.
+    // The pass that runs passes of nested operations has no name.
     if (pass->getArgument().empty())
       return;
     std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - starts.lookup(pass);
@@ -39,7 +39,7 @@ struct NoteTaker : PassInstrumentation {
   DenseMap<Pass *, std::chrono::steady_clock::time_point> starts;
 };
 
-/// Fails where the compilation was asked to end.
+/// Fails if the compilation was asked to stop.
 struct StopPass : PassWrapper<StopPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StopPass)
   void runOnOperation() override {
@@ -60,11 +60,11 @@ struct KeptPipeline {
     build(built);
     for (Pass &pass : built.getPasses()) {
       manager.addPass(StopPass::copyOf(pass));
-      if (getStopFlag()) // not in a tool, which may print what each pass leaves
+      if (getStopFlag()) // not in a tool, which may print the module after each pass
         manager.addPass(std::make_unique<StopPass>());
     }
-    // In a tool with MLIR's flags they hold for these pipelines too (--mlir-print-ir-after-all). Without them this
-    // fails; with them array-opt has applied them to its own passes before, and said what is wrong.
+    // In a tool with MLIR's flags, the flags apply to these pipelines, too (--mlir-print-ir-after-all). Without these
+    // flags, the call fails. With them, array-opt has already applied them to its own passes and reported errors.
     (void)applyPassManagerCLOptions(manager);
     applyDefaultTimingPassManagerCLOptions(manager);
     manager.addInstrumentation(std::make_unique<NoteTaker>(notes));
@@ -74,7 +74,7 @@ struct KeptPipeline {
   PassManager manager;
 };
 
-/// One thread at a time builds and compiles modules of a context.
+/// One thread at a time builds pipelines and compiles modules of a context.
 struct KeptPipelines : DialectInterface::Base<KeptPipelines> {
   explicit KeptPipelines(Dialect *dialect) : Base(dialect) {}
 

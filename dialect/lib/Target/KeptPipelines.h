@@ -1,5 +1,5 @@
-// Pass managers that are kept with their context: to build one, and the pattern sets of its passes, takes longer than
-// to run it on a small module. Compile.cpp runs its pipelines through here.
+// Pass managers that are kept with their context: building one, with the pattern sets of its passes, takes longer than
+// running it on a small module. Compile.cpp runs its pipelines through here.
 #ifndef ARRAY_LIB_TARGET_KEPTPIPELINES_H
 #define ARRAY_LIB_TARGET_KEPTPIPELINES_H
 
@@ -14,8 +14,8 @@ namespace mlir::array {
 /// Names and milliseconds, in order.
 using Timings = std::vector<std::pair<std::string, double>>;
 
-/// Runs the pipeline that is known as `name`, which `build` makes when it is asked for first, and notes the time of
-/// each pass. A pass that fails without saying why is named at least.
+/// Runs the pipeline `name` and records the time of each pass. `build` creates the pipeline at its first use. If a pass
+/// fails without a diagnostic, the error names the pass.
 LogicalResult runPipeline(ModuleOp module, llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> build,
                           Timings &passes);
 

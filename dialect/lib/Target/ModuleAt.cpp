@@ -1,5 +1,5 @@
-// Lowers a module to a stage of the table below. The pipelines are those of Compile.cpp and Gpu.cpp; here a module is
-// compiled in one piece, and nothing of it is kept.
+// Lowers a module to a stage of the table below. The pipelines are those of Compile.cpp and Gpu.cpp. Here a module is
+// compiled as one unit, and nothing is cached.
 #include "array/Target/ModuleAt.h"
 #include "Stages.h"
 #include "array/Pipelines/Cpu.h"
@@ -40,7 +40,7 @@ LogicalResult lowerToNvvm(Lowering &of) {
 
 using Code = FailureOr<std::string>;
 
-/// Calls `emit` with LLVM IR in one piece, whatever is compiled in several, as code generation gets it.
+/// Calls `emit` with the LLVM IR of the whole module in one piece, ready for code generation.
 Code emitFromLLVMIR(ModuleOp module, const StageOptions &options,
                     llvm::function_ref<Code(llvm::Module &, HostTarget &)> emit) {
   FailureOr<HostTarget *> host = getTarget(module, options.host);

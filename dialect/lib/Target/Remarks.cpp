@@ -1,4 +1,4 @@
-// The remarks of a compilation, taken from MLIR's remark engine.
+// Collects the remarks of a compilation from MLIR's remark engine.
 #include "array/Target/Remarks.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Entry/CallSites.h"
@@ -15,7 +15,7 @@ struct Collector : remark::detail::MLIRRemarkStreamerBase {
     GivenUp found{remark.getRemarkName().str(), placeText(remark.getLocation()), ""};
     for (const remark::detail::Remark::Arg &arg : remark.getArgs())
       found.text += arg.val;
-    std::lock_guard<std::mutex> guard(lock); // passes of several functions run at the same time
+    std::lock_guard<std::mutex> guard(lock); // passes run on several functions at the same time
     if (!llvm::is_contained(given, found))
       given.push_back(std::move(found));
   }
@@ -29,7 +29,7 @@ struct Collector : remark::detail::MLIRRemarkStreamerBase {
 CollectRemarks::CollectRemarks(MLIRContext *context, std::vector<GivenUp> &given) : context(context) {
   if (context->getRemarkEngine())
     return;
-  remark::RemarkCategories categories; // each kind of remark is asked for by itself
+  remark::RemarkCategories categories; // each kind of remark is requested separately
   categories.missed = kRemarkCategory.str();
   isOurs = succeeded(remark::enableOptimizationRemarks(
       *context, std::make_unique<Collector>(given), std::make_unique<remark::RemarkEmittingPolicyAll>(), categories));

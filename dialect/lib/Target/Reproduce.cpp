@@ -1,5 +1,5 @@
-// What a compilation did before LLVM's part, for array-opt to do again: the module with its passes. After Compile.cpp
-// and Gpu.cpp, whose pipelines it names.
+// Reproducers of a compilation before LLVM's part, for array-opt: the module with its passes. Uses the names of the
+// pipelines in Compile.cpp and Gpu.cpp.
 #include "Stages.h"
 #include "array/Pipelines/Cpu.h"
 
@@ -7,7 +7,7 @@
 
 namespace mlir::array {
 
-/// The name under which --run-reproducer looks for the passes.
+/// The resource in which --run-reproducer finds the passes.
 static constexpr llvm::StringLiteral kResource = "mlir_reproducer";
 
 static std::string print(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {

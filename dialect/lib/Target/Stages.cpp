@@ -1,4 +1,4 @@
-// What compilations for a CPU and for a GPU have in common: giving tensors buffers, and the host's code.
+// Shared parts of compilations for a CPU and for a GPU: bufferization, and the host's code.
 #include "Stages.h"
 #include "array/Entry/Entry.h"
 #include "array/Pipelines/Cpu.h"
@@ -66,7 +66,7 @@ uint64_t arenaBytes(ModuleOp module) {
 
 namespace {
 
-/// LLVM's part, for all units at the same time.
+/// LLVM's part, for all units in parallel.
 FailureOr<std::vector<char>> generate(ModuleOp module, std::vector<Unit> &units, const BuiltLevel *built,
                                       const CompileOptions &options, Timings &timings) {
   findKnownObjects(units);

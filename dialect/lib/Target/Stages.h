@@ -12,7 +12,7 @@
 
 namespace mlir::array {
 
-/// Runs `stage` and notes its time under `name`.
+/// Runs `stage` and records its time under `name`.
 template <typename Stage> auto timed(Timings &timings, StringRef name, Stage stage) {
   auto start = std::chrono::steady_clock::now();
   auto result = stage();
@@ -21,7 +21,7 @@ template <typename Stage> auto timed(Timings &timings, StringRef name, Stage sta
   return result;
 }
 
-/// Tells the pipelines apart that are kept.
+/// The name that distinguishes kept pipelines by features.
 std::string nameOf(const CpuFeatures &features);
 
 /// A diagnostic of an error, if it is one.
@@ -32,11 +32,12 @@ FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options
 /// The best chip that GPUs of a compute capability ("9.0") run code for.
 FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability);
 
-/// A copy of a module in which all functions but @main are what it calls: they are inlined, and the rest is dropped.
+/// A copy of a module with @main and its callees, which are private: they will be inlined, and all other functions are
+/// dropped.
 OwningOpRef<ModuleOp> cloneForMain(ModuleOp module);
 
-/// linalg on tensors -> linalg on buffers. Bufferization sees less than there is: where it finds no order in which the
-/// carry of the loops can be updated in place, the carry is copied.
+/// linalg on tensors -> linalg on buffers. If bufferization finds no order in which the carries of loops can be updated
+/// in place, the carries are copied.
 LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &features, Timings &passes);
 
 /// linalg on buffers -> loops.
@@ -49,20 +50,20 @@ uint64_t arenaBytes(ModuleOp module);
 FailureOr<std::vector<char>> toObject(ModuleOp module, const HostTarget &target, const BuiltLevel *built,
                                       const CompileOptions &options, Timings &timings);
 
-// For a GPU (Gpu.cpp). The array dialect -> linalg on tensors, where elements have threads.
+// For a GPU (Gpu.cpp). The array dialect -> linalg on tensors, with a thread for each element.
 LogicalResult toLinalgForThreads(ModuleOp module, Timings &passes);
 
 /// linalg on buffers -> the host's part, with the kernels that it launches.
 LogicalResult toKernels(ModuleOp module, GpuChip chip, llvm::ArrayRef<std::string> libraries, Timings &passes);
 
-/// A module of the kernels alone, taken out of this one; and these in the NVVM dialect.
+/// Moves the kernels to a module of their own; and lowers it to the NVVM dialect.
 OwningOpRef<ModuleOp> takeKernels(ModuleOp module);
 LogicalResult toNvvm(ModuleOp kernels, GpuChip chip, Timings &passes);
 
 /// Kernels in the NVVM dialect -> PTX, if `hasLines` with the places of its instructions.
 FailureOr<std::string> toPtx(ModuleOp kernels, bool hasLines, Timings &passes);
 
-/// Has a context know what the above need.
+/// Loads the dialects that these functions need into a context.
 void loadGpuDialects(MLIRContext *context);
 
 } // namespace mlir::array

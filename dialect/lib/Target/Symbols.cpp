@@ -1,5 +1,5 @@
-// The check that an object is self-contained: what LLVM calls by itself must be in the runtime's list of symbols, which
-// its loader resolves from the same file.
+// Checks that an object is self-contained: each function that LLVM calls implicitly must be in the runtime's list of
+// symbols, by which its loader resolves them.
 #include "Host.h"
 
 #include "llvm/ADT/StringSet.h"

@@ -1,4 +1,4 @@
-// The objects of units: the cache of those that were compiled before, and the threads that compile the others.
+// The objects of units: the cache of compiled ones, and the threads that compile the others.
 #include "Units.h"
 #include "array/Target/Stop.h"
 

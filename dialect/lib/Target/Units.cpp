@@ -1,4 +1,4 @@
-// Taking a module of the LLVM dialect apart, and its units as LLVM IR.
+// Divides a module of the LLVM dialect into units, and translates them to LLVM IR.
 #include "Units.h"
 #include "array/Entry/Entry.h"
 
@@ -13,7 +13,7 @@ namespace mlir::array {
 
 namespace {
 
-/// A function of fewer operations stays where it is called: a unit costs about a millisecond.
+/// A smaller function, in operations, stays in the unit of its caller: a unit costs about a millisecond.
 constexpr size_t leastOperations = 100;
 
 size_t countOperations(Operation *function) {
@@ -22,8 +22,7 @@ size_t countOperations(Operation *function) {
   return count;
 }
 
-/// Finds out which unit each function belongs to: its own, that of the one unit whose functions refer to it, or the
-/// first.
+/// Decides the unit of each function: its own, that of the only unit that refers to it, or the first.
 class Splitter {
 public:
   explicit Splitter(ModuleOp module) : module(module), symbols(module) {
@@ -75,7 +74,7 @@ private:
     });
   }
 
-  /// Who is referred to by one unit alone joins it.
+  /// A function joins the only unit that refers to it.
   void spread() {
     DenseSet<Operation *> reached;
     SmallVector<Operation *> work;
@@ -135,8 +134,8 @@ LogicalResult translate(ModuleOp module, const HostTarget &target, Unit &unit) {
   return success();
 }
 
-/// Gives the functions of a unit names that depend on its contents alone: the same kernel has another number in another
-/// module.
+/// Gives the functions of a unit names that depend on its contents alone: the same kernel may have different numbers in
+/// different modules.
 void nameByContents(Unit &unit, bool hasNumber, const HostTarget &target) {
   for (llvm::Function &function : *unit.module)
     if (function.hasLocalLinkage())

@@ -1,6 +1,6 @@
-// Units: a module of the LLVM dialect in parts that are compiled on their own, so that all cores take part and a part
-// that was compiled before, for this module or another one, is not compiled again. After lib/Pipelines; the objects are
-// joined to one in the end.
+// Units: parts of a module of the LLVM dialect that are compiled separately. So all cores take part, and a part that
+// was compiled before, for this module or another one, is reused. Runs after lib/Pipelines; the objects are joined at
+// the end.
 #ifndef ARRAY_LIB_TARGET_UNITS_H
 #define ARRAY_LIB_TARGET_UNITS_H
 
@@ -10,8 +10,8 @@
 
 namespace mlir::array {
 
-/// A part as LLVM IR, in a context of its own: threads share none. `root` is the function that the others may call,
-/// null for the part with the entry.
+/// A part as LLVM IR, in its own context, because threads must not share one. `root` is the function that other parts
+/// may call, null for the part with the entry.
 struct Unit {
   std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module;
@@ -24,12 +24,12 @@ struct Unit {
 /// kUnitAttr (array/Entry/Entry.h) or is small. The module is taken apart.
 FailureOr<std::vector<Unit>> translateToUnits(ModuleOp module, const HostTarget &target);
 
-/// Looks for the objects of marked units among those that were compiled before; and keeps those of new ones. Bounded by
-/// bytes, the least recently used go first.
+/// Looks up marked units in the cache of objects, and stores new objects there. The cache is bounded by bytes; the
+/// least recently used entries are removed first.
 void findKnownObjects(llvm::MutableArrayRef<Unit> units);
 void keepObjects(llvm::ArrayRef<Unit> units);
 
-/// Calls `work(unit, worker)` for those without an object, in as many threads as there are cores, this one among them.
+/// Calls `work(unit, worker)` for units without an object, in as many threads as there are cores, including this one.
 void forEachMissing(llvm::MutableArrayRef<Unit> units, llvm::function_ref<void(Unit &, unsigned)> work);
 
 /// One relocatable object of several.

@@ -1,6 +1,6 @@
-// array-expand-complex: ops on complex numbers become ops on their parts. Here are the table of ops and arithmetic;
-// functions of one number are in ExpandComplexFunctions.cpp. Before it: array modules, simplified; after it:
-// convert-array-to-linalg, for which a complex element is bits to move.
+// array-expand-complex: ops on complex numbers become ops on their parts. This file has the table of ops and the
+// arithmetic; functions of one number are in ExpandComplexFunctions.cpp. Before it: simplified array modules. After it:
+// convert-array-to-linalg, which only moves the bits of complex elements.
 #include "ExpandComplex.h"
 #include "array/Transforms/Passes.h"
 
@@ -47,7 +47,7 @@ Value PartBuilder::number(Value like, double value) {
   return splat(*this, like, type, b.getFloatAttr(type.getElementType(), value));
 }
 
-/// The bits of x that a mask keeps, as integers.
+/// The bits of x that a mask selects, as integers.
 Value PartBuilder::bits(Value x, const APInt &mask) {
   auto bitsType = cast<RankedTensorType>(x.getType()).clone(b.getIntegerType(mask.getBitWidth()));
   Value all = BitcastOp::create(b, loc, bitsType, x);
@@ -65,9 +65,10 @@ Value PartBuilder::copySign(Value x, Value y) {
   return BitcastOp::create(b, loc, x.getType(), either(magnitude, sign));
 }
 
-/// A power of two that brings a number which is near the ends of the range away from them, and its inverse; else 1.
+/// A power of two that moves a number away from the ends of the range, and its inverse; 1 if the number is not near
+/// them.
 PartBuilder::Scale PartBuilder::scaleOf(Parts z) {
-  Value size = add(abs(z.re), abs(z.im)), one = number(size, 1); // infinite if it overflows, which is large as well
+  Value size = add(abs(z.re), abs(z.im)), one = number(size, 1); // infinite if it overflows, which also counts as large
   bool isDouble = getElementTypeOrSelf(size.getType()).isF64();
   double down = 0x1p-3, up = isDouble ? 0x1p200 : 0x1p60;
   Value isHuge = less(number(size, isDouble ? 0x1p1021 : 0x1p125), size);
@@ -82,8 +83,8 @@ Parts PartBuilder::product(Parts x, Parts y) {
   return {sub(mul(x.re, y.re), mul(x.im, y.im)), add(mul(x.re, y.im), mul(x.im, y.re))};
 }
 
-/// Smith's quotient ("Algorithm 116: Complex division", 1962), which neither overflows nor underflows on the way: the
-/// ratio of the divisor's parts is at most 1, and what is near the ends of the range is scaled. A zero divisor gives
+/// Smith's quotient ("Algorithm 116: Complex division", 1962), which has no intermediate overflow or underflow: the
+/// ratio of the divisor's parts is at most 1, and numbers near the ends of the range are scaled. A zero divisor gives
 /// infinities, an infinite one zeros (C99 Annex G).
 Parts PartBuilder::quotient(Parts x, Parts y) {
   Scale ofNumber = scaleOf(x), ofDivisor = scaleOf(y);
@@ -99,7 +100,7 @@ Parts PartBuilder::quotient(Parts x, Parts y) {
   Value back = mul(ofDivisor.factor, ofNumber.inverse);
   Parts ordinary = scaled({re, select(realIsLess, neg(im), im)}, back);
 
-  // By a zero each part becomes an infinity with its sign, or nan, as NumPy has it.
+  // With a zero divisor each part becomes an infinity with its sign, or nan, as in NumPy.
   Value zero = number(y.re, 0), infinity = number(y.re, std::numeric_limits<double>::infinity());
   Value byZero = both(equal(y.re, zero), equal(y.im, zero));
   Parts overZero{mul(infinity, x.re), mul(infinity, x.im)};
@@ -131,7 +132,8 @@ namespace {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Returns what replaces the results of `op`, as complex values or real ones; the builder stands before it.
+/// Returns the replacements of the results of `op`, as complex values or real ones. The builder is positioned before
+/// it.
 using Expansion = SmallVector<Value> (*)(PartBuilder &b, Operation *op);
 
 bool isComplex(Value value) { return isa<ComplexType>(getElementTypeOrSelf(value.getType())); }
@@ -205,7 +207,7 @@ SmallVector<Value> notEqual(PartBuilder &b, Operation *op) {
   return one(b.either(b.make<NeOp>(x.re, y.re), b.make<NeOp>(x.im, y.im)));
 }
 
-/// By the real parts, then by the imaginary ones; the first that holds a nan wins.
+/// Ordered by the real parts, then by the imaginary ones; the first operand with a nan wins.
 template <typename Compare> SmallVector<Value> extremum(PartBuilder &b, Operation *op) {
   Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
   Value beyond = b.either(b.make<Compare>(x.re, y.re), b.both(b.equal(x.re, y.re), b.make<Compare>(x.im, y.im)));
@@ -214,7 +216,8 @@ template <typename Compare> SmallVector<Value> extremum(PartBuilder &b, Operatio
   return one(b.join(b.select(takeFirst, x, y)));
 }
 
-/// Between complex types each part is converted; to a bool != 0; to a real type the real part; from one, beside a zero.
+/// Between complex types each part is converted. To a bool: != 0. To a real type: the real part. From a real type: the
+/// imaginary part is zero.
 SmallVector<Value> convert(PartBuilder &b, Operation *op) {
   auto source = cast<RankedTensorType>(op->getOperand(0).getType()),
        target = cast<RankedTensorType>(op->getResult(0).getType());
@@ -303,7 +306,7 @@ SmallVector<Value> dynamicSizes(PartBuilder &b, Value tensor, ArrayRef<int64_t> 
   return sizes;
 }
 
-/// The product along dimensions of which not all sizes are constants: one row after the other.
+/// The product along dimensions whose sizes are not all constant: one row after the other.
 SmallVector<Value> scannedProduct(PartBuilder &b, ReduceProdOp reduce) {
   Parts whole = operandParts(b, reduce, 0);
   auto type = cast<RankedTensorType>(whole.re.getType());
@@ -311,7 +314,7 @@ SmallVector<Value> scannedProduct(PartBuilder &b, ReduceProdOp reduce) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (!llvm::is_contained(axes, dim))
       kept.push_back(dim);
-  Value count; // of the rows, if it is not a constant
+  Value count; // number of rows, if it is not a constant
   for (int64_t axis : axes) {
     bool isCounted = ShapedType::isDynamic(shape[0]) || type.isDynamicDim(axis);
     if (isCounted) {
@@ -403,7 +406,7 @@ SmallVector<Value> reducedProduct(PartBuilder &b, Operation *op) {
   return one(b.join({shaped(z.re), shaped(z.im)}));
 }
 
-/// The extremum of the real parts, and of the imaginary ones beside it; nan if there is one.
+/// The extremum of the real parts, and of the imaginary parts among equal ones; nan if there is one.
 template <typename Reduce, int sign> SmallVector<Value> reducedExtremum(PartBuilder &b, Operation *op) {
   auto reduce = cast<Reduce>(op);
   ArrayRef<int64_t> axes = reduce.getAxes();
@@ -423,7 +426,7 @@ template <typename Reduce, int sign> SmallVector<Value> reducedExtremum(PartBuil
   return one(b.join(b.select(anyNan, Parts{nan, nan}, Parts{re, im})));
 }
 
-/// How an op is expanded; ops that are in no table move elements and stay as they are.
+/// The expansion of an op. Ops that are in no table only move elements, and do not change.
 struct Row {
   StringRef op;
   Expansion expansion;
@@ -478,10 +481,10 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     for (Operation *op : found)
       if (expand(op, builder, known))
         expanded.push_back(op);
-    // Not before: the values that `known` has parts of must keep their addresses to themselves.
+    // Erase only now: the addresses of the values in `known` must not be reused earlier.
     for (Operation *op : llvm::reverse(expanded))
       op->erase();
-    // What was read through its parts alone is not read any more. What holds ops that were found is left to others.
+    // Ops that were read only through their parts have no uses now. Other passes erase ops that contain expanded ones.
     llvm::SmallPtrSet<Operation *, 16> erased(llvm::from_range, expanded);
     for (Operation *op : llvm::reverse(found))
       if (!erased.contains(op) && op->getNumRegions() == 0 && isOpTriviallyDead(op))
@@ -496,7 +499,7 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
         op->erase();
   }
 
-  /// Whether the op was expanded; nothing reads it then.
+  /// Whether the op was expanded; it then has no uses.
   bool expand(Operation *op, OpBuilder &builder, PartBuilder::Known &known) {
     StringRef name = op->getName().getStringRef();
     auto expansion = expansions.find(name);
@@ -504,7 +507,7 @@ struct ExpandComplex : impl::ExpandComplexBase<ExpandComplex> {
     if (expansion == expansions.end() && function == functions.end())
       return false; // it moves elements
     if (auto scatter = dyn_cast<ScatterOp>(op); scatter && scatter.getKind() != "add")
-      return false; // so does one that replaces, and the others need both parts of an element at once
+      return false; // `set` only moves elements, and the others need both parts of an element at once
     builder.setInsertionPoint(op);
     PartBuilder b(builder, op->getLoc(), known);
     SmallVector<Value> values = expansion != expansions.end()

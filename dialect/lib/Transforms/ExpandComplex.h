@@ -12,7 +12,7 @@ struct Parts {
   Value re, im;
 };
 
-/// Builds array ops on values of one shape; each folds where it can.
+/// Builds array ops on values of one shape; each folds if possible.
 class PartBuilder {
 public:
   using Known = DenseMap<Value, Parts>;
@@ -50,16 +50,16 @@ public:
   Value number(Value like, double value);
   /// The magnitude of x with the sign of y.
   Value copySign(Value x, Value y);
-  /// x with those bits alone that a mask has, which is no wider than x.
+  /// x with only the bits of a mask, which is at most as wide as x.
   Value masked(Value x, uint64_t mask);
 
-  /// Factors that are powers of two, the one the inverse of the other.
+  /// Two factors that are powers of two and inverse to each other.
   struct Scale {
     Value factor, inverse;
   };
   Scale scaleOf(Parts z);
 
-  // On whole numbers.
+  // Operations on complex numbers.
   Parts sum(Parts x, Parts y) { return {add(x.re, y.re), add(x.im, y.im)}; }
   Parts difference(Parts x, Parts y) { return {sub(x.re, y.re), sub(x.im, y.im)}; }
   Parts negative(Parts z) { return {neg(z.re), neg(z.im)}; }

@@ -1,6 +1,6 @@
-// array-expand-complex: functions of one complex number, by formulas in real ones. Cuts lie along the axes where NumPy
-// and C99 have them, and the sign of a zero chooses the side. Each part is accurate by itself but where it is a
-// difference of numbers that nearly cancel; infinities and nans are those of C99's Annex G.
+// array-expand-complex: functions of one complex number, by formulas in real ones. Branch cuts lie along the axes as in
+// NumPy and C99, and the sign of a zero selects the side. Each part is accurate by itself, unless it is a difference of
+// numbers that nearly cancel; infinities and nans are those of C99's Annex G.
 //
 // Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit" (1987).
 #include "ExpandComplex.h"
@@ -20,14 +20,14 @@ Value isAbove(PartBuilder &b, Value x, double bound) { return b.less(b.number(x,
 Value times(PartBuilder &b, Value x, double factor) { return b.mul(x, b.number(x, factor)); }
 Value plus(PartBuilder &b, Value x, double summand) { return b.add(x, b.number(x, summand)); }
 
-/// Whether the imaginary part is no angle: infinite, or nan.
+/// Whether the imaginary part is not an angle: infinite, or nan.
 Value hasNoAngle(PartBuilder &b, Parts z) { return b.make<NotOp>(b.less(b.abs(z.im), b.number(z.im, infinity))); }
 
 /// i z and -i z.
 Parts turned(PartBuilder &b, Parts z) { return {b.neg(z.im), z.re}; }
 Parts turnedBack(PartBuilder &b, Parts z) { return {z.im, b.neg(z.re)}; }
 
-/// x as a sum of its upper half, whose square is exact, and what is left of it.
+/// x as a sum of its upper half, whose square is exact, and the rest.
 struct Halves {
   Value upper, lower;
 };
@@ -39,7 +39,7 @@ Halves halves(PartBuilder &b, Value x) {
   return {upper, b.sub(x, upper)};
 }
 
-/// What the square of x is more than the square of its upper half.
+/// The square of x minus the square of its upper half.
 Value restOfSquare(PartBuilder &b, Halves x) { return b.mul(x.lower, b.add(times(b, x.upper, 2), x.lower)); }
 
 /// |1 + x + iy|^2 - 1 = 2 x + x^2 + y^2 for |x| at most 1: terms that cancel do so exactly.
@@ -53,7 +53,7 @@ Value excess(PartBuilder &b, Value x, Value y) {
 // Exponentials
 //===----------------------------------------------------------------------===//
 
-/// Above this exp(x) may overflow before it is multiplied by something small: e^38 is then taken out of it.
+/// Above this, exp(x) may overflow before it is multiplied by a small factor, so e^38 is factored out.
 constexpr double largeExponent = 64, taken = 38, expOfTaken = 3.1855931757113756e16;
 
 /// value * factor is exp(x).
@@ -67,8 +67,8 @@ Exponential exponential(PartBuilder &b, Value x) {
   return {value, b.select(isLarge, b.number(x, expOfTaken), b.number(x, 1))};
 }
 
-/// What an exponential whose parts are `whole` is at its corners: infinite real exponents with an angle that says
-/// nothing, and angles of zero, which stay.
+/// Corrects an exponential with the parts `whole` in special cases: infinite real exponents with an undefined angle,
+/// and angles of zero, which stay zero.
 Parts withCorners(PartBuilder &b, Parts z, Parts whole) {
   Value zero = b.number(z.re, 0), noAngle = hasNoAngle(b, z);
   Value isHigh = b.both(noAngle, b.equal(z.re, b.number(z.re, infinity)));
@@ -85,8 +85,8 @@ Parts exp(PartBuilder &b, Parts z) {
   return withCorners(b, z, {re, im});
 }
 
-/// 2^z = exp(z log 2): the magnitude by exp2 itself, 2^64 taken out of large ones; the angle with what rounding has
-/// taken from it.
+/// 2^z = exp(z log 2): the magnitude by exp2, with 2^64 factored out of large ones; the angle with a correction of its
+/// rounding error.
 Parts exp2(PartBuilder &b, Parts z) {
   Value isLarge = isAbove(b, z.re, 96);
   Value magnitude = b.make<Exp2Op>(b.select(isLarge, plus(b, z.re, -64), z.re));
@@ -157,9 +157,9 @@ Parts tanh(PartBuilder &b, Parts z) {
   Value far = b.mul(cross, b.make<ExpOp>(times(b, size, -2)));
   Value noAngle = hasNoAngle(b, z), isEndless = isInfinite(b, z.re), one = b.copySign(b.number(far, 1), z.re);
   far = b.select(b.both(isEndless, noAngle), b.copySign(b.number(far, 0), z.im), far);
-  // A finite one with no angle has none either: beta is nan.
+  // A finite exponent with an undefined angle has an undefined result: beta is nan.
   one = b.select(isEndless, one, b.select(noAngle, beta, one));
-  // On the axes a part is zero whatever the other is.
+  // On the axes one part is zero for any value of the other.
   re = b.select(isFar, one, b.select(isZero(b, z.re), z.re, re));
   return {re, b.select(isZero(b, z.im), z.im, b.select(isFar, far, im))};
 }
@@ -201,7 +201,7 @@ Parts log1p(PartBuilder &b, Parts z) {
 }
 
 /// With t = sqrt((|x| + |z|) / 2): t + i y/2t right of the imaginary axis, |y|/2t +- i t left of it. Very large and
-/// very small numbers are scaled by a power of four first.
+/// very small numbers are first scaled by a power of four.
 Parts sqrt(PartBuilder &b, Parts z) {
   Value size = b.max(b.abs(z.re), b.abs(z.im));
   bool isDouble = getElementTypeOrSelf(size.getType()).isF64();
@@ -247,8 +247,8 @@ const PartRow rows[] = {
 
 ArrayRef<PartRow> array::complexFunctions() { return rows; }
 
-/// exp(y log x). Of zero: one to the power zero, else zero where the exponent has a positive real part. A real exponent
-/// is no complex factor, whose zero would make a nan of an infinite logarithm.
+/// exp(y log x). For a zero base: one to the power zero, else zero if the exponent has a positive real part. A real
+/// exponent is not used as a complex factor, because its zero part times an infinite logarithm would be nan.
 Parts array::complexPower(PartBuilder &b, Parts base, Parts exponent) {
   Parts logarithm = log(b, base), product = b.product(exponent, logarithm);
   Parts scaled{b.mul(exponent.re, logarithm.re), b.mul(exponent.re, logarithm.im)};

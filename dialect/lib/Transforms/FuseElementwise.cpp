@@ -1,5 +1,5 @@
-// array-fuse-elementwise: elementwise producers move into the elementwise ops and reductions that read them. Before it:
-// convert-array-to-linalg. After it: bufferization, which gives every linalg op that is left a buffer to write.
+// array-fuse-elementwise: elementwise producers are fused into the elementwise ops and reductions that read them.
+// Before it: convert-array-to-linalg. After it: bufferization, which gives every remaining linalg op a buffer to write.
 #include "FuseVariance.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Analysis/ScatterForm.h"
@@ -30,8 +30,8 @@ namespace {
 constexpr int64_t cheapCost = 4;
 /// A producer of a row is computed again for every row up to this cost.
 constexpr int64_t freeCost = 1;
-/// What one op computes again that others compute too costs at most this much: a chain in which every value has a
-/// second reader would be computed from its start in each of its ops.
+/// The maximum cost of values that one op recomputes although others compute them, too. Otherwise, in a chain in which
+/// every value has a second reader, each op would compute the chain from its start.
 constexpr int64_t mostAgain = 32;
 /// A larger body spills registers, and fusing one op after the other takes quadratic time.
 constexpr int64_t maxBodySize = 256;
@@ -41,7 +41,7 @@ constexpr size_t longProgram = 48;
 
 /// The cost of one element, in simple vector operations.
 int64_t operationCost(Operation &op) {
-  // What is free, or goes into an address.
+  // Free operations, and those that become part of an address.
   if (isa<linalg::YieldOp, linalg::IndexOp, arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::ExtUIOp,
           arith::ExtSIOp, arith::TruncIOp, arith::BitcastOp, arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return 0;
@@ -64,8 +64,9 @@ int64_t elementCost(linalg::GenericOp op) {
   return cost;
 }
 
-/// Matrix products and the like: operands are read many times, so nothing is computed while reading them, and the pass
-/// that emits them wants a plain multiply-add. A reduction of a product that reads everything once is none of them.
+/// Matmuls and similar ops: their operands are read many times, so nothing is computed while reading them, and the pass
+/// that lowers them needs a plain multiply-add. A reduction of a product that reads everything once is not a
+/// contraction.
 bool isContraction(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2)
     return false;
@@ -75,11 +76,11 @@ bool isContraction(linalg::GenericOp op) {
   return readsAgain && linalg::isaContractionOpInterface(op);
 }
 
-/// Whether nothing is computed while an op reads its operands: a matrix product, and a scatter, of which a GPU's
-/// kernels read them (array/Analysis/ScatterForm.h).
+/// Whether an op only reads stored operands: a matmul, and a scatter, whose operands a GPU kernel reads
+/// (array/Analysis/ScatterForm.h).
 bool readsWhatIsStored(linalg::GenericOp op) { return op->hasAttr(array::kScatterAttr) || isContraction(op); }
 
-/// Whether the consumer reads an element of the operand in more than one of its iterations.
+/// Whether the consumer reads an element of the operand in several of its iterations.
 bool readsRepeatedly(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap map = consumer.getMatchingIndexingMap(operand);
@@ -88,7 +89,7 @@ bool readsRepeatedly(OpOperand *operand) {
                       [&](unsigned loop) { return ranges[loop] != 1 && !map.isFunctionOfDim(loop); });
 }
 
-/// Whether what an op computes adds to what stands in its result: a product of scalars, with nothing to sum.
+/// Whether an op adds to the contents of its result: a product of scalars, without a sum.
 bool readsItsResult(linalg::GenericOp op) {
   return llvm::any_of(op.getRegionOutputArgs(), [](BlockArgument before) { return !before.use_empty(); });
 }
@@ -103,10 +104,10 @@ int64_t streamedInputs(linalg::GenericOp op) {
   return llvm::count_if(op.getDpsInputOperands(), [](OpOperand *operand) { return !readsRepeatedly(operand); });
 }
 
-/// The rule. Never into a contraction or a scatter. With one consumer that reads each element once, always: the
-/// intermediate vanishes. Where elements would be computed again, only what is nearly free, or cheap and a scalar,
-/// which is hoisted out of the loops. With several consumers, only what is cheap, and when that does not read more
-/// memory than the intermediate would cost.
+/// The rule. Never fuse into a contraction or a scatter. With one consumer that reads each element once, always fuse:
+/// the intermediate vanishes. If elements would be recomputed, fuse only nearly free operations, or cheap scalars,
+/// which are hoisted out of the loops. With several consumers, fuse only cheap operations, and only if the consumers do
+/// not read more memory than the intermediate would cost.
 bool isWorthFusing(OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   if (readsWhatIsStored(consumer))
@@ -115,7 +116,7 @@ bool isWorthFusing(OpOperand *operand) {
   if (int64_t(producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size()) > maxBodySize)
     return false;
   int64_t cost = elementCost(producer);
-  // What stands before a loop would be computed again in every iteration.
+  // An operation before a loop would be recomputed in every iteration.
   if (producer->getBlock() != consumer->getBlock() && cost > freeCost)
     return false;
   if (readsRepeatedly(operand) && readsItsResult(producer))
@@ -152,8 +153,8 @@ bool isJoinedAgain(linalg::GenericOp op) {
   return isa_and_nonnull<linalg::GenericOp>(joint);
 }
 
-/// A cheap op that is computed again by each of its consumers: what it reads is what stays in memory, and must not be
-/// taken into it.
+/// A cheap op that each of its consumers recomputes. Its operands stay in memory, so their producers must not be fused
+/// into it.
 bool goesIntoItsConsumers(linalg::GenericOp op) {
   return !op->hasOneUse() && !op->use_empty() && elementCost(op) <= cheapCost && !isJoinedAgain(op) &&
          llvm::all_of(op->getUses(), [](OpOperand &use) {
@@ -165,7 +166,8 @@ bool goesIntoItsConsumers(linalg::GenericOp op) {
 // Reshapes that insert or drop dims of size 1
 //===----------------------------------------------------------------------===//
 
-/// How each dim of a reshape's source is indexed, given the indices of its result; none if other dims are reshaped.
+/// The indices of each dimension of a reshape's source, given the indices of its result; none if the reshape does more
+/// than add or drop ones.
 std::optional<SmallVector<AffineExpr>> sourceIndices(Operation *reshape, ArrayRef<AffineExpr> resultIndices) {
   SmallVector<AffineExpr> indices;
   AffineExpr zero = getAffineConstantExpr(0, reshape->getContext());
@@ -195,7 +197,7 @@ std::optional<SmallVector<AffineExpr>> sourceIndices(Operation *reshape, ArrayRe
   return indices;
 }
 
-/// Reads the source of such a reshape: what keeps a mean's dimension for a broadcast is not in the way of fusion.
+/// Reads the source of such a reshape, so that the kept dimension of a mean does not prevent fusion.
 struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
@@ -208,14 +210,14 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
         continue;
       SmallVector<AffineMap> maps = op.getIndexingMapsArray();
       maps[operand->getOperandNumber()] = AffineMap::get(op.getNumLoops(), 0, *indices, op.getContext());
-      // The maps still have to say how far each loop runs.
+      // The maps must still determine the extent of each loop.
       if (!inversePermutation(concatAffineMaps(maps, op.getContext())) || readsWhatIsStored(op))
         continue;
       rewriter.modifyOpInPlace(op, [&] {
         operand->set(reshape->getOperand(0));
         op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
       });
-      // At once: it counts as a reader of its source.
+      // Erase it at once: it counts as a reader of its source.
       if (reshape->use_empty())
         rewriter.eraseOp(reshape);
       return success();
@@ -228,7 +230,8 @@ struct ReadThroughUnitReshape : OpRewritePattern<linalg::GenericOp> {
 // Bodies and operands in their simplest form
 //===----------------------------------------------------------------------===//
 
-/// Computes once in a body what came in by several ways: x, y = y, x + y would double the body every other step.
+/// Merges equal operations of a body, which reach it by several paths: x, y = y, x + y would double the body every
+/// other step.
 struct ShareInBody : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
@@ -249,7 +252,7 @@ Value splatScalar(Value tensor, PatternRewriter &rewriter) {
   return nullptr;
 }
 
-/// What is the same everywhere is not read from memory.
+/// A constant of equal elements is not read from memory.
 struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
@@ -257,7 +260,7 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
       return failure();
     for (OpOperand *operand : op.getDpsInputOperands()) {
       BlockArgument element = op.getMatchingBlockArgument(operand);
-      if (element.use_empty()) // the operand is there for the size of a loop alone
+      if (element.use_empty()) // the operand only determines the size of a loop
         continue;
       if (Value scalar = splatScalar(operand->get(), rewriter)) {
         rewriter.replaceAllUsesWith(element, scalar);
@@ -272,7 +275,7 @@ struct ReadSplatAsScalar : OpRewritePattern<linalg::GenericOp> {
 // The sweep
 //===----------------------------------------------------------------------===//
 
-/// Knows what an op was replaced by, and what each op computes again.
+/// Records the replacement of an op, and the values that each op recomputes.
 struct ReplacementListener : RewriterBase::Listener {
   void notifyOperationReplaced(Operation *op, ValueRange values) override {
     if (op != current)
@@ -291,10 +294,9 @@ struct ReplacementListener : RewriterBase::Listener {
   DenseMap<Operation *, int64_t> again;
 };
 
-/// Takes producers into one consumer after the other, in program order: what a consumer can take in is complete by
-/// then, so that each is decided on once, and a body that reaches its limit ends where the program has a value. An
-/// operand that a fused op has several times would become as many in what it is fused into, so each op is brought into
-/// its simplest form before it is looked at again.
+/// Fuses producers into one consumer after the other, in program order. When a consumer is visited, its producers are
+/// final, so each is decided once, and a body that reaches its limit ends at a value of the program. An operand that a
+/// fused op has several times would be repeated in later fusions, so each op is simplified before it is visited again.
 class Fuser {
 public:
   explicit Fuser(MLIRContext *context) : rewriter(context), patterns(simplifications(context)), applicator(patterns) {
@@ -302,8 +304,8 @@ public:
     applicator.applyDefaultCostModel();
   }
 
-  /// Fuses neighbours in chains two by two, and the pairs again, until none is left: every body is copied as often as a
-  /// chain can be halved, and not once for each op that follows. Short programs don't need it.
+  /// Fuses neighbours in chains two by two, and then the pairs again, until none is left. So every body is copied as
+  /// often as a chain can be halved, and not once for each later op. Short programs do not need it.
   bool pairUp(func::FuncOp function) {
     bool changed = false;
     for (bool again = true; again;) {
@@ -325,7 +327,7 @@ public:
     return changed;
   }
 
-  /// One sweep; the first leaves alone what is going to vanish. Returns whether anything was fused.
+  /// One sweep; the first one skips ops that will vanish. Returns whether anything was fused.
   bool run(func::FuncOp function, bool first) {
     SmallVector<linalg::GenericOp> consumers;
     function.walk([&](linalg::GenericOp op) { consumers.push_back(op); });
@@ -347,7 +349,7 @@ private:
     return patterns;
   }
 
-  /// The op that stands for `op` after it; null when nothing reads its results.
+  /// The op that replaces `op` after simplification; null if its results have no readers.
   linalg::GenericOp simplify(linalg::GenericOp op) {
     listener.current = op;
     while (listener.current) {
@@ -358,7 +360,7 @@ private:
     return dyn_cast_or_null<linalg::GenericOp>(listener.current);
   }
 
-  /// The operand that the op before it in a chain computes for this op alone.
+  /// The operand that the previous op of a chain computes for this op alone.
   static OpOperand *chainLink(linalg::GenericOp op) {
     OpOperand *link = nullptr;
     for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -370,7 +372,7 @@ private:
     return link;
   }
 
-  /// Takes in the first producer for which that pays; `op` becomes the fused op.
+  /// Fuses the first producer for which that pays; `op` becomes the fused op.
   bool fuseOne(linalg::GenericOp &op) {
     for (OpOperand *operand : op.getDpsInputOperands())
       if (fuse(op, operand))
@@ -389,20 +391,20 @@ private:
       again += std::max<int64_t>(elementCost(taken), 1);
     if (isShared && again > mostAgain) {
       array::tellGivenUp(taken.getLoc(), "fusion-given-up",
-                         "what several readers take is stored once: computing it again in each of them costs more");
+                         "a value with several readers is stored once: recomputing it in each of them costs more");
       return false;
     }
     rewriter.setInsertionPoint(op);
     FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, operand);
     if (failed(fused))
       return false;
-    // The fused op computes the producer's results as well; only those of the consumer are taken, so what is not
-    // read goes away.
+    // The fused op also computes the producer's results. Only those of the consumer are used, so unused ones are
+    // erased.
     for (Value result : op.getResults())
       rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
     Operation *producer = operand->get().getDefiningOp();
     rewriter.eraseOp(op);
-    // At once, so that what it read is known to have one consumer less.
+    // Erase it at once, so that its operands have one consumer less.
     if (producer->use_empty())
       rewriter.eraseOp(producer);
     op = cast<linalg::GenericOp>(fused->fusedOp);

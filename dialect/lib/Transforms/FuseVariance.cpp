@@ -1,13 +1,13 @@
-// The variance of a large array in one sweep over memory (FuseVariance.h). The mean is known when everything was read;
-// the deviations are then taken from a number near it, block by block: c, the mean of a block's first elements. With d
-// = x - c, and the block's sums D = sum(d) and Q = sum(d^2), its mean is c + D / size, and
+// The variance of a large array in one sweep over memory (FuseVariance.h). The mean is known only after everything was
+// read. So the deviations are taken, block by block, from a number near it: c, the mean of a block's first elements.
+// With d = x - c, and the block's sums D = sum(d) and Q = sum(d^2), its mean is c + D / size, and
 //
 //   sum((x - mean)^2) = sum over blocks(Q - D^2 / size + size * (mean of the block - mean)^2)
 //
-// (T. F. Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", 1983). The difference
-// loses as many digits as size * (mean of the block - c)^2 has more than what it is a part of. If the first elements
-// are like the others, that is none; if c is far from the mean because of them, they are a part of the variance as
-// well, and at most the factor size / number of first elements is lost.
+// (T. F. Chan, G. H. Golub and R. J. LeVeque, "Algorithms for computing the sample variance", 1983). The difference Q -
+// D^2 / size loses digits if size * (mean of the block - c)^2 is much larger than the result. If the first elements are
+// like the others, it loses none. If they make c far from the mean, they contribute to the variance as well, and the
+// loss is at most the factor size / number of first elements.
 #include "FuseVariance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,10 +21,10 @@ namespace {
 
 /// Arrays of fewer elements stay in the cache from one sweep to the next.
 constexpr int64_t leastElements = 1 << 16;
-/// Elements of a block, and those of them that the center is the mean of.
+/// Minimum and maximum elements of a block, and the number of its first elements, whose mean is the center.
 constexpr int64_t leastOfBlock = 1 << 10, mostOfBlock = 1 << 13, sample = 64;
 
-/// The size of equal blocks, a multiple of the length of vectors if there is one; 0 if there is none.
+/// The size of equal blocks, preferably a multiple of the vector length; 0 if there is none.
 int64_t blockOf(int64_t elements) {
   for (int64_t step : {64, 1})
     for (int64_t block = mostOfBlock; block >= leastOfBlock; block -= step)
@@ -33,7 +33,7 @@ int64_t blockOf(int64_t elements) {
   return 0;
 }
 
-/// What a reduction of everything to one float, from zero, adds to it; null if the op is another one.
+/// The summand of a reduction of all elements to one float, from zero; null for any other op.
 Value matchFullSum(linalg::GenericOp op) {
   if (op.getNumParallelLoops() != 0 || op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
       op.getRank(op.getDpsInitOperand(0)) != 0)
@@ -111,8 +111,8 @@ public:
                                        SmallVector<OpFoldResult>{b.getIndexAttr(blocks), b.getIndexAttr(sample)},
                                        SmallVector<OpFoldResult>(2, b.getIndexAttr(1)));
     Value center = sum({first}, {matrix, rows}, {parallel, reduction}, [](ValueRange in) { return Terms{in[0]}; })[0];
-    // An infinity among the first elements makes deviations of nan, which the sum is not: who else asks for it gets the
-    // plain one.
+    // An infinity among the first elements makes deviations of nan, but the sum is not nan. Other users of the sum get
+    // the plain one.
     bool isShown = !variance.total->hasOneUse();
     SmallVector<AffineMap> maps{matrix, rows, rows, rows};
     if (isShown)
@@ -203,7 +203,7 @@ void fuseVariances(func::FuncOp function) {
   for (Variance &variance : found) {
     int64_t elements = cast<RankedTensorType>(variance.x.getType()).getNumElements();
     int64_t block = elements >= leastElements ? blockOf(elements) : 0;
-    // A view of a part is no contiguous memory.
+    // A view of a part is not contiguous memory.
     if (block != 0 && !variance.x.getDefiningOp<tensor::ExtractSliceOp>() && seen.insert(variance.total).second)
       Rewriter(variance, block).run();
   }

@@ -6,7 +6,7 @@
 
 namespace mlir::array {
 
-/// Sums of squared deviations from the mean over large arrays become sums over blocks, of which each is read once.
+/// Replaces sums of squared deviations from the mean over large arrays by sums over blocks, each of which is read once.
 void fuseVariances(func::FuncOp function);
 
 } // namespace mlir::array

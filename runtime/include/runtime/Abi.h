@@ -4,7 +4,7 @@
 // An entry is one C function, `int32_t pcrt_main(const PcrtFrame *)`. It allocates nothing, unwinds nothing, and
 // returns PCRT_OK or another status (PCRT_STATUS_BITS). All pointers of the frame live until it returns.
 //
-// Code for sizes that are known at a call only has a function more, `int64_t pcrt_plan(const int64_t *sizes)`.
+// Code with symbolic sizes has a second function, `int64_t pcrt_plan(const int64_t *sizes)`.
 #ifndef PYCOMPILER_RUNTIME_ABI_H
 #define PYCOMPILER_RUNTIME_ABI_H
 
@@ -16,8 +16,8 @@ extern "C" {
 
 enum { PCRT_ABI_VERSION = 5 };
 
-// Bytes to which the runtime aligns the arena and every result; on a GPU they are aligned to 256. Arguments may be
-// borrowed from elsewhere: only the alignment of their element type holds for them.
+// The alignment in bytes of the arena and every result; on a GPU they are aligned to 256. Arguments may be borrowed
+// memory, with only the alignment of their element type.
 enum { PCRT_ALIGNMENT = 64 };
 
 enum PcrtStatus {
@@ -26,15 +26,15 @@ enum PcrtStatus {
   PCRT_OUT_OF_MEMORY = 2,
   PCRT_LIBRARY_FAILED = 3,
   PCRT_CALLBACK_FAILED = 4,
-  // The run gave up, as its frame's budget asks: what it has computed so far is of no use. No operation failed.
+  // The run stopped because its frame's budget was used up. Its partial results must not be used. No operation failed.
   PCRT_OUT_OF_BUDGET = 5
 };
 
 // A budget that no run uses up.
 #define PCRT_UNLIMITED INT64_MAX
 
-// What an entry returns has one of PcrtStatus in its low bits, and above them the number of the operation that failed,
-// from 1, in the table of sites that the compiler gives with the code; 0 when it is not known.
+// The result of an entry has one of PcrtStatus in its low bits. The bits above are the call-site id of the failed
+// operation, from 1, in the table that the compiler stores with the code; 0 if unknown.
 enum { PCRT_STATUS_BITS = 8 };
 
 // Element types. The codes are part of the ABI: never renumber. X(enumerator, code, bytes, name). A complex element is
@@ -95,11 +95,12 @@ struct PcrtFrame;
 typedef int32_t (*PcrtLibraryCall)(const struct PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
                                    const PcrtTensor *outputs, int32_t outputCount, const int64_t *params);
 
-// The iterations [low, high) of a loop whose iterations don't depend on each other.
+// Computes the iterations [low, high) of a loop with independent iterations.
 typedef int32_t (*PcrtLoopBody)(const struct PcrtFrame *frame, const void *captured, int64_t low, int64_t high);
 
-// Does the iterations [0, count) of a loop by calls of `body`, some of them perhaps at the same time in other threads,
-// each of at least `grain` iterations but for the last one. `captured` is for the body, and lives until this returns.
+// Computes the iterations [0, count) of a loop by calls of `body`, possibly in several threads at the same time. Each
+// call has at least `grain` iterations, except for the last one. `captured` is passed to the body, and lives until this
+// returns.
 typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody body, const void *captured,
                                    int64_t count, int64_t grain);
 
@@ -107,16 +108,16 @@ typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody b
 typedef struct PcrtLaunchShape {
   // How many blocks there are, and the threads of each; the blocks of a cluster, 1 x 1 x 1 without clusters.
   uint32_t grid[3], block[3], cluster[3];
-  // Beside the shared memory that the kernel has by itself.
+  // In addition to the kernel's static shared memory.
   uint32_t sharedBytes;
 } PcrtLaunchShape;
 
-// Launches a kernel of the executable's image, which is known by its number there, and returns. `params` points to the
-// value of each argument; they are copied. What is launched runs in the order of the launches.
+// Launches a kernel of the executable's image, by its number there, and returns. `params` points to the value of each
+// argument; they are copied. Launches run in order.
 typedef int32_t (*PcrtLaunch)(const struct PcrtFrame *frame, int32_t kernel, const PcrtLaunchShape *shape,
                               void *const *params);
 
-// Copies bytes of the device's memory to the host's once everything that was launched before is done. The run waits.
+// Copies bytes of the device's memory to the host's after all earlier launches are done. The run waits.
 typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, void *target, int64_t bytes);
 
 // Every library routine, one slot of the table each. X(name). Append only.
@@ -124,7 +125,7 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
 //   special: params = {code of PCRT_SPECIAL_FUNCTIONS}; as many inputs as that function takes, one output, all of one
 //     shape, all f32 or all f64.
 //   fft: params = {type (0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT), number of trailing dimensions}; one input, one output.
-//   cholesky to expm: named and parametrized as the ops of the dialect's LinearAlgebra family, params are their
+//   cholesky to expm: named and parametrized like the ops of the dialect's LinearAlgebra family, params are their
 //   attributes in alphabetical order; PCRT_LIBRARY_FAILED unless the table of runtime/Lapack.h is filled.
 // clang-format off
 #define PCRT_LINEAR_ALGEBRA_CALLS(X) \
@@ -136,19 +137,19 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
   X(expm_frechet)
 // clang-format on
 
-//   top_k: params = {dimension}; outputs the greatest, as many as they have room for, and their positions (int32).
+//   top_k: params = {dimension}; outputs the maximum elements, as many as fit the outputs, and their positions (int32).
 //   cumulative: params = {0 sum, 1 product, 2 max, 3 min, 4 log-sum-exp; dimension; whether from the end}.
 //   reduce_window: params = {0 sum, 1 product, 2 max, 3 min}, then for each dimension {window, stride, low padding,
 //     base dilation, window dilation}. select_and_gather and select_and_scatter (inputs: source, operand): the same,
-//     but the first says whether the greatest is selected (or the least).
-//   host_call: params = {slot in the executable's table of host callbacks}; PCRT_CALLBACK_FAILED when that failed.
+//     but the first says whether the maximum is selected (or the minimum).
+//   host_call: params = {slot in the executable's table of host callbacks}; PCRT_CALLBACK_FAILED if that failed.
 #define PCRT_WINDOW_CALLS(X) X(top_k) X(cumulative) X(reduce_window) X(select_and_gather) X(select_and_scatter)
 
-//   product: params = a PcrtProduct; inputs: the factors, of one type; one output. On a GPU only, by a library of its.
+//   product: params = a PcrtProduct; inputs: the factors, of one type; one output. Only on a GPU, by a library.
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
 //     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
-//     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Within a run of several participants only.
-//   check: no operands; params = {PcrtCheck, number of the operand, dimension, what PcrtCheck says};
+//     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Only within a run of several participants.
+//   check: no operands; params = {PcrtCheck, number of the operand, dimension, the params of PcrtCheck};
 //     PCRT_INVALID_ARGUMENT unless it holds. On the host, wherever the program's arrays are.
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
   X(sort)                                                                                                              \
@@ -161,22 +162,22 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
   X(product)                                                                                                           \
   X(check)
 
-// What `check` is about, and the params that follow the operand's number and the dimension. The codes are part of the
-// ABI: never renumber.
+// The condition of `check`, and the params that follow the operand's number and the dimension. The codes are part of
+// the ABI: never renumber.
 enum PcrtCheck {
-  PCRT_CHECK_EQUAL = 0,   // {size, expected}: they are the same
+  PCRT_CHECK_EQUAL = 0,   // {size, expected}: they are equal
   PCRT_CHECK_AT_MOST = 1, // {size, bound}: 0 <= size <= bound
   PCRT_CHECK_INDEX = 2,   // {index, size}: 0 <= index < size
   PCRT_CHECK_SLICE = 3,   // {offset, count, stride, size}: all of the slice's elements are among the dimension's
   PCRT_CHECK_SHAPE = 4,   // {bytes of an element, rank, sizes...}: no size is negative, and the bytes can be counted
   PCRT_CHECK_COUNT = 5,   // {count, rank, sizes...}: none is negative, and their product is the count
   PCRT_CHECK_STEP = 6,    // {step}: it is positive
-  PCRT_CHECK_RESHAPE = 7  // {rank, sizes..., rank, sizes...}: both shapes have as many elements
+  PCRT_CHECK_RESHAPE = 7  // {rank, sizes..., rank, sizes...}: both shapes have the same number of elements
 };
 
 // The params of `product`: result[b, i, j] = the sum over l of left[b, i, l] * right[b, l, j]. Each factor is a batch
-// of matrices, of which one dimension has the step 1; the result's rows lie side by side. Sums are float64 of float64,
-// else float32.
+// of matrices with one dimension of step 1; the result is dense and row-major. Sums are float64 for float64, else
+// float32.
 typedef struct PcrtProduct {
   int64_t batch, rows, columns, terms;
   // From an element of a matrix to the next one along a dimension, in elements.
@@ -260,11 +261,11 @@ typedef struct PcrtFrame {
   void *const *results;
   void *arena;
   const PcrtTable *table;
-  // The runtime's own: what a routine of the table needs to know of the run that calls it.
+  // Private to the runtime: the run's context for the routines of the table.
   void *context;
-  // How many operations the run may spend in loops whose number of trips depends on data. The entry of a program whose
-  // operations are all its own, and which leaves its arguments as they are, then returns PCRT_OUT_OF_BUDGET; others
-  // don't look at it.
+  // The number of operations that the run may spend in loops of unknown length. If all operations of the program are in
+  // its own code, and it does not change its arguments, its entry then returns PCRT_OUT_OF_BUDGET; other programs
+  // ignore the budget.
   int64_t budget;
   // The size of each symbol of the program, in the order of their numbers; null for a program without symbols.
   const int64_t *sizes;
@@ -272,8 +273,8 @@ typedef struct PcrtFrame {
 
 typedef int32_t (*PcrtEntry)(const PcrtFrame *frame);
 
-// The bytes of the arena that a run with these sizes needs; negative if they are no number of bytes. It is there if,
-// and only if, the program has symbols.
+// The bytes of the arena for a run with these sizes; negative on overflow. It exists if, and only if, the program has
+// symbols.
 typedef int64_t (*PcrtPlan)(const int64_t *sizes);
 
 #ifdef __cplusplus

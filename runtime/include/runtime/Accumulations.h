@@ -1,4 +1,4 @@
-// How the routines `cumulative` and `reduce_window` combine elements: ROW(Name, name), where `Name` is the template of
+// The combinations of the routines `cumulative` and `reduce_window`: ROW(Name, name), where `Name` is the template of
 // the runtime (CumulativeOperations.h, WindowOperations.h) and `name` a part of the names of kernels. The number of a
 // row is the first parameter of the routine.
 #ifndef PYCOMPILER_RUNTIME_ACCUMULATIONS_H

@@ -1,5 +1,5 @@
-// Elementwise kernels that the build compiled for blocks of three lengths, made to work on any number of elements.
-// After MappedObject; an Executable may be one of these instead of an object of its own.
+// Elementwise kernels that the build compiled for blocks of three lengths, applied to any number of elements. After
+// MappedObject; an Executable may hold one of these instead of an object.
 #ifndef PYCOMPILER_RUNTIME_BLOCKKERNEL_H
 #define PYCOMPILER_RUNTIME_BLOCKKERNEL_H
 
@@ -12,12 +12,12 @@
 
 namespace pcrt {
 
-/// The lengths. The least, of four bytes an element, is one line of PCRT_ALIGNMENT bytes.
+/// The lengths. The minimum, with four bytes an element, is one line of PCRT_ALIGNMENT bytes.
 constexpr int64_t blockLengths[] = {16, 128, 1024};
 constexpr int blockCount = 3;
 
-/// What an operand of the kernel is made of: an argument of the frame, of as many elements as the result or of one.
-/// Bools and int32 are converted to what the kernel takes.
+/// The source of a kernel's operand: an argument of the frame, with as many elements as the result or one. Bools and
+/// int32 are converted to the kernel's type.
 struct BlockOperand {
   unsigned argument;
   bool isScalar;
@@ -31,10 +31,10 @@ public:
   /// An object for each length, for operands of `operand` (int32 or float32).
   static Result<RefPtr<BlockKernel>> load(const std::string_view (&objects)[blockCount], const std::string &entry,
                                           DType operand, DType result);
-  /// Of entries that live elsewhere.
+  /// For entries with a different owner.
   BlockKernel(const PcrtEntry (&entries)[blockCount], DType operand, DType result);
 
-  /// Whether an operand can be given in this dtype.
+  /// Whether an operand may have this dtype.
   bool takes(DType given) const {
     return given == operand || given == DType::Bool || (given == DType::Int32 && operand == DType::Float32);
   }

@@ -1,5 +1,5 @@
-// Memory of arrays: counted buffers, each of a device's pool, or over the memory of somebody else. A buffer also holds
-// the token of the execution that fills it. After Token; before BufferPool, Stream and Executable.
+// Memory of arrays: counted buffers, from a device's pool, or over foreign memory. A buffer also holds the token of the
+// execution that fills it. After Token; before BufferPool, Stream and Executable.
 #ifndef PYCOMPILER_RUNTIME_BUFFER_H
 #define PYCOMPILER_RUNTIME_BUFFER_H
 
@@ -16,7 +16,7 @@ class Buffer;
 class BufferPool;
 class Device;
 
-/// What a buffer's memory goes back to when nobody needs it: a pool.
+/// The owner that takes back a buffer's memory after the last reference: a pool.
 class BufferOwner {
 protected:
   ~BufferOwner() = default;
@@ -31,49 +31,50 @@ class Buffer : public RefCounted<Buffer> {
 public:
   /// Never null; PCRT_ALIGNMENT-aligned, but for wrapped memory.
   void *data() const { return memory; }
-  /// Bytes asked for; the block may be larger.
+  /// The requested bytes; the block may be larger.
   size_t size() const { return bytes; }
 
-  /// Where the memory is; null only for buffers of a pool without a device, in tests.
+  /// The device of the memory; null only for buffers of a pool without a device, in tests.
   Device *device() const { return home; }
-  /// Whether the host may look at `data`; else Device::read and Device::write have the bytes. Stands in Device.h.
+  /// Whether the host may read `data`; otherwise Device::read and Device::write access the bytes. Defined in Device.h.
   bool isHostReadable() const;
 
-  /// What fills the buffer; null when it was filled before it was shared (in a device's memory: when what fills it was
-  /// enqueued before). Set once, before the buffer is shared.
+  /// The token of the execution that fills the buffer; null if the buffer was filled before it was shared (in a
+  /// device's memory: if the filling was enqueued before). Set once, before the buffer is shared.
   Token *token() const { return producer.get(); }
   void setToken(RefPtr<Token> token) { producer = std::move(token); }
   bool isReady() const { return !producer || producer->isDone(); }
   /// The failure that the contents carry, if ready.
   Error *error() const { return producer ? producer->error() : nullptr; }
 
-  /// Memory of somebody else's, aligned to its element type only. `release(owner)` is called when the last reference
-  /// goes, in whichever thread that happens.
+  /// Foreign memory, aligned to its element type only. `release(owner)` is called when the last reference goes, in any
+  /// thread.
   static RefPtr<Buffer> wrap(Device *device, void *memory, size_t bytes, void (*release)(void *), void *owner);
   bool isWrapped() const { return !pool; }
   /// Whether it was wrapped with this function.
   bool isReleasedBy(void (*release)(void *)) const { return releaseOwner == release; }
-  /// The `owner` that wrapped memory was given.
+  /// The `owner` of wrapped memory.
   void *wrappedOwner() const { return owner; }
-  /// A buffer over the memory of another one, which its contents are overwritten in: with a token of its own.
+  /// A buffer over the memory of another one, whose contents it overwrites, with a separate token.
   static RefPtr<Buffer> successor(Buffer &of);
-  /// `bytes` of another buffer's memory from `offset` on, for an array that is a part of another one: ready when that
-  /// is, with its failure.
+  /// `bytes` of another buffer's memory from `offset` on, for an array that is a part of another one. It is ready with
+  /// that buffer, and shares its failure.
   static RefPtr<Buffer> view(Buffer &of, size_t offset, size_t bytes);
-  /// A small part must not keep a large block: a view has all of it, or at least 64 KiB and an eighth.
+  /// A small part must not keep a large block alive: a view has the whole block, or at least 64 KiB and an eighth of
+  /// it.
   static bool isWorthViewing(size_t part, size_t whole) {
     return part == whole || (part >= smallestView && part >= whole / 8);
   }
-  /// Whether `part` bytes of this memory may be looked at in place. Memory of others' may change under the view.
+  /// Whether `part` bytes of this memory may become a view. Foreign memory may change under a view.
   bool mayView(size_t part) const { return isOurs() && (part == bytes || isWorthViewing(part, root().bytes)); }
   bool isView() const { return releaseOwner == releaseView; }
-  /// The references to the buffer whose memory it is.
+  /// The number of references to the buffer that owns the memory.
   uint32_t rootReferences() const { return root().references(); }
-  /// How many views look at the memory.
+  /// The number of views of the memory.
   uint32_t viewCount() const { return root().views.load(std::memory_order_acquire); }
-  /// How often NumPy, or another library, was given the memory to read and has not given it back.
+  /// The number of current exports of the memory to NumPy or another library.
   std::atomic<uint32_t> exports{0};
-  /// Whether the memory is the pool's, or another buffer's that it came from by `successor` or `view`.
+  /// Whether the memory belongs to the pool, or to another buffer from which it came by `successor` or `view`.
   bool isOurs() const { return root().pool; }
 
   static constexpr size_t smallestView = size_t(64) << 10;
@@ -86,8 +87,8 @@ private:
       : home(home), pool(pool), memory(memory), sizeClass(sizeClass) {}
   ~Buffer() = default;
   void destroy();
-  /// What a successor, or a view, has for `releaseOwner`; its owner is the buffer whose memory it has, which is
-  /// neither itself, so that no chain grows.
+  /// The `releaseOwner` of a successor or a view. Its owner is the root buffer of the memory, which is neither itself,
+  /// so chains do not grow.
   static void releaseRoot(void *root);
   static void releaseView(void *root);
   const Buffer &root() const {
@@ -105,7 +106,7 @@ private:
   void (*releaseOwner)(void *) = nullptr;
   void *owner = nullptr;
   std::atomic<uint32_t> views{0};
-  /// Of blocks that are listed: their neighbours in the list, and who made them.
+  /// For listed blocks: the neighbours in the list, and the operation that made them.
   Buffer *previousListed = nullptr, *nextListed = nullptr;
   std::string made;
 };

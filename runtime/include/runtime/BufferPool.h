@@ -1,5 +1,5 @@
-// What a device's memory is had from: an interface, with what is said of every device's memory. After Buffer; Device
-// has one, of its kind.
+// The interface of a device's memory pool, with the statistics of every device's memory. After Buffer; each Device has
+// one, of its kind.
 #ifndef PYCOMPILER_RUNTIME_BUFFERPOOL_H
 #define PYCOMPILER_RUNTIME_BUFFERPOOL_H
 
@@ -9,14 +9,14 @@
 
 namespace pcrt {
 
-/// The peak is exact for large blocks; what small ones add to it is an upper bound (the sum of each class's own peak).
+/// The peak is exact for large blocks; the part of small ones is an upper bound (the sum of each class's own peak).
 struct MemoryStatistics {
   uint64_t liveBytes, peakBytes, cachedBytes, liveBuffers;
   /// Since the process began: how many allocations there were, and the bytes of the largest block.
   uint64_t allocations, largestBytes;
 };
 
-/// A block that is in use: its bytes as asked for, and what was said of it.
+/// A block in use: its requested bytes, and its note.
 struct LiveBlock {
   uint64_t bytes;
   std::string made;
@@ -29,22 +29,23 @@ public:
   BufferPool(const BufferPool &) = delete;
   BufferPool &operator=(const BufferPool &) = delete;
 
-  /// OutOfMemory names the size, and what is live.
+  /// OutOfMemory names the size, and the live memory.
   virtual Result<RefPtr<Buffer>> allocate(size_t bytes) = 0;
-  /// Gives freed blocks back to the system. They are kept for the next call otherwise.
+  /// Returns freed blocks to the system. Otherwise they are kept for the next call.
   virtual void trim() = 0;
   virtual MemoryStatistics statistics() = 0;
   virtual void resetPeak() = 0;
-  /// How many bytes may be live: at first, and now. What is live already stays when that changes.
+  /// The default and the current limit of live bytes. Live memory stays valid if the limit changes.
   virtual uint64_t defaultLimit() const = 0;
   virtual uint64_t limit() = 0;
   virtual void setLimit(uint64_t bytes) = 0;
 
-  /// From this size on, a block is worth a note of who made it.
+  /// From this size on, a block gets a note of the operation that made it.
   static constexpr size_t listedBytes = size_t(1) << 20;
-  /// Says of a buffer of this pool, of at least `listedBytes`, what it holds and who made it, for errors.
+  /// Notes the contents of a buffer of this pool, of at least `listedBytes`, and the operation that made it, for
+  /// errors.
   virtual void note(Buffer &buffer, std::string made) = 0;
-  /// The largest blocks in use, of those that are listed.
+  /// The largest of the listed blocks in use.
   virtual std::vector<LiveBlock> largest(size_t count) = 0;
 
   /// Around fork(), so that no lock is held by a thread that the child does not have.
@@ -52,7 +53,7 @@ public:
   virtual void afterFork() = 0;
 
 protected:
-  /// For pools that keep no buffers: a header over a block, and its end.
+  /// For pools that keep no buffers: creates and destroys a header over a block.
   Buffer *makeHeader(Device *device, void *memory, size_t bytes);
   static void deleteHeader(Buffer *buffer) { delete buffer; }
 };

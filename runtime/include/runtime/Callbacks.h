@@ -1,4 +1,4 @@
-// The threads that callbacks of compiled code (HostCallback) run on. After ThreadPool and EffectfulLaunch.
+// The threads of callbacks of compiled code (HostCallback). After ThreadPool and EffectfulLaunch.
 #ifndef PYCOMPILER_RUNTIME_CALLBACKS_H
 #define PYCOMPILER_RUNTIME_CALLBACKS_H
 
@@ -7,22 +7,22 @@
 
 namespace pcrt {
 
-/// Callbacks of the process. They run on a pool of one thread, one after the other; while one waits for compiled code
-/// the pool has a thread more, so that what it waits for may call back too.
+/// Callbacks of the process. They run on a pool of one thread, one after the other. While one waits for compiled code,
+/// the pool has another thread, so that this code may call back, too.
 namespace callbacks {
 
-/// Waits until no detached callback is pending; false when `hook` ended the wait.
+/// Waits until no detached callback is pending; false if `hook` ended the wait.
 bool drain(InterruptHook hook = nullptr);
 /// How many detached ones have not ended.
 unsigned pending();
-/// The first failure of a detached callback since the last call of this; null when there was none.
+/// The first failure of a detached callback since the last call of this function; null if there was none.
 RefPtr<Error> takeFailure();
 /// The calling thread runs a callback.
 bool isRunning();
-/// Ends the threads once nothing is queued; a later callback runs in the thread that asks for it.
+/// Ends the threads once nothing is queued; a later callback runs in its calling thread.
 void shutdown();
 
-/// Around fork(); nothing may be pending.
+/// Around fork(); no callback may be pending.
 void beforeFork();
 void afterForkInParent();
 void afterForkInChild();

@@ -1,5 +1,5 @@
-// The work of one collective, in the memory of devices of one kind: what the members of a group do once all of them
-// have come. Each kind of device has its own (Device::collectiveWork); Rendezvous brings the members together.
+// The work of one collective, in the memory of devices of one kind, after all members of a group have arrived. Each
+// kind of device has its own (Device::collectiveWork); Rendezvous brings the members together.
 #ifndef PYCOMPILER_RUNTIME_COLLECTIVEWORK_H
 #define PYCOMPILER_RUNTIME_COLLECTIVEWORK_H
 
@@ -11,15 +11,15 @@ namespace pcrt {
 
 class Device;
 
-/// What a member brings. `device` is null where no device was said, which is the host.
+/// The buffers of a member. `device` is null if none was given, which means the host.
 struct Contribution {
   PcrtTensor input, output;
   const int64_t *params;
   Device *device;
 };
 
-/// A group has one, for all of its meetings. A meeting is `arrive` of each member, in its own thread; `prepare` by who
-/// came last; every item once, by whichever members; `leave` of each member, in its own thread again.
+/// A group has one, for all of its meetings. A meeting is `arrive` of each member, in its own thread; `prepare` by the
+/// last one; every item once, by any member; `leave` of each member, in its own thread again.
 class CollectiveWork {
 public:
   virtual ~CollectiveWork() = default;
@@ -31,7 +31,7 @@ public:
   /// Whether several threads are done sooner than one.
   virtual bool isLarge() const = 0;
   virtual void run(uint32_t item) = 0;
-  /// What became of the meeting, for the member. What the others brought may be gone with them.
+  /// The result of the meeting, for the member. The other members' buffers may be gone.
   virtual Status leave(size_t /*place*/, const Contribution & /*own*/) { return Status::ok(); }
 };
 

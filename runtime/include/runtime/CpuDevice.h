@@ -1,4 +1,4 @@
-// A part of the host as a device: memory and a stream of its own, over threads that all CPU devices share.
+// A part of the host as a device: separate memory and a separate stream, over threads that all CPU devices share.
 #ifndef PYCOMPILER_RUNTIME_CPUDEVICE_H
 #define PYCOMPILER_RUNTIME_CPUDEVICE_H
 

@@ -1,5 +1,5 @@
-// The stream of a CPU: executions run on the pool's threads, or in the thread that launches them where that is short.
-// After Stream; CpuDevice has one.
+// The stream of a CPU: executions run on the pool's threads, or, if they are short, in the launching thread. After
+// Stream; CpuDevice has one.
 #ifndef PYCOMPILER_RUNTIME_CPUSTREAM_H
 #define PYCOMPILER_RUNTIME_CPUSTREAM_H
 

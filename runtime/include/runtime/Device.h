@@ -1,6 +1,5 @@
-// A device: where arrays live and executions run. The launching side asks a device for its memory, its stream and its
-// threads, and for nothing else. An interface alone, so that whatever a device is made of may know it; what a CPU is
-// made of stands in CpuDevice, and Devices has those of this process.
+// A device: the place of arrays and executions. Callers use its memory, its stream and its threads through this
+// interface alone. CpuDevice implements a CPU, and Devices has those of this process.
 #ifndef PYCOMPILER_RUNTIME_DEVICE_H
 #define PYCOMPILER_RUNTIME_DEVICE_H
 
@@ -27,9 +26,9 @@ public:
   int id() const { return number; }
   /// "cpu" or "gpu".
   virtual const char *platform() const = 0;
-  /// What messages call it: "cpu:0", "cuda:0".
+  /// The name in messages: "cpu:0", "cuda:0".
   virtual std::string name() const = 0;
-  /// What the hardware calls itself.
+  /// The name of the hardware.
   virtual std::string kind() const = 0;
   /// Which instructions a GPU has, "9.0"; empty for a CPU.
   virtual std::string computeCapability() const { return ""; }
@@ -40,27 +39,26 @@ public:
 
   /// The driver's own handle of the stream, for other libraries; null for a CPU.
   virtual void *streamHandle() const { return nullptr; }
-  /// What compiled code that runs here reaches through its call frame.
+  /// The call frame's table for compiled code that runs here.
   virtual const PcrtTable &table() const = 0;
   /// The kernels of an image, ready to be launched here; or why they can't be.
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
-  /// What assembles an image's code for it, with its version, "CUDA 13.0"; empty for a CPU.
+  /// The assembler of an image's code, with its version, "CUDA 13.0"; empty for a CPU.
   virtual std::string assembler() const { return ""; }
-  /// An image's code, assembled for devices like this one: an image that takes less time to load.
+  /// An image's code, assembled for devices like this one: the resulting image loads faster.
   virtual Result<std::string> assemble(const std::string &image) = 0;
-  /// Copies bytes of its memory to the host's, once everything that was enqueued on it before is done.
+  /// Copies bytes of its memory to the host's, after all earlier work on it is done.
   virtual Status read(const void *source, void *target, size_t bytes) = 0;
-  /// Copies the bytes of one of its buffers, which is ready and did not fail, to the host's memory; does not wait for
-  /// more than they need.
+  /// Copies the bytes of one of its buffers, which is ready and did not fail, to the host's memory; waits only as long
+  /// as these bytes need.
   virtual Status readBuffer(const Buffer &source, void *target) { return read(source.data(), target, source.size()); }
-  /// Copies bytes of the host's memory to its own, after what was enqueued on it before. The source is the caller's
-  /// again at once.
+  /// Copies bytes of the host's memory to its own, after earlier work. The caller may reuse the source at once.
   virtual Status write(void *target, const void *source, size_t bytes) = 0;
 
-  /// What the members of a group of participants that run on devices of this kind do at their collectives.
+  /// The implementation of collectives for a group of participants on devices of this kind.
   virtual std::unique_ptr<CollectiveWork> collectiveWork() = 0;
 
-  /// Whether the host may look at its memory.
+  /// Whether the host may access its memory.
   bool hasHostMemory() const { return onHost; }
 
 protected:

@@ -1,5 +1,5 @@
-// The devices of this process, and what is done to all of them. After Device and every kind of device; before whoever
-// launches (the binding, array-run).
+// The devices of this process, and operations on all of them. After Device and every kind of device; before the binding
+// and array-run.
 #ifndef PYCOMPILER_RUNTIME_DEVICES_H
 #define PYCOMPILER_RUNTIME_DEVICES_H
 
@@ -10,19 +10,19 @@
 namespace pcrt {
 
 struct Devices {
-  /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Made when first asked
-  /// for, never destroyed: objects that use them may outlive every other static object.
+  /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Created at the first
+  /// request, never destroyed: objects that use them may outlive every other static object.
   static const std::vector<Device *> &all();
-  /// Where arrays are unless somebody says otherwise: the first GPU, or the first CPU if there is none.
+  /// The default device of arrays: the first GPU, or the first CPU if there is none.
   static Device &standard();
-  /// Why there is no GPU; Ok if there is one.
+  /// The reason why there is no GPU; Ok if there is one.
   static const Status &gpuStatus();
   /// The first CPU. There always is one.
   static Device &cpu();
 
   /// Waits for everything in flight on any device; false when `hook` ended the wait.
   static bool synchronize(InterruptHook hook = nullptr);
-  /// Waits for everything in flight and ends the threads; what is launched later runs in place.
+  /// Waits for everything in flight and ends the threads; later launches run in place.
   static void shutdown();
 };
 

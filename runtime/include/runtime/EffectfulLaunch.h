@@ -1,5 +1,5 @@
-// Launches with effects: those with ordered ones start one after the other, as the program made them, and all of them
-// can be waited for. After Stream; before whoever launches.
+// Launches with effects: those with ordered effects start one after the other, in the order of the program, and callers
+// can wait for all of them. After Stream; before the binding and array-run.
 #ifndef PYCOMPILER_RUNTIME_EFFECTFULLAUNCH_H
 #define PYCOMPILER_RUNTIME_EFFECTFULLAUNCH_H
 
@@ -9,11 +9,11 @@
 
 namespace pcrt {
 
-/// Takes its place in the order when it is made; the launch is to follow at once, by the same thread and before any
-/// other that takes a place. Where none follows, its place is given up.
+/// Takes its place in the order at construction. The launch must follow at once, by the same thread and before any
+/// other that takes a place. Without a launch, the place is given up.
 class EffectfulLaunch {
 public:
-  /// `call`, where a call is several launches, is one number for all of them: a failure of one is told for all.
+  /// `call` is a common number if a call consists of several launches: reporting a failure of one reports it for all.
   EffectfulLaunch(const Launch &launch, bool ordered, uint64_t call = 0);
   ~EffectfulLaunch();
   EffectfulLaunch(const EffectfulLaunch &) = delete;
@@ -24,15 +24,16 @@ public:
   /// Waits for its turn and runs here; false when `hook` ended the wait.
   bool runInPlace(Stream &stream, InterruptHook hook);
 
-  /// Waits for all that were made before; false when `hook` ended the wait.
+  /// Waits for all earlier ones; false if `hook` ended the wait.
   static bool waitForAll(InterruptHook hook);
-  /// The first failure, since the last call of this, of one without results, which nobody else tells of; else null.
+  /// The first failure, since the last call of this function, of a launch without results, which no read would report;
+  /// else null.
   static RefPtr<Error> takeFailure();
-  /// The first failure of one with results that no read has told of; else null. It counts as told.
+  /// The first failure of a launch with results that no read has reported; else null. It counts as reported.
   static RefPtr<Error> takeUntold();
   /// A read of a result has raised the failure.
   static void wasTold(const Error &error);
-  /// Nothing is in flight, and the lock is in the state of a new process: for the child of a fork.
+  /// For the child of a fork: nothing is in flight, and the lock is in its initial state.
   static void afterForkInChild();
 
 private:
@@ -42,7 +43,7 @@ private:
   bool launched = false;
 };
 
-/// An order of its own: what a callback launches comes within the launch that called it, which it can't wait for.
+/// A separate order: the launches of a callback are part of the launch that called it, so they must not wait for it.
 class NestedOrder {
 public:
   NestedOrder();

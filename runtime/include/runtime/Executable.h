@@ -1,5 +1,5 @@
-// Compiled code that was loaded: an ELF object, mapped, relocated and callable. After Buffer (arguments, results and
-// the arena); before Stream, which runs it. Knows no compiler: it is handed the bytes of a relocatable object.
+// Loaded code: an ELF object, mapped, relocated and callable. After Buffer (arguments, results and the arena); before
+// Stream, which runs it. It does not depend on the compiler: it gets the bytes of a relocatable object.
 #ifndef PYCOMPILER_RUNTIME_EXECUTABLE_H
 #define PYCOMPILER_RUNTIME_EXECUTABLE_H
 
@@ -22,15 +22,15 @@ void *findSymbol(std::string_view name);
 
 class Executable : public RefCounted<Executable> {
 public:
-  /// For code without a budget of its loops, which does not stop before its end.
+  /// For code without a loop budget, which cannot stop early.
   static constexpr double noSpeculation = std::numeric_limits<double>::infinity();
 
-  /// `costNs` is an estimate of the time of one run; the bytes that a run touches give another, and the larger one
-  /// counts; infinity: it depends on data, whatever the runs before took. `mayBlock`: a run may wait for other runs or
-  /// for Python, so it is never made under a lock. `speculativeNs`: an estimate of a run of a few trips, if the code
-  /// stops when the budget of its loops is used up.
+  /// `costNs` is an estimate of the time of one run. The bytes that a run touches give another estimate, and the larger
+  /// one counts. Infinity: the time depends on data, regardless of earlier runs. `mayBlock`: a run may wait for other
+  /// runs or for Python, so it is never made under a lock. `speculativeNs`: an estimate of a run of a few iterations,
+  /// if the code has a loop budget.
   ///
-  /// Of a program with symbols the executable is unbound: it is not run, but bound to sizes (`bind`).
+  /// For a program with symbols the executable is unbound: it cannot run, but can be bound to sizes (`bind`).
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, bool mayBlock = false,
                                          double speculativeNs = noSpeculation);
@@ -38,20 +38,20 @@ public:
   Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false,
              double speculativeNs = noSpeculation);
 
-  /// Of a kernel that the build compiled, for results of `count` elements.
+  /// For a kernel that the build compiled, with results of `count` elements.
   Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name);
 
   /// For an entry that lives elsewhere, of a program with symbols: unbound.
   static RefPtr<Executable> unbound(PcrtEntry entry, PcrtPlan plan, std::string name, double costNs);
 
   /// The executable for these sizes of the program's symbols, all of them, in the order of their numbers. It shares the
-  /// code, the sites and the kernels of this one, which it keeps alive; the arena, the measured times and the callbacks
-  /// are its own. `costNs` is the estimate for these sizes. InvalidArgument for a negative size, for an executable that
-  /// has no symbols or is bound, and where the temporaries' bytes are no number.
+  /// code, the call sites and the kernels of this one, which it keeps alive; the arena, the measured times and the
+  /// callbacks are its own. `costNs` is the estimate for these sizes. InvalidArgument for a negative size, if the
+  /// executable has no symbols or is bound, and if the bytes of the temporaries overflow.
   Result<RefPtr<Executable>> bind(std::vector<int64_t> sizes, double costNs, bool mayBlock = false);
   /// Whether it waits for sizes.
   bool isUnbound() const { return plan && !program; }
-  /// Those that it is bound to.
+  /// The sizes that it is bound to.
   const std::vector<int64_t> &boundSizes() const { return sizes; }
   double estimatedNs() const { return costNs; }
 
@@ -60,10 +60,10 @@ public:
   bool mayBlock() const { return blocks; }
   /// Whether it is a kernel that the build compiled, for the host.
   bool isBuilt() const { return static_cast<bool>(kernel); }
-  /// What a run does beside giving its results.
+  /// The effects of a run besides its results.
   enum class Effects : uint8_t { None, Unordered, Ordered };
   Effects effects() const { return kind; }
-  /// The functions of the host program that it calls, by slot. Set before it runs.
+  /// The callbacks into the host program, by slot. Set before it runs.
   void setCallbacks(std::vector<RefPtr<HostCallback>> table, Effects effects) {
     callbacks = std::move(table);
     kind = effects;
@@ -76,25 +76,25 @@ public:
   KernelImage *image() const { return kernels.get(); }
   void setImage(RefPtr<KernelImage> image) { kernels = std::move(image); }
 
-  /// What the numbers above PCRT_STATUS_BITS of a failure's status mean, from 1. Before anybody else knows the
-  /// executable.
+  /// The table of call sites for the ids above PCRT_STATUS_BITS in a failure's status, from 1. Set before the
+  /// executable is shared.
   void setCallSites(std::vector<CallSite> table) { sites = std::move(table); }
 
-  /// What a run that touches `touchedBytes` of arguments and results is expected to take: as measured, once it has run.
+  /// The expected time of a run with `touchedBytes` of arguments and results: measured, once it has run.
   double expectedNs(uint64_t touchedBytes) const {
     float measured = measuredNs.load(std::memory_order_relaxed);
     return measured > 0 ? measured : std::max(costNs, 500 + 0.05 * static_cast<double>(touchedBytes));
   }
 
-  /// Whether it may be worth while to run it within a budget, in a thread that can't wait for it: it stops rather
-  /// than take longer, and what else it does takes no more than `mostNs`. Not after such runs that stopped: the more of
-  /// them, the longer.
+  /// Whether a speculative run may pay, in a thread that cannot wait: it stops rather than take longer, and its other
+  /// work takes at most `mostNs`. After speculative runs that stopped, the answer is no for a while, which grows with
+  /// their number.
   bool isWorthSpeculating(double mostNs);
-  /// What became of a speculative run.
+  /// Records the outcome of a speculative run.
   void noteSpeculation(bool succeeded);
 
   /// Runs it in this thread, with temporaries in the device's memory. Failures are InvalidArgument, OutOfMemory (the
-  /// arena) or what the code returned; OutOfBudget if it stopped.
+  /// arena) or the code's status; OutOfBudget if it stopped.
   Status run(const RunContext &context, const void *const *args, void *const *results, int64_t budget = PCRT_UNLIMITED);
 
 private:
@@ -107,11 +107,11 @@ private:
 
   MappedObject code;
   PcrtEntry entry;
-  /// Of a program with symbols; that is the unbound executable with the code, once this one is bound to sizes.
+  /// For a program with symbols; `program` is the unbound executable with the code, if this one is bound to sizes.
   PcrtPlan plan = nullptr;
   RefPtr<Executable> program;
   std::vector<int64_t> sizes;
-  /// What runs in the place of `entry`, if there is one, and for how many elements.
+  /// Replaces `entry`, if present; and the number of elements.
   RefPtr<BlockKernel> kernel;
   std::vector<BlockOperand> operands;
   int64_t count = 0;

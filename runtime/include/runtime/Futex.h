@@ -1,5 +1,5 @@
-// The kernel's wait on a 32-bit word: what tokens, the pool and the bound on run-ahead sleep on. Unlike a condition
-// variable it returns when a signal arrives, so that Ctrl-C can interrupt a wait.
+// The kernel's wait on a 32-bit word, for tokens, the pool and the bound on run-ahead. Unlike a condition variable it
+// returns when a signal arrives, so that Ctrl-C can interrupt a wait.
 #ifndef PYCOMPILER_RUNTIME_FUTEX_H
 #define PYCOMPILER_RUNTIME_FUTEX_H
 
@@ -26,7 +26,7 @@ inline void spinPause() {
 #endif
 }
 
-/// Spins until `isOver`, for `ns` nanoseconds at most; whether it is over.
+/// Spins until `isOver`, for `ns` nanoseconds at most; returns whether it is over.
 template <typename Predicate> bool spinUntil(Predicate isOver, int64_t ns) {
   for (int64_t end = nowNs() + ns; nowNs() < end;)
     for (int i = 0; i < 32; ++i) {

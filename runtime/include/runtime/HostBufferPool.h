@@ -1,5 +1,5 @@
-// The pool of the host's memory: a free list keeps whole buffers, header and block, so that the common allocation is
-// one pop. After BufferPool; CpuDevice has one.
+// The pool of the host's memory: a free list keeps whole buffers, header and block, so that the usual allocation is one
+// pop. After BufferPool; CpuDevice has one.
 #ifndef PYCOMPILER_RUNTIME_HOSTBUFFERPOOL_H
 #define PYCOMPILER_RUNTIME_HOSTBUFFERPOOL_H
 
@@ -9,14 +9,14 @@ namespace pcrt {
 
 class HostBufferPool final : public BufferPool {
 public:
-  /// Keeps at most `cacheLimit` bytes of freed blocks, and refuses to have more than `memoryLimit` bytes live: an error
-  /// that names the sizes is better than the kernel's killer.
+  /// Keeps at most `cacheLimit` bytes of freed blocks, and refuses more than `memoryLimit` live bytes: an error that
+  /// names the sizes is better than the kernel's OOM killer.
   explicit HostBufferPool(Device *device = nullptr, uint64_t memoryLimit = defaultMemoryLimit());
   HostBufferPool(Device *device, uint64_t memoryLimit, uint64_t cacheLimit)
       : device(device), memoryLimit(memoryLimit), cacheLimit(cacheLimit) {}
   ~HostBufferPool() override;
 
-  /// When memory is short, the freed blocks of every device go back to the system first.
+  /// If memory is short, the freed blocks of every device are first returned to the system.
   Result<RefPtr<Buffer>> allocate(size_t bytes) override;
   void trim() override;
   MemoryStatistics statistics() override;
@@ -30,8 +30,8 @@ public:
   /// The machine's memory, or the cgroup's limit if it is lower.
   static uint64_t defaultMemoryLimit();
 
-  /// What a pool of a device calls when the system is short of memory, once it has given back what it kept itself: it
-  /// is to have all devices' pools do so.
+  /// Sets the function that a pool calls when the system is short of memory, after it has returned its own freed
+  /// blocks. The function makes all devices' pools do so.
   static void whenShort(void (*trimAll)());
 
   void beforeFork() override;
@@ -58,8 +58,8 @@ private:
   Device *const device;
   std::atomic<uint64_t> memoryLimit;
   const uint64_t cacheLimit;
-  /// Of large blocks; small ones are counted in their lists alone, because an atomic operation more for each allocation
-  /// would be felt there.
+  /// For large blocks. Small ones are counted in their lists alone, because another atomic operation for each
+  /// allocation would be measurable.
   std::atomic<uint64_t> largeLive{0}, largePeak{0}, largeCached{0};
   /// The blocks in use of at least `listedBytes`.
   std::atomic_flag listedLock = ATOMIC_FLAG_INIT;

@@ -1,5 +1,5 @@
 // A function of the host program that compiled code calls (`array.host_call`). Executable holds a table of them,
-// Callbacks has the threads that they run on, the binding makes them of Python functions.
+// Callbacks has their threads, and the binding makes them from Python functions.
 #ifndef PYCOMPILER_RUNTIME_HOSTCALLBACK_H
 #define PYCOMPILER_RUNTIME_HOSTCALLBACK_H
 
@@ -10,7 +10,7 @@ namespace pcrt {
 
 class HostCallback : public RefCounted<HostCallback> {
 public:
-  /// Compiled code does not wait for one that is `detached`: it has no outputs, and is given copies of the inputs.
+  /// Compiled code does not wait for a `detached` one: it has no outputs, and gets copies of the inputs.
   explicit HostCallback(bool detached) : detached(detached) {}
   virtual ~HostCallback() = default;
 

@@ -1,4 +1,4 @@
-// The library routines that compiled code reaches through its call frame, on a CPU: a table of all of them.
+// The table of all library routines for compiled code on a CPU.
 #ifndef PYCOMPILER_RUNTIME_HOSTLIBRARY_H
 #define PYCOMPILER_RUNTIME_HOSTLIBRARY_H
 

@@ -1,5 +1,5 @@
-// The kernels of a program, compiled for a family of devices: the bytes of an image, and which kernels it has. Loaded
-// on each device once. After Status; Executable holds one, Device loads it.
+// The kernels of a program, compiled for a family of devices: the bytes of an image, and its kernels. Loaded on each
+// device once. After Status; Executable holds one, Device loads it.
 #ifndef PYCOMPILER_RUNTIME_KERNELIMAGE_H
 #define PYCOMPILER_RUNTIME_KERNELIMAGE_H
 
@@ -29,7 +29,7 @@ public:
 
 class KernelImage : public RefCounted<KernelImage> {
 public:
-  /// `bytes`: PTX, a cubin, or what else the devices take. Kernel number i is `kernels[i]`.
+  /// `bytes`: PTX, a cubin, or another format of the device. Kernel number i is `kernels[i]`.
   KernelImage(std::string bytes, std::vector<std::string> kernels)
       : contents(std::move(bytes)), names(std::move(kernels)) {}
 
@@ -47,7 +47,7 @@ private:
   friend class RefCounted<KernelImage>;
   ~KernelImage();
 
-  /// A list that only grows, so that a launch looks it through without a lock.
+  /// A list that only grows, so that a launch searches it without a lock.
   struct Entry {
     const Device *device;
     std::unique_ptr<LoadedKernels> kernels;

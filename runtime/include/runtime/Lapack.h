@@ -1,6 +1,6 @@
-// The entry points of LAPACK and BLAS that the library routines call. The runtime links neither: whoever runs a
-// decomposition fills the table first (Python from SciPy's `cython_lapack`, programs without Python from the system's
-// libraries). Before it: Status; after it: lib/cpu.
+// The entry points of LAPACK and BLAS for the library routines. The runtime links neither: the caller fills the table
+// before a decomposition runs (Python from SciPy's `cython_lapack`, programs without Python from the system's
+// libraries). Before it: Status. After it: lib/cpu.
 #ifndef PYCOMPILER_RUNTIME_LAPACK_H
 #define PYCOMPILER_RUNTIME_LAPACK_H
 
@@ -35,26 +35,27 @@ namespace pcrt::lapack {
 /// The full names, in the order of the table's slots: "sgemm", "dgemm", "cgemm", "zgemm", "strsm", ...
 std::vector<std::string_view> names();
 
-/// What a routine expects after its arguments: nothing (SciPy's wrappers), or the length of each string among them
-/// (what a Fortran compiler makes).
+/// Parameters of a routine after its arguments: none (SciPy's wrappers), or the length of each string argument (Fortran
+/// compilers).
 enum class Strings { Alone, WithLengths };
 
-/// How many threads the library divides a routine over, as OpenBLAS says and is told it: for the whole process.
+/// Reads and sets the number of threads over which the library, for example OpenBLAS, divides a routine: for the whole
+/// process.
 struct Threads {
   int (*get)() = nullptr;
   void (*set)(int) = nullptr;
 };
 
-/// While a routine of the table runs, the library does not divide it over threads of its own: they would have to run at
-/// the same time, on cores that the pool, or other programs, use. What the program has set comes back afterwards.
+/// While a routine of the table runs, the library uses no other threads: they would occupy cores that the pool, or
+/// other programs, use. Afterwards the program's own setting is restored.
 void setThreads(Threads threads);
 
-/// Fills the table, one pointer for each of the names. May be called again, when no routine is being called.
+/// Fills the table, one pointer for each of the names. It may be called again while no routine runs.
 void fill(const std::vector<void *> &entries, Strings strings = Strings::Alone);
 
 /// Fills the table from the system's LAPACK, which stays loaded, unless it is filled. PYCOMPILER_LAPACK names its file;
-/// without it liblapack.so.3 and libopenblas.so.0 are looked for. The failure says what was looked for, and what to
-/// install.
+/// the default is a search for liblapack.so.3 and libopenblas.so.0. The failure lists the names that were tried, and
+/// the package to install.
 Status fillFromSystem();
 
 /// Whether the table was filled.

@@ -10,7 +10,7 @@
 
 namespace pcrt {
 
-/// Memory with an object's sections, executable where they are code, writable where they are data.
+/// Memory with an object's sections: code is executable, data is writable.
 class MappedObject {
 public:
   MappedObject() = default;
@@ -21,8 +21,8 @@ public:
   MappedObject &operator=(MappedObject &&other) noexcept;
   ~MappedObject();
 
-  /// InvalidArgument on anything that is not a well-formed object for this machine, on a relocation that the loader
-  /// does not know and on an undefined symbol that is not in Symbols.def, each by name.
+  /// InvalidArgument for anything that is not a well-formed object for this machine, for an unsupported relocation, and
+  /// for an undefined symbol that is not in Symbols.def, each by name.
   static Result<MappedObject> load(std::string_view object, const std::string &entryName);
 
   PcrtEntry entryPoint() const { return entry; }

@@ -1,5 +1,5 @@
-// Tells an event loop which tokens are done: a file descriptor that becomes readable, so that whoever completes a token
-// takes no lock and calls nobody. After Token; before the binding, where `await` waits on it.
+// Notifies an event loop of completed tokens: a file descriptor becomes readable, so the completing thread takes no
+// lock and makes no call. After Token; before the binding, where `await` waits on it.
 #ifndef PYCOMPILER_RUNTIME_NOTIFIER_H
 #define PYCOMPILER_RUNTIME_NOTIFIER_H
 
@@ -16,9 +16,9 @@ public:
 
   /// Readable while there is something to take.
   int descriptor() const { return event; }
-  /// Once the token is done, `key` is among what `take` gives. False when the token is done already.
+  /// Once the token is done, `take` returns `key`. False if the token is done already.
   bool watch(Token &token, uint64_t key);
-  /// The keys of what was done since the last call, in the order in which it was.
+  /// The keys of tokens that were done since the last call, in order.
   std::vector<uint64_t> take();
 
 private:

@@ -8,10 +8,9 @@ namespace pcrt {
 
 class ThreadPool;
 
-/// Does the iterations [0, count) of a loop, in pieces of at least `grain` iterations (but for the last one), in this
-/// thread and in those of the pool that have nothing to do; returns when all are done. The status is that of the
-/// failing piece that comes first in the loop. In one piece, here: within another such loop, with one thread, after
-/// shutdown.
+/// Computes the iterations [0, count) of a loop, in pieces of at least `grain` iterations (except for the last one), in
+/// this thread and in idle threads of the pool; returns when all are done. The status is that of the first failing
+/// piece in the order of the loop. One piece in this thread: within another such loop, with one thread, after shutdown.
 int32_t parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count,
                     int64_t grain);
 

@@ -1,5 +1,5 @@
-// What happened when, and in which thread, as a trace that Chrome and Perfetto show. Everybody who does something worth
-// seeing says so; while nobody records, that costs one load.
+// Records events with times and threads as a trace that Chrome and Perfetto show. While recording is off, an event
+// costs one load.
 #ifndef PYCOMPILER_RUNTIME_PROFILE_H
 #define PYCOMPILER_RUNTIME_PROFILE_H
 
@@ -35,19 +35,19 @@ public:
 
   /// Records from now on; false when something does already.
   static bool start();
-  /// Ends the recording, if there is one: the trace, a JSON object. `threadNames` are by the system's thread ids; other
-  /// threads have the names that the system knows.
+  /// Ends the recording, if there is one, and returns the trace, a JSON object. `threadNames` are by the system's
+  /// thread ids; other threads have the system's names.
   static std::string stop(const std::map<int, std::string> &threadNames = {});
 
-  /// One thing that this thread did between two times of nowNs(). `place` is where the program asked for it, or null;
-  /// `args`, the members of a JSON object ("\"bytes\": 12"), is what else there is to say. Does nothing while nobody
-  /// records; what does not fit into the bound is counted and left out.
+  /// Records an event of this thread between two times of nowNs(). `place` is the line of the program, or null; `args`,
+  /// the members of a JSON object ("\"bytes\": 12"), has further data. Does nothing while recording is off. Events
+  /// beyond the limit are counted and dropped.
   static void record(ProfileKind kind, std::string name, int64_t start, int64_t end, const char *place = nullptr,
                      uint64_t flow = 0, std::string args = {});
   /// A number for an arrow from an Enqueue event to the Run event that it led to.
   static uint64_t newFlow();
 
-  /// How many events are kept at most.
+  /// The maximum number of events.
   static constexpr unsigned limit = 1 << 20;
 
   /// A text as a JSON string, with its quotes.

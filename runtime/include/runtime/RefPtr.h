@@ -1,4 +1,4 @@
-// Intrusive reference counting: what every object of the runtime that two threads may share is held by.
+// Intrusive reference counting, for every object of the runtime that threads may share.
 #ifndef PYCOMPILER_RUNTIME_REFPTR_H
 #define PYCOMPILER_RUNTIME_REFPTR_H
 
@@ -26,7 +26,7 @@ protected:
   RefCounted &operator=(const RefCounted &) = delete;
   ~RefCounted() = default;
   void destroy() { delete static_cast<Derived *>(this); }
-  /// For an object that a pool hands out again.
+  /// For an object that a pool reuses.
   void revive() { refs.store(1, std::memory_order_relaxed); }
 
 private:

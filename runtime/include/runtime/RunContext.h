@@ -1,5 +1,5 @@
-// What a routine of the call frame's table knows of the run that calls it. Made by Stream for each run; Executable puts
-// it into the frame.
+// The context of a run for routines of the call frame's table. Stream makes it for each run; Executable puts it into
+// the frame.
 #ifndef PYCOMPILER_RUNTIME_RUNCONTEXT_H
 #define PYCOMPILER_RUNTIME_RUNCONTEXT_H
 
@@ -16,13 +16,13 @@ struct RunContext {
   /// Which part of a run on several devices this is; null when it is on one.
   void *participant = nullptr;
 
-  /// What the routine that failed first said of it; see `fail`.
+  /// The status of the routine that failed first; see `fail`.
   mutable std::atomic<Status *> reason{nullptr};
 
   ~RunContext() { delete reason.load(std::memory_order_relaxed); }
 
-  /// For a routine that knows more of its failure than a number says: the error of the run will have the text, the
-  /// payload, and the operation if `status` names one. The first counts. Gives what the routine is to return.
+  /// For a routine with more details of its failure than a number: the error of the run gets the text, the payload, and
+  /// the operation if `status` names one. The first call counts. Returns the value that the routine must return.
   int32_t fail(Status status) const {
     auto code = static_cast<int32_t>(status.code());
     auto *told = new Status(std::move(status));

@@ -1,5 +1,5 @@
-// What the routine `check` of the call frame's table checks (PcrtCheck, Abi.h): for the runtime, which asks in every
-// run, and for the compiler, which asks where all sizes are known.
+// The conditions of the routine `check` of the call frame's table (PcrtCheck, Abi.h): for the runtime, which tests them
+// in every run, and for the compiler, which tests them if all sizes are known.
 #ifndef PYCOMPILER_RUNTIME_SIZECHECKS_H
 #define PYCOMPILER_RUNTIME_SIZECHECKS_H
 
@@ -9,8 +9,8 @@
 
 namespace pcrt::sizechecks {
 
-/// The product, unless a factor is negative or it is beyond 64 bits. A zero makes nothing of too large ones: code walks
-/// over arrays of no elements too.
+/// The product, unless a factor is negative or it exceeds 64 bits. A zero does not hide overflow of the other factors:
+/// code also iterates over arrays without elements.
 inline bool multiplied(const int64_t *sizes, int64_t rank, int64_t factor, int64_t &product) {
   product = factor;
   bool isEmpty = false;
@@ -26,7 +26,7 @@ inline bool multiplied(const int64_t *sizes, int64_t rank, int64_t factor, int64
   return true;
 }
 
-/// Nothing lies anywhere.
+/// An empty slice is always inside.
 inline bool slices(int64_t offset, int64_t count, int64_t stride, int64_t size) {
   int64_t last;
   return count == 0 ||

@@ -1,5 +1,5 @@
-// Threads of a pool that sleep until they are taken, each by one that has something for it: so whoever looks at the
-// pool next knows that a thread is on its way, and does not wake another. Used by ThreadPool alone.
+// Sleeping threads of a pool. Each wake-up takes one thread, so a later caller knows that a thread is on its way, and
+// does not wake another. Used by ThreadPool alone.
 #ifndef PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
 #define PYCOMPILER_RUNTIME_SLEEPINGTHREADS_H
 
@@ -13,8 +13,8 @@ class SleepingThreads {
 public:
   explicit SleepingThreads(unsigned most) : most(most) {}
 
-  /// Sleeps until it is taken: true. False when there are enough, or when `isOver` says so; that is asked once the
-  /// thread can be taken, and again whenever it wakes.
+  /// Sleeps until it is taken: true. False if there are enough threads, or if `isOver` holds; that is tested once the
+  /// thread can be taken, and after each wake-up.
   template <typename Predicate> bool enter(Predicate isOver) {
     unsigned count = waiting.load();
     do {
@@ -28,14 +28,14 @@ public:
           return true;
         continue;
       }
-      // With nobody left who waits, a ticket for this thread is being made.
+      // If no waiter is left, a ticket for this thread is being made.
       if (isOver() && leave())
         return false;
       futexWait(tickets, 0);
     }
   }
 
-  /// Wakes a thread; false when there is none.
+  /// Wakes a thread; false if there is none.
   bool take() {
     if (!leave())
       return false;
@@ -44,9 +44,9 @@ public:
     return true;
   }
 
-  /// For `isOver` to be asked.
+  /// Makes sleeping threads test `isOver`.
   void wakeAll() { futexWake(tickets, INT_MAX); }
-  /// In the child of a fork, which has none of them.
+  /// For the child of a fork, which has none of them.
   void forget() { waiting = tickets = 0; }
 
 private:

@@ -1,4 +1,4 @@
-// How the runtime says that something went wrong: a code and a message, never an exception.
+// Failures of the runtime: a code and a message, never an exception.
 #ifndef PYCOMPILER_RUNTIME_STATUS_H
 #define PYCOMPILER_RUNTIME_STATUS_H
 
@@ -21,20 +21,19 @@ enum class Code : int32_t {
   CallbackFailed = PCRT_CALLBACK_FAILED,
   /// No failure: a run within a budget gave up. It never reaches a token.
   OutOfBudget = PCRT_OUT_OF_BUDGET,
-  /// Compiled code returned a status that the ABI does not know.
+  /// Compiled code returned a status outside of the ABI.
   Unknown = -1,
 };
 
-/// What a failure brings along for those above the runtime, who made it (the exception of a callback, say); opaque
-/// here. The last reference may go in any thread.
+/// Data that a failure carries for the layers above the runtime (for example the exception of a callback); opaque here.
+/// The last reference may go in any thread.
 class Payload : public RefCounted<Payload> {
 public:
   Payload() = default;
   virtual ~Payload() = default;
 };
 
-/// An operation of the program: its primitive, and the user's line that asked for it ("model.py:12"). Both are empty
-/// when they are not known.
+/// An operation of the program: its primitive, and the user's line ("model.py:12"). Both are empty if unknown.
 struct CallSite {
   std::string primitive;
   std::string place;
@@ -71,7 +70,7 @@ private:
   std::unique_ptr<Failure> failure;
 };
 
-/// A value, or the status that says why there is none.
+/// A value, or the status of the failure.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : content(std::move(value)) {}
@@ -87,31 +86,31 @@ private:
   T content{};
 };
 
-/// What a failed token carries: shared by everything that it poisons, so that the first cause is what a read reports.
+/// The error of a failed token. All tokens that depend on it share the error, so a read reports the first cause.
 class Error : public RefCounted<Error> {
 public:
   Error(Code code, std::string message, std::string executable, std::string place, CallSite site = {},
         RefPtr<Payload> payload = nullptr)
       : code(code), message(std::move(message)), executable(std::move(executable)), place(std::move(place)),
         site(std::move(site)), payload(std::move(payload)) {}
-  /// A run that came to `status`, which is not Ok.
+  /// The error of a run with the failure `status`.
   Error(const Status &status, std::string executable, std::string place)
       : Error(status.code(), status.message(), std::move(executable), std::move(place), status.site(),
               RefPtr<Payload>(status.payload())) {}
 
   const Code code;
   const std::string message;
-  /// The name of what ran, and where it was launched ("file.py:12", empty when not known).
+  /// The name of the executable, and the place of its launch ("file.py:12", empty if unknown).
   const std::string executable;
   const std::string place;
   /// The operation that failed.
   const CallSite site;
-  /// What a read raises instead of an exception made of the text; may be null.
+  /// A read raises this instead of an exception made from the text; may be null.
   const RefPtr<Payload> payload;
-  /// Whether it was raised: effects_barrier does not tell of it again.
+  /// Whether it was raised: effects_barrier does not report it again.
   mutable std::atomic<bool> isTold{false};
 
-  /// "name: cholesky: message (at model.py:12, launched at main.py:3)"; what is not known is left out.
+  /// "name: cholesky: message (at model.py:12, launched at main.py:3)"; unknown parts are omitted.
   std::string text() const;
   /// The part in parentheses: "at model.py:12, launched at main.py:3".
   std::string places() const;

@@ -1,6 +1,6 @@
-// The threads that run executions: one shared queue, threads started when first needed, and work that several of them
-// share. Before it: Futex; after it: ParallelFor, whose loops are such work, Stream, which submits executions, and
-// Token, whose waiters tell the pool when they block one of its threads.
+// The threads of executions: one shared queue, threads that start on demand, and work that several of them share.
+// Before it: Futex. After it: ParallelFor, whose loops are shared work, Stream, which submits executions, and Token,
+// whose waiters notify the pool when they block one of its threads.
 #ifndef PYCOMPILER_RUNTIME_THREADPOOL_H
 #define PYCOMPILER_RUNTIME_THREADPOOL_H
 
@@ -11,8 +11,8 @@
 
 namespace pcrt {
 
-/// Something to run once. The queue links tasks through `next`, and `link` is what points at a task in it, null when it
-/// is in none; `runTask` may delete the task.
+/// A piece of work that runs once. The queue links tasks through `next`. `link` points to the pointer to the task in
+/// its queue, and is null outside of a queue; `runTask` may delete the task.
 class Task {
 public:
   virtual void runTask() = 0;
@@ -25,14 +25,14 @@ private:
   Task *next = nullptr, **link = nullptr;
 };
 
-/// Work that threads of a pool take part in, beside the thread that brought it: a loop, say. The pool knows how many
-/// may come and sends those that have nothing else to do; the work itself says when nothing is left.
+/// Work that threads of a pool share with the thread that brought it, for example a loop. The pool limits the number of
+/// threads and sends idle ones; the work itself reports when nothing is left.
 class SharedWork {
 public:
   SharedWork(const SharedWork &) = delete;
   SharedWork &operator=(const SharedWork &) = delete;
 
-  /// Works until nothing is left; called by every thread that takes part.
+  /// Works until nothing is left; every participating thread calls it.
   virtual void work() = 0;
 
 protected:
@@ -45,8 +45,8 @@ protected:
 
 private:
   friend class ThreadPool;
-  /// Under the pool's lock: the next work, the places that are left, the task in which it is (null: in none), and
-  /// whether a thread that waits for that took part.
+  /// Under the pool's lock: the next work, the free places, the task that shares it (null: none), and whether a thread
+  /// that waits for that task took part.
   SharedWork *next = nullptr;
   unsigned places;
   const Task *task = nullptr;
@@ -57,7 +57,7 @@ class ThreadPool {
 public:
   /// At most `maxThreads` threads run tasks (more exist while some of them block in BlockingScope).
   explicit ThreadPool(unsigned maxThreads);
-  /// As on a machine with so many cores for the process.
+  /// As on a machine with this many cores for the process.
   ThreadPool(unsigned maxThreads, unsigned cores);
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
@@ -67,10 +67,10 @@ public:
   /// shutdown: here.
   void submit(Task *task);
 
-  /// For a thread that waits for `task`, which may be gone from the queue: runs it here if no thread has begun to.
+  /// For a thread that waits for `task`, which may have left the queue: runs it here if no thread has started it.
   bool runIfQueued(Task *task);
 
-  /// For a thread that waits for `task`, which another runs: takes part in the work that it shares until `isOver`, or
+  /// For a thread that waits for `task`, which another thread runs: takes part in its shared work until `isOver`, or
   /// until there was none for `patienceNs` (longer after the first: the task is soon done). Meanwhile no worker is
   /// woken for a place that this thread is about to take.
   template <typename Predicate> void helpUntil(Predicate isOver, const Task *task, int64_t patienceNs) {
@@ -82,44 +82,44 @@ public:
       if (help(waiters, task))
         end = nowNs() + afterHelpNs;
       else
-        spinUntil(isOver, patienceNs / 16); // what is open is not for this thread: leave the lock to others
+        spinUntil(isOver, patienceNs / 16); // the open places are not for this thread: leave the lock to others
     waiters.fetch_sub(1);
     if (openPlaces.load() != 0)
       provideThread();
   }
 
-  /// Works on `work` in this thread and in those of the pool that have nothing to do; when it returns, nothing is left
-  /// to begin, but others may still be at it. Only where `mayShare`.
+  /// Works on `work` in this thread and in idle threads of the pool. On return nothing is left to start, but other
+  /// threads may still be working. Only if `mayShare`.
   void share(SharedWork &work);
-  /// Not within such work, with one thread, or after shutdown.
+  /// False within such work, with one thread, or after shutdown.
   bool mayShare() const { return maxThreads > 1 && !isSharing() && !stopping.load(); }
 
   /// Ends the threads once the queue is empty, and waits for them.
   void shutdown();
 
-  /// After shutdown, when what is submitted runs at once in the thread that submits it.
+  /// Whether the pool is shut down: submitted tasks then run at once in the submitting thread.
   bool isStopped() const { return stopping.load(); }
   unsigned size() const { return maxThreads; }
-  /// Threads that exist, but for those in reserve; for tests.
+  /// The number of threads, without those in reserve; for tests.
   unsigned liveThreads() const { return threads.load(std::memory_order_relaxed); }
-  /// The threads have no core but the one of who submits: nothing runs beside anything.
+  /// Whether the threads share the only core with the submitting thread, so that nothing runs in parallel.
   bool hasOneCore() const { return cores == 1; }
-  /// A worker is awake and looks for work, so handing it a task costs little.
+  /// Whether a worker is awake and looks for work, so that handing it a task costs little.
   bool hasSpinner() const { return looking.load(std::memory_order_relaxed) != 0; }
-  /// The calling thread is one of a pool's.
+  /// Whether the calling thread belongs to a pool.
   static bool isWorker();
 
-  /// Around fork(): the child has none of the threads; its queue keeps what had not started.
+  /// Around fork(): the child has none of the threads; its queue keeps the tasks that had not started.
   void beforeFork() { queueLock.lock(); }
   void afterForkInParent() { queueLock.unlock(); }
   void afterForkInChild();
 
-  /// Threads to use: PYCOMPILER_NUM_THREADS, else the cores that affinity and the cgroup's quota leave.
+  /// The number of threads: PYCOMPILER_NUM_THREADS, else the cores that affinity and the cgroup's quota leave.
   static unsigned defaultSize();
 
 private:
-  /// About as long as the last piece of shared work takes. Who slept instead would come to its next call when the
-  /// workers have gone to sleep.
+  /// About the time of the last piece of shared work. If the thread slept instead, the workers would be asleep by its
+  /// next call.
   static constexpr int64_t afterHelpNs = 100000;
 
   friend class BlockingScope;
@@ -148,23 +148,23 @@ private:
   std::mutex queueLock;
   Task *head = nullptr, **tail = &head;
   SharedWork *shared = nullptr;
-  /// Tasks in the queue, and workers that look for work, or were woken to. Sequentially consistent: submit raises
-  /// `queued` and then looks at the workers, a worker lowers `looking` and then looks at `queued`, so one of the two
-  /// sees the other.
+  /// Tasks in the queue, and workers that look for work, or are being woken. Sequentially consistent: submit increments
+  /// `queued` and then reads `looking`; a worker decrements `looking` and then reads `queued`, so one of the two sees
+  /// the other.
   std::atomic<unsigned> queued{0}, looking{0};
   /// Threads that wait for a task, and take places in the work that it shares.
   std::atomic<unsigned> waiters{0};
   std::atomic<unsigned> threads{0}, blocked{0};
-  /// How much work is shared, places in it that a worker may take, and threads at work: workers, and others that share
-  /// theirs. A worker takes a place only while fewer threads are at work than the pool has.
+  /// The number of shared works, the places in them that a worker may take, and the number of working threads: workers,
+  /// and other threads that share their work. A worker takes a place only while fewer threads work than the pool has.
   std::atomic<unsigned> sharedCount{0}, openPlaces{0};
   std::atomic<int> busy{0};
   std::atomic<uint32_t> startedThreads{0};
   FutexWord exited{0};
   std::atomic<bool> stopping{false};
   SleepingThreads sleepers{UINT_MAX};
-  /// Threads that the pool has too many of for now: participants of a run wait for each other again and again, and each
-  /// time the pool needs as many threads more.
+  /// Threads that the pool does not need now: participants of a run repeatedly wait for each other, and each time the
+  /// pool needs that many more threads.
   SleepingThreads reserve{64};
 };
 

@@ -1,5 +1,5 @@
-// A token: pending, then ready or failed for good. What an array that is being computed waits on, and what later work
-// is chained to. Comes before Buffer (which holds one) and Stream (whose executions are tokens).
+// A token: pending, then ready or failed for good. Arrays that are being computed wait on it, and later work is chained
+// to it. Before Buffer (which holds one) and Stream (whose executions are tokens).
 #ifndef PYCOMPILER_RUNTIME_TOKEN_H
 #define PYCOMPILER_RUNTIME_TOKEN_H
 
@@ -8,7 +8,7 @@
 
 namespace pcrt {
 
-/// Something to run when a token is done, in the thread that completes it: it must be short. Owned by whoever adds it.
+/// A callback for a completed token, in the completing thread: it must be short. Owned by the caller of `then`.
 struct Continuation {
   Continuation *next = nullptr;
   void (*run)(Continuation *self) = nullptr;
@@ -30,20 +30,20 @@ public:
   /// The first cause of the failure; null when the token is ready. Only after it is done.
   Error *error() const { return cause.get(); }
 
-  /// Ends the token, once. The caller keeps its reference until this returns.
+  /// Completes the token, once. The caller keeps its reference until this returns.
   void complete(RefPtr<Error> failure = nullptr);
-  /// Runs `continuation` when the token is done. False when it is done already: then nothing is kept.
+  /// Runs `continuation` when the token is done. False, without keeping it, if the token is done already.
   bool then(Continuation *continuation);
-  /// What work has to wait for before it is enqueued on `stream`: the token itself, or, if the stream keeps the order
-  /// of what it is given, that this was enqueued there. Lives as long as this token.
+  /// The token to wait for before work is enqueued on `stream`: this token, or, if the stream keeps the order of its
+  /// work, a token for the enqueueing there. Lives as long as this token.
   virtual Token *orderedOn(const Stream &) { return this; }
-  /// Waits until the token is done; false when `hook` ended the wait.
+  /// Waits until the token is done; false if `hook` ended the wait.
   bool wait(InterruptHook hook = nullptr);
 
 protected:
-  /// How long a waiter spins before it sleeps: about what a sleep and a wake-up cost.
+  /// The spinning time of a waiter before it sleeps: about the cost of a sleep and a wake-up.
   static constexpr int64_t spinNs = 10000;
-  /// What a thread that waits does before it sleeps: it spins. Work that would complete this token may be done instead.
+  /// The action of a waiting thread before it sleeps: it spins. An override may do work that would complete this token.
   virtual void waitAwake();
 
 private:

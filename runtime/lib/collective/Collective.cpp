@@ -1,4 +1,4 @@
-// The rendezvous: who has come, who still can, and the work once all have.
+// The rendezvous: the members that have arrived, the members that can still arrive, and the work once all have.
 #include "runtime/Collective.h"
 
 #include "collective/CollectiveJob.h"
@@ -15,11 +15,11 @@
 
 using namespace pcrt;
 
-/// About what a sleep and a wake-up cost: members that all have a core spin as long.
+/// About the cost of a sleep and a wake-up: members with a core each spin this long.
 static constexpr int64_t spinNs = 10000;
 
-/// Where the members of one group meet, again and again. A member comes to the next meeting only after it has left the
-/// one before, so the counts of meetings tell each where it stands.
+/// The repeated meetings of one group's members. A member arrives at the next meeting only after it has left the one
+/// before, so the counts of meetings give each member its position.
 class pcrt::Exchange {
 public:
   Exchange(std::vector<int64_t> members, std::unique_ptr<CollectiveWork> job)
@@ -30,7 +30,7 @@ public:
     return static_cast<size_t>(size) == members.size() && std::equal(members.begin(), members.end(), group);
   }
 
-  /// By the last who came: all may work from here on, or it has done all.
+  /// Called by the last member that arrived: from here on all may work, or the work is done already.
   void open();
   void work();
   void changed() {
@@ -55,7 +55,7 @@ public:
 
   const std::unique_ptr<CollectiveWork> job;
   std::atomic<uint32_t> next{0}, finished{0};
-  /// Meetings that all members have come to, and those that are over.
+  /// The number of meetings at which all members have arrived, and of those that are over.
   std::atomic<uint64_t> opened{0}, completed{0};
   std::atomic<bool> hasFailed{false};
   FutexWord phase{0};
@@ -71,7 +71,7 @@ void Exchange::open() {
   }
   for (uint32_t item = 0; item < job->items(); ++item)
     job->run(item);
-  // Whoever is late must find nothing to do.
+  // Late members must find no work.
   next.store(job->items());
   opened.fetch_add(1);
   completed.fetch_add(1);
@@ -105,7 +105,7 @@ Participant *Rendezvous::join(unsigned number) {
   return &states[number].self;
 }
 
-/// The exchange of the participant's group; null when it is in none. Under the lock.
+/// The exchange of the participant's group; null if it is in none. Under the lock.
 Exchange *Rendezvous::groupOf(unsigned number, const int64_t *params) {
   CollectiveParams form(params);
   const int64_t *group = nullptr;
@@ -214,7 +214,7 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
 //===-- Failing
 //-----------------------------------------------------------------------------------------------------===//
 
-/// Those who wait in the group go; who comes later fails too. Under the lock.
+/// Waiting members of the group leave with the failure; later ones fail, too. Under the lock.
 void Rendezvous::failWaiting(Exchange &group, const Failure &why) {
   waiting -= group.arrived;
   group.arrived = 0;
@@ -223,7 +223,7 @@ void Rendezvous::failWaiting(Exchange &group, const Failure &why) {
   group.changed();
 }
 
-/// When all who have not ended wait for others to come, nobody will. Under the lock.
+/// If all participants that have not ended wait for others, no one will arrive. Under the lock.
 void Rendezvous::failIfStuck() {
   if (waiting == 0 || waiting + ended < count)
     return;
@@ -270,7 +270,7 @@ void pcrt::endParticipant(void *participant, Error *error) {
 namespace {
 class Gate final : public Token {
 public:
-  /// With the failure of the first one that failed, if it `carries` that: then it holds them.
+  /// If it `carries`, completes with the failure of the first token that failed; then it holds the tokens.
   Gate(const std::vector<Token *> &tokens, bool carries) : parts(tokens.size()) {
     for (Token *token : tokens)
       if (carries)
@@ -308,7 +308,7 @@ private:
 
   std::vector<RefPtr<Token>> held;
   std::vector<Part> parts;
-  /// Tokens that are not done, and one until all were looked at.
+  /// The number of tokens that are not done, plus one until all were visited.
   std::atomic<size_t> pending{1};
 };
 } // namespace

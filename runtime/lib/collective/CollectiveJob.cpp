@@ -55,8 +55,8 @@ template <typename T, bool isAnd> struct Bits {
   static Wide combine(Wide bits, T x) { return static_cast<T>(isAnd ? bits & x : bits | x); }
 };
 
-/// `length` elements of each member, from `at` on, combined in the order of the members and given to `write`, a block
-/// at a time.
+/// Combines `length` elements of each member, from `at` on, in the order of the members, and passes them to `write`, a
+/// block at a time.
 template <typename T, typename Operation, typename Write>
 void combineMembers(const std::vector<Contribution> &members, size_t at, size_t length, Write write) {
   using Wide = typename Operation::Wide;
@@ -79,7 +79,7 @@ void combineMembers(const std::vector<Contribution> &members, size_t at, size_t 
   }
 }
 
-/// Calls `function` with a combineMembers of the dtype and reduction; false when there is none.
+/// Calls `function` with a combineMembers of the dtype and reduction; false if there is none.
 template <typename Function> bool withReduction(int32_t dtype, PcrtReduction reduction, Function function) {
   bool isKnown = true;
   auto ofNumbers = [&](auto element) {
@@ -166,10 +166,10 @@ void CollectiveJob::permute(size_t target) const {
 }
 
 namespace {
-/// Copies a box of `sizes` between two dense arrays, of which it is a part.
+/// Copies a box of `sizes` between two dense arrays that contain it.
 struct BoxCopy {
   const int64_t *sizes, *sourceDims, *targetDims;
-  /// The dimension within which, together with those after it, what is copied is contiguous.
+  /// The first dimension from which on the copied elements are contiguous.
   int64_t last;
   size_t run;
 
@@ -188,7 +188,7 @@ struct BoxCopy {
 };
 } // namespace
 
-/// What follows a dimension, in elements.
+/// The number of elements after a dimension.
 static size_t elementsAfter(const PcrtTensor &tensor, int64_t dim) {
   size_t total = 1;
   for (int64_t i = dim + 1; i < tensor.rank; ++i)
@@ -217,7 +217,7 @@ void CollectiveJob::exchange(size_t target) const {
 
 static bool isOneOf(int64_t dimension, const PcrtTensor &tensor) { return dimension >= 0 && dimension < tensor.rank; }
 
-/// Of the first member's operands; the others have the same.
+/// Checks the first member's operands; the others are alike.
 bool CollectiveJob::fits() const {
   const PcrtTensor &input = (*members)[0].input, &output = (*members)[0].output;
   size_t count = members->size(), results = elementCount(output);

@@ -1,6 +1,5 @@
-// The work of one collective in the host's memory: cut into items that any member may do, each of which writes what no
-// other item does. Sums are added in the order of the members, so they are the same bits for all,
-// whoever adds them.
+// The work of one collective in the host's memory. It is divided into items, which write disjoint memory, and any
+// member may execute an item. Sums are added in the order of the members, so all members get the same bits.
 #ifndef PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
 #define PYCOMPILER_RUNTIME_LIB_COLLECTIVEJOB_H
 
@@ -32,7 +31,7 @@ private:
   const int64_t *params;
 };
 
-/// What the contributions have in common: the same collective of operands of the same shapes.
+/// Whether the contributions agree: the same collective on operands of the same shapes.
 bool areAlike(const std::vector<Contribution> &members);
 
 class CollectiveJob final : public CollectiveWork {

@@ -1,5 +1,5 @@
-// What the library routine `check` says: what compiled code asks of sizes and indices that it can't know before it
-// runs. Modules that were read from files have such calls (array-check-input, array-guard-sizes of the dialect).
+// The library routine `check`: conditions on sizes and indices that are known only at run time. Modules from files have
+// such calls (array-check-input, array-guard-sizes of the dialect).
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_CHECK_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_CHECK_H
 
@@ -8,7 +8,7 @@
 
 namespace pcrt {
 
-/// What is wrong by the params of a call of `check`; empty where nothing is.
+/// The error text for the params of a call of `check`; empty if the condition holds.
 std::string objectionOf(const int64_t *params);
 
 } // namespace pcrt

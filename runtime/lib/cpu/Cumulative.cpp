@@ -1,6 +1,6 @@
-// The library routine behind cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension,
-// each line from its first element to its last, so that they depend on nothing but the elements. Where the dimension is
-// not the innermost, neighbouring lines run side by side.
+// The library routine of cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension. Each
+// line is computed from its first element to its last, so the results depend on the elements alone. If the dimension is
+// not the innermost, adjacent lines are computed together.
 #include "CumulativeOperations.h"
 #include "Rows.h"
 #include "runtime/Accumulations.h"

@@ -1,5 +1,5 @@
-// What cumsum, cumprod, cummax, cummin and cumlogsumexp do with the next element, here and in kernels (dialect/device).
-// Sums and products of f32 are kept in f64, of 16-bit floats in f32.
+// The combinations of cumsum, cumprod, cummax, cummin and cumlogsumexp, here and in kernels (dialect/device). Sums and
+// products of f32 are accumulated in f64, of 16-bit floats in f32.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_CUMULATIVEOPERATIONS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_CUMULATIVEOPERATIONS_H
 

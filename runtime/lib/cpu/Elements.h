@@ -1,5 +1,5 @@
-// The elements of library calls' operands as C++ types: the 16-bit floats, what to accumulate each in, and the dispatch
-// on an ABI dtype.
+// The elements of library calls' operands as C++ types: the 16-bit floats, the accumulator of each type, and the
+// dispatch on an ABI dtype.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_ELEMENTS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_ELEMENTS_H
 
@@ -28,20 +28,20 @@ struct BFloat {
 
 template <typename T> constexpr bool isHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
-/// What elements are compared in: floats for the 16-bit ones.
+/// The type for comparisons: float for the 16-bit floats.
 template <typename T> using Compared = std::conditional_t<isHalf<T>, float, T>;
 
 template <typename T, bool isInteger = std::is_integral_v<T>> struct AccumulatorOf {
   using Type = Compared<T>;
 };
-/// Unsigned, since sums and products wrap, and not narrower than int, to which the smaller ones would be promoted.
+/// Unsigned, since sums and products wrap, and at least as wide as int, to which smaller types would be promoted.
 template <typename T> struct AccumulatorOf<T, true> {
   using Type = std::conditional_t<sizeof(T) < 4, uint32_t, std::make_unsigned_t<T>>;
 };
-/// What sums and products of elements are computed in.
+/// The type for sums and products of elements.
 template <typename T> using Accumulator = typename AccumulatorOf<T>::Type;
 
-/// The least and the greatest of a type that orders elements; infinities of floats.
+/// The minimum and the maximum of an ordered type; infinities for floats.
 template <typename T> constexpr T lowestOf() {
   if constexpr (std::is_floating_point_v<T>)
     return -std::numeric_limits<T>::infinity();
@@ -55,7 +55,7 @@ template <typename T> constexpr T highestOf() {
     return std::numeric_limits<T>::max();
 }
 
-/// Whether x comes before `best` in a search for the extremum: a nan does, unless there is one already.
+/// Whether x replaces `best` in a search for the extremum: a nan does, unless `best` is one already.
 template <bool isMax, typename T> bool isBetter(T x, T best) {
   if constexpr (std::is_floating_point_v<T>)
     return (isMax ? x > best : x < best) || (x != x && best == best);
@@ -67,7 +67,7 @@ inline bool sameDims(const PcrtTensor &a, const PcrtTensor &b) {
   return a.rank == b.rank && std::equal(a.dims, a.dims + a.rank, b.dims);
 }
 
-/// Calls `function` with a value of the elements' type. Returns false for a dtype that is not one of numbers or bool.
+/// Calls `function` with a value of the element type. Returns false for a dtype that is neither numeric nor bool.
 template <typename Function> bool withElement(int32_t dtype, Function function) {
   switch (static_cast<DType>(dtype)) {
   case DType::Int8:

@@ -2,7 +2,7 @@
 #include "Rows.h"
 #include "support/LibraryCalls.h"
 
-// No threads of its own (the pool's share the rows), and plans of repeated lengths are kept.
+// No threads of its own (the pool's threads share the rows), and a cache for plans of repeated lengths.
 #define POCKETFFT_NO_MULTITHREADING
 #define POCKETFFT_CACHE_SIZE 16
 #include "pocketfft/pocketfft_hdronly.h"
@@ -68,7 +68,7 @@ void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, 
   }
 }
 
-/// Whether the operands are what `type` takes; `isWide` tells f64 from f32.
+/// Whether the operands fit `type`; `isWide` distinguishes f64 from f32.
 bool valid(FftType type, const PcrtTensor &input, const PcrtTensor &output, int64_t axisCount, bool &isWide) {
   auto isComplex = [](const PcrtTensor &t) {
     return t.dtype == PCRT_DTYPE_Complex64 || t.dtype == PCRT_DTYPE_Complex128;
@@ -101,7 +101,7 @@ static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inp
     return PCRT_INVALID_ARGUMENT;
   int64_t count = sizeOf(outputs[0]);
   if (sizeOf(inputs[0]) == 0 || count == 0) {
-    if (count != 0) // the one frequency that RFFT has of no samples
+    if (count != 0) // the one frequency of RFFT without samples
       std::memset(outputs[0].data, 0, static_cast<size_t>(count) * (isWide ? 16 : 8));
     return PCRT_OK;
   }

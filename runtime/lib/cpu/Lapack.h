@@ -1,4 +1,4 @@
-// What the routines over LAPACK share: typed calls through the table, stacks of matrices, transposition between
+// Shared parts of the routines over LAPACK: typed calls through the table, stacks of matrices, transposition between
 // row-major operands and LAPACK's column-major scratch. Private to lib/cpu.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_LAPACK_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_LAPACK_H
@@ -108,7 +108,7 @@ template <typename T> void identity(T *data, int64_t rows, int64_t columns) {
     data[i * columns + i] = 1;
 }
 
-/// An operand as a stack of matrices or vectors, those of its last dimensions.
+/// An operand as a stack of matrices or vectors, in its last dimensions.
 class Stack {
 public:
   Stack(const PcrtTensor &tensor, int tail) : tensor(tensor) {
@@ -129,7 +129,7 @@ private:
 inline int columnsOf(const PcrtTensor &tensor) { return static_cast<int>(tensor.dims[tensor.rank - 1]); }
 inline int rowsOf(const PcrtTensor &tensor) { return static_cast<int>(tensor.dims[tensor.rank - 2]); }
 
-/// A leading dimension: at least 1.
+/// A leading dimension for LAPACK: at least 1.
 inline int leading(int rows) { return std::max(1, rows); }
 
 /// Runs `body(T())` for the element type of a tensor; a failed allocation becomes a status.

@@ -1,7 +1,7 @@
 // The exponential of a matrix, by scaling and squaring of Padé approximants (Higham, SIAM J. Matrix Anal. 26, 2005),
 // and its derivative in one direction, read off the exponential of a block matrix (Mathias, 1996).
 //
-// exp(Aᵀ) is exp(A)ᵀ, so row-major matrices are handed to column-major routines as they are.
+// exp(Aᵀ) is exp(A)ᵀ, so row-major matrices are passed to column-major routines without transposition.
 #include "Lapack.h"
 #include "PadeOrders.h"
 
@@ -55,7 +55,7 @@ private:
     return c;
   }
 
-  /// sum of coefficients[first + 2 i] powers[i], where powers[0] is the identity.
+  /// sum of coefficients[first + 2 i] powers[i]; powers[0] is the identity.
   Matrix combination(const std::vector<double> &coefficients, size_t first, size_t count,
                      const std::vector<Matrix> &powers) const {
     Matrix sum(size);

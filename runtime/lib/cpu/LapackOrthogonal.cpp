@@ -10,7 +10,7 @@ template <typename T> struct Reflectors {
       : m(rows), n(columns), lead(leading(rows)), a(int64_t(rows) * std::max(columns, capacity)),
         taus(std::max(rows, columns)) {}
 
-  /// Runs call(work, lwork), first to ask for the size of the workspace.
+  /// Runs call(work, lwork), first to query the size of the workspace.
   template <typename Call> void withWork(Call body) {
     T answer = 1;
     int size = -1;

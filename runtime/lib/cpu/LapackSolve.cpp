@@ -6,7 +6,8 @@
 using namespace pcrt;
 using namespace pcrt::lapack;
 
-/// Row-major is the column-major transpose: the upper factor of the one is the lower factor of the other.
+/// A row-major matrix is the transpose of a column-major one, so the upper factor of one is the lower factor of the
+/// other.
 template <typename T> static void choleskyOf(T *a, int n) {
   for (int i = 0; i < n; ++i)
     std::fill(a + int64_t(i) * n + i + 1, a + int64_t(i + 1) * n, T());
@@ -97,7 +98,7 @@ int32_t library::lu_pivots_to_permutation(const PcrtFrame *, const PcrtTensor *i
   return PCRT_OK;
 }
 
-/// Whether each row has one place: a permutation that others give may be anything.
+/// Whether each row occurs once: a permutation that is an operand may hold any numbers.
 static bool isPermutation(const int32_t *rows, int n) {
   std::vector<bool> taken(n);
   for (int i = 0; i < n; ++i) {
@@ -108,8 +109,8 @@ static bool isPermutation(const int32_t *rows, int n) {
   return true;
 }
 
-/// From the factors P A = L U and the permutation: op(A) X = B; nan where it is none. op: 0 none, 1 transpose, 2
-/// conjugate transpose.
+/// From the factors P A = L U and the permutation: op(A) X = B; nan if that is not a permutation. op: 0 none, 1
+/// transpose, 2 conjugate transpose.
 template <typename T>
 static void solveByFactors(const T *lu, const int32_t *permutation, int n, const T *b, int columns, int64_t op,
                            std::vector<T> &scratch, T *x) {

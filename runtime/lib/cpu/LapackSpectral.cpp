@@ -1,5 +1,5 @@
-// Eigenvalues and singular values: eigh, eig, svd, schur, and the Sylvester equation that schur solves. What does not
-// converge, or holds a nan or an infinity, gives nan.
+// Eigenvalues and singular values: eigh, eig, svd, schur, and the Sylvester equation that schur solves. Matrices that
+// do not converge, or contain a nan or an infinity, give nan.
 #include "LapackSpectral.h"
 
 using namespace pcrt;
@@ -49,7 +49,7 @@ void unpackVectors(const T *packed, const std::vector<T> &imaginary, int n, std:
   }
 }
 
-/// geev: the eigenvalues of a, which is destroyed, and vectors where there is room for them (row-major).
+/// geev: the eigenvalues of a, which is destroyed, and vectors if there is memory for them (row-major).
 template <typename T>
 int general(T *a, int n, ComplexOf<T> *w, ComplexOf<T> *left, ComplexOf<T> *right, Workspace<T> &space) {
   char jobLeft = left ? 'V' : 'N', jobRight = right ? 'V' : 'N';
@@ -69,7 +69,7 @@ int general(T *a, int n, ComplexOf<T> *w, ComplexOf<T> *left, ComplexOf<T> *righ
   space.work.resize(std::max(space.work.size(), size_t(size)));
   run();
   if (info != 0)
-    return info; // what is there need not come in pairs
+    return info; // partial results need not come in pairs
   if constexpr (isComplex<T>) {
     if (left)
       transpose(packedLeft.data(), n, n, left);

@@ -1,5 +1,4 @@
-// Typed calls of LAPACK's singular value and Schur decompositions, with the workspaces that they ask for. Private to
-// lib/cpu.
+// Typed calls of LAPACK's singular value and Schur decompositions, with their workspaces. Private to lib/cpu.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_LAPACKSPECTRAL_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_LAPACKSPECTRAL_H
 
@@ -7,7 +6,7 @@
 
 namespace pcrt::lapack {
 
-/// The workspaces of a routine, grown as asked.
+/// The workspaces of a routine, which grow on demand.
 template <typename T> struct Workspace {
   std::vector<T> work = std::vector<T>(1);
   std::vector<RealOf<T>> real = std::vector<RealOf<T>>(1);

@@ -1,5 +1,5 @@
-// LAPACK from the libraries of the system, for programs without Python. It fills the table of LapackTable; who runs a
-// decomposition asks for it first.
+// LAPACK from the system's libraries, for programs without Python. It fills the table of LapackTable; callers of a
+// decomposition request it first.
 #include "runtime/Lapack.h"
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 using namespace pcrt;
 
-/// What Debian's packages are called after: liblapack.so.3 loads libblas.so.3 with it, the other one is both.
+/// The names in Debian's packages: liblapack.so.3 loads libblas.so.3, and the other one contains both.
 static constexpr const char *systemFiles[] = {"liblapack.so.3", "libopenblas.so.0"};
 
 static std::vector<std::string> candidates() {
@@ -19,7 +19,7 @@ static std::vector<std::string> candidates() {
   return {std::begin(systemFiles), std::end(systemFiles)};
 }
 
-/// The routines of a library and of those that it loads, as Fortran compilers name them.
+/// The routines of a library and of its dependencies, by their Fortran names.
 static Status fillFrom(void *library, const std::string &file) {
   std::vector<void *> entries;
   for (std::string_view name : lapack::names()) {

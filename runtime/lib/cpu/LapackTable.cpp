@@ -37,7 +37,7 @@ void *lapack::entry(Routine routine, int scalar) {
 
 static std::mutex threadsLock;
 static lapack::Threads threads;
-/// How many routines run, and what was set before the first of them.
+/// The number of running routines, and the thread setting before the first of them.
 static int running = 0, before = 1;
 
 void lapack::setThreads(Threads given) {
@@ -56,7 +56,7 @@ lapack::InOneThread::InOneThread() {
 
 lapack::InOneThread::~InOneThread() {
   std::lock_guard<std::mutex> guard(threadsLock);
-  // Where the program has set something else meanwhile, that stays.
+  // If the program has changed the setting meanwhile, its setting stays.
   if (--running == 0 && threads.get && before != 1 && threads.get() == 1)
     threads.set(before);
 }

@@ -1,5 +1,5 @@
-// The Padé approximants of the exponential of a matrix (Higham, SIAM J. Matrix Anal. 26, 2005), of the CPU's routine
-// and of kernels.
+// The Padé approximants of the exponential of a matrix (Higham, SIAM J. Matrix Anal. 26, 2005), for the CPU's routine
+// and for kernels.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_PADEORDERS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_PADEORDERS_H
 
@@ -7,7 +7,7 @@
 
 namespace pcrt {
 
-/// The greatest 1-norm at which the approximant of an order is as exact as the type (tables 2.3 and later).
+/// The maximum 1-norm at which the approximant of an order is as exact as the type (tables 2.3 and later).
 struct PadeOrder {
   int order;
   double bound;
@@ -20,7 +20,7 @@ inline constexpr PadeOrder padeOrdersOfDouble[] = {{3, 1.495585217958292e-2},
 inline constexpr PadeOrder padeOrdersOfFloat[] = {
     {3, 4.258730016922831e-1}, {5, 1.880152677804762}, {7, 3.925724783138660}};
 
-/// The row for a 1-norm: the first whose bound is not exceeded, else the last.
+/// The row for a 1-norm: the first whose bound is at least the norm, else the last.
 template <typename Real> PadeOrder padeOrderFor(double norm) {
   PadeOrder chosen{};
   auto choose = [&](const auto &rows) {

@@ -1,4 +1,4 @@
-// Blocks of rows: the operands' first dimension is cut, the routine sees tensors as it always does.
+// Blocks of rows: the operands' first dimension is divided, and the routine gets ordinary tensors.
 #include "Rows.h"
 #include "Elements.h"
 #include "support/LibraryCalls.h"
@@ -7,9 +7,9 @@
 
 using namespace pcrt;
 
-/// Work from which on threads share it, and the least of a piece.
+/// The minimum work that threads share, and the minimum of a piece.
 static constexpr double sharedNs = 30000, pieceNs = 8000;
-/// Operands and dimensions that are cut: the stack holds copies of them.
+/// The maximum number of operands and dimensions that are divided: the stack holds copies of them.
 static constexpr int32_t mostOperands = 8, mostDims = 16;
 
 namespace {
@@ -42,7 +42,7 @@ static int32_t callOnRows(const PcrtFrame *frame, const Call &call, int64_t low,
   return call.routine(frame, operands, call.inputCount, operands + call.inputCount, call.outputCount, call.params);
 }
 
-/// Blocks are what the sizes make them, whatever the threads are: a routine may treat several rows at once.
+/// Blocks depend on sizes alone, not on the threads: a routine may process several rows at once.
 static int32_t callOnBlocks(const PcrtFrame *frame, const void *captured, int64_t low, int64_t high) {
   const Call &call = *static_cast<const Call *>(captured);
   int32_t status = PCRT_OK;

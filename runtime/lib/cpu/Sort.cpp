@@ -1,8 +1,8 @@
-// The library routine behind `sort`: several operands sorted together along one dimension by the first of them. Equal
-// keys keep their order.
+// The library routine of `sort`: sorts several operands together along one dimension by the first of them. Equal keys
+// keep their order.
 //
-// What is sorted are the keys alone where there is one operand, 64-bit words of key and position for one key of up to
-// 32 bits, and pairs of both otherwise.
+// With one operand, the keys alone are sorted. With one key of up to 32 bits, 64-bit words of key and position are
+// sorted, and otherwise pairs of both.
 #include "Rows.h"
 #include "SortKeys.h"
 #include "SortWords.h"
@@ -93,8 +93,8 @@ struct Pair {
   uint64_t first, second;
 };
 
-/// output[i] = input[order[i]] along one line. An operand may lie where its result does: the line is then read before
-/// it is written.
+/// output[i] = input[order[i]] along one line. An operand may share the memory of its result: the line is then read
+/// before it is written.
 template <typename Bits>
 void permuteAs(const PcrtTensor &input, const PcrtTensor &output, int64_t start, int64_t stride,
                const std::vector<uint64_t> &order, std::vector<uint64_t> &scratch) {
@@ -154,7 +154,7 @@ private:
   using Bits = typename Kind::Bits;
   /// Words are sorted, not bytes.
   using Word = std::conditional_t<sizeof(Bits) < 4, uint32_t, Bits>;
-  /// Lines with gaps that are read together, a cache line for each of their elements.
+  /// The number of strided lines that are read together: a cache line for each of their elements.
   static constexpr int64_t atOnce = 64 / sizeof(Bits);
 
   void sortNeighbours(int64_t start, int64_t lanes) {
@@ -189,7 +189,7 @@ private:
     sortKeys(from, to);
   }
 
-  /// Sorts a line as it is; false if it has floats that are not ordered as their bits.
+  /// Sorts a line in its original type; false if it has floats whose order differs from that of their bits.
   bool sortNumbers(const Bits *from, Bits *to, const VectorSort &vectors) const {
     if (from == to ? hasLost(from) : copyAndLook(from, to))
       return false;

@@ -1,5 +1,5 @@
-// What sort and top_k have in common: the lines along one dimension, and their elements as keys, unsigned integers of
-// the same order. Floats order as in NumPy and XLA: nan last, -0 equal to +0.
+// Shared parts of sort and top_k: the lines along one dimension, and their elements as keys, unsigned integers of the
+// same order. Floats order as in NumPy and XLA: nan last, -0 equal to +0.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_SORTKEYS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_SORTKEYS_H
 
@@ -10,7 +10,7 @@
 
 namespace pcrt {
 
-/// How a line along the sorted dimension lies in memory, and how many there are.
+/// The layout of a line along the sorted dimension, and the number of lines.
 struct Lines {
   int64_t length = 1, stride = 1, outer = 1;
 
@@ -43,8 +43,8 @@ template <typename BitsOf> struct SignedKey {
   static Bits bits(Bits key) { return key ^ signBit<Bits>; }
 };
 
-/// One key stands for both zeros, and one for all nans: those do not come back from their keys. Without branches and
-/// with signed comparisons only, so that loops over keys become vector code on the least of machines too.
+/// One key represents both zeros, and one all nans: these cannot be recovered from their keys. There are no branches
+/// and only signed comparisons, so that loops over keys are vectorized even for the baseline of a machine.
 template <typename BitsOf, BitsOf infinity> struct FloatKey {
   using Bits = BitsOf;
   using Signed = std::make_signed_t<Bits>;
@@ -67,7 +67,7 @@ template <typename BitsOf, BitsOf infinity> struct FloatKey {
   }
 };
 
-/// Calls `call` with the keys of a dtype; false for those that have none.
+/// Calls `call` with the keys of a dtype; false for dtypes without keys.
 template <typename Call> bool withKeys(int32_t dtype, Call call) {
   switch (static_cast<DType>(dtype)) {
   case DType::Bool:

@@ -1,5 +1,5 @@
-// Sorting words by what is fastest on this machine. The library is built for the least of its kind; vector code for
-// better ones is chosen at run time.
+// Sorts words by the fastest code for this machine. The library is built for the baseline; vector code for better
+// machines is chosen at run time.
 #include "SortWords.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Sorting and selecting unsigned words, in ascending order: what all routines of sorting come down to. Words that are
-// equal are the same, so that no result depends on how they are sorted, and every machine gives the same bits.
+// Sorts and selects unsigned words, in ascending order: the core of all sorting routines. Equal words are identical, so
+// no result depends on the sorting method, and every machine gives the same bits.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDS_H
 
@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-// There is vector code to choose from: GCC applies a pragma to templates, Clang does not know it.
+// Whether vector code is available: GCC applies a pragma to templates, Clang does not support it.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define PCRT_HAS_VECTOR_SORT
 #endif
 
 namespace pcrt {
 
-/// Vector code for one instruction set. `select` puts the word of a rank into its place, none greater in front of it
-/// and none less behind it.
+/// Vector code for one instruction set. `select` moves the word of a rank to its position, with no greater one before
+/// it and no smaller one after it.
 struct VectorSort {
   void (*sort32)(uint32_t *words, size_t count);
   void (*sort64)(uint64_t *words, size_t count);
@@ -30,10 +30,10 @@ struct VectorSort {
 
 extern const VectorSort vectorSortAvx2, vectorSortAvx512;
 
-/// The best for this machine, null where it has none.
+/// The best code for this machine, null if it has none.
 const VectorSort *vectorSort();
 
-/// Sorts by the bits from `begin` to `end`; the others are equal in all words or ascend already.
+/// Sorts by the bits from `begin` to `end`. The other bits are equal in all words, or ascend already.
 void sortWords(uint32_t *words, size_t count, std::vector<uint32_t> &scratch, unsigned begin, unsigned end);
 void sortWords(uint64_t *words, size_t count, std::vector<uint64_t> &scratch, unsigned begin, unsigned end);
 void selectWord(uint64_t *words, size_t rank, size_t count);
@@ -41,9 +41,9 @@ void selectWord(uint64_t *words, size_t rank, size_t count);
 /// From this length on, sorting by digits is faster than by comparisons.
 constexpr size_t radixLength = 512;
 
-/// Sorts by the bytes of `keyOf(word)` from bit `begin` to `end`, least significant first: one pass counts every byte,
-/// then each has one stable pass that moves the words. Wider digits need fewer passes, but more places to write to than
-/// the caches have lines for.
+/// Sorts by the bytes of `keyOf(word)` from bit `begin` to `end`, least significant first. One pass counts every byte;
+/// then each byte has one stable pass that moves the words. Wider digits need fewer passes, but write to more places
+/// than the caches have lines.
 template <typename Word, typename KeyOf>
 void radixSort(Word *words, size_t count, std::vector<Word> &scratch, unsigned begin, unsigned end, KeyOf keyOf) {
   auto digitOf = [&](const Word &word, unsigned shift) { return (keyOf(word) >> shift) & 255; };

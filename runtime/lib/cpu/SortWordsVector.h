@@ -1,7 +1,7 @@
-// What the files that compile x86-simd-sort for an instruction set begin with.
+// The common start of the files that compile x86-simd-sort for an instruction set.
 //
-// Nothing else may be compiled for it, as the linker takes one of several copies of an inline function, whichever file
-// it is from: the standard headers come before the pragma, and the library's own functions get names of their own.
+// Nothing else may be compiled for it, because the linker takes any one of several copies of an inline function. So the
+// standard headers come before the pragma, and the library's own functions get distinct names.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDSVECTOR_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_SORTWORDSVECTOR_H
 

@@ -1,5 +1,5 @@
-// The library routine behind the special functions: one loop over the elements, with the function that the code names.
-// f32 is computed in f64 and rounded once.
+// The library routine of the special functions: one loop over the elements, with the function for the code. f32 is
+// computed in f64 and rounded once.
 #include "Rows.h"
 #include "SpecialFunctions.h"
 #include "runtime/DType.h"

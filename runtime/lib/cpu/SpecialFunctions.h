@@ -1,6 +1,6 @@
 // The special functions of PCRT_SPECIAL_FUNCTIONS as functions of doubles, one declaration for each row of the list.
-// None throws: poles give an infinity or nan, arguments outside a domain give nan, as SciPy has it. Extended precision
-// (long double) inside keeps the rounding of sums and powers away from the result.
+// None throws: as in SciPy, poles give an infinity or nan, and arguments outside a domain give nan. Internal extended
+// precision (long double) keeps the rounding errors of sums and powers out of the result.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_SPECIALFUNCTIONS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_SPECIALFUNCTIONS_H
 

@@ -25,7 +25,7 @@ using Quiet =
 
 bool isNonPositiveInteger(double x) { return x <= 0 && x == std::floor(x); }
 
-/// lgamma, whose sign is not kept in a global.
+/// lgamma without a global variable for the sign.
 Extended logGamma(Extended x) {
   int sign;
   return lgammal_r(x, &sign);
@@ -57,8 +57,8 @@ constexpr Extended bernoulliOverFactorial[] = {
     77683.0L / 14101100039391805440000.0L,
 };
 
-/// The Hurwitz zeta function for s > 1 and q > 0 by Euler and Maclaurin's formula, with its derivative by s; for q < 0
-/// where s is an integer. See DLMF 25.11.
+/// The Hurwitz zeta function for s > 1 and q > 0 by Euler and Maclaurin's formula, with its derivative by s; also for q
+/// < 0 if s is an integer. See DLMF 25.11.
 Dual hurwitz(Extended s, Extended q) {
   Dual sum{0, 0};
   Extended far = std::max<Extended>(12, s / 2);
@@ -69,7 +69,7 @@ Dual hurwitz(Extended s, Extended q) {
       term = -term;
     sum.value += term;
     sum.slope -= term * logarithm;
-    // So written that sums of 0, where all other terms underflow, and of nan end it, too.
+    // In this form, sums of 0, whose other terms all underflow, and sums of nan end the loop, too.
     if (q > 1 && !(term * (1 + q) > std::fabs(sum.value) * 1e-22L) &&
         !(term * (1 + q) * logarithm > std::fabs(sum.slope) * 1e-22L))
       return sum;
@@ -95,7 +95,7 @@ Dual hurwitz(Extended s, Extended q) {
   return sum;
 }
 
-/// The values at the edges of the domain; true where there is one.
+/// The values at the edges of the domain; returns whether the arguments are one.
 bool zetaEdge(double s, double q, double &result) {
   if (std::isnan(s) || std::isnan(q) || s < 1) {
     result = undefined;
@@ -109,7 +109,7 @@ bool zetaEdge(double s, double q, double &result) {
     result = q < 0 ? undefined : std::isinf(q) || q > 1 ? 0 : q == 1 ? 1 : infinity;
     return true;
   }
-  // From below zero on the terms change sign at least for odd s; far below there are too many of them.
+  // Below zero, the terms change sign at least for odd s; far below, there are too many of them.
   if (q < 0 && (s != std::floor(s) || q < -1e6)) {
     result = undefined;
     return true;
@@ -121,7 +121,7 @@ bool zetaEdge(double s, double q, double &result) {
 // The beta function
 //===----------------------------------------------------------------------===//
 
-/// What Stirling's formula leaves of log gamma: lgamma(x) = (x - 1/2) log(x) - x + log(2 pi) / 2 + this; x >= 10.
+/// The rest of log gamma in Stirling's formula: lgamma(x) = (x - 1/2) log(x) - x + log(2 pi) / 2 + rest; x >= 10.
 Extended stirlingRest(Extended x) {
   constexpr Extended coefficients[] = {1.0L / 12,         -1.0L / 360,        1.0L / 1260, -1.0L / 1680,
                                        1.0L / 1188,       -691.0L / 360360,   1.0L / 156,  -3617.0L / 122400,

@@ -21,7 +21,7 @@ using Quiet =
                      policies::evaluation_error<policies::ignore_error>>;
 
 /// exp(-x) I(order, x) for x >= 0: the power series, whose terms are all positive, then Hankel's expansion (DLMF
-/// 10.40.1), whose least term at 40 is exp(-80).
+/// 10.40.1), whose minimum term at 40 is exp(-80).
 double scaledBessel(int order, double given) {
   Extended x = given;
   if (std::isinf(given))
@@ -46,7 +46,7 @@ double scaledBessel(int order, double given) {
 
 bool isNonPositiveInteger(Extended x) { return x <= 0 && x == std::floor(x); }
 
-/// How far a step may go from a numerator's parameter, and from a denominator's, which has poles.
+/// The maximum step from a numerator's parameter, and from a denominator's, which has poles.
 Extended reach(Extended a) { return 0.005L * std::max<Extended>(1, std::fabs(a)); }
 Extended reachBetweenPoles(Extended c) {
   return 0.002L * std::min<Extended>(std::max<Extended>(1, std::fabs(c)), c > 0 ? c : std::fabs(c - std::round(c)));
@@ -71,7 +71,7 @@ Extended confluent(Extended a, Extended b, Extended x) {
     return infinity;
   if (a == b)
     return std::exp(x);
-  // Terms of one sign, or so small that nothing cancels: the series itself.
+  // Terms of one sign, or terms too small to cancel: the series itself.
   if (std::fabs(x) < 1 || (x > 0 && a > 0 && b > 0 && x < 50)) {
     Extended term = 1, sum = 1;
     for (int n = 0; n < 10000; ++n) {
@@ -88,10 +88,10 @@ Extended confluent(Extended a, Extended b, Extended x) {
   try {
     return boost::math::hypergeometric_1F1(a, b, x, Quiet());
   } catch (const std::exception &) {
-    // In spite of the policy: on its way it makes integers of parameters.
+    // Despite the policy it throws, because it converts parameters to integers.
     return undefined;
   }
-#else // for devices, where the policy holds everywhere
+#else // for devices, where nothing throws
   return boost::math::hypergeometric_1F1(a, b, x, Quiet());
 #endif
 }
@@ -121,8 +121,8 @@ Extended gammaQuotient(Extended p, Extended q, Extended r, Extended s) {
   return signs[0] * signs[1] * signs[2] * signs[3] * std::exp(logarithm);
 }
 
-/// For 0 <= x < 1. Near 1 by the connection to 1 - x (DLMF 15.8.4), unless c - a - b is an integer, where both of its
-/// terms have a pole: there the series goes on for longer.
+/// For 0 <= x < 1. Near 1 by the connection to 1 - x (DLMF 15.8.4), unless c - a - b is an integer, at which both of
+/// its terms have a pole: there the series takes more terms.
 Extended gaussInside(Extended a, Extended b, Extended c, Extended x) {
   Extended d = c - a - b;
   if (x > 0.8L && std::fabs(d - std::round(d)) > 1e-3L) {

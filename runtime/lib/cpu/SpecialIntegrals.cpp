@@ -1,4 +1,4 @@
-// Special functions that are integrals: the error function's relatives, exponential, sine, cosine and Fresnel
+// Special functions that are integrals: relatives of the error function, exponential, sine, cosine and Fresnel
 // integrals, the dilogarithm, Owen's T.
 #include "SpecialFunctions.h"
 
@@ -28,7 +28,7 @@ using Complex = std::complex<Extended>;
 // The Faddeeva function w(z) = exp(-z^2) erfc(-iz)
 //===----------------------------------------------------------------------===//
 
-/// In the first quadrant. By the continued fraction of Laplace far out, else by the trapezoidal rules with corrections
+/// In the first quadrant: far out, by the continued fraction of Laplace; else by the trapezoidal rules with corrections
 /// for the pole of M. Al Azah and S. Chandler-Wilde, "Computation of the complex error function using modified
 /// trapezoidal rules", 2021.
 Complex faddeevaFirst(Extended x, Extended y) {
@@ -43,7 +43,7 @@ Complex faddeevaFirst(Extended x, Extended y) {
     Complex w = i / (sqrtPi * (z - tail));
     return y == 0 ? Complex(std::exp(-x * x), w.imag()) : w;
   }
-  if (x * x + y * y < 0.25L) { // sum of (iz)^n / gamma(n/2 + 1), which keeps small imaginary parts
+  if (x * x + y * y < 0.25L) { // sum of (iz)^n / gamma(n/2 + 1), which preserves small imaginary parts
     Complex power = 1, even = 1, odd = 2.0L / sqrtPi, total = 1, turned(-y, x);
     for (int n = 1; n < 60; ++n) {
       power *= turned;
@@ -60,7 +60,7 @@ Complex faddeevaFirst(Extended x, Extended y) {
     Complex total = 0;
     for (int k = first; k <= count; ++k) {
       Extended t = (k + shift) * h;
-      // z^2 - t^2 as a product, which keeps the digits of a small difference.
+      // z^2 - t^2 as a product, which preserves the digits of a small difference.
       total += std::exp(-t * t) / ((z - t) * (z + t));
     }
     return 2.0L * i * h * z / pi * total;
@@ -84,7 +84,7 @@ Complex faddeeva(Extended x, Extended y) {
     w = std::conj(w);
   if (!(y < 0))
     return w;
-  // w(-z) = 2 exp(-z^2) - w(z), where the sum above stands for the point mirrored at the real axis.
+  // w(-z) = 2 exp(-z^2) - w(z); the sum above is for the point mirrored at the real axis.
   Complex mirrored = std::conj(w); // w at (-x, -y)
   Extended size = std::exp((y - x) * (y + x)), angle = -2 * x * y;
   if (x == 0)
@@ -240,7 +240,7 @@ double pcrt::special::log_ndtr(double given) {
     return static_cast<double>(std::log(std::erfc(-x / sqrt2) / 2));
   if (std::isinf(given) || std::isnan(given))
     return given;
-  // Of the continued fraction of erfcx what double precision needs beyond 10.
+  // The number of terms of the continued fraction of erfcx that double precision needs beyond 10.
   Extended t = -x, tail = t;
   for (int n = 60; n > 0; --n)
     tail = t + n / tail;

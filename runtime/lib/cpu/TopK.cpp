@@ -1,10 +1,10 @@
-// The library routine behind `top_k`: the greatest elements of each line in descending order, and their places; nan
-// first, of equal ones the first.
+// The library routine of `top_k`: the maximum elements of each line in descending order, and their positions; nan
+// first, and of equal elements the first.
 //
-// A candidate is one word of the inverted key and the position, so that the least words are what is looked for. Of a
-// long line not all elements become candidates: the least of the greatest of a sample is a bound that no result is
-// below, and elements below it are passed over, many at a time. When candidates become many nonetheless, all but the
-// best are dropped and the bound rises to the last of those: the time stays linear whatever the order of the line is.
+// A candidate is one word of the inverted key and the position, so the smallest words are the result. In a long line
+// not all elements become candidates. The minimum of the best elements of a sample is a lower bound of the results, and
+// smaller elements are skipped, many at a time. If there are many candidates nonetheless, all but the best are dropped,
+// and the bound rises to the last of those. So the time is linear for any order of the line.
 #include "Rows.h"
 #include "SortKeys.h"
 #include "SortWords.h"
@@ -40,7 +40,7 @@ struct WideCandidates {
   void sort(Word *words, size_t count) { std::sort(words, words + count); }
 };
 
-/// Lines up to this length become candidates as a whole; so do those of which more than one in `fewest` is wanted.
+/// In lines up to this length all elements become candidates; also if more than one in `fewest` is requested.
 constexpr size_t shortLength = 1024, fewest = 16;
 /// Elements that are compared to the bound at once, and elements of a cache line or so that are sampled together.
 constexpr size_t blockLength = 32, sampleLength = 16;
@@ -57,14 +57,14 @@ public:
       words.resize(length);
       return;
     }
-    // What the sample costs and what passes its bound are alike for the root of count * length.
+    // The cost of the sample and the number of elements above its bound are balanced at the root of count * length.
     auto root = static_cast<size_t>(std::sqrt(static_cast<double>(count) * static_cast<double>(length)));
     chunks = std::clamp<size_t>(2 * root, count, length / 2) / sampleLength + 1;
     limit = std::max(2 * count, 4 * root);
     words.resize(std::max(limit + blockLength, chunks * sampleLength));
   }
 
-  /// The words of the greatest elements of a line without gaps, in their order.
+  /// The words of the maximum elements of a contiguous line, in order.
   const Word *choose(const Bits *line) {
     if (isWhole) {
       for (size_t i = 0; i < length; ++i)
@@ -87,7 +87,7 @@ private:
     return boundOf(size);
   }
 
-  /// Puts the best of the candidates in front: the key of the last of them.
+  /// Moves the best candidates to the front; returns the key of the last of them.
   Bits boundOf(size_t size) {
     Candidates::select(words.data(), count - 1, size);
     return static_cast<Bits>(Candidates::key(words[count - 1]));

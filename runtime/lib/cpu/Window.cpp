@@ -1,6 +1,6 @@
-// The library routines behind reduce_window_* and the derivatives of its extrema. A window is reduced one dimension
-// after the other, the innermost first: that is exact for extrema, keeps the first of equal ones, and takes sum(sizes)
-// instead of product(sizes) steps for each element. Padding and the gaps of dilation hold nothing.
+// The library routines of reduce_window_* and of the derivatives of its extrema. A window is reduced one dimension
+// after the other, the innermost first. This is exact for extrema, keeps the first of equal elements, and takes
+// sum(sizes) instead of product(sizes) steps for each element. Padding and the gaps of dilation have no elements.
 #include "WindowOperations.h"
 #include "runtime/Accumulations.h"
 #include "support/LibraryCalls.h"
@@ -20,7 +20,7 @@ struct Step {
   WindowDim dim;
 };
 
-/// The steps that are needed, last dimension first. Dimensions before a step's have their lengths, those after it
+/// The required steps, last dimension first. Dimensions before a step's have their original lengths, those after it
 /// already their windows.
 std::vector<Step> stepsOf(const PcrtTensor &operand, const int64_t *windows, const int64_t *params) {
   std::vector<Step> steps;
@@ -89,7 +89,7 @@ void reduce(const PcrtTensor &operand, const PcrtTensor &result, const int64_t *
                  [](Value value) { return static_cast<T>(value); });
 }
 
-/// Which element of the operand each window chooses: the first extremum, -1 where a window holds padding alone.
+/// The element of the operand that each window chooses: the first extremum, or -1 if a window has only padding.
 template <typename T, bool isMax>
 std::vector<int64_t> choose(const PcrtTensor &operand, const int64_t *windows, const int64_t *params) {
   using Value = Compared<T>;
@@ -128,7 +128,7 @@ std::vector<int64_t> choose(const PcrtTensor &operand, const int64_t *windows, c
                         : choose<T, false>(operand, windows, params + 1);
 }
 
-/// Whether there are so many operands of one dtype and rank, and windows that can be counted.
+/// Whether there is this number of operands, of one dtype and rank, and the number of windows does not overflow.
 bool valid(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs, int32_t outputCount,
            int32_t expected, const int64_t *params) {
   if (inputCount != expected || outputCount != 1)

@@ -1,4 +1,4 @@
-// What a window holds, and what is done with it, here and in kernels (dialect/device).
+// The accumulators of windows and their operations, here and in kernels (dialect/device).
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_WINDOWOPERATIONS_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_WINDOWOPERATIONS_H
 

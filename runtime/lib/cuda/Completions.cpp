@@ -1,4 +1,4 @@
-// Events, recorded by those who launch and waited for by one thread, in the order of the stream.
+// Events that launching threads record, and that one thread waits for, in the order of the stream.
 #include "cuda/Completions.h"
 
 #include <chrono>
@@ -6,14 +6,14 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// Asking is answered at once, sleeping costs a wake-up: short kernels are asked for.
+/// Polling returns at once, and sleeping costs a wake-up, so short kernels are polled.
 static constexpr auto spinTime = std::chrono::microseconds(20);
 
 Result<std::unique_ptr<Completions>> Completions::create(const Context &context, CUstream stream) {
   if (Status status = context.makeCurrent(); !status.isOk())
     return status;
   std::unique_ptr<Completions> made(new Completions(context, stream));
-  // One event now, so that a driver that has none is known before work depends on it.
+  // Create one event now, so that a driver without events is detected before work depends on it.
   Result<CUevent> first = made->takeEvent();
   if (!first.isOk())
     return Status(first.status().code(), first.status().message());
@@ -96,7 +96,7 @@ void Completions::loop() {
     Status status = current.isOk() ? context.driver().check(waitFor(entry.event), "waiting for the device")
                                    : Status(current.code(), current.message());
     entry.completion->done(status);
-    // What it gave up may have been another device's.
+    // The destroyed objects may have switched to another device's context.
     if (current.isOk())
       current = context.makeCurrent();
     guard.lock();

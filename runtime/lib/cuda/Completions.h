@@ -1,4 +1,4 @@
-// Telling the host how far a stream has come: the device's side of tokens. After Context; before whatever launches.
+// Tells the host about the progress of a stream: the device's side of tokens. After Context; before launches.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_COMPLETIONS_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_COMPLETIONS_H
 
@@ -12,17 +12,17 @@
 
 namespace pcrt::cuda {
 
-/// What waits for the work that was enqueued before it. Owned by whoever adds it.
+/// A waiter for work that was enqueued before it. Owned by the caller of `add`.
 class Completion {
 public:
   virtual ~Completion() = default;
-  /// Called once, in a thread of the runtime's where the driver may be called and the device's context is current. Not
-  /// Ok when the device was lost on the way. It must be short, as those that are behind it wait.
+  /// Called once, in a thread of the runtime that may call the driver, with the device's context current. Not Ok if the
+  /// device was lost meanwhile. It must be short, because later completions wait for it.
   virtual void done(const Status &status) = 0;
 };
 
-/// The thread that waits for events. Not cuLaunchHostFunc: on a device that a kernel has broken such functions are not
-/// called at all, and in them the driver must not be called, not even to free memory.
+/// The thread that waits for events. cuLaunchHostFunc is not used: on a device that a kernel has broken, such functions
+/// are not called at all, and they must not call the driver, not even to free memory.
 class Completions {
 public:
   static Result<std::unique_ptr<Completions>> create(const Context &context, CUstream stream);
@@ -31,10 +31,10 @@ public:
   Completions(const Completions &) = delete;
   Completions &operator=(const Completions &) = delete;
 
-  /// Returns at once; `completion` is told when the stream has done everything that is on it now. In any thread. A
-  /// failure means that it will not be told.
+  /// Returns at once; `completion` is called when the stream has finished all work that is on it now. In any thread.
+  /// After a failure it will not be called.
   Status add(Completion &completion);
-  /// Waits until everything that was added before is done.
+  /// Waits until all earlier completions are done.
   void drain();
   size_t pending();
 

@@ -1,4 +1,4 @@
-// Retaining contexts.
+// Retains contexts.
 #include "cuda/Context.h"
 
 using namespace pcrt;

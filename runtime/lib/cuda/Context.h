@@ -1,5 +1,5 @@
-// The context of one CUDA device: what every call of the driver that works on the device needs in its thread. After
-// Driver; before CudaMemory.
+// The context of one CUDA device, which each driver call for the device needs in its thread. After Driver; before
+// CudaMemory.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CONTEXT_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CONTEXT_H
 
@@ -9,7 +9,7 @@
 
 namespace pcrt::cuda {
 
-/// A device's primary context, which it shares with the other libraries of the process. Kept until the process ends.
+/// A device's primary context, which it shares with other libraries of the process. Retained until the process ends.
 class Context {
 public:
   Context() = default;
@@ -18,8 +18,8 @@ public:
   const Driver &driver() const { return *table; }
   CUdevice device() const { return number; }
   CUcontext handle() const { return context; }
-  /// For the calls that this thread makes from now on. Threads start without one. Fails in the child of a fork, where
-  /// the driver must not be called: whoever works on the device comes by here first.
+  /// Makes the context current for this thread. Threads start without one. Fails in the child of a fork, which must not
+  /// call the driver; all work on the device calls this first.
   Status makeCurrent() const {
     if (isChild.load(std::memory_order_relaxed))
       return forkedStatus();
@@ -36,7 +36,7 @@ private:
   CUcontext context = nullptr;
 };
 
-/// Around what runs in a function that cuLaunchHostFunc was given, where the driver must not be called.
+/// Scope of a function that cuLaunchHostFunc runs, which must not call the driver.
 class HostFunctionScope {
 public:
   HostFunctionScope() : outer(isInside) { isInside = true; }

@@ -7,8 +7,8 @@
 
 namespace pcrt::cuda {
 
-/// A buffer may be used by what is enqueued on the device's stream after its allocation, and is free for others after
-/// what was enqueued there before its release.
+/// Work that is enqueued on the device's stream after the allocation may use a buffer. Others may use its memory after
+/// the work that was enqueued there before its release.
 class CudaBufferPool final : public BufferPool {
 public:
   CudaBufferPool(Device &device, CudaMemory &memory) : device(device), memory(memory) {}

@@ -1,4 +1,4 @@
-// What a GPU does with kernels and bytes.
+// Kernels and memory of a GPU.
 #include "cuda/CudaDevice.h"
 
 #include "cuda/DeviceExchange.h"
@@ -10,7 +10,7 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// Bytes go to the host in parts of this size, as page-locked memory is scarce.
+/// Copies to the host have parts of this size, because page-locked memory is scarce.
 static constexpr size_t partBytes = size_t(32) << 20;
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int number, ThreadPool &threads,
@@ -23,8 +23,8 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int number, ThreadPool &threads,
                                                        bool inPlace) {
-  // What is in flight has its memory already, and gives up what is not needed any more: a share of the memory that one
-  // program may well fill by itself.
+  // Executions in flight have allocated their memory, and release it when it is no longer needed. The bound is a share
+  // of the memory, because one program may well fill all of it.
   Result<DeviceProperties> known = driver.properties(number);
   if (!known.isOk())
     return Status(known.status().code(), known.status().message());
@@ -85,7 +85,7 @@ std::unique_ptr<CollectiveWork> CudaDevice::collectiveWork() { return std::make_
 //===-- Bytes
 //-------------------------------------------------------------------------------------------------------===//
 
-/// Waits for what is on `stream`, and for the copy behind it.
+/// Waits for the work on `stream`, and for the copy after it.
 Status CudaDevice::receive(CUstream stream, CUdeviceptr source, void *target, size_t bytes) {
   const Driver &driver = resources->context().driver();
   Staging &copies = resources->staging();
@@ -110,8 +110,8 @@ Status CudaDevice::read(const void *source, void *target, size_t bytes) {
 }
 
 Status CudaDevice::readBuffer(const Buffer &source, void *target) {
-  // What has a token was filled before that was done. Without one it was written by a copy that may still be on the
-  // stream.
+  // If the source has a token, it was filled before the token was done. Without one, a copy that may still be on the
+  // stream fills it.
   CUstream stream = source.token() ? resources->readingStream() : resources->stream();
   return receive(stream, addressOf(source.data()), target, source.size());
 }

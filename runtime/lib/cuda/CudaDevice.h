@@ -1,5 +1,5 @@
-// A GPU as a device: arrays live in its memory, executions run on its stream, and the host's threads serve it. After
-// CudaBufferPool and CudaStream; Devices makes one for each GPU that the driver has.
+// A GPU as a device: arrays are in its memory, executions run on its stream, and the host's threads serve it. After
+// CudaBufferPool and CudaStream; Devices makes one for each GPU of the driver.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDADEVICE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDADEVICE_H
 
@@ -13,12 +13,12 @@ namespace pcrt::cuda {
 
 class CudaDevice final : public CudaDeviceBase {
 public:
-  /// Device `number` of the driver, or what it lacks.
+  /// Device `number` of the driver, or the reason why it cannot be used.
   static Result<std::unique_ptr<CudaDevice>> create(const Driver &driver, int number, ThreadPool &threads,
                                                     bool inPlace);
   static Result<std::unique_ptr<CudaDevice>> create(const Driver &driver, int number, ThreadPool &threads, bool inPlace,
                                                     RunAhead bound);
-  /// Waits for what is in flight.
+  /// Waits for work in flight.
   ~CudaDevice() override { executions.synchronize(); }
 
   const char *platform() const override { return "gpu"; }

@@ -1,5 +1,5 @@
-// What the streams and the exchanges of CUDA devices know of a device: its resources, and copies between two of them.
-// After DeviceResources; CudaDevice is one.
+// The part of a CUDA device that streams and exchanges use: its resources, and copies between two devices. After
+// DeviceResources; CudaDevice is one.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDADEVICEBASE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDADEVICEBASE_H
 
@@ -12,11 +12,10 @@ class CudaDeviceBase : public Device {
 public:
   const DeviceResources &parts() const { return *resources; }
 
-  /// Enqueues a copy of a buffer of a device, perhaps this one, on this one's stream, after what was enqueued there
-  /// before.
+  /// Enqueues a copy of another (or this) device's buffer on this device's stream, after earlier work there.
   Status copyFrom(CudaDeviceBase &other, const Buffer &source, CUdeviceptr target);
-  /// The same of bytes that are there when the stream comes to it, for who orders the streams. This device's context is
-  /// current.
+  /// The same for bytes that are ready when the stream reaches the copy: the caller orders the streams. This device's
+  /// context is current.
   Status enqueueCopy(CUdeviceptr target, CudaDeviceBase &other, CUdeviceptr source, size_t bytes);
 
 protected:

@@ -1,4 +1,4 @@
-// Stream-ordered allocation. The lock guards the counts alone: the driver's calls, which may wait, are made without it.
+// Stream-ordered allocation. The lock guards the counts alone: driver calls, which may wait, are made without it.
 #include "cuda/CudaMemory.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Result<std::unique_ptr<CudaMemory>> CudaMemory::create(const Context &context, C
       driver.check(driver.cuDeviceGetDefaultMemPool(&memory->pool, context.device()), "cuDeviceGetDefaultMemPool");
   if (!status.isOk())
     return status;
-  // A pool gives everything that is free back whenever somebody waits, unless it is told to keep it for the next call.
+  // By default, a pool returns all free memory at each synchronization. This setting keeps it for the next call.
   uint64_t everything = UINT64_MAX;
   status = driver.check(driver.cuMemPoolSetAttribute(memory->pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &everything),
                         "cuMemPoolSetAttribute");
@@ -52,7 +52,7 @@ Status CudaMemory::freeDeferred() {
   return first;
 }
 
-/// A block of the pool, after another look when there is none: what was freed may be on its way.
+/// A block of the pool. If there is none, tries again after synchronization, which completes pending frees.
 Result<CUdeviceptr> CudaMemory::take(size_t bytes) {
   const Driver &driver = context.driver();
   CUdeviceptr pointer = 0;
@@ -79,7 +79,7 @@ Result<CUdeviceptr> CudaMemory::allocate(size_t bytes) {
       guard.unlock();
       return refusal(bytes, "");
     }
-    // Counted before it is there, so that several threads together keep the limit.
+    // Count the bytes before the allocation, so that several threads together respect the limit.
     live += bytes;
   }
   Result<CUdeviceptr> taken = take(bytes);
@@ -143,7 +143,7 @@ Status CudaMemory::trim() {
 Status CudaMemory::letIn(CUdevice reader) {
   if (reader == context.device())
     return Status::ok();
-  // Under the lock: who comes second may rely on it.
+  // Under the lock: a second thread may rely on it.
   std::lock_guard<std::mutex> guard(lock);
   if (readers.count(reader))
     return Status::ok();

@@ -1,4 +1,4 @@
-// The memory of a CUDA device: blocks of the driver's pool, taken and given back in the order of one stream, with the
+// The memory of a CUDA device: blocks of the driver's pool, allocated and freed in the order of one stream, with the
 // statistics, the limit and the errors of the host's pool. After Context and Buffer.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDAMEMORY_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDAMEMORY_H
@@ -13,12 +13,12 @@
 
 namespace pcrt::cuda {
 
-/// A place in the device's memory, as the driver counts it.
+/// An address in the device's memory, in the driver's type.
 inline CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
 
 class CudaMemory {
 public:
-  /// What is allocated may be used by work that is enqueued on `stream` afterwards, or that waits for such work.
+  /// Work that is enqueued on `stream` after an allocation, or that waits for such work, may use the memory.
   static Result<std::unique_ptr<CudaMemory>> create(const Context &context, CUstream stream);
   CudaMemory(const CudaMemory &) = delete;
   CudaMemory &operator=(const CudaMemory &) = delete;
@@ -26,32 +26,32 @@ public:
   /// Never 0; a block for no bytes has one. In any thread, but not in a host function. OutOfMemory names the size, the
   /// limit and the largest blocks that are live.
   Result<CUdeviceptr> allocate(size_t bytes);
-  /// After what is on the stream now. In any thread; in a host function too, where it is put off until the next call
-  /// from elsewhere. A failure stays until the next allocation: whoever gives up a buffer has no use for it.
+  /// Frees after the current work of the stream. In any thread; a host function may call it, too: then it is deferred
+  /// until the next call from elsewhere. A failure is kept until the next allocation, because the releasing code cannot
+  /// handle it.
   void free(CUdeviceptr pointer);
 
-  /// The driver's pool is shared with what else in the process uses it: what it keeps (`cachedBytes`) is of all of
-  /// them.
+  /// Other users of the driver's pool in the process share it: its cache (`cachedBytes`) includes theirs.
   MemoryStatistics statistics();
   void resetPeak();
-  /// Gives what is free back to the device; waits for the stream, as freed blocks are in use until it has passed them.
+  /// Returns free memory to the device; waits for the stream, because freed blocks are in use until it has passed them.
   Status trim();
-  /// What the device has.
+  /// The device's total memory.
   uint64_t totalBytes() const { return total; }
   uint64_t limit();
-  /// How many bytes may be live from now on; what is live already stays.
+  /// Sets the limit of live bytes; live memory stays valid.
   void setLimit(uint64_t bytes);
 
-  /// Has copies to another device go there directly, if the hardware can do it; else the driver takes them by way of
-  /// the host's memory.
+  /// Enables direct copies to another device, if the hardware supports it; else the driver copies through the host's
+  /// memory.
   Status letIn(CUdevice reader);
 
-  /// Says of a block what it holds and who made it, for errors.
+  /// Notes the contents of a block and the operation that made it, for errors.
   void note(CUdeviceptr pointer, std::string made);
   /// The largest blocks in use.
   std::vector<LiveBlock> largest(size_t count);
 
-  /// Around fork(): a child must not use the device, but may ask for statistics.
+  /// Around fork(): a child must not use the device, but may query statistics.
   void beforeFork() { lock.lock(); }
   void afterFork() { lock.unlock(); }
 
@@ -69,7 +69,7 @@ private:
 
   std::mutex lock;
   std::unordered_map<CUdeviceptr, LiveBlock> blocks;
-  /// Given up in host functions.
+  /// Freed in host functions.
   std::vector<CUdeviceptr> deferred;
   std::unordered_set<CUdevice> readers;
   uint64_t live = 0, peak = 0, most = 0, allocations = 0, largestEver = 0;

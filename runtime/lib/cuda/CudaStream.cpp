@@ -1,8 +1,9 @@
-// Executions on a CUDA device. Memory is given up when the host's part has run, long before the device comes to it:
-// what is enqueued later may have it, as the stream keeps the order.
+// Executions on a CUDA device. Memory is released when the host's part has run, long before the device reaches it: work
+// that is enqueued later may use it, because the stream keeps the order.
 //
-// A device that is lost takes with it what others computed from it. Those go on, as nobody there waits for the host; so
-// a run of several devices, and what is computed from its results before these are done, is done when all are.
+// If a device is lost, values that other devices computed from it are lost, too. Their executions continue, because no
+// host thread waits there. So a run of several devices, and work on its results before they are done, is done only when
+// all devices are.
 #include "cuda/CudaStream.h"
 
 #include "cuda/CudaDeviceBase.h"
@@ -50,19 +51,19 @@ private:
   void inputsReady() override { owner.device.threads().submit(this); }
   void noteSharedInputs();
   void settle(RefPtr<Error> error);
-  /// Of what another device's stream fills, a copy is ordered by an event.
+  /// If another device's stream fills the argument, an event orders the copy.
   Token *awaited(const Buffer &argument, Token *token) const override {
     return argument.isHostReadable() ? token : token->orderedOn(argument.device()->stream());
   }
 
   CudaStream &owner;
-  /// Done when the host's part has run; nobody holds a reference.
+  /// Done when the host's part has run; no reference is held.
   Token enqueued;
 
-  /// What else has to be done on other devices before this is: with `isShared`, which is settled when it starts.
+  /// Tokens of other devices that must be done before this is; with `isShared`, which is fixed when it starts.
   std::vector<RefPtr<Token>> fates;
   bool isShared = false;
-  /// Of a participant; see DeviceEnds.
+  /// For a participant; see DeviceEnds.
   RefPtr<Token> ownEnd;
   RefPtr<Token> settled;
   struct Settling : Continuation {
@@ -72,7 +73,7 @@ private:
 
 } // namespace pcrt::cuda
 
-/// Before anybody else knows the execution.
+/// Before the execution is shared.
 void CudaExecution::noteSharedInputs() {
   isShared = request.participant;
   for (unsigned i = 0; i < request.argCount; ++i) {
@@ -81,7 +82,7 @@ void CudaExecution::noteSharedInputs() {
     if (!token || token->isDone() || argument.isHostReadable() ||
         token->orderedOn(argument.device()->stream()) == token)
       continue;
-    // What is ordered on the stream of a device of this kind is one of these.
+    // Tokens that are ordered on the stream of a device of this kind are executions of this class.
     if (static_cast<CudaExecution *>(token)->isShared)
       fates.emplace_back(token);
   }
@@ -89,7 +90,7 @@ void CudaExecution::noteSharedInputs() {
 }
 
 void CudaExecution::runTask() {
-  // The completion may come, and end the execution, before this returns.
+  // The completion may run, and end the execution, before this returns.
   RefPtr<Token> held(this);
   RefPtr<Error> error = owner.perform(request);
   if (request.participant) {
@@ -107,7 +108,7 @@ void CudaExecution::runTask() {
     enqueued.complete();
     return;
   }
-  // What others own, or what is used by the order of another stream, has to stay until the device is done.
+  // Memory with other owners, or memory that is used in the order of another stream, is held until the device is done.
   const Device &device = owner.device;
   releaseBuffersIf(
       [&](const Buffer &buffer) { return buffer.isHostReadable() || (buffer.device() == &device && buffer.isOurs()); });
@@ -124,7 +125,7 @@ void CudaExecution::done(const Status &status) {
 void CudaExecution::settle(RefPtr<Error> error) {
   if (ownEnd)
     ownEnd->complete(error);
-  // Executions that wait for each other in a row must not keep those that are over.
+  // Executions that wait for each other in a chain must not keep completed ones alive.
   std::vector<RefPtr<Token>> held = std::exchange(fates, {});
   if (error || held.empty())
     return end(std::move(error));

@@ -1,5 +1,5 @@
-// The stream of a CUDA device: the host's part of an execution runs as soon as its inputs are on the stream too, and
-// the tokens are done when the device is. After Execution and DeviceResources; CudaDevice has one.
+// The stream of a CUDA device. The host's part of an execution runs as soon as its inputs are on the stream; the tokens
+// are done when the device is. After Execution and DeviceResources; CudaDevice has one.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_CUDASTREAM_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_CUDASTREAM_H
 
@@ -15,7 +15,7 @@ public:
   CudaStream(Device &device, DeviceResources &resources, bool inPlace, RunAhead bound)
       : Stream(device, inPlace, bound), resources(resources) {}
 
-  /// Enqueue: launching is never long, and where the host's part may be, it is the pool's.
+  /// Always enqueue: a launch is never long, and if the host's part may be, the pool runs it.
   LaunchPolicy policyOf(const Launch &) const override {
     return isInPlace() ? LaunchPolicy::InlineWithoutGil : LaunchPolicy::Async;
   }

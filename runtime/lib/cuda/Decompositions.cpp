@@ -1,5 +1,5 @@
-// The calls have one shape: ask for the workspaces, then run for each matrix. Matrices lie column by column; who
-// compiles has seen to that.
+// All calls have one form: query the workspaces, then run for each matrix. Matrices are column-major; the compiler
+// ensures this.
 #include "cuda/Decompositions.h"
 
 using namespace pcrt;
@@ -11,7 +11,7 @@ struct Element {
   cudaDataType type, real;
 };
 
-/// One matrix: where it lies, and the same of the other outputs.
+/// The address of one matrix, and of its part of the other outputs.
 struct Place {
   char *pointers[5];
   int *info;
@@ -84,7 +84,8 @@ Result<const Cusolver *> Decompositions::begin() {
   return library;
 }
 
-/// `size(library, element, place, workspaces)` asks for the sizes of the workspaces, `run` of the same decomposes.
+/// `size(library, element, place, workspaces)` queries the sizes of the workspaces, and `run` decomposes with the same
+/// parameters.
 template <typename Size, typename Run>
 Status Decompositions::runEach(const char *name, const PcrtTensor *outputs, int32_t count, Size size, Run run) {
   Result<const Cusolver *> begun = begin();
@@ -126,7 +127,7 @@ Status Decompositions::runEach(const char *name, const PcrtTensor *outputs, int3
   Status status;
   for (int64_t i = 0; i < batch && status.isOk(); ++i)
     status = library.check(run(library, *element, placeOf(i), space), name);
-  // What comes later on the stream may have it.
+  // Later work on the stream may reuse it.
   if (device)
     resources.memory().free(device);
   return status.isOk() ? std::move(status) : describe(status);

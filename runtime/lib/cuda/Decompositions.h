@@ -10,8 +10,8 @@
 
 namespace pcrt::cuda {
 
-/// For one thread at a time. Each works on the first output, which holds the matrices; LibraryTable.cpp says what the
-/// others and the parameters are. The last output is cuSOLVER's `info` of each matrix.
+/// For one thread at a time. Each works on the first output, which holds the matrices; LibraryTable.cpp describes the
+/// other outputs and the parameters. The last output is cuSOLVER's `info` of each matrix.
 class Decompositions {
 public:
   explicit Decompositions(DeviceResources &resources) : resources(resources) {}
@@ -19,7 +19,7 @@ public:
   Decompositions(const Decompositions &) = delete;
   Decompositions &operator=(const Decompositions &) = delete;
 
-  /// Enqueue work on the device's stream, whose context is current, and may wait for it.
+  /// These enqueue work on the device's stream, whose context is current, and may wait for it.
   Status cholesky(const PcrtTensor *outputs, const int64_t *params);
   Status lu(const PcrtTensor *outputs, const int64_t *params);
   Status eigh(const PcrtTensor *outputs, const int64_t *params);
@@ -34,7 +34,7 @@ private:
   DeviceResources &resources;
   cusolverDnHandle_t handle = nullptr;
   cusolverDnParams_t options = nullptr;
-  /// What calls work in on the host; those that need it wait for the device themselves.
+  /// Host workspaces of calls; calls that need them wait for the device themselves.
   std::vector<char> hostBuffer;
 };
 

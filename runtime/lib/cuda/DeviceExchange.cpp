@@ -13,7 +13,7 @@ DeviceExchange::~DeviceExchange() {
   for (const std::unique_ptr<Side> &side : sides) {
     if (!side || !side->device->parts().context().makeCurrent().isOk())
       continue;
-    // What is on its way keeps what it needs of an event.
+    // Pending work keeps the resources of an event.
     for (CUevent event : {side->ready, side->fetched})
       if (event)
         driverOf(*side->device).cuEventDestroy(event);
@@ -26,7 +26,7 @@ DeviceExchange::Side &DeviceExchange::sideOf(size_t place, const Contribution &o
     sides.resize(place + 1);
   if (!sides[place]) {
     sides[place] = std::make_unique<Side>();
-    // Who comes here has been given this work by a device of the kind, and runs on one.
+    // A device of this kind made this work, so every caller runs on one.
     sides[place]->device = static_cast<CudaDeviceBase *>(own.device);
   }
   return *sides[place];
@@ -46,7 +46,7 @@ Status DeviceExchange::arrive(size_t place, const Contribution &own) {
   return status;
 }
 
-//===-- What goes where
+//===-- Sources and targets
 //---------------------------------------------------------------------------------------------===//
 
 bool DeviceExchange::fits() const {
@@ -112,7 +112,7 @@ Status DeviceExchange::fetch(size_t target) {
   Status status;
   if (bytes > 0 && !isReceiver(target))
     status = driver.check(driver.cuMemsetD8Async(output, 0, bytes, stream), "cuMemsetD8Async");
-  // From the neighbours first, so that not all read from one at the same time.
+  // Start with the neighbours, so that not all devices read from one at the same time.
   for (size_t step = 0; step < count && status.isOk(); ++step) {
     size_t source = (target + step) % count;
     Piece piece = pieceFor(params, target, source);
@@ -124,7 +124,7 @@ Status DeviceExchange::fetch(size_t target) {
       status = device.enqueueCopy(output + piece.to, *sides[source]->device,
                                   addressOf((*members)[source].input.data) + piece.from, piece.bytes);
   }
-  // Also after a failure: what was enqueued before it reads from the others.
+  // Also after a failure: work that was enqueued before it reads from the other devices.
   Status noted = driver.check(driver.cuEventRecord(sides[target]->fetched, stream), "cuEventRecord");
   return status.isOk() ? std::move(noted) : std::move(status);
 }
@@ -142,7 +142,7 @@ Status DeviceExchange::leave(size_t place, const Contribution &own) {
   CollectiveParams form(own.params);
   CudaDeviceBase &device = *sides[place]->device;
   const Driver &driver = driverOf(device);
-  // Whoever did what others fetch has worked in their contexts.
+  // The thread that enqueued the others' fetches has switched to their contexts.
   Status status = device.parts().context().makeCurrent();
   for (size_t target = 0; target < count && status.isOk(); ++target)
     if (target != place && pieceFor(form, target, place).bytes > 0)

@@ -1,9 +1,9 @@
-// The work of a collective among GPUs of this process: each fetches from the others what is for it, by copies on its
-// own stream; events order the streams, and no host waits for a device. After CudaDeviceBase; Rendezvous brings the
-// members together. What is computed in a collective are kernels around it (array-expand-collectives of the dialect).
+// The work of a collective among GPUs of this process. Each GPU fetches its part from the others by copies on its own
+// stream; events order the streams, and no host thread waits for a device. After CudaDeviceBase; Rendezvous brings the
+// members together. The computations of a collective are kernels around it (array-expand-collectives of the dialect).
 //
-// Whatever a stream waits for is on its stream already when that is enqueued, so streams never wait in a circle,
-// whichever programs run at the same time.
+// When a wait is enqueued, the awaited work is on its stream already. So streams never wait in a circle, for any
+// programs that run at the same time.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DEVICEEXCHANGE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DEVICEEXCHANGE_H
 
@@ -23,28 +23,28 @@ public:
 
   /// Notes how far the member's stream has come: the input is there then, and the output free.
   Status arrive(size_t place, const Contribution &own) override;
-  /// Of all_gather and all_to_all along the first dimension, and collective_permute.
+  /// Supports all_gather and all_to_all along the first dimension, and collective_permute.
   bool prepare(const std::vector<Contribution> &members) override;
-  /// An item is what one member fetches.
+  /// An item is the fetches of one member.
   uint32_t items() const override { return count; }
   bool isLarge() const override { return count > 2; }
   void run(uint32_t target) override;
-  /// The member's stream goes on when the others have fetched its input.
+  /// The member's stream continues after the others have fetched its input.
   Status leave(size_t place, const Contribution &own) override;
 
 private:
-  /// A member's device, and events on its stream: it has come to the meeting; it has what it fetches.
+  /// A member's device, and events on its stream: it has arrived at the meeting; it has fetched its part.
   struct Side {
     CudaDeviceBase *device = nullptr;
     CUevent ready = nullptr, fetched = nullptr;
   };
-  /// Bytes of a source's input, and where they go in the target's output.
+  /// Bytes of a source's input, and their place in the target's output.
   struct Piece {
     size_t from, to, bytes;
   };
   bool fits() const;
   Side &sideOf(size_t place, const Contribution &own);
-  /// What the target fetches of the source; of no bytes where it is nothing.
+  /// The bytes that the target fetches from the source; possibly none.
   Piece pieceFor(const CollectiveParams &form, size_t target, size_t source) const;
   bool isReceiver(size_t target) const;
   Status fetch(size_t target);

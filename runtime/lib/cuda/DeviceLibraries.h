@@ -1,4 +1,4 @@
-// What NVIDIA's libraries keep for one device: made when a program first asks for them, given back with the device.
+// The state of NVIDIA's libraries for one device: created at a program's first use, and destroyed with the device.
 // After Libraries and DeviceResources; CudaDevice has one.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DEVICELIBRARIES_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DEVICELIBRARIES_H
@@ -16,7 +16,7 @@ public:
   explicit DeviceLibraries(DeviceResources &resources)
       : products(resources), transforms(resources), decompositions(resources) {}
 
-  /// Enqueues a product on the device's stream, whose context is current. In any thread.
+  /// Enqueues a matmul on the device's stream, whose context is current. In any thread.
   Status multiply(const ProductCall &call) {
     std::lock_guard<std::mutex> guard(lock);
     return products.multiply(call);
@@ -26,7 +26,7 @@ public:
     std::lock_guard<std::mutex> guard(lock);
     return transforms.transform(call);
   }
-  /// And of a decomposition, one of the functions of Decompositions.
+  /// The same for a decomposition, one of the functions of Decompositions.
   Status decompose(Status (Decompositions::*routine)(const PcrtTensor *, const int64_t *), const PcrtTensor *outputs,
                    const int64_t *params) {
     std::lock_guard<std::mutex> guard(lock);
@@ -34,7 +34,7 @@ public:
   }
 
 private:
-  /// What libraries keep serves one call at a time.
+  /// The libraries' state serves one call at a time.
   std::mutex lock;
   MatrixProducts products;
   FourierTransforms transforms;

@@ -1,10 +1,10 @@
-// Making the parts in their order, and undoing them in the opposite one.
+// Creates the parts in order, and destroys them in the opposite order.
 #include "cuda/DeviceResources.h"
 
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// Moves the value out, or says why there is none.
+/// Moves the value out, or returns the failure.
 template <typename T> static Status unpack(Result<T> &&from, T &to) {
   if (!from.isOk())
     return Status(from.status().code(), from.status().message());
@@ -43,7 +43,7 @@ Status DeviceResources::synchronize() {
 }
 
 DeviceResources::~DeviceResources() {
-  // The copies' blocks come back by the watcher, which ends only when everything was told.
+  // The watcher returns the copies' blocks, and ends only after all notifications.
   if (watcher)
     watcher->drain();
   copies = nullptr;

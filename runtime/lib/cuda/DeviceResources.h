@@ -1,5 +1,5 @@
-// Everything that one CUDA device works with: its context, the stream of its work, memory, copies, and who tells the
-// host of the end. Brings the parts of runtime/lib/cuda together; what makes a Device of it comes after.
+// All resources of one CUDA device: its context, the stream of its work, memory, copies, and the notification of the
+// host. It joins the parts of runtime/lib/cuda; CudaDevice makes a Device of it.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DEVICERESOURCES_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DEVICERESOURCES_H
 
@@ -11,25 +11,25 @@ namespace pcrt::cuda {
 
 class DeviceResources {
 public:
-  /// Device `number` of the driver, or what it lacks.
+  /// Device `number` of the driver, or the reason why it cannot be used.
   static Result<std::unique_ptr<DeviceResources>> create(const Driver &driver, int number);
-  /// Waits for what is under way. Modules and memory must have been given back.
+  /// Waits for pending work. Modules and memory must have been released.
   ~DeviceResources();
   DeviceResources(const DeviceResources &) = delete;
   DeviceResources &operator=(const DeviceResources &) = delete;
 
   const Context &context() const { return own; }
   const DeviceProperties &properties() const { return known; }
-  /// All kernels and copies of the device, in the order of the program: so that a block that is given back may serve
-  /// what comes next, and a result can be read by whatever is enqueued after the kernel.
+  /// All kernels and copies of the device, in the order of the program. So later work may reuse a freed block, and may
+  /// read a result of an earlier kernel.
   CUstream stream() const { return work; }
-  /// For copies to the host of what is done, which don't wait for the work.
+  /// For copies of completed buffers to the host, which do not wait for the work.
   CUstream readingStream() const { return reads; }
   CudaMemory &memory() { return *blocks; }
   Staging &staging() { return *copies; }
   Completions &completions() { return *watcher; }
 
-  /// Waits for everything on the stream, and until who waits for it was told; the failure of a device that is lost.
+  /// Waits for all work on the stream and for its notifications; returns the failure of a lost device.
   Status synchronize();
 
 private:

@@ -1,4 +1,4 @@
-// Loading the CUDA driver, and its errors as statuses.
+// Loads the CUDA driver, and converts its errors to statuses.
 #include "cuda/Driver.h"
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// What the driver's compiler may say about a module.
+/// Maximum bytes of the driver compiler's log for a module.
 static constexpr size_t logBytes = 16384;
 
 static std::string versionText(int version) {
@@ -46,7 +46,7 @@ Result<std::unique_ptr<const Driver>> Driver::load(const std::string &library) {
   }
   std::unique_ptr<Driver> driver(new Driver());
   driver->libraryName = library;
-  // The version comes first: that an old driver lacks functions says less.
+  // Check the version first: it explains more than the functions that an old driver lacks.
   int found = 0;
   if (find(handle, "cuDriverGetVersion", driver->cuDriverGetVersion) &&
       driver->cuDriverGetVersion(&found) == CUDA_SUCCESS && found < oldestVersion)
@@ -138,11 +138,11 @@ Result<DeviceProperties> Driver::properties(CUdevice device) const {
 }
 
 namespace {
-/// What the driver's compiler says of what is wrong with a module.
+/// The driver compiler's errors for a module.
 struct ErrorLog {
   std::string text = std::string(logBytes, '\0');
   CUjit_option options[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  // The size is the value itself, not where it is.
+  // The size is passed as the value itself, not as a pointer to it.
   void *values[2] = {text.data(), reinterpret_cast<void *>(logBytes)};
 
   Status addedTo(const Status &status) {
@@ -165,13 +165,13 @@ Result<CUmodule> Driver::loadModule(const void *image) const {
 }
 
 Result<std::string> Driver::assemble(const std::string &ptx) const {
-  ErrorLog log; // until the state is destroyed
+  ErrorLog log; // in use until the state is destroyed
   CUlinkState state = nullptr;
   if (Status status = check(cuLinkCreate(2, log.options, log.values, &state), "cuLinkCreate"); !status.isOk())
     return status;
   void *code = nullptr;
   size_t bytes = 0;
-  // With the 0 at its end.
+  // Includes the terminating 0.
   Status status = check(cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char *>(ptx.c_str()), ptx.size() + 1,
                                       "kernels", 0, nullptr, nullptr),
                         "cuLinkAddData");

@@ -1,5 +1,5 @@
-// The CUDA driver as a table of functions, from the library that the machine has when the process runs: nothing is
-// linked, so that one build serves with and without a GPU. After Status; before everything of runtime/lib/cuda.
+// The CUDA driver as a table of functions, from the machine's library at run time: nothing is linked, so one build
+// works with and without a GPU. After Status; before everything else in runtime/lib/cuda.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DRIVER_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DRIVER_H
 
@@ -27,10 +27,10 @@ public:
 #define PCRT_CUDA(name, symbol, parameters) CUresult(*name) parameters = nullptr;
 #include "cuda/Functions.def"
 
-  /// The machine's driver, initialized, with at least one device; or what is missing. Looked for once: what the first
-  /// call found is what every call gives. The library is libcuda.so.1, or what PYCOMPILER_CUDA_DRIVER names.
+  /// The machine's driver, initialized, with at least one device; or the reason why there is none. The first call
+  /// searches, and every call returns its result. The library is libcuda.so.1, or that of PYCOMPILER_CUDA_DRIVER.
   static Result<const Driver *> get();
-  /// The same of one library, each time anew. It is never unloaded: its threads may run until the process ends.
+  /// The same for one library, without caching. It is never unloaded: its threads may run until the process ends.
   static Result<std::unique_ptr<const Driver>> load(const std::string &library);
 
   /// As cuDriverGetVersion counts: 12040 is CUDA 12.4.
@@ -52,7 +52,7 @@ public:
 
 private:
   Driver() = default;
-  /// Of the table; null when all are there, else the first that is missing.
+  /// Fills the table; returns null if all functions exist, else the first missing one.
   const char *findFunctions(void *handle);
 
   int versionNumber = 0, devices = 0;

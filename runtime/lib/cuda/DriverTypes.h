@@ -1,5 +1,5 @@
-// The types and values of the CUDA driver API that the runtime uses, by their documented names: there need be no CUDA
-// on the machine that builds. Plain C. Functions.def has the functions.
+// The types and values of the CUDA driver API that the runtime uses, by their documented names: the build machine needs
+// no CUDA. Plain C. Functions.def has the functions.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_DRIVERTYPES_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_DRIVERTYPES_H
 

@@ -1,5 +1,5 @@
-// cuFFT has one dimension for a batch: of the two around the transformed one it is given the larger, and called for
-// each place along the other.
+// cuFFT has one batch dimension. It gets the larger of the two dimensions around the transformed one, with a call for
+// each position along the other.
 #include "cuda/FourierTransforms.h"
 
 using namespace pcrt;
@@ -60,7 +60,7 @@ void FourierTransforms::forget() {
 Result<FourierTransforms::Plan> FourierTransforms::planFor(const Cufft &library, const Key &key) {
   if (auto known = plans.find(key); known != plans.end())
     return known->second;
-  // What a plan holds is in use until the device has passed it.
+  // The resources of a plan are in use until the device has passed it.
   if (plans.size() >= mostPlans) {
     if (Status status = resources.synchronize(); !status.isOk())
       return status;
@@ -68,7 +68,7 @@ Result<FourierTransforms::Plan> FourierTransforms::planFor(const Cufft &library,
   }
   auto [type, batch, length, step, batchStep] = key;
   bool isReal = type == CUFFT_R2C || type == CUFFT_D2Z;
-  // With sizes given, steps count.
+  // The steps are used only if sizes are given.
   long long sizes[] = {length}, outputSizes[] = {isReal ? length / 2 + 1 : length};
   Plan plan = {};
   Status status = library.check(library.cufftCreate(&plan.handle), "cufftCreate");
@@ -118,7 +118,7 @@ Status FourierTransforms::run(const Cufft &library, const TransformCall &call) {
                                     static_cast<char *>(call.to) + i * between * row->toBytes,
                                     call.isInverse ? CUFFT_INVERSE : CUFFT_FORWARD),
                            row->call);
-  // What comes later on the stream may have it.
+  // Later work on the stream may reuse it.
   if (workspace)
     resources.memory().free(workspace);
   return status;

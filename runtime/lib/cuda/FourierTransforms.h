@@ -1,4 +1,4 @@
-// Discrete Fourier transforms by cuFFT, whose plans are kept. After Libraries and DeviceResources; before
+// Discrete Fourier transforms by cuFFT, with a cache of plans. After Libraries and DeviceResources; before
 // DeviceLibraries.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_FOURIERTRANSFORMS_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_FOURIERTRANSFORMS_H
@@ -11,8 +11,8 @@
 
 namespace pcrt::cuda {
 
-/// Along the middle one of the dimensions [outer, length, inner] of dense complex numbers. Of real ones, inner being 1:
-/// the first length / 2 + 1 frequencies.
+/// A transform along the middle one of the dimensions [outer, length, inner] of dense complex numbers. For real ones,
+/// with inner = 1: the first length / 2 + 1 frequencies.
 struct TransformCall {
   const void *from;
   void *to;
@@ -39,8 +39,8 @@ private:
     cufftHandle handle;
     size_t workspaceBytes;
   };
-  /// Of many transforms at once: the type, how many, their length, the steps from number to number and from transform
-  /// to transform.
+  /// A batch of transforms: the type, their number, their length, the steps from number to number and from transform to
+  /// transform.
   using Key = std::tuple<int, int64_t, int64_t, int64_t, int64_t>;
   Result<Plan> planFor(const Cufft &library, const Key &key);
   Status run(const Cufft &library, const TransformCall &call);

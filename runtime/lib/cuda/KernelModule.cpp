@@ -1,4 +1,4 @@
-// Loading and launching kernels.
+// Loads and launches kernels.
 #include "cuda/KernelModule.h"
 
 using namespace pcrt;
@@ -35,7 +35,7 @@ KernelModule::~KernelModule() {
 }
 
 Status KernelModule::raiseSharedLimit(Function &function, uint32_t bytes) {
-  // Under a lock, so that of two threads the one with less does not come last.
+  // Under a lock: otherwise, of two threads, the one with the smaller limit could come last.
   std::lock_guard<std::mutex> guard(lock);
   if (bytes <= function.sharedLimit.load(std::memory_order_relaxed))
     return Status::ok();

@@ -1,5 +1,5 @@
-// Compiled kernels on one CUDA device: loaded once, launched by their number. After Context; before whatever runs the
-// host's part of a program.
+// Compiled kernels on one CUDA device: loaded once, launched by their number. After Context; before the host's part of
+// a program.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_KERNELMODULE_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_KERNELMODULE_H
 
@@ -20,21 +20,21 @@ public:
   /// the driver's compiler.
   static Result<std::unique_ptr<KernelModule>> load(const Context &context, const void *image,
                                                     const std::vector<std::string> &kernels);
-  /// Nothing of it may be on a stream any more.
+  /// No launch of the module may be on a stream any more.
   ~KernelModule();
   KernelModule(const KernelModule &) = delete;
   KernelModule &operator=(const KernelModule &) = delete;
 
   size_t kernelCount() const { return functions.size(); }
-  /// Returns at once. `params` points to the value of each argument; they are copied. In any thread. What the kernel
-  /// itself fails of comes later, by whoever waits for the stream.
+  /// Returns at once. `params` points to the value of each argument; they are copied. In any thread. Failures of the
+  /// kernel itself appear later, at a wait for the stream.
   Status launch(size_t kernel, const PcrtLaunchShape &shape, CUstream stream, void *const *params);
 
 private:
   struct Function {
     std::string name;
     CUfunction handle = nullptr;
-    /// What a launch may ask for so far.
+    /// The current limit of dynamic shared memory.
     std::atomic<uint32_t> sharedLimit{0};
   };
   KernelModule(const Context &context, size_t count) : context(context), functions(count) {}

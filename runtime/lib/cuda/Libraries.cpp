@@ -1,4 +1,4 @@
-// Finding and loading the libraries, and their errors as statuses.
+// Finds and loads the libraries, and converts their errors to statuses.
 #include "cuda/Libraries.h"
 
 #include <atomic>
@@ -31,11 +31,11 @@ template <typename Library> static const char *keep(std::atomic<const Library *>
 namespace {
 struct Row {
   const char *name, *title;
-  /// Of the environment.
+  /// The environment variable.
   const char *variable;
-  /// What PyPI calls it.
+  /// The package on PyPI.
   const char *package;
-  /// By version, the newest first: their interfaces are the same where they are used.
+  /// By version, the newest first: the interfaces in use are the same.
   std::vector<const char *> files;
   bool (*isLoaded)();
   const char *(*keep)(void *handle);
@@ -83,7 +83,7 @@ std::vector<std::string> pcrt::gpuLibraryNames() {
   return names;
 }
 
-/// Where to look, in this order.
+/// The candidates, in the order of the search.
 static std::vector<std::string> candidates(const Row &row, const std::vector<std::string> &folders, bool searches) {
   const char *named = std::getenv(row.variable);
   if (named && *named)
@@ -113,7 +113,7 @@ Status pcrt::loadGpuLibrary(const std::string &name, const std::vector<std::stri
   std::string tried, reason;
   for (const std::string &file : candidates(*row, folders, searches)) {
     tried += (tried.empty() ? "" : ", ") + file;
-    // Functions are bound as they are called: there are thousands. Never unloaded, as with the driver.
+    // Lazy binding: the library has thousands of functions. It is never unloaded, like the driver.
     void *handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {
       const char *why = dlerror();
@@ -125,7 +125,7 @@ Status pcrt::loadGpuLibrary(const std::string &name, const std::vector<std::stri
     return Status::ok();
   }
   if (tried.empty())
-    return refuse(*row, std::string("the emulated GPU knows no library but what ") + row->variable + " names");
+    return refuse(*row, std::string("the emulated GPU supports only the library that ") + row->variable + " names");
   return refuse(*row, "looked for " + tried + " (the last one: " + reason + "); install " + row->package +
                           ", or name the file by " + row->variable);
 }
@@ -176,7 +176,7 @@ Status CublasLt::check(cublasStatus_t result, const char *call) const {
                     cublasLtGetStatusName(result) + ", " + std::to_string(result) + ")");
 }
 
-/// Of a library that has no words for its statuses: those of its documentation.
+/// For a library without texts for its statuses: the names of its documentation.
 static Status failureOf(const char *call, const char *name, int code, bool isMemory) {
   return Status(isMemory ? Code::OutOfMemory : Code::LibraryFailed,
                 std::string(call) + " failed (" + (name ? std::string(name) + ", " : "") + std::to_string(code) + ")");

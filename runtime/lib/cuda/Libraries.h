@@ -1,5 +1,5 @@
-// NVIDIA's libraries as tables of functions, from what the machine has when the process runs: nothing is linked, as
-// with the driver. After LibraryTypes; before DeviceLibraries, which uses them on a device.
+// NVIDIA's libraries as tables of functions, from the machine's libraries at run time: nothing is linked, as with the
+// driver. After LibraryTypes; before DeviceLibraries, which uses them on a device.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARIES_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARIES_H
 
@@ -15,12 +15,12 @@ struct CublasLt {
 #define PCRT_LIBRARY(result, name, parameters) result(*name) parameters = nullptr;
 #include "cuda/CublasLtFunctions.def"
 
-  /// Of the table; null when all are there, else the first that is missing.
+  /// Fills the table; returns null if all functions exist, else the first missing one.
   const char *find(void *handle);
   /// Ok, or the failure of `call` (the function's name) by the library's words for it.
   Status check(cublasStatus_t result, const char *call) const;
 
-  /// What was loaded; null before.
+  /// The loaded library, or null.
   static const CublasLt *loaded();
 };
 
@@ -42,7 +42,7 @@ struct Cusolver {
   static const Cusolver *loaded();
 };
 
-/// The failure of a call that is asked for before its library is loaded.
+/// The failure of a call before its library is loaded.
 Status notLoaded(const std::string &name);
 
 } // namespace pcrt::cuda

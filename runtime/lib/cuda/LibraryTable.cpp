@@ -1,11 +1,12 @@
-// The call frame's table on a GPU: where a program was compiled for NVIDIA's libraries, routines are theirs. The others
-// are the host's, wherever their operands are (callbacks, collectives); nobody compiles a call of one that is not.
+// The call frame's table on a GPU. If a program was compiled for NVIDIA's libraries, their routines replace the host's.
+// Other routines are the host's: those for operands in any memory (callbacks, collectives); the compiler emits no calls
+// of the others.
 //
-// These routines differ from the host's of their names, in what lib/Gpu/MapRoutinesToGpu*.cpp of the dialect does
-// around them. fft: params = {whether inverse, outer, length, inner}; along the middle one of these dimensions, without
-// a division by the length; of real numbers the first length / 2 + 1 frequencies. The others change matrices in place,
-// which are the input and the first output, and lie column by column; the last output is an int32 for each matrix, 0
-// where all went well. cholesky: of the upper triangle. lu: pivots (int64, from 1). eigh: params = {whether with
+// These routines differ from the host's routines of the same names; lib/Gpu/MapRoutinesToGpu*.cpp of the dialect emit
+// the remaining work. fft: params = {whether inverse, outer, length, inner}; along the middle one of these dimensions,
+// without a division by the length; for real numbers the first length / 2 + 1 frequencies. The others change
+// column-major matrices in place, which are the input and the first output; the last output is an int32 for each
+// matrix, 0 on success. cholesky: of the upper triangle. lu: pivots (int64, from 1). eigh: params = {whether with
 // vectors, whether of the lower triangle}; values. svd, of tall matrices: params = {whether with vectors, whether with
 // all}; values, then with vectors both factors.
 #include "cuda/CudaDevice.h"

@@ -1,6 +1,6 @@
-// The types and values of NVIDIA's libraries that the runtime uses, by their documented names, as DriverTypes.h has the
-// driver's: the headers of CUDA 12 and 13 agree in all of them. Plain C. CublasLtFunctions.def, CufftFunctions.def and
-// CusolverFunctions.def have the functions.
+// The types and values of NVIDIA's libraries that the runtime uses, by their documented names, like the driver's in
+// DriverTypes.h. The headers of CUDA 12 and 13 agree in all of them. Plain C. CublasLtFunctions.def, CufftFunctions.def
+// and CusolverFunctions.def have the functions.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARYTYPES_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_LIBRARYTYPES_H
 
@@ -58,7 +58,7 @@ typedef enum {
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
 } cublasLtMatmulPreferenceAttributes_t;
 
-/// How the sums of blocks that share the terms are joined: in place by atomics, in whatever order, or of a workspace.
+/// The join of the sums of blocks that share the terms: in place by atomics, in any order, or in a workspace.
 typedef enum {
   CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
   CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2

@@ -1,5 +1,5 @@
-// cuBLASLt's matrices are column-major: what is row-major to us is its own transpose there, so the transposed product,
-// right times left, is asked for, and gives the result as it shall lie.
+// cuBLASLt's matrices are column-major: our row-major matrix is its own transpose there. So the call computes the
+// transposed matmul, right times left, whose result has our layout.
 #include "cuda/MatrixProducts.h"
 
 #include <cstring>
@@ -7,11 +7,11 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// What an algorithm may ask for to work in: NVIDIA recommends it for sm_90.
+/// The maximum workspace of an algorithm: NVIDIA recommends it for sm_90.
 static constexpr uint64_t mostWorkspaceBytes = uint64_t(32) << 20;
-/// So many kinds of products are remembered.
+/// The maximum number of cached plans.
 static constexpr size_t mostPlans = 1024;
-/// Better aligned than this nothing needs to be.
+/// No better alignment is needed.
 static constexpr uintptr_t mostAlignment = 256;
 
 static const struct Element {
@@ -40,7 +40,7 @@ static uint32_t alignmentOf(const void *pointer) {
 //===-- Plan
 //--------------------------------------------------------------------------------------------------------===//
 
-/// What the library knows of a kind of product.
+/// The library's plan for a kind of matmul.
 class MatrixProducts::Plan {
 public:
   explicit Plan(const CublasLt &library) : library(library) {}
@@ -75,7 +75,7 @@ private:
   cublasLtMatmulHeuristicResult_t chosen = {};
 };
 
-/// `matrix` is as the library shall see it; it lies column by column, or row by row and is to be transposed.
+/// `matrix` has the library's layout: it is column-major, or row-major and transposed.
 Status MatrixProducts::Plan::describe(cublasLtMatrixLayout_t &layout, cudaDataType type, const Matrix &matrix,
                                       int64_t batch, int32_t &isTransposed) {
   auto [rows, columns, rowStep, columnStep, batchStep] = matrix;
@@ -103,7 +103,7 @@ Status MatrixProducts::Plan::describe(cublasLtMatrixLayout_t &layout, cudaDataTy
 Status MatrixProducts::Plan::prefer(const ProductCall &call) {
   Status status = library.check(library.cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate");
   const uint64_t workspace = mostWorkspaceBytes;
-  // Sums that are joined in the workspace are so in one order; atomics keep none.
+  // Sums that are joined in the workspace have one order; atomics have none.
   const uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   const uint32_t left = alignmentOf(call.left), right = alignmentOf(call.right), result = alignmentOf(call.result);
   const struct {
@@ -182,7 +182,7 @@ Status MatrixProducts::Plan::run(cublasLtHandle_t handle, const ProductCall &cal
       library.cublasLtMatmul(handle, product, alpha, call.right, a, call.left, b, beta, call.result, d, call.result, d,
                              &chosen.algo, reinterpret_cast<void *>(workspace), chosen.workspaceSize, stream),
       "cublasLtMatmul");
-  // What comes later on the stream may have it.
+  // Later work on the stream may reuse it.
   if (workspace)
     memory.free(workspace);
   return status;

@@ -1,5 +1,5 @@
-// Products of matrices by cuBLASLt: what it was told of each kind of product, and which of its algorithms computes
-// that, are kept. After Libraries and DeviceResources; before DeviceLibraries.
+// Matmuls by cuBLASLt, with a cache of descriptions and chosen algorithms for each kind of matmul. After Libraries and
+// DeviceResources; before DeviceLibraries.
 #ifndef PYCOMPILER_RUNTIME_LIB_CUDA_MATRIXPRODUCTS_H
 #define PYCOMPILER_RUNTIME_LIB_CUDA_MATRIXPRODUCTS_H
 
@@ -27,8 +27,8 @@ public:
   MatrixProducts(const MatrixProducts &) = delete;
   MatrixProducts &operator=(const MatrixProducts &) = delete;
 
-  /// Enqueues a product on the device's stream, whose context is current. The same product gives the same bits in every
-  /// run: algorithms that add in whatever order are left out.
+  /// Enqueues a matmul on the device's stream, whose context is current. The same matmul gives the same bits in every
+  /// run: algorithms without a fixed order of sums are excluded.
   Status multiply(const ProductCall &call);
 
 private:

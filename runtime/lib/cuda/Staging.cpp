@@ -1,4 +1,4 @@
-// Page-locked blocks, kept by size.
+// Page-locked blocks, cached by size.
 #include "cuda/Staging.h"
 
 #include <cstring>
@@ -39,7 +39,7 @@ Result<void *> Staging::take(size_t bytes) {
   size_t size = blockSize(bytes);
   {
     std::lock_guard<std::mutex> guard(lock);
-    // One that is twice as large will do.
+    // A block of up to twice the size is accepted.
     if (auto found = waiting.lower_bound(size); found != waiting.end() && found->first / 2 <= size) {
       void *block = found->second;
       cached -= found->first;
@@ -127,7 +127,7 @@ Status Staging::upload(CUdeviceptr target, const void *source, size_t bytes) {
   }
   auto back = std::make_unique<Return>(*this, block.value());
   status = completions.add(*back);
-  // If it is not told, the device is lost, and the block stays as it is: the copy may still read it.
+  // Without a notification, the device is lost, and the block must not be reused: the copy may still read it.
   if (status.isOk())
     back.release();
   return status;

@@ -1,4 +1,4 @@
-// What a CPU does with kernels and with its memory, which is the host's.
+// The kernels and the memory (the host's) of a CPU device.
 #include "runtime/CpuDevice.h"
 
 #include "collective/CollectiveJob.h"

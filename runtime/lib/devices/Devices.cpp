@@ -1,4 +1,4 @@
-// The devices of this process, and what they do around fork().
+// The devices of this process, and their handling of fork().
 #include "runtime/Devices.h"
 
 #include "cuda/CudaDevice.h"
@@ -13,13 +13,13 @@
 
 using namespace pcrt;
 
-/// PYCOMPILER_SYNC=1: everything runs in the thread that asks for it.
+/// PYCOMPILER_SYNC=1: everything runs in the calling thread.
 static bool syncFromEnvironment() {
   const char *text = std::getenv("PYCOMPILER_SYNC");
   return text && *text && std::strcmp(text, "0") != 0;
 }
 
-/// PYCOMPILER_NUM_CPU_DEVICES, else one. What is no number from 1 to 1024 is answered with one; the binding says so.
+/// PYCOMPILER_NUM_CPU_DEVICES, else one. Anything but a number from 1 to 1024 counts as one; the binding reports it.
 static int cpuCountFromEnvironment() {
   const char *text = std::getenv("PYCOMPILER_NUM_CPU_DEVICES");
   char *end = nullptr;
@@ -43,7 +43,7 @@ static bool anyInFlight() {
   return false;
 }
 
-/// A child has none of the workers, so nothing may be in flight; then no lock may be held either.
+/// A child has none of the workers, so nothing may be in flight. Then no lock is held either.
 static void beforeFork() {
   while (true) {
     // A callback that forks is in flight itself.
@@ -90,7 +90,7 @@ struct Found {
 };
 } // namespace
 
-/// Adds those of the driver, which is not looked for where the environment says that it is not to be used.
+/// Adds the driver's GPUs, unless the environment disables them.
 static Status addGpus(std::vector<Device *> &devices, bool inPlace) {
   const char *platform = std::getenv("PYCOMPILER_PLATFORM");
   if (platform && std::strcmp(platform, "cpu") == 0)
@@ -107,7 +107,7 @@ static Status addGpus(std::vector<Device *> &devices, bool inPlace) {
   return Status::ok();
 }
 
-/// For a pool of the host's memory that the system has no more for: what the others keep for later may be given back.
+/// For a host memory pool when the system has no more memory: the other pools may return their cached blocks.
 static void trimAll() {
   for (Device *device : Devices::all())
     if (device->hasHostMemory())
@@ -147,7 +147,7 @@ bool Devices::synchronize(InterruptHook hook) {
 }
 
 void Devices::shutdown() {
-  // Callbacks may launch, and what they launch may call back.
+  // Callbacks may launch, and their launches may call back.
   do {
     synchronize();
     callbacks::drain();

@@ -1,5 +1,5 @@
-// See runtime/Exported.h. The library routines are those of every run; what a run has of devices is not there: loops
-// are shared by a pool of the library's own, and there are no kernels, callbacks or collectives.
+// See runtime/Exported.h. The library routines are those of every run. Devices are absent: a pool of the library's own
+// shares loops, and there are no kernels, callbacks or collectives.
 #include "runtime/Exported.h"
 
 #include "cpu/Check.h"
@@ -55,7 +55,7 @@ int32_t library::parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const vo
   return pcrt::parallelFor(pool(), frame, body, captured, count, grain);
 }
 
-// What the compiler refuses to export.
+// The compiler refuses to export programs with these.
 int32_t library::launch(const PcrtFrame *, int32_t, const PcrtLaunchShape *, void *const *) {
   return PCRT_INVALID_ARGUMENT;
 }
@@ -69,7 +69,7 @@ PCRT_REFUSED(collective)
 PCRT_REFUSED(host_call)
 PCRT_REFUSED(product)
 
-// There is no run that takes the text.
+// No run context takes the text.
 int32_t library::check(const PcrtFrame *, const PcrtTensor *, int32_t, const PcrtTensor *, int32_t,
                        const int64_t *params) {
   return objectionOf(params).empty() ? PCRT_OK : PCRT_INVALID_ARGUMENT;
@@ -82,7 +82,7 @@ static const PcrtTable table = {PCRT_ABI_VERSION, library::parallelFor, library:
 };
 
 static std::mutex lapackLock;
-/// What was said when LAPACK was not found; never freed, as a message of it may be read whenever.
+/// The message of a failed search for LAPACK; never freed, because callers may keep it.
 static std::atomic<const std::string *> lapackFailure{nullptr};
 
 static bool findLapack() {
@@ -118,7 +118,7 @@ struct Call {
   ~Call() { std::free(owned); }
   int32_t run(void *workspace) const;
   bool hasAllPointers() const;
-  /// Whether the entry may write where the caller wants the result.
+  /// Whether the entry may write directly to the caller's result.
   bool isInPlace(int64_t number) const;
   int64_t bytesNeeded() const;
 };
@@ -151,7 +151,7 @@ int64_t Call::bytesNeeded() const {
 }
 
 int32_t Call::run(void *workspace) const {
-  // Few, whatever the sizes are: the number of arrays of a signature.
+  // A few bytes for any sizes: their number is that of a signature's arrays.
   auto **pointers = static_cast<void **>(std::malloc(
       sizeof(void *) * static_cast<size_t>(function.argCount + function.constCount + function.resultCount)));
   if (!pointers)
@@ -182,7 +182,7 @@ int32_t pcrtCallExported(const PcrtExported *function, const void *const *args, 
     return PCRT_EXPORTED_NO_LAPACK;
   if (!workspace) {
     int64_t bytes = call.bytesNeeded();
-    // An entry without temporaries is handed a pointer all the same.
+    // An entry without temporaries also gets a valid pointer.
     workspace = call.owned =
         std::aligned_alloc(PCRT_ALIGNMENT, static_cast<size_t>(std::max<int64_t>(bytes, PCRT_ALIGNMENT)));
     if (!workspace)
@@ -213,7 +213,7 @@ const char *pcrtExportedMessage(int32_t status) {
   case PCRT_EXPORTED_BAD_THREADS:
     return "the number of threads is to be 1 or more, and set before the first call";
   case PCRT_EXPORTED_BAD_SIZE:
-    return "a size is not within its bounds, no multiple of what it must be, or too large";
+    return "a size is outside of its bounds, not the required multiple, or too large";
   default:
     return "an unknown error";
   }

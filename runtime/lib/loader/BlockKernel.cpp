@@ -1,4 +1,4 @@
-// Running kernels block by block.
+// Runs kernels block by block.
 #include "runtime/BlockKernel.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace pcrt;
 static constexpr int64_t operandBytes = 4;
 static_assert(blockLengths[0] * operandBytes == PCRT_ALIGNMENT);
 static constexpr int64_t longestBlock = blockLengths[blockCount - 1];
-/// What a thread takes at a time of a run that several share.
+/// The elements that a thread takes at a time in a shared run.
 static constexpr int64_t sharedElements = 64 * longestBlock;
 
 BlockKernel::BlockKernel(const PcrtEntry (&given)[blockCount], DType operand, DType result)
@@ -39,7 +39,7 @@ Result<RefPtr<BlockKernel>> BlockKernel::load(const std::string_view (&objects)[
 //-----------------------------------------------------------------------------------------------------===//
 
 namespace {
-/// Elements of one operand that can't be read where they are.
+/// A copy of elements of an operand that cannot be read in place.
 struct alignas(PCRT_ALIGNMENT) Pad {
   char bytes[longestBlock * operandBytes];
 };
@@ -73,8 +73,7 @@ static void repeat(Pad &pad, DType wanted, const void *from, DType given, int64_
   std::fill(elements, elements + count, element);
 }
 
-/// Whether a whole block of the least length can be read from where it begins: it is one line, so that it ends on the
-/// same page.
+/// Whether a whole block of minimum length can be read from its start: it is one line, so it ends on the same page.
 static bool isLine(const void *memory) { return reinterpret_cast<uintptr_t>(memory) % PCRT_ALIGNMENT == 0; }
 
 //===-- Running
@@ -95,7 +94,7 @@ struct BlockRun {
   DType operand, result;
   const std::vector<BlockOperand> &operands;
   const PcrtFrame &frame;
-  const Pad *scalars; // of each operand that is one
+  const Pad *scalars; // for each operand that is a scalar
   int longest;
 
   int32_t elements(int64_t begin, int64_t end) const;
@@ -107,7 +106,7 @@ private:
 };
 } // namespace
 
-/// Computes the elements [begin, end), of which `begin` is a multiple of the longest block.
+/// Computes the elements [begin, end); `begin` is a multiple of the longest block.
 int32_t BlockRun::elements(int64_t begin, int64_t end) const {
   Pad pads[BlockKernel::mostOperands];
   const void *args[BlockKernel::mostOperands];

@@ -1,4 +1,4 @@
-// Reading a relocatable ELF64 file. The bytes may be anything: nothing is followed before it was checked.
+// Reads a relocatable ELF64 file. The bytes may be arbitrary: every offset is checked before use.
 #include "loader/ElfFile.h"
 
 using namespace pcrt;

@@ -13,7 +13,7 @@ namespace pcrt {
 
 class ElfFile {
 public:
-  /// Refuses what is not a relocatable little-endian ELF64 object for `machine`.
+  /// Refuses anything but a relocatable little-endian ELF64 object for `machine`.
   static Result<ElfFile> parse(std::string_view bytes, uint16_t machine);
 
   const std::vector<Elf64_Shdr> &sections() const { return sectionHeaders; }

@@ -1,4 +1,4 @@
-// Running loaded code: the call frame, the arena, the measured cost.
+// Runs loaded code: the call frame, the arena, the measured cost.
 #include "runtime/Executable.h"
 
 #include "runtime/BufferPool.h"
@@ -70,7 +70,7 @@ Status Executable::statusOf(int32_t word, const RunContext &context) const {
   if (word == PCRT_OK)
     return Status::ok();
   constexpr int32_t codes = 1 << PCRT_STATUS_BITS;
-  // A negative word is no status of compiled code: no site has its number.
+  // Compiled code returns no negative status: no call site has such an id.
   size_t number = word < 0 ? 0 : static_cast<size_t>(word / codes);
   const std::vector<CallSite> &known = callSites();
   CallSite site = number >= 1 && number <= known.size() ? known[number - 1] : CallSite();
@@ -132,7 +132,7 @@ Status Executable::run(const RunContext &context, const void *const *args, void 
   // Reading the clock costs as much as a small kernel: the first runs are measured, then one in 64.
   uint32_t number = runs.load(std::memory_order_relaxed);
   runs.store(number + 1, std::memory_order_relaxed);
-  // Of what depends on data, the next run may take far longer than those before.
+  // If the time depends on data, the next run may take far longer than earlier ones.
   bool timed = (number < 8 || number % 64 == 0) && !std::isinf(costNs);
   int64_t start = timed ? nowNs() : 0;
   Status status;

@@ -15,7 +15,7 @@ LoadedKernels *KernelImage::find(const Device &device) const {
 Result<LoadedKernels *> KernelImage::on(Device &device) {
   if (LoadedKernels *known = find(device))
     return known;
-  // Of this image alone: others are loaded at the same time.
+  // The lock is for this image alone: other images load at the same time.
   std::lock_guard<std::mutex> guard(loading);
   if (LoadedKernels *known = find(device))
     return known;

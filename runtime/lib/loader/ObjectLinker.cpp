@@ -1,6 +1,6 @@
-// The loader: lays an object's sections out in one mapping (code, constants, data), resolves symbols from the static
+// The loader: places an object's sections in one mapping (code, constants, data), resolves symbols from the static
 // table, relocates, and gives each part its final protection. Compiled code does not unwind, so its unwind tables are
-// left out.
+// omitted.
 #include "loader/ElfFile.h"
 #include "loader/Relocations.h"
 #include "runtime/Executable.h"
@@ -22,7 +22,7 @@ static constexpr auto writeStub = writeStubAArch64;
 #error "the object loader knows x86-64 and aarch64"
 #endif
 
-/// More than any module needs: a bound for what a damaged header may ask for.
+/// A bound for the sizes in a damaged header: no module needs as much.
 static constexpr uint64_t maxObjectBytes = uint64_t(1) << 30;
 static constexpr uint64_t maxAlignment = 4096;
 
@@ -168,7 +168,7 @@ Result<uint64_t> ObjectLinker::addressOf(const Elf64_Sym &symbol, size_t index) 
   if (symbol.st_shndx == SHN_ABS)
     return static_cast<uint64_t>(symbol.st_value);
   if (symbol.st_shndx == SHN_UNDEF) {
-    // Index 0, the null symbol, stands for "no symbol".
+    // Index 0, the null symbol, means "no symbol".
     if (index == 0)
       return uint64_t(0);
     if (void *found = findSymbol(name))
@@ -178,7 +178,7 @@ Result<uint64_t> ObjectLinker::addressOf(const Elf64_Sym &symbol, size_t index) 
   if (symbol.st_shndx >= SHN_LORESERVE)
     return refused("symbol " + quoted(name) + " lies in an unknown section");
   if (placement[symbol.st_shndx] == notPlaced || symbol.st_value > file.sections()[symbol.st_shndx].sh_size)
-    return refused("symbol " + quoted(name) + " lies outside what is loaded");
+    return refused("symbol " + quoted(name) + " lies outside of the loaded sections");
   return address(placement[symbol.st_shndx] + symbol.st_value);
 }
 

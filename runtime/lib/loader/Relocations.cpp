@@ -1,4 +1,4 @@
-// Patching instructions and data. Types and formulas: the System V ABI's supplements for x86-64 and for aarch64.
+// Patches instructions and data. Types and formulas: the System V ABI's supplements for x86-64 and for aarch64.
 #include "loader/Relocations.h"
 
 #include <cstring>

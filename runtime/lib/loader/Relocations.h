@@ -1,4 +1,4 @@
-// The relocations that compiled objects hold, one function for each machine. Used by ObjectLinker alone; both are built
+// The relocations in compiled objects, with one function for each machine. Used by ObjectLinker alone. Both are built
 // on every machine, so that a test can run them on bytes.
 #ifndef PYCOMPILER_RUNTIME_LIB_RELOCATIONS_H
 #define PYCOMPILER_RUNTIME_LIB_RELOCATIONS_H
@@ -13,7 +13,7 @@ namespace pcrt {
 /// One relocation with its operands as addresses.
 struct RelocationSite {
   uint32_t type;
-  char *place;      ///< where to patch
+  char *place;      ///< the address to patch
   size_t room;      ///< bytes of the section from there on
   uint64_t symbol;  ///< S: the symbol's address
   uint64_t branch;  ///< S for calls: the symbol, or a stub that reaches it
@@ -21,7 +21,7 @@ struct RelocationSite {
   int64_t addend;   ///< A
 };
 
-/// Patches the place; a failure names the relocation, without the symbol.
+/// Patches one place; a failure names the relocation, without the symbol.
 Status relocateX86(const RelocationSite &site);
 Status relocateAArch64(const RelocationSite &site);
 

@@ -1,4 +1,4 @@
-// Buffers over memory that somebody else keeps, and the end of every buffer.
+// Buffers over foreign memory, and the release of every buffer.
 #include "runtime/Buffer.h"
 
 using namespace pcrt;

@@ -1,4 +1,4 @@
-// What pools that keep no buffers make of a block.
+// Headers over blocks, for pools that keep no buffers.
 #include "runtime/BufferPool.h"
 
 using namespace pcrt;

@@ -10,10 +10,10 @@
 
 using namespace pcrt;
 
-/// From this size on, blocks come from mmap, aligned to huge pages: a fresh 4 MB costs a tenth then.
+/// From this size on, blocks come from mmap, aligned to huge pages: a new block of 4 MB then costs a tenth.
 static constexpr size_t hugePageBytes = size_t(2) << 20;
 static constexpr size_t minCapacity = 64;
-/// Blocks up to this size are few bytes but many objects: their lists are bounded by length alone.
+/// Blocks up to this size take few bytes, so their lists are bounded by length alone.
 static constexpr size_t smallBytes = 4096;
 static constexpr uint32_t smallListLength = 1024;
 
@@ -64,11 +64,11 @@ HostBufferPool::~HostBufferPool() { trim(); }
 
 static size_t wholePages(size_t bytes) { return (bytes + 4095) & ~size_t(4095); }
 
-/// Blocks don't all start at the same place of a huge page: what programs read and write together, the rows of equal
-/// arrays, would fall into the same sets of the caches. Colours are a page and some lines apart, and go down: a result
-/// comes after its operands, and a core that loads ahead of what it stores takes a load for one of a store whose
-/// address agrees within a page, and waits. x + b of 4 MiB takes 8% less time on Zen 4 with the result some lines below
-/// x, within pages, than with as many above.
+/// Blocks start at different offsets in a huge page. Otherwise the rows of equal arrays, which programs read and write
+/// together, would compete for the same sets of the caches. Colours are a page and some lines apart, and decrease,
+/// because a result is allocated after its operands. If the addresses of a load and an earlier store agree within a
+/// page, a core assumes a dependence and waits. x + b of 4 MiB takes 8% less time on Zen 4 if the result is some lines
+/// below x, within pages, than if it is as many above.
 static size_t nextColour() {
   constexpr size_t colours = 8, distance = 4096 + 320;
   static std::atomic<size_t> count{0};
@@ -109,7 +109,7 @@ static void giveBack(void *memory, size_t capacity) {
 
 static bool isLarge(unsigned sizeClass) { return capacityOf(sizeClass) > smallBytes; }
 
-/// A cached buffer, counted as live; null when there is none.
+/// A cached buffer, counted as live; null if there is none.
 Buffer *HostBufferPool::popFree(unsigned sizeClass) {
   FreeList &list = lists[sizeClass];
   Buffer *buffer;
@@ -129,7 +129,7 @@ Buffer *HostBufferPool::popFree(unsigned sizeClass) {
   return buffer;
 }
 
-/// A buffer of fresh memory, counted as live; null when the system has none.
+/// A buffer of new memory, counted as live; null if the system has none.
 Buffer *HostBufferPool::acquire(unsigned sizeClass) {
   size_t capacity = capacityOf(sizeClass);
   if (capacity >= hugePageBytes)
@@ -148,7 +148,7 @@ Buffer *HostBufferPool::acquire(unsigned sizeClass) {
   return new Buffer(device, this, memory, sizeClass);
 }
 
-/// Before memory is taken from the system.
+/// Called before memory is taken from the system.
 void HostBufferPool::relievePressure(size_t capacity) {
   if (largeLive.load(std::memory_order_relaxed) + largeCached.load(std::memory_order_relaxed) + capacity > limit())
     trim();

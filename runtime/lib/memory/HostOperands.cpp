@@ -1,4 +1,4 @@
-// Copies of operands, made and taken back by the device.
+// Copies of operands, which the device makes and copies back.
 #include "memory/HostOperands.h"
 
 #include "runtime/Device.h"

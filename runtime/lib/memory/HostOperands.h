@@ -1,5 +1,5 @@
-// Operands of a routine of the table that works in the host's memory (callbacks, collectives), for runs on devices
-// whose memory is not the host's. After Device; before those routines.
+// Operands of routines that work in the host's memory (callbacks, collectives), for runs on devices with other memory.
+// After Device; before those routines.
 #ifndef PYCOMPILER_RUNTIME_LIB_HOSTOPERANDS_H
 #define PYCOMPILER_RUNTIME_LIB_HOSTOPERANDS_H
 
@@ -16,13 +16,13 @@ class Device;
 /// The bytes of a dense tensor.
 int64_t bytesOf(const PcrtTensor &tensor);
 
-/// The operands as they are, or their copies in the host's memory.
+/// The operands themselves, or their copies in the host's memory.
 class HostOperands {
 public:
   HostOperands(Device &device, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                int32_t outputCount);
 
-  /// Brings the inputs; before the routine looks at them.
+  /// Copies the inputs to the host, before the routine reads them.
   Status fetch();
   /// Takes the outputs back; after the routine has written them.
   Status store();

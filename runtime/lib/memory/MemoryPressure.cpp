@@ -1,5 +1,5 @@
-// The limits of the machine and of the cgroup (version 2, or 1), and what is left of them. A file that can't be read
-// sets no limit.
+// The limits of the machine and of the cgroup (version 2, or 1), and the memory that is left. An unreadable file sets
+// no limit.
 #include "memory/MemoryPressure.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 using namespace pcrt;
 
 static constexpr uint64_t unlimited = ~uint64_t(0);
-/// What is to be left for everybody else, and how much is taken between two looks.
+/// Memory that is left for other processes, and the bytes taken between two checks.
 static constexpr uint64_t reserveBytes = uint64_t(256) << 20, checkedBytes = uint64_t(64) << 20;
 
 std::atomic<uint64_t (*)()> pcrt::memorySource{availableMemory};
 
-/// The number that a file consists of; `otherwise` when it says "max", or is not there.
+/// The number in a file; `otherwise` if it says "max", or does not exist.
 static uint64_t numberIn(const char *path, uint64_t otherwise) {
   FILE *file = std::fopen(path, "re");
   if (!file)
@@ -67,7 +67,7 @@ uint64_t pcrt::availableMemory() {
     uint64_t used = limit == unlimited ? 0 : numberIn(cgroup.usage, 0);
     if (used == 0)
       continue;
-    // Pages of files that nobody uses are given back by the system by itself.
+    // The system reclaims unused file pages by itself.
     used -= std::min(used, numberAfter(cgroup.statistics, cgroup.files, 0));
     available = std::min(available, limit - std::min(limit, used));
   }

@@ -1,4 +1,4 @@
-// What the system has left, asked before the pool of buffers takes more of it.
+// Queries the system's remaining memory before the buffer pool takes more of it.
 #ifndef PYCOMPILER_RUNTIME_LIB_MEMORYPRESSURE_H
 #define PYCOMPILER_RUNTIME_LIB_MEMORYPRESSURE_H
 
@@ -7,17 +7,17 @@
 
 namespace pcrt {
 
-/// Bytes that the machine, and the cgroup, let a process have.
+/// The bytes that the machine, and the cgroup, allow a process.
 uint64_t systemMemoryLimit();
 
 /// Bytes that the machine, and the cgroup, can still give without swapping or killing.
 uint64_t availableMemory();
 
-/// Whether taking `bytes` more would leave the system short. Asking costs some microseconds, so it is asked once for
-/// each 64 MiB that are taken.
+/// Whether taking `bytes` more would leave the system short. A query costs some microseconds, so there is one for each
+/// 64 MiB.
 bool isMemoryShort(uint64_t bytes);
 
-/// What isMemoryShort asks; a test says that memory is short.
+/// The source of isMemoryShort; tests replace it to simulate a shortage.
 extern std::atomic<uint64_t (*)()> memorySource;
 
 } // namespace pcrt

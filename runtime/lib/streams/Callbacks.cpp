@@ -1,4 +1,4 @@
-// The pool of callbacks, and the routine `host_call` by which compiled code reaches it.
+// The pool of callbacks, and the routine `host_call`, by which compiled code calls them.
 #include "runtime/Callbacks.h"
 
 #include "memory/HostOperands.h"
@@ -17,7 +17,7 @@
 
 using namespace pcrt;
 
-/// Detached callbacks that may be pending before compiled code waits for some to end, in number and in bytes of copies.
+/// Maximum pending detached callbacks, in number and in bytes of copies; beyond, compiled code waits for some to end.
 static constexpr unsigned mostPending = 4096;
 static constexpr uint64_t mostPendingBytes = uint64_t(64) << 20;
 
@@ -46,7 +46,7 @@ struct Pool {
   }
 };
 
-/// Sets a thread up for a callback. What is launched by it has an order of its own.
+/// Prepares a thread for a callback. Its launches have a separate order.
 class CallbackScope {
 public:
   CallbackScope() : outer(std::exchange(runsCallback, true)) {}
@@ -79,7 +79,7 @@ public:
       CallbackScope scope;
       failure = callback.invoke(inputs, inputCount, outputs, outputCount);
     }
-    // The last touch: the waiting thread goes on, and this object with it.
+    // The last access: the waiting thread continues, and destroys this object.
     FutexWord &word = done;
     word.store(1, std::memory_order_release);
     futexWake(word, INT_MAX);
@@ -182,7 +182,7 @@ int32_t library::host_call(const PcrtFrame *frame, const PcrtTensor *inputs, int
   return status.isOk() ? PCRT_OK : run.fail(std::move(status));
 }
 
-//===-- What waits for them
+//===-- Waiting for callbacks
 //------------------------------------------------------------------------------------------===//
 
 bool callbacks::drain(InterruptHook hook) {

@@ -1,4 +1,4 @@
-// The library routine `check` of a run, whose error has its text.
+// The library routine `check` of a run; the run's error has its text.
 #include "cpu/Check.h"
 #include "runtime/RunContext.h"
 #include "support/LibraryCalls.h"

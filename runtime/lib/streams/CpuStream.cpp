@@ -1,4 +1,4 @@
-// Launching on a CPU: in place, as a speculative run, or as a task of the pool.
+// Launches on a CPU: in place, as a speculative run, or as a task of the pool.
 #include "runtime/CpuStream.h"
 
 #include "runtime/Collective.h"
@@ -14,19 +14,19 @@
 
 using namespace pcrt;
 
-/// Handing a task to a worker costs about this, awake or asleep: shorter ones run in place.
+/// The approximate cost of handing a task to a worker, awake or asleep: shorter ones run in place.
 static constexpr double inPlaceNsAwake = 5000, inPlaceNsAsleep = 20000;
 /// Above it a thread should not hold its lock (Python's) while it runs.
 static constexpr double shortNs = 10000;
-/// On one core handing a task over only adds to it, and who waits for the lock could not run either.
+/// On one core, handing a task over only adds cost, and a thread that waits for the lock could not run either.
 static constexpr double onOneCoreNs = 100000;
 /// The operations of compiled code that a speculative run may spend in loops: about inPlaceNsAwake.
 static constexpr int64_t loopBudget = 10000;
-/// A waiter runs what it waits for itself, or takes part in its loops, only if that is soon done: meanwhile nothing can
-/// interrupt it.
+/// Limits for waiters: a waiter runs the awaited execution itself, or takes part in its loops, only if it is short,
+/// because the waiter cannot be interrupted meanwhile.
 static constexpr double claimNs = 10e6, shareNs = 100e6;
 
-/// Whether one of its arguments is in a device's memory, which it has to wait for.
+/// Whether an argument is in a device's memory, so that the launch has to wait for the device.
 static bool readsDevice(const Launch &launch) {
   if (launch.executable)
     return false;
@@ -49,12 +49,12 @@ static Status copyAll(const Launch &launch) {
   return Status::ok();
 }
 
-/// What it would cost a waiter to run it: one that may block is left to the pool.
+/// The cost for a waiter to run it: one that may block is left to the pool.
 static double costOf(const Launch &launch) {
   return mayBlock(launch) ? std::numeric_limits<double>::infinity() : expectedNs(launch);
 }
 
-/// Runs a launch whose inputs are ready; null when it went well.
+/// Runs a launch whose inputs are ready; null on success.
 static RefPtr<Error> perform(Device &device, const Launch &launch) {
   if (Error *poison = poisonOf(launch))
     return RefPtr<Error>(poison);
@@ -124,7 +124,7 @@ Stream::LaunchPolicy CpuStream::policyOf(const Launch &launch) const {
   return isSpeculative ? LaunchPolicy::Speculative : here;
 }
 
-/// What has run in place is done, or carries an error.
+/// After a run in place, the results are done, or carry an error.
 static void settle(const Launch &launch, RefPtr<Error> error) {
   if (launch.completes)
     launch.completes->complete(error);

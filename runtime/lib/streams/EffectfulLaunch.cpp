@@ -11,19 +11,19 @@ using namespace pcrt;
 namespace {
 struct Entry {
   RefPtr<Token> token;
-  /// Nobody reads a result that would tell of a failure.
+  /// No read of a result can report a failure.
   bool isSilent;
-  /// Those of one call, which fails once; 0 for a call of one launch.
+  /// The common number of a call's launches, whose failure is reported once; 0 for a call of one launch.
   uint64_t call;
 };
 
-/// A failure that results tell of, when they are read.
+/// A failure that reads of results report.
 struct Untold {
   RefPtr<Error> error;
   uint64_t call;
 };
 
-/// More failures that nobody asks for are those of a program that does not care.
+/// A program with more unreported failures ignores them.
 constexpr size_t mostUntold = 64;
 
 /// Everything that was launched with effects and is not known to be done.
@@ -33,11 +33,11 @@ struct Registry {
   std::vector<Entry> inFlight;
   RefPtr<Error> failure;
   std::vector<Untold> untold;
-  /// The last calls that were told of: a launch of one may end after that.
+  /// The last calls whose failure was reported: one of their launches may end later.
   std::array<uint64_t, mostUntold> toldCalls{};
   size_t nextTold = 0;
 
-  /// Forgets what is done, but for failures. The lock is held.
+  /// Drops launches that are done without failure. The lock is held.
   void prune() {
     for (const Entry &entry : inFlight)
       if (entry.token->isDone() && entry.token->error())
@@ -46,8 +46,8 @@ struct Registry {
     inFlight.erase(std::remove_if(inFlight.begin(), inFlight.end(), isDone), inFlight.end());
   }
 
-  /// Forgets a failure that was told, and what else the same call failed with. What has not ended yet finds it marked:
-  /// a result is there before its launch is done.
+  /// Drops a failure that was reported, and other failures of the same call. A launch that has not ended finds the call
+  /// marked, because a result may be ready before its launch is done.
   void forget(const Error &error) {
     error.isTold.store(true, std::memory_order_relaxed);
     for (const Untold &each : untold)
@@ -166,7 +166,7 @@ void EffectfulLaunch::wasTold(const Error &error) {
 }
 
 void EffectfulLaunch::afterForkInChild() {
-  // Another thread of the parent may have held the lock; what it guards was not being changed then, as no launch is
+  // Another thread of the parent may have held the lock. The guarded data was not being changed, because no launch is
   // made while a process forks.
   new (&registry().lock) std::mutex();
 }

@@ -1,4 +1,4 @@
-// Running the code of a launch, and holding what it needs until then.
+// Runs the code of a launch, and holds the objects that it needs until then.
 #include "streams/Execution.h"
 
 #include "runtime/Collective.h"
@@ -10,7 +10,7 @@
 
 using namespace pcrt;
 
-//===-- What a launch comes to
+//===-- The outcome of a launch
 //--------------------------------------------------------------------------------------===//
 
 uint64_t pcrt::bytesOf(Buffer *const *buffers, unsigned count) {
@@ -38,7 +38,7 @@ Error *pcrt::poisonOf(const Launch &launch) {
   return nullptr;
 }
 
-/// Out of line, as nobody records as a rule.
+/// Not inlined, because recording is usually off.
 [[gnu::noinline]] static void recordRun(Device &device, const Launch &launch, int64_t start) {
   Profile::record(ProfileKind::Run, launch.executable->name(), start, nowNs(), launch.callSite(), launch.flow,
                   "\"device\": " + std::to_string(device.id()));
@@ -140,7 +140,7 @@ void Execution::releaseInputs() {
 void Execution::end(RefPtr<Error> error) {
   Stream &owner = stream;
   uint64_t bytes = resultBytes;
-  // Whoever sees the token done may rely on the inputs being free again.
+  // When the token is done, observers may rely on the inputs being free again.
   releaseInputs();
   executable = nullptr;
   Token *also = request.completes;

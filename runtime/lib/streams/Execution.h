@@ -1,5 +1,5 @@
-// A launch that was enqueued: it holds what it was launched with until its inputs are there, and is the token of its
-// results. What all streams share; each has its own kind. After Stream; before CpuStream and cuda/CudaStream.
+// An enqueued launch: it holds its arguments until its inputs are ready, and is the token of its results. This is the
+// part that all streams share; each has its own kind. After Stream; before CpuStream and cuda/CudaStream.
 #ifndef PYCOMPILER_RUNTIME_LIB_EXECUTION_H
 #define PYCOMPILER_RUNTIME_LIB_EXECUTION_H
 
@@ -13,19 +13,19 @@ namespace pcrt {
 
 class Device;
 
-//===-- What a launch comes to
+//===-- The outcome of a launch
 
 uint64_t bytesOf(Buffer *const *buffers, unsigned count);
-/// What a launch is expected to take, in nanoseconds.
+/// The expected time of a launch, in nanoseconds.
 double expectedNs(const Launch &launch);
 inline bool mayBlock(const Launch &launch) { return launch.executable && launch.executable->mayBlock(); }
 /// Whether everything that it waits for is done.
 bool isReady(const Launch &launch);
-/// The failure that the inputs carry: that of the first one, of those that are done, in the order of the arguments.
+/// The failure of the inputs: that of the first failed one among those that are done, in the order of the arguments.
 Error *poisonOf(const Launch &launch);
-/// Runs the code of a launch, whose inputs are there.
+/// Runs the code of a launch whose inputs are ready.
 Status runCode(Device &device, const Launch &launch, int64_t budget);
-/// What the results carry after a run; null when it went well.
+/// The error of the results after a run; null on success.
 RefPtr<Error> errorOf(const Launch &launch, const Status &status);
 
 //===-- Execution
@@ -36,28 +36,28 @@ public:
   static void operator delete(void *memory) { ::operator delete(memory); }
 
 protected:
-  /// An Execution of a kind, with room behind it for what the launch has.
+  /// Creates an Execution of a kind, with memory after it for the launch's arrays.
   template <typename Kind, typename Owner> static Kind *create(Owner &stream, const Launch &launch) {
     return new (::operator new(sizeof(Kind) + roomFor(launch))) Kind(stream, launch);
   }
-  /// `room` is what follows the object.
+  /// `room` is the memory after the object.
   Execution(Stream &stream, const Launch &launch, void *room);
 
-  /// Whether all inputs are there. If not, `inputsReady` is called when they are, by who ends the last one.
+  /// Whether all inputs are ready. If not, the thread that completes the last one calls `inputsReady`.
   bool waitForInputs();
   virtual void inputsReady() = 0;
-  /// What it waits for of an argument, whose token that is.
+  /// The token to wait for, for an argument with this token.
   virtual Token *awaited(const Buffer &argument, Token *token) const;
   bool hasInputs() const { return pendingInputs.load() == 0; }
 
-  /// Gives up references; `release...If` those to buffers of which `may` says so.
+  /// Releases references; `release...If` releases those to buffers for which `may` holds.
   void releaseInputs();
   template <typename Predicate> void releaseBuffersIf(Predicate may) {
     for (unsigned i = 0; i < request.argCount + request.resultCount; ++i)
       if (Buffer *&buffer = held[i]; buffer && may(*buffer))
         std::exchange(buffer, nullptr)->release();
   }
-  /// Completes the tokens, gives up what is left, and the execution's own reference.
+  /// Completes the tokens, and releases the remaining references, including the execution's own.
   void end(RefPtr<Error> error);
 
   RefPtr<Executable> executable;
@@ -72,11 +72,11 @@ private:
   void waitsFor(Token *token, unsigned number);
 
   Stream &stream;
-  /// The arguments and results (null: given up), the further tokens, then what hangs on all tokens.
+  /// The arguments and results (null: released), the further tokens, then the continuations on all tokens.
   Buffer **const held;
   Dependency *const dependencies;
   const uint64_t resultBytes;
-  /// Inputs that are still pending, and one until all were looked at.
+  /// The number of inputs that are still pending, plus one until all were visited.
   std::atomic<unsigned> pendingInputs{1};
 };
 

@@ -1,4 +1,4 @@
-// The table in the call frame of a run on a CPU; a GPU's (cuda/LibraryTable.cpp) has some routines of its own.
+// The call frame's table for a run on a CPU; a GPU's (cuda/LibraryTable.cpp) replaces some routines.
 #include "runtime/HostLibrary.h"
 
 #include "support/LibraryCalls.h"

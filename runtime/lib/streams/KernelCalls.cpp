@@ -1,4 +1,4 @@
-// The routines of the table by which the host's part of a program reaches its device.
+// The routines of the table by which the host's part of a program uses its device.
 #include "runtime/Device.h"
 #include "runtime/Executable.h"
 #include "support/LibraryCalls.h"

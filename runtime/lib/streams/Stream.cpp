@@ -1,4 +1,4 @@
-// What streams share: what is in flight, how far the program may run ahead of it, and waiting for it.
+// Shared parts of streams: the work in flight, the bound on run-ahead, and waiting.
 #include "runtime/Stream.h"
 
 #include "runtime/Executable.h"

@@ -13,11 +13,11 @@ namespace pcrt::library {
 PCRT_LIBRARY_CALLS(PCRT_DECLARE)
 #undef PCRT_DECLARE
 
-/// The table's parallel_for, over the threads of the run's device. Without a run, or where everything runs in the
-/// thread that asks for it: in this thread.
+/// The table's parallel_for, over the threads of the run's device. In this thread if there is no run, or if everything
+/// runs in the calling thread.
 int32_t parallelFor(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain);
 
-/// What the run's device does of itself: see PcrtLaunch and PcrtRead.
+/// Operations of the run's device: see PcrtLaunch and PcrtRead.
 int32_t launch(const PcrtFrame *frame, int32_t kernel, const PcrtLaunchShape *shape, void *const *params);
 int32_t read(const PcrtFrame *frame, const void *source, void *target, int64_t bytes);
 

@@ -1,21 +1,22 @@
-// The compiler helpers that convert halves and bfloat16s, under the names by which back ends call them: not every
-// compiler's support library has them all (GCC 12 lacks the bfloat16 ones). They stay inside this library.
+// The compiler's helper functions that convert halves and bfloat16s, under the names that back ends call: some
+// compilers' support libraries lack some of them (GCC 12 lacks the bfloat16 ones). They are not exported from this
+// library.
 #include "support/NarrowFloats.h"
 
 using namespace pcrt;
 
-// A half is the low 16 bits of a floating-point register, on x86-64 and aarch64 alike: a float parameter or result
-// whose low bits hold it has the same calling convention as the type that C++17 does not have.
+// A half is in the low 16 bits of a floating-point register, on x86-64 and aarch64: a float parameter or result with
+// the half in its low bits has the same calling convention as the type, which C++17 lacks.
 
-/// Rounds `value` to a float such that rounding that one again to fewer bits is the same as rounding `value` directly:
-/// rounded to odd.
+/// Rounds `value` to a float such that a second rounding, to fewer bits, equals a direct rounding of `value`: rounded
+/// to odd.
 static float roundToOdd(double value) {
   auto narrow = static_cast<float>(value);
   if (!(narrow == narrow) || static_cast<double>(narrow) == value)
     return narrow;
   uint32_t bits = bitsOf(narrow);
   double magnitude = value < 0 ? -value : value, narrowMagnitude = narrow < 0 ? -narrow : narrow;
-  // Towards zero first, then the last bit set for what was lost.
+  // First towards zero, then with the last bit set if it is inexact.
   if (narrowMagnitude > magnitude)
     --bits;
   return fromBits(bits | 1);

@@ -1,4 +1,4 @@
-// Recording: a log for each thread, and the trace that is made of them.
+// Recording: a log for each thread, and the trace that they are merged into.
 #include "runtime/Profile.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Event {
   ProfileKind kind;
 };
 
-/// The events of one thread. The lock is the thread's own until the recording ends.
+/// The events of one thread. Only the thread takes the lock until the recording ends.
 struct ThreadLog {
   std::mutex lock;
   int thread = 0;
@@ -43,7 +43,7 @@ struct Recorder {
 };
 } // namespace
 
-/// A child has the threads' logs, but not the threads; it records nothing until it starts to.
+/// A child has the threads' logs, but not the threads. It records nothing until it starts a recording.
 static void afterForkInChild();
 
 static Recorder *make() {
@@ -146,7 +146,7 @@ public:
   }
 
   void write(const Event &event, int thread) {
-    // What began before the recording, or goes on after it, is cut off.
+    // Events that began before the recording, or continue after it, are clipped.
     int64_t from = std::max(event.start, begin), to = std::max(from, std::min(event.end, end));
     open("X", thread);
     text += ", \"name\": " + Profile::quoted(event.name) + ", \"cat\": \"" + kindName(event.kind) + "\"";
@@ -179,7 +179,7 @@ private:
     text += number;
   }
 
-  /// From what was enqueued to its run.
+  /// From the enqueueing to the run.
   void arrow(const Event &event, int thread, int64_t from) {
     bool isEnd = event.kind == ProfileKind::Run;
     open(isEnd ? "f" : "s", thread);
@@ -207,13 +207,13 @@ std::string Profile::stop(const std::map<int, std::string> &threadNames) {
       writer.write(event, log->thread);
   }
   all.logs.clear();
-  // A thread that is about to record finds that its log is of another recording.
+  // A thread that records next notices that its log belongs to another recording.
   all.number.fetch_add(1);
   return writer.finish(all.dropped.load());
 }
 
 static void afterForkInChild() {
-  // Another thread may have held a lock: what is there is left behind.
+  // Another thread may have held a lock, so the old recorder is abandoned.
   unsigned number = recorder().number.load();
   recorderSlot() = new Recorder();
   recorder().number = number + 1;

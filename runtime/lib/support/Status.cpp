@@ -14,7 +14,7 @@ std::string Error::places() const {
 
 std::string Error::text() const {
   std::string result = executable.empty() ? "" : executable + ": ";
-  // An operator that was called by itself is an executable of its name.
+  // A single operator is an executable with the operator's name.
   if (!site.primitive.empty() && site.primitive != executable)
     result += site.primitive + ": ";
   std::string where = places();

@@ -1,4 +1,5 @@
-// How many threads the system leaves to this process: the cores of its affinity, and the quotas of its control groups.
+// The number of threads that the system allows this process: the cores of its affinity, and the quotas of its control
+// groups.
 #include "threads/CpuLimits.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 using namespace pcrt;
 
-/// The numbers at the beginning of a file; as many as there are.
+/// The numbers at the start of a file, as many as there are.
 static int readNumbers(const std::string &path, double *numbers, int count) {
   FILE *file = std::fopen(path.c_str(), "re");
   if (!file)
@@ -21,8 +22,8 @@ static int readNumbers(const std::string &path, double *numbers, int count) {
   return read;
 }
 
-/// The quota of one group, in cores: a file with quota and period in version 2 ("max 100000" is none), two in
-/// version 1.
+/// The quota of one group, in cores. Version 2 has one file with quota and period ("max 100000" is no limit), version 1
+/// two files.
 static double quotaOf(const std::string &folder, bool isUnified) {
   double numbers[2];
   int read = isUnified ? readNumbers(folder + "/cpu.max", numbers, 2)
@@ -31,7 +32,7 @@ static double quotaOf(const std::string &folder, bool isUnified) {
   return read == 2 && numbers[0] > 0 && numbers[1] > 0 ? numbers[0] / numbers[1] : 0;
 }
 
-/// The least quota of the group at `path` under `root` and of those above it. A container may see itself as the root
+/// The minimum quota of the group at `path` under `root` and of its ancestors. A container may see itself as the root,
 /// whatever its path is.
 static double leastQuota(const std::string &root, std::string path, bool isUnified) {
   double least = 0;

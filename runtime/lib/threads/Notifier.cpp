@@ -1,4 +1,4 @@
-// The list of what is done, and the descriptor that says that it is not empty.
+// The list of completed tokens, and the descriptor that signals that it is not empty.
 #include "runtime/Notifier.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool Notifier::watch(Token &token, uint64_t key) {
   auto *watch = new Watch();
   watch->run = [](Continuation *self) {
     auto *watch = static_cast<Watch *>(self);
-    // What stands in the list does not keep the notifier, which keeps the list.
+    // An entry of the list must not keep the notifier, which keeps the list.
     RefPtr<Notifier> notifier = std::move(watch->notifier);
     notifier->add(watch);
   };
@@ -43,7 +43,7 @@ void Notifier::add(Watch *watch) {
   do
     watch->nextDone = head;
   while (!done.compare_exchange_weak(head, watch, std::memory_order_acq_rel, std::memory_order_relaxed));
-  // Whoever found the list empty wakes the loop; it takes everything that is there by then.
+  // The thread that found the list empty wakes the loop, which takes all entries that exist by then.
   uint64_t one = 1;
   if (!head && write(event, &one, sizeof(one)) < 0) {
     // The counter is full: it is readable then.
@@ -51,10 +51,10 @@ void Notifier::add(Watch *watch) {
 }
 
 std::vector<uint64_t> Notifier::take() {
-  // First the descriptor, then the list: what is added in between makes it readable once more.
+  // Read first the descriptor, then the list: an entry that is added in between makes the descriptor readable again.
   uint64_t count;
   if (read(event, &count, sizeof(count)) < 0) {
-    // Nothing was written since; there may be something to take all the same.
+    // No write since the last call; the list may have entries all the same.
   }
   std::vector<uint64_t> keys;
   for (Watch *watch = done.exchange(nullptr, std::memory_order_acq_rel); watch;) {

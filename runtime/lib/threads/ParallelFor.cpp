@@ -1,6 +1,6 @@
-// Loops that threads share. The thread that comes to the loop works on it until no piece is left; threads of the pool
-// that have nothing else to do take places in it. So a loop never waits for a thread to become free, and cannot
-// deadlock; at its end it waits for the pieces that others have begun, and those are small.
+// Loops that threads share. The thread that calls the loop works on it until no piece is left, and idle threads of the
+// pool join. So a loop never waits for a thread to become free, and cannot deadlock. At its end it waits for the pieces
+// that others have begun, and those are small.
 #include "runtime/ParallelFor.h"
 
 #include "runtime/ThreadPool.h"
@@ -10,9 +10,9 @@
 
 using namespace pcrt;
 
-/// The first pieces are large, the last ones small: each is what is left divided by this for each thread.
+/// The first pieces are large, the last ones small: each is the remaining iterations, divided by this for each thread.
 static constexpr int64_t piecesPerThread = 4;
-/// How long the loop's own thread spins for the others at the end, before it sleeps.
+/// The time for which the loop's own thread spins for the others at the end, before it sleeps.
 static constexpr int64_t tailSpinNs = 50000;
 
 namespace {
@@ -58,7 +58,7 @@ bool ParallelLoop::take(int64_t &low, int64_t &high) {
     if (low >= count)
       return false;
     int64_t size = std::max(grain, (count - low) / (piecesPerThread * sharers));
-    // A last piece below the grain goes with the one before it.
+    // A last piece below the grain joins the one before it.
     high = count - low < size + grain ? count : low + size;
   } while (!position.compare_exchange_weak(low, high, std::memory_order_relaxed));
   return true;
@@ -74,8 +74,8 @@ void ParallelLoop::work() {
   }
 }
 
-/// What comes later in the loop is not begun any more. What comes before has begun, so the first failure is found
-/// whatever the threads do.
+/// Later pieces of the loop are not begun any more. Earlier ones have begun, so the first failure is found for any
+/// timing of the threads.
 void ParallelLoop::fail(int64_t low, int32_t status) {
   position.store(count, std::memory_order_relaxed);
   std::lock_guard<std::mutex> guard(failureLock);
@@ -86,7 +86,7 @@ void ParallelLoop::fail(int64_t low, int32_t status) {
 }
 
 void ParallelLoop::left() {
-  // The loop may be gone after the subtraction; to wake nobody at its address does no harm.
+  // The loop may be destroyed after the subtraction; a wake-up at its address is harmless.
   FutexWord &word = workers;
   if (word.fetch_sub(2, std::memory_order_acq_rel) == 3)
     futexWake(word, 1);

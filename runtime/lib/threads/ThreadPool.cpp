@@ -1,4 +1,4 @@
-// The thread pool. Workers spin for a moment before they sleep, because waking one costs more than most tasks.
+// The thread pool. Workers spin for a moment before they sleep, because a wake-up costs more than most tasks.
 #include "runtime/ThreadPool.h"
 
 #include "threads/CpuLimits.h"
@@ -18,7 +18,7 @@ static constexpr int64_t spinNs = 20000;
 
 thread_local ThreadPool *ThreadPool::currentPool = nullptr;
 thread_local const Task *ThreadPool::currentTask = nullptr;
-/// The thread is within shared work: what it comes to there is its own.
+/// The thread is inside shared work: loops that it meets there run in it alone.
 static thread_local bool sharing = false;
 
 bool ThreadPool::isWorker() { return currentPool != nullptr; }
@@ -57,7 +57,7 @@ void ThreadPool::submit(Task *task) {
     tail = &task->next;
     queued.fetch_add(1);
   }
-  // A worker that submits is at the end of a task and takes this one next: waking another would only move its data.
+  // A worker that submits is at the end of a task and takes this one next: another thread would only move the data.
   if (currentPool != this)
     provideThread();
 }
@@ -113,14 +113,14 @@ unsigned ThreadPool::idleShare() const {
 /// Whether there is something for one thread more.
 bool ThreadPool::hasWork() const { return queued.load() != 0 || (openPlaces.load() != 0 && idleShare() != 0); }
 
-/// Sees to it that some thread takes what is in the queue or helps with shared work, if one may.
+/// Makes sure that a thread takes a queued task or helps with shared work, if allowed.
 void ThreadPool::provideThread() {
   unsigned places = std::min(openPlaces.load(), idleShare());
   unsigned needed = queued.load() + places - std::min(places, waiters.load());
   if (needed == 0 || looking.load() >= needed)
     return;
-  // It looks for work from now on, not from when it comes to it: waking takes long, and the next who asks would wake
-  // another.
+  // It counts as looking for work from now on, not from its start: a wake-up takes long, and the next caller would wake
+  // another thread.
   looking.fetch_add(1);
   if (!sleepers.take() && !startThread())
     looking.fetch_sub(1);
@@ -152,7 +152,7 @@ bool ThreadPool::startThread() {
   if (!started) {
     startedThreads.fetch_sub(1);
     threads.fetch_sub(1);
-    // With no thread at all nothing would ever run: work in place from now on.
+    // Without any thread nothing would ever run: run everything in place from now on.
     if (count == 0) {
       stopping.store(true);
       while (Task *task = pop())
@@ -173,7 +173,7 @@ void *ThreadPool::threadMain(void *pool) {
 void ThreadPool::setToWork(std::atomic<unsigned> &idle) {
   busy.fetch_add(1);
   idle.fetch_sub(1);
-  // Who brought more than this relied on a thread that is at work now.
+  // The submitter of further work relied on a thread that is busy now.
   provideThread();
 }
 
@@ -182,10 +182,10 @@ void ThreadPool::setIdle(std::atomic<unsigned> &idle) {
   busy.fetch_sub(1);
 }
 
-/// Begins as a thread that looks for work: whoever provided it said so.
+/// Starts as a thread that looks for work, because its creator counted it.
 void ThreadPool::workerLoop() {
   while (true) {
-    // Shared work first: what it belongs to has begun, and is done sooner.
+    // Shared work first: its task has begun, and ends sooner.
     if (help(looking))
       continue;
     if (Task *task = pop()) {
@@ -194,22 +194,22 @@ void ThreadPool::workerLoop() {
       setIdle(looking);
       continue;
     }
-    // With a single core, spinning would only keep the program from going on.
+    // With a single core, spinning would only delay the program.
     if ((cores > 1 && spinUntil([this] { return hasWork(); }, spinNs)) || sleepForWork())
       continue;
-    // Who submitted while this thread still counted as asleep relies on it.
+    // A submission while this thread still counted as asleep relies on it.
     threads.fetch_sub(1);
     if (!stopping.load())
       provideThread();
     if (!reserve.enter([this] { return stopping.load(); }))
       break;
   }
-  // The last touch of the pool: whoever shuts it down may free it as soon as it sees this.
+  // The last access to the pool: after it, shutdown may free the pool.
   exited.fetch_add(1);
   futexWake(exited, INT_MAX);
 }
 
-/// False when this thread should end: it does not count as one that looks for work any more.
+/// False if this thread should end: it no longer counts as looking for work.
 bool ThreadPool::sleepForWork() {
   looking.fetch_sub(1);
   bool isOneTooMany = false;
@@ -299,9 +299,9 @@ void ThreadPool::share(SharedWork &work) {
   close(work, isOutside);
 }
 
-/// Takes a place for a worker, or for one that waits for `waitsFor`: in the work of that task alone, as it must not be
-/// kept by another, but whether or not a place is left, as that thread has a core already, and the worker that was
-/// woken in its stead may have to share one. Under the lock; false when there is none.
+/// Takes a place for a worker, or for a thread that waits for `waitsFor`. The latter takes places only in the work of
+/// that task, because other work must not delay it, but needs no free place: the thread has a core already, while a
+/// worker that was woken in its stead may have to share one. Under the lock; false if there is none.
 bool ThreadPool::enter(SharedWork &work, const Task *waitsFor) {
   if (waitsFor ? work.task != waitsFor || work.hadWaiter : work.places == 0)
     return false;
@@ -314,8 +314,8 @@ bool ThreadPool::enter(SharedWork &work, const Task *waitsFor) {
   return true;
 }
 
-/// Takes part in shared work, if there is a place for this thread, which counted as `idle`; returns when nothing of it
-/// is left. A thread that is no worker says for which task it waits.
+/// Takes part in shared work, if there is a place for this thread, which counted as `idle`; returns when nothing of the
+/// work is left. A thread that is not a worker names the task for which it waits.
 bool ThreadPool::help(std::atomic<unsigned> &idle, const Task *waitsFor) {
   auto mayBeOpen = [&] { return waitsFor ? sharedCount.load() != 0 : openPlaces.load() != 0 && idleShare() != 0; };
   if (!mayBeOpen())

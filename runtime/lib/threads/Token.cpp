@@ -7,7 +7,7 @@
 
 using namespace pcrt;
 
-/// Marks the list of a token that is done: nothing is added any more.
+/// Marks the list of a completed token: nothing is added any more.
 static Continuation closedList;
 
 /// A signal that arrives between the hook and the sleep must not be lost for long.
@@ -25,7 +25,7 @@ void Token::complete(RefPtr<Error> failure) {
   if (before & waitersBit)
     futexWake(state, INT_MAX);
   Continuation *list = continuations.exchange(&closedList, std::memory_order_acq_rel);
-  // The list is a stack: turn it round, so that continuations run in the order in which they were added.
+  // The list is a stack: reverse it, so that continuations run in the order in which they were added.
   Continuation *ordered = nullptr;
   while (list) {
     Continuation *next = list->next;
@@ -61,7 +61,7 @@ bool Token::wait(InterruptHook hook) {
   waitAwake();
   if (isDone())
     return true;
-  // A worker that sleeps here must not keep what it waits for from running.
+  // A sleeping worker must not prevent the awaited execution from running.
   BlockingScope blocking;
   while (true) {
     uint32_t seen = state.fetch_or(waitersBit, std::memory_order_acq_rel) | waitersBit;

@@ -1,4 +1,4 @@
-// Making arrays, their memory, and those that are alive.
+// Creates arrays, manages their memory, and lists those that are alive.
 #include "array/Array.h"
 
 #include "runtime/BufferPool.h"
@@ -16,7 +16,7 @@ using namespace pcrt::python;
 PyTypeObject *pcrt::python::arrayType = nullptr;
 
 static long long liveCount = 0;
-/// The ring's own link: the oldest array follows it, the newest is before it.
+/// The ring's own link: the oldest array comes after it, the newest before it.
 static LiveLink ring = {&ring, &ring};
 
 long long pcrt::python::liveArrayCount() { return liveCount; }
@@ -47,7 +47,7 @@ bool pcrt::python::isHeldByArray(const Buffer *buffer) {
 //===-- Making
 //------------------------------------------------------------------------------------------------------===//
 
-/// Dead objects, kept for the next arrays: their header is set up already.
+/// Dead objects, kept for later arrays: their headers are set up already.
 static constexpr int freeListLimit = 256;
 static PyObject *freeList[freeListLimit];
 static int freeCount = 0;
@@ -102,7 +102,7 @@ void pcrt::python::deallocateArray(PyObject *self) {
   Py_DECREF(type);
 }
 
-/// "f32[3,4]", as messages show avals; without asking Python, whose lock is not to be given up here.
+/// "f32[3,4]", like avals in messages; without calls of Python, because the GIL must not be released here.
 static std::string shortText(const AvalObject *aval) {
   static constexpr std::pair<const char *, const char *> prefixes[] = {
       {"bfloat", "bf"}, {"float", "f"}, {"complex", "c"}, {"uint", "u"}, {"int", "i"}};
@@ -118,7 +118,7 @@ static std::string shortText(const AvalObject *aval) {
   return text + (aval->rank() == 0 ? "[]" : "]");
 }
 
-/// Keeps of a large block who made it, for when memory ends.
+/// Records the operation that made a large block, for out-of-memory errors.
 [[gnu::noinline]] static void noteMaker(Buffer &buffer, const AvalObject *aval, const char *what) {
   const char *place = callSite();
   buffer.device()->memory().note(buffer, shortText(aval) + " made" + (place ? std::string(" at ") + place : "") +
@@ -129,7 +129,7 @@ RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, co
   auto bytes = static_cast<size_t>(aval->nbytes);
   Result<RefPtr<Buffer>> buffer = device.memory().allocate(bytes);
   if (!buffer.isOk() && device.stream().callsInFlight() > 0) {
-    // What is in flight keeps memory that its end gives back.
+    // Executions in flight hold memory, and release it when they end.
     WithoutGil released;
     device.stream().synchronize();
     buffer = device.memory().allocate(bytes);
@@ -145,7 +145,7 @@ RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, co
   return nullptr;
 }
 
-/// Copies of this size go on without the GIL.
+/// Copies from this size on release the GIL.
 static constexpr size_t largeCopy = 1 << 20;
 
 static Status copyInto(Buffer &buffer, const void *bytes) {
@@ -176,18 +176,18 @@ static char nothing[PCRT_ALIGNMENT];
 
 bool pcrt::python::isDeleted(const Buffer *buffer) { return buffer->data() == nothing; }
 
-/// Of an array that is deleted: what its size would have been is not asked any more.
+/// For a deleted array: its pending size is not needed any more.
 static void forgetSize(ArrayObject *array) {
   if (!array->pendingSize)
     return;
-  // The error of the deletion is what an array without a size answers from here on.
+  // From here on, an array without a size raises the error of the deletion.
   PyObject *left = array->aval->isConcrete() ? nullptr : Py_NewRef(Py_None);
   Py_XSETREF(array->pendingSize, left);
 }
 
 void pcrt::python::deleteElements(ArrayObject *array, std::string why) {
   auto error = RefPtr<Error>::adopt(new Error(Code::InvalidArgument, std::move(why), "Array", ""));
-  // What stands in for the buffer: a read of it, and of what is computed from it, fails.
+  // Replaces the buffer: reads of it, and of results computed from it, fail.
   RefPtr<Buffer> made = Buffer::wrap(array->buffer->device(), nothing, 0, nullptr, nullptr);
   made->setToken(Token::failed(std::move(error)));
   std::exchange(array->buffer, made.take())->release();

@@ -1,5 +1,5 @@
-// Array, the object: an aval and a buffer, which it is made of and gives back. After Aval; what Python sees of it is in
-// ArrayType, and how its elements come to be there in Pending and Sharded.
+// Array, the object: an aval and a buffer, its creation and its destruction. After Aval. ArrayType defines the Python
+// interface, and Pending and Sharded define other ways to hold elements.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_H
 
@@ -8,7 +8,7 @@
 
 namespace pcrt::python {
 
-/// A place in the ring of the arrays that are alive.
+/// A link in the ring of live arrays.
 struct LiveLink {
   LiveLink *previous, *next;
 };
@@ -16,19 +16,20 @@ struct LiveLink {
 struct ArrayObject {
   PyObject_HEAD AvalObject *aval;
   Buffer *buffer;
-  /// A copy in the host's memory, of elements that are not there themselves; null until somebody wants it.
+  /// A copy in the host's memory, if the elements are elsewhere; null until it is needed.
   Buffer *onHost;
   PyObject *weakReferences;
-  /// How the elements lie on devices, and the arrays of each device; null for what is on one device.
+  /// The layout of the elements on devices, and the arrays of each device; null for an array on one device.
   PyObject *sharding, *shards;
-  /// Whether the program said on which device it is to be: what is computed from it is there too.
+  /// Whether the program chose the device: results computed from the array are there, too.
   bool committed;
-  /// Within a question about the arguments of one call, else false.
+  /// Used temporarily while the arguments of one call are compared, else false.
   bool isMarked;
   LiveLink live;
-  /// What says the size, where it depends on data and is not known yet: see Pending. Null for all other arrays.
+  /// The object that determines the size if it depends on data and is not known yet: see Pending. Null for all other
+  /// arrays.
   PyObject *pendingSize;
-  /// The shape that the array has at most, where its size depended on data; else null.
+  /// The maximum shape of an array whose size depended on data; else null.
   PyObject *maxShape;
 };
 
@@ -41,12 +42,12 @@ inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObj
 
 /// A new array, or null. `aval` is borrowed.
 PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool committed = false);
-/// A fresh buffer of the device, or null with MemoryError; `what` names it in the message.
+/// A new buffer of the device, or null with MemoryError; `what` names it in the message.
 RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what);
-/// Copies bytes of the host into a buffer that nobody else knows yet; false with an exception. Without the GIL if there
-/// are many.
+/// Copies bytes of the host into a buffer that is not shared yet; false with an exception. Releases the GIL for many
+/// bytes.
 bool fillBuffer(Buffer &buffer, const void *bytes);
-/// Gives the array's memory back; a later read of it fails, and says why.
+/// Releases the array's memory; a later read fails with the reason `why`.
 void deleteElements(ArrayObject *array, std::string why);
 bool isDeleted(const Buffer *buffer);
 
@@ -55,7 +56,7 @@ long long liveArrayCount();
 PyObject *listArrays();
 /// Whether an array that is alive has these elements.
 bool isHeldByArray(const Buffer *buffer);
-/// For the type: ends an array that nobody refers to.
+/// For the type: destroys an array without references.
 void deallocateArray(PyObject *self);
 } // namespace pcrt::python
 

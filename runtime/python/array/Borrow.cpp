@@ -1,4 +1,4 @@
-// Which ndarrays may be borrowed, and how they are let go by threads that run no Python.
+// Decides which ndarrays may be borrowed, and releases them from threads that run no Python.
 #include "array/Borrow.h"
 
 #include "array/DevicePlacement.h"
@@ -14,7 +14,7 @@ static constexpr Py_ssize_t smallestBorrow = 64 << 10;
 //---------------------------------------------------------------------------===//
 
 namespace {
-/// The members of an ndarray, as its ABI (NumPy 1 and 2) has them.
+/// The members of an ndarray in its ABI (NumPy 1 and 2).
 struct NdarrayObject {
   PyObject_HEAD char *data;
   int rank;
@@ -28,7 +28,7 @@ constexpr int contiguousFlag = 1, ownsDataFlag = 4, alignedFlag = 0x100;
 
 static const NdarrayObject &fieldsOf(PyObject *ndarray) { return *reinterpret_cast<NdarrayObject *>(ndarray); }
 
-/// Looks at a known ndarray, so that another layout means that nothing is borrowed.
+/// Checks a known ndarray. With an unknown layout nothing is borrowed.
 static bool layoutIsKnown() {
   PyRef numpy = PyRef::steal(PyImport_ImportModule("numpy"));
   PyRef sample = numpy ? PyRef::steal(PyObject_CallMethod(numpy.get(), "zeros", "((ii))", 2, 3)) : PyRef();
@@ -54,7 +54,7 @@ bool pcrt::python::areTemporaries(PyObject *const *values, size_t flags) {
   if (!(flags & PY_VECTORCALL_ARGUMENTS_OFFSET))
     return false;
 #if PY_VERSION_HEX >= 0x030e0000
-  return true; // asked of each object
+  return true; // checked for each object
 #else
   // Only the interpreter has its arguments there, and it holds a reference of its own to each.
   PyThreadState *thread = PyThreadState_Get();
@@ -96,8 +96,8 @@ struct Dropped {
 };
 } // namespace
 
-/// Objects that a thread without the GIL let go. It does not ask for the GIL: whoever has it may wait for that thread
-/// (around fork, say).
+/// Objects that a thread without the GIL has released. It does not acquire the GIL: the thread that holds it may wait
+/// for this one (for example around fork).
 static std::atomic<Dropped *> dropped{nullptr};
 static std::atomic<bool> isScheduled{false};
 

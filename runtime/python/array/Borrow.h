@@ -1,5 +1,5 @@
-// Taking the memory of a NumPy array instead of a copy of it, where nobody else can ever write to it. Used by the call
-// of a jitted function on its arguments.
+// Takes the memory of a NumPy array instead of a copy, if no other code can ever write to it. Used for the arguments of
+// jitted functions.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_BORROW_H
 #define PYCOMPILER_RUNTIME_PYTHON_BORROW_H
 
@@ -7,17 +7,17 @@
 
 namespace pcrt::python {
 
-/// Whether the arguments of a vectorcall stand on the interpreter's stack: then a reference there that is an object's
-/// only one is gone with the call. (Elsewhere, in a tuple for f(*args), the program can still reach the object.)
+/// Whether the arguments of a vectorcall are on the interpreter's stack: then an object's only reference there ends
+/// with the call. (In other places, such as the tuple of f(*args), the program can still reach the object.)
 bool areTemporaries(PyObject *const *values, size_t flags);
 
-/// Whether the object, one of such arguments, is an ndarray that nothing else refers to, which owns memory worth not
-/// being copied.
+/// Whether the object, one of such arguments, is an ndarray without other references that owns memory large enough to
+/// avoid a copy.
 bool isSoleNdarray(PyObject *object);
 
-/// An array over the memory of such an ndarray, which lives on with it.
+/// An array over the memory of such an ndarray, which it keeps alive.
 PyObject *arrayOverNumpy(PyObject *ndarray, AvalObject *aval);
-/// Whether a buffer is that of such an array.
+/// Whether a buffer belongs to such an array.
 bool isBorrowed(const Buffer &buffer);
 
 } // namespace pcrt::python

@@ -1,4 +1,4 @@
-// Copies of elements between memories, made on the stream of the one that they are for. After Array and Launch.
+// Copies of elements between memories, on the stream of the target. After Array and Launch.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_COPIES_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_COPIES_H
 

@@ -1,4 +1,4 @@
-// Default devices, and what of a call is where.
+// Default devices, and the device of a call.
 #include "array/DevicePlacement.h"
 
 #include "runtime/Devices.h"
@@ -15,7 +15,7 @@ bool pcrt::python::severalDevices = false;
 
 static thread_local Device *ownDefault = nullptr;
 static Device *commonDefault = nullptr, *platformDefault = nullptr;
-/// By place in Devices::all().
+/// By index in Devices::all().
 static std::vector<PyObject *> deviceObjects;
 
 Device &pcrt::python::defaultDevice() {
@@ -48,7 +48,7 @@ Device *pcrt::python::deviceOf(PyObject *object) {
   return nullptr;
 }
 
-/// None is null; false with an exception.
+/// None becomes null; false with an exception.
 static bool optionalDevice(PyObject *object, Device *&device) {
   device = nullptr;
   return object == Py_None || (device = deviceOf(object));
@@ -135,9 +135,9 @@ static PyObject *swapDefaultDevice(PyObject *, PyObject *object) {
 }
 
 static PyMethodDef functions[] = {
-    {"default_device", getDefaultDevice, METH_NOARGS, "Where this thread puts what nobody said a place for."},
+    {"default_device", getDefaultDevice, METH_NOARGS, "The device of this thread for arrays without a chosen device."},
     {"set_default_device", setDefaultDevice, METH_O, "Set the default device of all threads (None: the first)."},
-    {"set_platform_device", setPlatformDevice, METH_O, "Set what is the default device where none was set."},
+    {"set_platform_device", setPlatformDevice, METH_O, "Set the default device for threads that have set none."},
     {"swap_default_device", swapDefaultDevice, METH_O, "Set this thread's own default device, return the previous."},
     {}};
 

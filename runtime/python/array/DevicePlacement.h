@@ -1,7 +1,7 @@
-// Where calls run and where arrays are: the thread's default device, and the device of a call by its operands. After
-// Array; Call asks it where a call runs.
+// The devices of calls and arrays: the thread's default device, and the device of a call by its operands. After Array;
+// Call uses it.
 //
-// With one device there is nothing to decide: then all of this is skipped, but for the flag of committed arrays.
+// With one device there is no decision: all of this is skipped, except for the flag of committed arrays.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_PLACEMENT_H
 #define PYCOMPILER_RUNTIME_PYTHON_PLACEMENT_H
 
@@ -14,10 +14,10 @@ namespace pcrt::python {
 /// Whether there is more than one device.
 extern bool severalDevices;
 
-/// Where this thread puts what nobody said a place for.
+/// The device of this thread's arrays if the program chose none.
 Device &defaultDevice();
 
-/// Within it another device is where this thread puts things.
+/// Sets this thread's default device during its lifetime.
 class DefaultDeviceScope {
 public:
   explicit DefaultDeviceScope(Device &device);
@@ -38,25 +38,25 @@ Device *deviceOf(PyObject *object);
 
 //===-- Of one call
 
-/// What was found out about the operands of a call.
+/// The placement of a call, derived from its operands.
 struct DevicePlacement {
   Device *device;
   bool committed;
 };
 
-/// The leaves that an error is about when a call returned null because of them: see takeConflict.
+/// The leaves that caused the error of a call that returned null: see takeConflict.
 struct Conflict {
   bool isSet = false;
   size_t first, second;
 };
 
-/// Where a call of `leaves` runs; `name` is the function's for the error of operands that are committed to different
-/// devices. `given` is the device that the called function names itself, or null. False with an exception.
+/// Chooses the device of a call of `leaves`. `name` is the function's name, for the error if operands are committed to
+/// different devices. `given` is the device that the called function names itself, or null. False with an exception.
 bool placeLeaves(ArrayObject *const *leaves, const size_t *numbers, size_t count, Device *given, const char *name,
                  DevicePlacement &placement);
-/// The conflict that the last failed call of this thread met, which is forgotten.
+/// Takes the conflict of this thread's last failed call.
 Conflict takeConflict();
-/// Words the error of a conflict anew, with the names of the leaves ("x['w']"); sets the exception.
+/// Replaces the error of a conflict by one with the names of the leaves ("x['w']"); sets the exception.
 void raiseConflict(const char *name, PyObject *firstName, const ArrayObject *first, PyObject *secondName,
                    const ArrayObject *second);
 

@@ -1,5 +1,5 @@
-// DLPack: arrays to and from other libraries without a copy. The structures are those of the specification, version
-// 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), with the unversioned one that older consumers ask for.
+// DLPack: arrays to and from other libraries without a copy. The structures are those of the specification, version 1.0
+// (https://dmlc.github.io/dlpack/latest/c_api.html), and the unversioned one for older consumers.
 #include "array/Parts.h"
 
 #include "array/Copies.h"
@@ -94,7 +94,7 @@ template <> constexpr const char *usedName<DlManagedVersioned> = "used_dltensor_
 //===-- Export
 //------------------------------------------------------------------------------------------------------===//
 
-/// What an exported tensor holds on to.
+/// The objects that an exported tensor keeps alive.
 template <typename Managed> struct Exported {
   Managed managed{};
   RefPtr<Buffer> buffer;
@@ -110,7 +110,7 @@ template <typename Managed> void deleteExported(Managed *managed) {
   delete static_cast<Exported<Managed> *>(managed->context);
 }
 
-/// A capsule that nobody took dies with its tensor.
+/// An unused capsule is destroyed with its tensor.
 template <typename Managed> void destroyCapsule(PyObject *capsule) {
   if (!PyCapsule_IsValid(capsule, capsuleName<Managed>))
     return;
@@ -129,7 +129,7 @@ bool waitForElements(Buffer &buffer) {
     return false;
   if (buffer.isHostReadable() || buffer.token() || buffer.size() == 0)
     return true;
-  // A copy from the host, which no token tells of: what is read comes behind it.
+  // Without a token, a copy from the host fills the buffer: reads are ordered after it.
   Status status;
   char last;
   {
@@ -219,7 +219,7 @@ bool isRowMajor(const DlTensor &tensor) {
   return true;
 }
 
-/// Copies the elements of `tensor` from `source` on, axis by axis, and returns the end of what it wrote.
+/// Copies the elements of `tensor` from `source` on, axis by axis, and returns the end of its output.
 char *copyStrided(const DlTensor &tensor, int32_t axis, const char *source, size_t bytes, char *target) {
   if (axis == tensor.rank) {
     std::memcpy(target, source, bytes);
@@ -231,7 +231,7 @@ char *copyStrided(const DlTensor &tensor, int32_t axis, const char *source, size
   return target;
 }
 
-/// The device that a tensor is on; null when it is none of ours.
+/// The device of a tensor; null if it is not one of this process.
 Device *deviceAt(DlDevice place) {
   if (place.type == cpuDevice)
     return &Devices::cpu();
@@ -247,7 +247,8 @@ template <typename Managed> void releaseManaged(void *owner) {
     managed->deleter(managed);
 }
 
-/// Takes the tensor of a capsule. With `copy` false it must be usable in place, with true it is copied; -1: as needed.
+/// Takes the tensor of a capsule. If `copy` is 0, it must be usable in place; if 1, it is copied; if -1, it is copied
+/// if necessary.
 template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
   auto *managed = static_cast<Managed *>(PyCapsule_GetPointer(capsule, capsuleName<Managed>));
   const DlTensor &tensor = managed->tensor;
@@ -276,7 +277,7 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
                  device->hasHostMemory() ? "leave out copy=False" : "make it contiguous on its device");
     return nullptr;
   }
-  // What a GPU computes with is in its own memory: elements of the host are copied there, if arrays are made there.
+  // A GPU computes with operands in its own memory: elements of the host are copied there if it is the default device.
   Device &target = device->hasHostMemory() ? defaultDevice() : *device;
   bool isShared = isUsable && (!device->hasHostMemory() || (copy != 1 && target.hasHostMemory()));
   if (isShared) {

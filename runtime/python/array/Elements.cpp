@@ -1,4 +1,4 @@
-// Reading the elements of arrays, and copies of those of NumPy.
+// Reads the elements of arrays, and copies those of NumPy arrays.
 #include "array/Elements.h"
 
 #include "array/Copies.h"
@@ -65,7 +65,7 @@ Buffer *pcrt::python::hostElements(ArrayObject *array) {
     RefPtr<Buffer> copy = copyTo(Devices::cpu(), array->aval, *array->buffer);
     if (!copy)
       return nullptr;
-    // Another thread may have done the same meanwhile.
+    // Another thread may have made the copy meanwhile.
     if (!array->onHost)
       array->onHost = copy.take();
   }
@@ -96,7 +96,7 @@ PyRef pcrt::python::viewAsNumpy(ArrayObject *array) {
     PyRef memory = PyRef::steal(PyMemoryView_FromObject(reinterpret_cast<PyObject *>(array)));
     return memory ? PyRef::steal(PyObject_CallOneArg(toNdarray, memory.get())) : nullptr;
   }
-  // The same memory as integers, which NumPy then looks at as the registered dtype.
+  // The same memory as integers, which NumPy then views as the registered dtype.
   DType integer = byteSize(aval->code) == 2 ? DType::UInt16 : DType::UInt8;
   PyRef bitsAval =
       PyRef::steal(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), integer, aval->weakType)));

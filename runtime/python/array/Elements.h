@@ -1,5 +1,4 @@
-// The elements of an array and those of NumPy's: from one to the other, in the host's memory. After Pending and
-// Sharded.
+// Conversions between the elements of arrays and of NumPy arrays, in the host's memory. After Pending and Sharded.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_ELEMENTS_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_ELEMENTS_H
 
@@ -10,10 +9,9 @@ namespace pcrt::python {
 /// A copy of a C-contiguous ndarray of the aval's shape and dtype; null with an exception.
 PyObject *arrayFromNumpy(PyObject *ndarray, AvalObject *aval);
 
-/// The elements where the host can read them, perhaps on their way there. Borrowed; null with an exception.
+/// The elements in host memory, where a copy may still be pending. Borrowed; null with an exception.
 Buffer *hostElements(ArrayObject *array);
-/// The elements where the host can read them, ready: those of the array, or a copy of them that it keeps. Borrowed;
-/// null with an exception.
+/// The elements in host memory, ready: those of the array, or a copy that it keeps. Borrowed; null with an exception.
 Buffer *readableElements(ArrayObject *array);
 /// A read-only ndarray over the same memory, of an array on one device; null with an exception.
 PyRef viewAsNumpy(ArrayObject *array);

@@ -1,4 +1,4 @@
-// Arrays of one value, and of counted numbers, made in place: what programs begin with is not worth a compilation.
+// Arrays of one value, and of consecutive numbers, made in place: initial values do not justify a compilation.
 #include "array/DevicePlacement.h"
 #include "array/Parts.h"
 #include "runtime/Devices.h"
@@ -12,8 +12,8 @@ using namespace pcrt::python;
 /// Arrays of this size are made without the GIL.
 static constexpr Py_ssize_t largeArray = 1 << 20;
 
-/// A buffer of the default device, which `make` fills in the host's memory: there, or before it is sent. Null with an
-/// exception.
+/// A buffer of the default device, which `make` fills in the host's memory: directly, or before a copy to the device.
+/// Null with an exception.
 template <typename Make> static RefPtr<Buffer> made(AvalObject *aval, const char *what, Make make) {
   RefPtr<Buffer> buffer = allocateBuffer(defaultDevice(), aval, what);
   RefPtr<Buffer> onHost = !buffer || buffer->isHostReadable() ? buffer : allocateBuffer(Devices::cpu(), aval, what);

@@ -10,7 +10,7 @@ using namespace pcrt;
 using namespace pcrt::python;
 
 namespace {
-/// The arguments of a launch, held while the GIL is not: another thread may delete or donate their arrays.
+/// The arguments of a launch, held while the GIL is released: another thread may delete or donate their arrays.
 class HeldArguments {
 public:
   explicit HeldArguments(const Launch &launch) : launch(launch) {
@@ -29,8 +29,8 @@ private:
 };
 } // namespace
 
-/// Launches what has effects: in its place in the order, and noted for effects_barrier. The GIL is held; false with an
-/// exception set.
+/// Makes a launch with effects: in its place of the order, and recorded for effects_barrier. The GIL is held; false
+/// with an exception set.
 static bool launchEffectful(Stream &stream, const Launch &launch, Stream::LaunchPolicy policy) {
   EffectfulLaunch effectful(launch, launch.executable->effects() == Executable::Effects::Ordered);
   if (policy == Stream::LaunchPolicy::Async) {

@@ -1,4 +1,5 @@
-// Launching from Python, of buffers: the short path here, in line; what waits, or lets go of the GIL, out of line.
+// Launches from Python, on buffers: the short path is inline here. Paths that wait, or release the GIL, are not
+// inlined.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_LAUNCH_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_LAUNCH_H
 
@@ -8,7 +9,7 @@
 
 namespace pcrt::python {
 
-/// Out of line, for `launchOn`: what runs at once and is short is not to pay for this.
+/// Not inlined into `launchOn`, so that short launches in place do not pay for it.
 [[gnu::noinline]] bool launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes);
 
 /// Has the launch made on a device, holding its arguments; false when waiting for room was interrupted.

@@ -1,6 +1,5 @@
-// How a leaf of a call that is not an Array becomes one: by the function that Python registered. What that function
-// does with common leaves (Python scalars, contiguous ndarrays) is learned from its results, and done here the next
-// time.
+// Converts a leaf of a call to an Array by the function that Python registered. The results of that function for common
+// leaves (Python scalars, contiguous ndarrays) are learned, and computed here the next time.
 #include "array/Leaf.h"
 
 #include "array/Borrow.h"
@@ -88,8 +87,7 @@ static bool storeScalar(PyObject *leaf, DType dtype, void *to) {
 /// By dtype: the configuration under which the converter kept the dtype of an ndarray.
 static PyObject *keepingContext[dtypeCount];
 
-/// The aval of a contiguous ndarray whose dtype is known to be kept; null without an exception when Python has to
-/// decide.
+/// The aval of a contiguous ndarray whose dtype is known to be kept; null without an exception if Python has to decide.
 static PyRef keptAval(PyObject *ndarray) {
   Py_buffer view;
   if (PyObject_GetBuffer(ndarray, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0) {
@@ -175,7 +173,7 @@ static inline PyObject *convert(PyObject *leaf) {
   return result;
 }
 
-/// As `convertLeaf`, where the guard of transfers is to be asked.
+/// Like `convertLeaf`, if the transfer guard must be checked.
 [[gnu::noinline]] static PyObject *convertGuarded(PyObject *leaf) {
   if (!mayBecomeArray(leaf))
     return nullptr;
@@ -188,7 +186,7 @@ PyObject *pcrt::python::convertLeaf(PyObject *leaf) { return guardsTransfers ? c
 //===-- Functions
 //---------------------------------------------------------------------------------------------------===//
 
-/// Another converter may decide otherwise.
+/// Another converter may give other results.
 static void forgetLearned() {
   for (LearnedScalar &entry : learned)
     Py_CLEAR(entry.context);

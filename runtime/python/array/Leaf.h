@@ -1,4 +1,4 @@
-// How a leaf that is not an Array becomes one.
+// Converts leaves that are not Arrays.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_LEAF_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_LEAF_H
 
@@ -6,11 +6,11 @@
 
 namespace pcrt::python {
 
-/// A new Array of a leaf that is none; null with an exception (TypeError when it is not an array).
+/// A new Array for a leaf that is not one; null with an exception (TypeError if it is not an array).
 PyObject *convertLeaf(PyObject *leaf);
 
-/// A new Array over the memory of a leaf that is an ndarray, one of the arguments that `areTemporaries`, and can't be
-/// reached after the call; null when it has to be converted.
+/// A new Array over the memory of an ndarray, one of the arguments that `areTemporaries`, if no code can reach it after
+/// the call; null if it must be converted.
 PyObject *borrowLeaf(PyObject *leaf);
 
 bool addLeafFunctions(PyObject *module);

@@ -1,4 +1,4 @@
-// _runtime.Notifier: what `await` in an event loop waits on.
+// _runtime.Notifier, for `await` in an event loop.
 #include "array/Notifier.h"
 
 #include "array/Pending.h"

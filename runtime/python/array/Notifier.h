@@ -1,4 +1,4 @@
-// The part of the module _runtime that event loops wait on.
+// The part of the module _runtime for event loops.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_NOTIFIER_H
 #define PYCOMPILER_RUNTIME_PYTHON_NOTIFIER_H
 

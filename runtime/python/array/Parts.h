@@ -1,4 +1,4 @@
-// The parts of the module that have no other header.
+// The parts of the module without a header of their own.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_PARTS_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_PARTS_H
 

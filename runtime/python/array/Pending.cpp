@@ -1,4 +1,4 @@
-// Arrays that are given their size, or their elements, when somebody asks.
+// Arrays that get their size, or their elements, on demand.
 #include "array/Pending.h"
 
 #include "array/Copies.h"
@@ -14,7 +14,7 @@ using namespace pcrt::python;
 //===-- Arrays whose size depends on data
 //------------------------------------------------------------------------------===//
 
-/// In the place of a buffer: what reads it without asking for the size fails, and says why.
+/// Replaces the buffer: code that reads it without waiting for the size fails, with the reason.
 static RefPtr<Buffer> noBuffer() {
   static char nothing[PCRT_ALIGNMENT];
   static Buffer *const placeholder = [] {
@@ -53,7 +53,7 @@ bool pcrt::python::makeSize(ArrayObject *array) {
   currentTrace = trace;
   if (!made)
     return false;
-  // Another thread may have asked, or deleted the array, meanwhile.
+  // Another thread may have made the size, or deleted the array, meanwhile.
   if (array->pendingSize != maker.get())
     return ensureSize(array);
   ArrayObject *whole = isArray(made.get()) ? asArray(made.get()) : nullptr;
@@ -80,7 +80,7 @@ RefPtr<Buffer> pcrt::python::elementsOn(Device &target, ArrayObject *array) {
   if (!ensureSize(array))
     return nullptr;
   if (isDeferred(array->buffer)) {
-    // Elsewhere it is made apart, and the array itself stays as it is.
+    // For another device it is made separately, and the array itself does not change.
     if (array->buffer->device() != &target)
       return madeOn(target, array);
     if (!makeElements(array))
@@ -96,7 +96,7 @@ RefPtr<Buffer> pcrt::python::elementsOn(Device &target, ArrayObject *array) {
 //===-- Arrays that are made at their first use
 //------------------------------------------------------------------===//
 
-/// The memory of those that are not made yet.
+/// Stands for the memory of arrays that are not made yet.
 static char notMade[PCRT_ALIGNMENT];
 
 bool pcrt::python::isDeferred(const Buffer *buffer) { return buffer->data() == notMade; }
@@ -108,7 +108,7 @@ static void releaseMaker(void *maker) {
   Py_DECREF(static_cast<PyObject *>(maker));
 }
 
-/// Calls what makes a deferred array, with `target` for the default device and nothing being traced.
+/// Calls the function that makes a deferred array, with `target` as the default device and no active trace.
 static RefPtr<Buffer> madeOn(Device &target, ArrayObject *array) {
   PyRef maker = PyRef::borrow(static_cast<PyObject *>(array->buffer->wrappedOwner()));
   PyRef aval = PyRef::borrow(reinterpret_cast<PyObject *>(array->aval));
@@ -200,7 +200,7 @@ static PyObject *firstRows(PyObject *, PyObject *args) {
   bool isHere = all.isHostReadable() && all.isReady() && !all.error();
   if (!isHere || Buffer::isWorthViewing(bytes, all.size()))
     return newArray(rows, Buffer::view(all, 0, bytes), array->committed);
-  // A few rows do not keep the memory of all.
+  // A few rows must not keep the memory of all alive.
   RefPtr<Buffer> held(&all), few = allocateBuffer(*all.device(), rows, "the first rows");
   if (!few)
     return nullptr;
@@ -210,9 +210,9 @@ static PyObject *firstRows(PyObject *, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"pending_size", pendingSize, METH_VARARGS,
-     "pending_size(aval, max_shape, maker): an array with symbols in its aval, and at most of that shape, that is what "
+     "pending_size(aval, max_shape, maker): an array with symbols in its aval, and at most of that shape, which "
      "maker()\nreturns; maker.is_ready() says whether that would not wait."},
-    {"deferred", deferred, METH_VARARGS, "deferred(aval, make): an array that is made where it is first used."},
+    {"deferred", deferred, METH_VARARGS, "deferred(aval, make): an array that is made on the device of its first use."},
     {"first_rows", firstRows, METH_VARARGS, "first_rows(array, count): its first rows, in the same memory."},
     {}};
 

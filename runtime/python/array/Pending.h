@@ -1,6 +1,6 @@
-// Arrays that are not there yet. Of one with `pendingSize` the size depends on data that is still being computed: its
-// aval has symbols, and there is no buffer, until the Python object that this is makes the array as it is. A deferred
-// one is made by a function of Python at its first use, when it is known where. After Copies and TransferGuard.
+// Arrays that do not exist yet. With `pendingSize`, the size depends on data that is still being computed: the aval has
+// symbols, and there is no buffer, until that Python object sets both. A deferred array is made by a function of Python
+// at its first use, when its device is known. After Copies and TransferGuard.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_PENDING_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_PENDING_H
 
@@ -12,11 +12,11 @@ namespace pcrt::python {
 
 /// Out of line, for `ensureSize`.
 bool makeSize(ArrayObject *array);
-/// Waits until the size of the array is known, where it depends on data, and has it made; false with an exception. To
-/// be called before anything reads its dimensions or its elements.
+/// Waits until a data-dependent size is known, and sets it; false with an exception. To be called before any read of
+/// dimensions or elements.
 inline bool ensureSize(ArrayObject *array) { return __builtin_expect(!array->pendingSize, 1) || makeSize(array); }
 
-/// The same for who asks for the dimensions alone, which may be known where the elements are not.
+/// The same for the dimensions alone, which may be known before the elements.
 inline bool ensureDims(ArrayObject *array) { return array->aval->isConcrete() || ensureSize(array); }
 
 /// Whether asking for the size would not wait; false with an exception.
@@ -24,11 +24,11 @@ bool isSizeKnown(ArrayObject *array, bool &isKnown);
 
 //===-- Arrays that are made at their first use
 
-/// What the buffer of an array is until then; its elements are what a function of Python returns.
+/// Whether the buffer stands for a deferred array, whose elements a function of Python returns.
 bool isDeferred(const Buffer *buffer);
 /// Out of line, for `ensureElements`.
 bool makeElements(ArrayObject *array);
-/// Has the array made if it was not; false with an exception. To be called before anything reads its buffer.
+/// Makes the array if necessary; false with an exception. To be called before any read of its buffer.
 inline bool ensureElements(ArrayObject *array) {
   return ensureSize(array) && (!severalDevices || !isDeferred(array->buffer) || makeElements(array));
 }

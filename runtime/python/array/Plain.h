@@ -1,5 +1,5 @@
-// What may go to compiled code straight from the interpreter: arrays with the rules that all dtypes share, and numbers
-// of Python that every such dtype can take. After Array; Operators, Subscript and ArrayFunction ask.
+// Operands that compiled code accepts directly from the interpreter: arrays of dtypes with common rules, and Python
+// numbers that every such dtype accepts. After Array; used by Operators, Subscript and ArrayFunction.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_PLAIN_H
 #define PYCOMPILER_RUNTIME_PYTHON_PLAIN_H
 
@@ -12,7 +12,7 @@ inline bool isPlainArray(PyObject *object) {
   return isArray(object) && asArray(object)->aval->code <= DType::Complex128;
 }
 
-/// Whether a dtype takes every int of 32 bits: what does not fit is an error that the general function words.
+/// Whether a dtype accepts every int of 32 bits; for a number that does not fit, the general function raises the error.
 inline bool takesInts(DType dtype) {
   switch (dtype) {
   case DType::Int32:
@@ -36,7 +36,7 @@ inline bool isShortInt(PyObject *number) {
   return !overflow && value == static_cast<int32_t>(value);
 }
 
-/// Whether a number of Python can be combined with arrays, of which all but bools take ints if `withInts`.
+/// Whether a Python number can be combined with arrays; `withInts`: all of them except bools accept ints.
 inline bool isPlainNumber(PyObject *number, bool withInts) {
   return PyFloat_CheckExact(number) || PyBool_Check(number) || (withInts && isShortInt(number));
 }

@@ -1,4 +1,4 @@
-// Waiting for every array of a tree. After Tree and Array.
+// Waits for every array of a tree. After Tree and Array.
 #include "array/Parts.h"
 
 #include "array/Pending.h"
@@ -21,7 +21,7 @@ public:
   }
 
 private:
-  /// The array may be deleted by another thread meanwhile.
+  /// Another thread may delete the array meanwhile.
   static bool waitForHeld(PyObject *array) {
     if (!ensureElements(asArray(array)))
       return false;
@@ -31,7 +31,7 @@ private:
 };
 } // namespace
 
-/// The one argument, by its place or by its name; null with an exception otherwise.
+/// The only argument, by position or by name; null with an exception otherwise.
 static PyObject *treeOf(PyObject *const *values, Py_ssize_t positional, PyObject *names) {
   Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
   if (positional + keywords != 1) {
@@ -47,8 +47,8 @@ static PyObject *treeOf(PyObject *const *values, Py_ssize_t positional, PyObject
   return values[0];
 }
 
-/// What programs that measure call in their innermost loop: a function of Python's around it would take as long as the
-/// call that it waits for.
+/// Programs call this in the innermost loop of measurements: a Python function around it would take as long as the
+/// awaited call.
 static PyObject *blockUntilReady(PyObject *, PyObject *const *values, Py_ssize_t positional, PyObject *names) {
   PyObject *tree = treeOf(values, positional, names);
   if (!tree)
@@ -62,7 +62,7 @@ static PyMethodDef functions[] = {
     {"block_until_ready", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(blockUntilReady)),
      METH_FASTCALL | METH_KEYWORDS,
      "block_until_ready($module, tree)\n--\n\n"
-     "Wait until every array of the tree is computed, raise what went wrong in one of them; returns the tree.\n\n"
+     "Wait until every array of the tree is computed, and raise the failure of one of them; returns the tree.\n\n"
      ">>> import pycompiler as pc\n"
      ">>> import pycompiler.numpy as pnp\n"
      ">>> pc.block_until_ready({\"a\": pnp.ones(2)})\n"

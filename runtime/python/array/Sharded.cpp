@@ -1,5 +1,5 @@
-// Sharded arrays: making them of the arrays of single devices, and what a read, a wait and a deletion do with each of
-// these. Computing with them is Python's: see JitFunction's `sharded`.
+// Sharded arrays: created from the arrays of single devices. A read, a wait and a deletion apply to each of these.
+// Python computes with them: see JitFunction's `sharded`.
 #include "array/Sharded.h"
 
 #include "array/Pending.h"
@@ -17,7 +17,7 @@ static ArrayObject *shard(const ArrayObject *array, Py_ssize_t i) {
   return asArray(PyTuple_GET_ITEM(array->shards, i));
 }
 
-/// In the place of a buffer: what reads it without looking for shards fails, and says why.
+/// Replaces the buffer: code that reads it without checking for shards fails, with the reason.
 static RefPtr<Buffer> noBuffer() {
   static char nothing[PCRT_ALIGNMENT];
   static Buffer *const placeholder = [] {
@@ -97,7 +97,7 @@ static PyObject *shardedArray(PyObject *, PyObject *args) {
     } else if (!ensureElements(asArray(PyTuple_GET_ITEM(shards, i)))) {
       return nullptr;
     }
-  // Its own: who gave them, perhaps from another sharded array, may delete that.
+  // New arrays: the caller may delete the given ones, perhaps of another sharded array.
   PyRef own = shareAll(shards);
   PyRef made = own ? PyRef::steal(newArray(reinterpret_cast<AvalObject *>(aval), noBuffer())) : PyRef();
   if (!made)

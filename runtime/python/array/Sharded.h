@@ -1,5 +1,5 @@
-// Arrays whose elements are in several buffers, one a device: an ArrayObject with `shards`, a tuple of the arrays of
-// the devices, and `sharding`, the Python object that says which elements each has. After Array.
+// Arrays whose elements are in several buffers, one for each device: an ArrayObject with `shards`, a tuple of the
+// arrays of the devices, and `sharding`, the Python object that assigns elements to devices. After Array.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_SHARDED_H
 #define PYCOMPILER_RUNTIME_PYTHON_SHARDED_H
 
@@ -11,7 +11,8 @@ namespace pcrt::python {
 /// exception.
 PyObject *assemble(ArrayObject *array);
 
-/// Whether a read would not wait; waits (false with an exception); gives the memory back; whether some was given back.
+/// Whether a read would not wait; waits (false with an exception); releases the memory; whether some memory was
+/// released.
 bool areShardsReady(const ArrayObject *array);
 bool waitForShards(ArrayObject *array);
 void deleteShards(ArrayObject *array, const char *why);

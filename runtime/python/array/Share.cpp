@@ -1,5 +1,5 @@
-// Arrays that share the elements of another one, and copies. Each is deleted, or donated, for itself: a donated array
-// whose memory others have is copied by the call (see Call), so that none of them notices.
+// Arrays that share the elements of another one, and copies. Each is deleted, or donated, separately: if others share
+// the memory of a donated array, the call copies it (see Call), and they do not change.
 #include "array/Share.h"
 
 #include "array/Copies.h"
@@ -49,8 +49,8 @@ static PyObject *share(PyObject *, PyObject *object) {
   return PyErr_Format(PyExc_TypeError, "share: %R is not an Array", Py_TYPE(object));
 }
 
-/// An array of the same elements in memory of its own, or null. Of elements that nobody has asked for yet there is no
-/// copy: these two arrays each have theirs made.
+/// An array of the same elements in separate memory, or null. A deferred array is not copied: both arrays are made
+/// separately on demand.
 static PyObject *copyElements(ArrayObject *array) {
   if (isSharded(array)) {
     PyRef shards = PyRef::steal(PyTuple_New(PyTuple_GET_SIZE(array->shards)));

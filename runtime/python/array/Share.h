@@ -6,12 +6,11 @@
 
 namespace pcrt::python {
 
-/// Another array of the same elements, in the same memory, wherever they are and whether they are there or not: a new
-/// reference, or null with an exception.
+/// Another array of the same elements, in the same memory, in any state: a new reference, or null with an exception.
 PyObject *shareElements(ArrayObject *array);
-/// The same for each of a tuple of arrays.
+/// The same for each array of a tuple.
 PyRef shareAll(PyObject *arrays);
-/// A part of an array, or all of it, under another aval: a new array with the same memory, or null.
+/// A part of an array, or the whole, with another aval: a new array with the same memory, or null.
 PyObject *viewOf(ArrayObject *array, AvalObject *aval, size_t offset);
 
 bool addShareFunctions(PyObject *module);

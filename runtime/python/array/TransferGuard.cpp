@@ -107,8 +107,8 @@ static PyObject *setTransferLog(PyObject *, PyObject *function) {
 static PyMethodDef functions[] = {
     {"set_transfer_guard", setTransferGuard, METH_VARARGS, "Set the guard of a kind of transfers for all threads."},
     {"swap_transfer_guard", swapTransferGuard, METH_VARARGS, "Set this thread's own guard, return the previous."},
-    {"swap_explicit_transfers", swapExplicitTransfers, METH_O, "Whether what this thread transfers was asked for."},
-    {"set_transfer_log", setTransferLog, METH_O, "Set the function that is told of transfers that are to be logged."},
+    {"swap_explicit_transfers", swapExplicitTransfers, METH_O, "Whether this thread's transfers are explicit."},
+    {"set_transfer_log", setTransferLog, METH_O, "Set the function that logs transfers."},
     {}};
 
 bool pcrt::python::addTransferGuardFunctions(PyObject *module) { return PyModule_AddFunctions(module, functions) == 0; }

@@ -1,4 +1,4 @@
-// Transfers that the program does not want: guards, which forbid or log them. After DevicePlacement.
+// Transfer guards, which forbid or log unwanted transfers. After DevicePlacement.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_ARRAY_TRANSFERGUARD_H
 #define PYCOMPILER_RUNTIME_PYTHON_ARRAY_TRANSFERGUARD_H
 
@@ -11,12 +11,12 @@ enum class Transfer : unsigned { HostToDevice, DeviceToDevice, DeviceToHost };
 extern bool guardsTransfers;
 /// Out of line, for `allowTransfer`.
 bool allowTransferSlow(Transfer transfer, PyObject *what, const Device &target);
-/// False with an exception when the guard in force forbids the transfer of `what`, which the message shows.
+/// False with an exception if the active guard forbids the transfer of `what`, which the message shows.
 inline bool allowTransfer(Transfer transfer, PyObject *what, const Device &target) {
   return !guardsTransfers || allowTransferSlow(transfer, what, target);
 }
 
-/// While a leaf that the guard let through is converted, which may be by Python.
+/// Active while a leaf that passed the guard is converted, possibly by Python.
 class UnguardedTransfers {
 public:
   UnguardedTransfers();
@@ -28,7 +28,7 @@ private:
   const bool before;
 };
 
-/// While a transfer is made that the program asked for.
+/// Active during a transfer that the program requested.
 class ExplicitTransfers {
 public:
   ExplicitTransfers();

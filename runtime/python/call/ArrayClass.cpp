@@ -1,5 +1,5 @@
-// What `isinstance` and `issubclass` answer for Array: what stands for an array while a function is traced is one too.
-// For arrays themselves Python does not ask here, since their type is the class.
+// `isinstance` and `issubclass` for Array: tracers count as arrays, too. For arrays themselves Python does not call
+// this, because their type is the class.
 #include "call/ArrayType.h"
 
 #include "array/Array.h"
@@ -15,7 +15,7 @@ static bool isArrayType(PyTypeObject *type) {
 static PyObject *isInstance(PyObject *, PyObject *object) {
   if (isArrayType(Py_TYPE(object)))
     Py_RETURN_TRUE;
-  // As `isinstance` asks of every class: what stands in for another object says its class (unittest.mock).
+  // As `isinstance` does for every class: an object that replaces another one reports its class (unittest.mock).
   static PyObject *const name = PyUnicode_InternFromString("__class__");
   PyRef claimed = PyRef::steal(name ? PyObject_GetAttr(object, name) : nullptr);
   if (!claimed) {

@@ -1,6 +1,6 @@
-// ArrayFunction: like the operators, it has a general function, in Python, which takes anything, and a compiled one,
-// for calls with arrays and plain numbers while nothing is traced. What follows the arrays, by position or by name, are
-// options: values that the compiled function is specialized to. The compiled function is made at the first such call.
+// ArrayFunction: like the operators, it has a general function in Python, which accepts anything, and a compiled one,
+// for calls with arrays and plain numbers without an active trace. Arguments after the arrays, by position or by name,
+// are options: the compiled function is specialized to their values. It is made at the first such call.
 #include "call/ArrayFunction.h"
 
 #include "array/Pending.h"
@@ -18,7 +18,7 @@ struct FunctionObject {
   PyObject *general;
   PyObject *make;     // makes the compiled function; null when there is none
   PyObject *compiled; // null until it is made
-  PyObject *options;  // tuple of str: those that may be given by name
+  PyObject *options;  // tuple of str: options that may be given by name
   PyObject *dict, *weakReferences;
   Py_ssize_t fewest, most; // arrays and numbers, by position
   bool takesDTypes;        // among the options
@@ -30,7 +30,7 @@ static FunctionObject *asFunction(PyObject *object) { return reinterpret_cast<Fu
 //===-- Which calls are compiled
 //-----------------------------------------------------------------------------------------------------===//
 
-/// Arrays and numbers that every one of the arrays takes; at least one is an array.
+/// Arrays, and numbers that each of the arrays accepts; at least one is an array.
 static bool areOperands(PyObject *const *values, Py_ssize_t count) {
   bool anyArray = false, anyNumber = false, withInts = false, allTakeInts = true;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -55,8 +55,8 @@ static bool areOperands(PyObject *const *values, Py_ssize_t count) {
   return true;
 }
 
-/// What names one dtype under every configuration, or the default one: a dtype of 64 bits is narrowed, with a warning,
-/// under most. Set by Python.
+/// Objects that name one dtype under every configuration, or the default one: a 64-bit dtype is narrowed, with a
+/// warning, under most. Set by Python.
 static PyObject *settledDTypes = nullptr;
 
 static bool isSettledDType(PyObject *value) {
@@ -116,7 +116,8 @@ static bool isCompiled(const FunctionObject *function, PyObject *const *values, 
   return true;
 }
 
-/// Whether the exception in flight says that the call is wrong, or can't be traced: the general function words it.
+/// Whether the current exception says that the call is wrong, or cannot be traced: then the general function raises the
+/// error.
 static bool isRefusal() {
   return PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
          PyErr_ExceptionMatches(PyExc_IndexError) || PyErr_ExceptionMatches(PyExc_OverflowError);
@@ -240,7 +241,7 @@ static PyMemberDef functionMembers[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
     {"general", T_OBJECT, offsetof(FunctionObject, general), READONLY, "What takes every call."},
     {"compiled", T_OBJECT, offsetof(FunctionObject, compiled), READONLY,
-     "What takes the calls with arrays, plain numbers and options; None until the first one."},
+     "The compiled function for calls with arrays, plain numbers and options; None until the first one."},
     {}};
 
 static PyGetSetDef functionProperties[] = {

@@ -1,5 +1,5 @@
-// What Python sees of an array: its methods and properties, the buffer protocol. Operators are in Operators; printing
-// is attached from Python.
+// The Python interface of an array: methods and properties, the buffer protocol. Operators are in Operators; Python
+// attaches the printing.
 #include "call/ArrayType.h"
 
 #include "array/Elements.h"
@@ -15,24 +15,23 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-//===-- Where the elements are, and whether they are there
+//===-- The location and the state of elements
 //-------------------------------------------------------------------------------------===//
 
 namespace {
-/// What the methods do of arrays that are in one state. Those that may fail are false, null or -1 with an exception
-/// then.
+/// The operations of methods on arrays in one state. On failure they return false, null or -1 with an exception.
 struct ArrayState {
   /// The elements are in one buffer, or will be.
   bool isWhole;
   /// Whether a read would not wait: 1, 0 or -1.
   int (*isReady)(ArrayObject *array);
-  /// Waits until a read would not.
+  /// Waits until a read would not wait.
   bool (*wait)(ArrayObject *array);
-  /// Begins to copy them to where a read wants them.
+  /// Starts copying the elements to the memory where a read needs them.
   bool (*fetch)(ArrayObject *array);
   PyRef (*toNumpy)(ArrayObject *array);
   void (*giveBack)(ArrayObject *array, const char *why);
-  /// Whether they, or a part of them, were given back.
+  /// Whether they, or a part of them, were released.
   bool (*isGone)(const ArrayObject *array);
 };
 } // namespace
@@ -44,7 +43,7 @@ static void giveWholeBack(ArrayObject *array, const char *why) {
 }
 static bool isWholeGone(const ArrayObject *array) { return isDeleted(array->buffer); }
 
-/// In one buffer, which is filled or will be.
+/// For elements in one buffer, which is filled or will be.
 static int isPlainReady(ArrayObject *array) { return array->buffer->isReady(); }
 static bool waitForPlain(ArrayObject *array) { return waitFor(array->buffer); }
 
@@ -52,7 +51,7 @@ static bool waitForPlain(ArrayObject *array) { return waitFor(array->buffer); }
 static int isMadeReady(ArrayObject *array) { return ensureElements(array) ? array->buffer->isReady() : -1; }
 static bool waitForMade(ArrayObject *array) { return ensureElements(array) && waitFor(array->buffer); }
 
-/// Of a size that depends on data. Where the size is not known, the elements are not.
+/// For a size that depends on data. If the size is not known, neither are the elements.
 static int isPendingReady(ArrayObject *array) {
   bool isKnown = false;
   if (!isSizeKnown(array, isKnown))
@@ -60,7 +59,7 @@ static int isPendingReady(ArrayObject *array) {
   return isKnown ? isMadeReady(array) : 0;
 }
 
-/// In several buffers, one a device.
+/// For elements in several buffers, one for each device.
 static int isShardedReady(ArrayObject *array) { return areShardsReady(array); }
 static bool fetchShards(ArrayObject *) { return true; }
 static PyRef assembled(ArrayObject *array) { return PyRef::steal(assemble(array)); }
@@ -116,7 +115,7 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   AvalObject *aval = array->aval;
   const char *format = formatOf(aval->code);
   if (!stateOf(array).isWhole) {
-    // NumPy asks for __array__ then.
+    // NumPy calls __array__ then.
     PyErr_SetString(PyExc_BufferError, "the elements are in several buffers; use np.asarray");
     return -1;
   }
@@ -243,7 +242,7 @@ static PyObject *getBytes(PyObject *self, void *) {
 }
 static PyObject *getDevice(PyObject *self, void *) {
   ArrayObject *array = asArray(self);
-  // With one device, it is there.
+  // With only one device, the result is known.
   if (severalDevices && !ensureSize(array))
     return nullptr;
   return Py_NewRef(array->sharding ? array->sharding : deviceObject(*array->buffer->device()));
@@ -267,7 +266,8 @@ static PyGetSetDef arrayProperties[] = {
     {"size", getSize, nullptr, "Number of elements.", nullptr},
     {"nbytes", getBytes, nullptr, "Bytes of the elements.", nullptr},
     {"device", getDevice, nullptr, "Where the elements are: a device, or the sharding over several.", nullptr},
-    {"committed", getCommitted, nullptr, "Whether it was put there: what is computed from it is there too.", nullptr},
+    {"committed", getCommitted, nullptr,
+     "Whether the program chose its device: results computed from it are there, too.", nullptr},
     {}};
 
 static PyMemberDef arrayMembers[] = {
@@ -275,7 +275,8 @@ static PyMemberDef arrayMembers[] = {
 
 static PyMethodDef arrayMethods[] = {
     {"is_ready", isReady, METH_NOARGS, "Whether a read would not wait."},
-    {"block_until_ready", blockUntilReady, METH_NOARGS, "Wait, raise what went wrong, return the array."},
+    {"block_until_ready", blockUntilReady, METH_NOARGS,
+     "Wait, raise the failure of its computation, return the array."},
     {"delete", deleteArray, METH_NOARGS, "Give the memory back now; a later read of the array is an error."},
     {"is_deleted", isArrayDeleted, METH_NOARGS, "Whether delete() was called, or the array was donated."},
     {"copy_to_host_async", copyToHostAsync, METH_NOARGS,

@@ -1,4 +1,4 @@
-// What a CompiledCall does when it is called, and its type.
+// The call of a CompiledCall, and its type.
 #include "call/Call.h"
 
 #include "array/Copies.h"
@@ -18,8 +18,8 @@ using namespace pcrt::python;
 //===-- Donated arguments
 //----------------------------------------------------------------------------------------------===//
 
-/// Whether the one array that is donated is all that refers to a buffer, but for the execution that fills it. The GIL
-/// is held, so that nobody takes a new reference meanwhile; an execution lets go after its token is done.
+/// Whether the one donated array has the only reference to a buffer, except for the execution that fills it. The GIL is
+/// held, so no new reference appears meanwhile; an execution releases its reference after its token is done.
 static bool isAlone(const Buffer *buffer) {
   uint32_t references = buffer->references();
   if (!buffer->isOurs() || buffer->exports.load(std::memory_order_acquire) > 0)
@@ -30,9 +30,9 @@ static bool isAlone(const Buffer *buffer) {
   return buffer->viewCount() == 0 && (references == 1 || (references == 2 && !buffer->isReady()));
 }
 
-/// Of a donated array that is used elsewhere; null with an exception.
+/// A copy of a donated array that is used elsewhere; null with an exception.
 static RefPtr<Buffer> copyOf(Buffer &argument, AvalObject *aval) {
-  // The order of a device's stream does what waiting does on the host.
+  // The order of a device's stream replaces waiting on the host.
   if (!argument.isHostReadable())
     return copyTo(*argument.device(), aval, argument);
   if (!waitFor(&argument))
@@ -51,7 +51,7 @@ public:
     for (Buffer *buffer : owned)
       buffer->release();
   }
-  /// Replaces the arguments whose memory somebody else reads by copies. False with an exception set.
+  /// Replaces arguments whose memory other objects read by copies. False with an exception set.
   bool take(const CompiledCallObject *call, SmallVector<Buffer *, 32> &args, size_t resultCount,
             AvalObject *const *avals) {
     for (size_t i = 0; i < resultCount; ++i)
@@ -59,7 +59,7 @@ public:
     for (const Alias &alias : *call->inPlace) {
       Buffer *argument = args[alias.argument];
       if (isDeleted(argument))
-        continue; // the launch says so
+        continue; // the launch reports it
       bool twice = std::count(args.begin(), args.end(), argument) > 1;
       if (twice || !isAlone(argument)) {
         if (!reportKept(call->loaded->name(), *argument, avals[alias.result], twice))
@@ -83,8 +83,8 @@ private:
 } // namespace
 
 namespace {
-/// The donated leaves of a call: their arrays are deleted before the call is launched, so that no other thread begins
-/// to read what is overwritten; their buffers are held until it is.
+/// The donated leaves of a call. Their arrays are deleted before the launch, so that no other thread begins to read
+/// memory that is overwritten; their buffers are held until the launch.
 class DonatedLeaves {
 public:
   ~DonatedLeaves() {
@@ -110,7 +110,7 @@ private:
 };
 } // namespace
 
-/// Whether each donated array is one argument of the call: what else reads it would read a result. False with an
+/// Whether each donated array is only one argument of the call: another reader would read a result. False with an
 /// exception set.
 static bool areDonatedOnce(const CompiledCallObject *call, ArrayObject *const *leaves) {
   const ArrayObject *twice = nullptr;
@@ -153,8 +153,8 @@ static bool mayView(const CompiledCallObject *call, ArrayObject *const *leaves) 
   return true;
 }
 
-/// Appends an array for each output that is a leaf (what is deleted, or donated, is the argument and not the result),
-/// or a view of one. False with an exception set.
+/// Appends an array for each output that is a leaf, or a view of one: deletion and donation then affect the argument
+/// and not the result. False with an exception set.
 static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *leaves,
                          SmallVector<PyObject *, 16> &results) {
   for (const Output &output : *call->results) {
@@ -168,11 +168,11 @@ static bool keepReturned(const CompiledCallObject *call, ArrayObject *const *lea
   return true;
 }
 
-//===-- Where a call runs
+//===-- The device of a call
 //-------------------------------------------------------------------------------------------===//
 
 namespace {
-/// What a call has in its hands besides its leaves, where there is more than one device: copies of operands.
+/// Buffers that a call holds besides its leaves, if there is more than one device: copies of operands.
 class MovedBuffers {
 public:
   ~MovedBuffers() {
@@ -203,12 +203,12 @@ static const std::vector<RefPtr<Buffer>> *constantsOn(const CompiledCallObject *
       return nullptr;
     made.buffers.push_back(std::move(buffer));
   }
-  // Making the copies may have let another thread do the same.
+  // While the copies were made, another thread may have made the same ones.
   found = std::find_if(all.begin(), all.end(), isOf);
   return &(found != all.end() ? *found : all.emplace_back(std::move(made))).buffers;
 }
 
-/// The buffers of the executable's arguments where the call runs; false with an exception.
+/// The buffers of the executable's arguments on the device of the call; false with an exception.
 static bool collectPlaced(const CompiledCallObject *call, ArrayObject *const *leaves, const DevicePlacement &where,
                           SmallVector<Buffer *, 32> &args, MovedBuffers &moved) {
   SmallVector<Buffer *, 32> copies;
@@ -226,8 +226,8 @@ static bool collectPlaced(const CompiledCallObject *call, ArrayObject *const *le
   const std::vector<RefPtr<Buffer>> *constants = constantsOn(call, *where.device);
   if (!constants)
     return false;
-  // Only now, since the copies may have let other threads run. Those that are not copied are held by their arrays
-  // alone: a donated one can be told from one that others read.
+  // Only now, because other threads may have run during the copies. Buffers that are not copied are held by their
+  // arrays alone, so that unshared donated ones can be recognized.
   for (size_t i = 0; i < call->used->size(); ++i)
     args.push(copies[i] ? copies[i] : leaves[(*call->used)[i]]->buffer);
   for (const RefPtr<Buffer> &constant : *constants)
@@ -235,7 +235,7 @@ static bool collectPlaced(const CompiledCallObject *call, ArrayObject *const *le
   return true;
 }
 
-/// An array that a call returns as it was given, or that is a constant of it, where the call ran. A new reference.
+/// An array that a call returns unchanged, or that is a constant of it, on the device of the call. A new reference.
 static PyObject *outputOn(const DevicePlacement &where, PyObject *object) {
   ArrayObject *array = asArray(object);
   bool isThere = array->buffer->device() == where.device;
@@ -247,7 +247,7 @@ static PyObject *outputOn(const DevicePlacement &where, PyObject *object) {
   return buffer ? newArray(array->aval, std::move(buffer), where.committed) : nullptr;
 }
 
-/// The buffers of the executable's arguments where there is one device; whether any is committed.
+/// The buffers of the executable's arguments if there is one device; returns whether any is committed.
 static bool collectArguments(const CompiledCallObject *call, ArrayObject *const *leaves,
                              SmallVector<Buffer *, 32> &args) {
   bool committed = false;
@@ -281,7 +281,8 @@ static bool collectArguments(const CompiledCallObject *call, ArrayObject *const 
                                    results.data(), inPlace.data(), where.committed));
 }
 
-/// The tree of the outputs, with those that were not computed where the call ran. Takes the references of `results`.
+/// The tree of the outputs, including the not computed ones, on the device of the call. Takes the references of
+/// `results`.
 static PyObject *unflattenPlaced(const CompiledCallObject *call, const DevicePlacement &where,
                                  SmallVector<PyObject *, 16> &outputs, SmallVector<PyObject *, 16> &results) {
   bool complete = true;
@@ -359,7 +360,7 @@ template <bool several>
                                             results.data(), nullptr));
   }
   if (!done) {
-    // The results of the executable are cleaned up by who makes them.
+    // The creator of the executable's results cleans them up.
     for (size_t i = resultCount; i < results.size(); ++i)
       Py_XDECREF(results[i]);
     return nullptr;
@@ -444,7 +445,7 @@ static PyMemberDef callMembers[] = {PCRT_MEMBER("executable", executable),
 #undef PCRT_MEMBER
 
 static PyType_Slot callSlots[] = {
-    {Py_tp_doc, const_cast<char *>("An executable, with what turns its results into a tree.")},
+    {Py_tp_doc, const_cast<char *>("An executable, with the description of the tree of its results.")},
     {Py_tp_new, reinterpret_cast<void *>(newCompiledCall)},
     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateCompiledCall)},
     {Py_tp_traverse, reinterpret_cast<void *>(traverseCompiledCall)},

@@ -1,5 +1,5 @@
-// Calling a CompiledCall: what its executable computes, put together as the tree that the user's function returns.
-// After CompiledCall; before JitFunction, whose cache holds CompiledCalls.
+// Calls a CompiledCall: assembles the results of its executable to the tree that the user's function returns. After
+// CompiledCall; before JitFunction, whose cache holds CompiledCalls.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CALL_H
 #define PYCOMPILER_RUNTIME_PYTHON_CALL_H
 

@@ -1,5 +1,5 @@
-// The cache of a jitted function: from the words of a call (structure, avals, static values, configuration) to the
-// what is called for it. Used by JitFunction alone.
+// The cache of a jitted function: from the words of a call (structure, avals, static values, configuration) to its
+// compiled call. Used by JitFunction alone.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H
 #define PYCOMPILER_RUNTIME_PYTHON_CALLCACHE_H
 
@@ -14,18 +14,18 @@ struct CallEntry {
   std::vector<Word> words; // their objects are owned
   PyRef key;               // CallKey
   PyRef call;              // CompiledCall, or a callable
-  uint64_t lastUse = 0;    // the cache's clock when it was asked for
+  uint64_t lastUse = 0;    // the cache's clock at the last use
   ~CallEntry();
 };
 
 class CallCache {
 public:
-  /// The call for the words, borrowed. Null without an exception when there is none, with one when a comparison failed.
+  /// The call for the words, borrowed. Null without an exception if there is none, with one if a comparison failed.
   PyObject *find(const Word *words, size_t count, uint64_t hash);
-  /// Keeps a call. Unless `isHashable`, data that has no hash is copied: false with an exception set if that failed.
+  /// Stores a call. Unless `isHashable`, data without a hash is copied: false with an exception set if that failed.
   bool insert(const Word *words, size_t count, uint64_t hash, PyRef key, PyRef call, bool isHashable);
   void clear();
-  /// How many entries each cache keeps; what was not asked for the longest goes first.
+  /// The maximum number of entries of each cache; the least recently used entry is removed first.
   static size_t limit;
   /// In the order of insertion.
   const std::vector<std::shared_ptr<CallEntry>> &entries() const { return ordered; }

@@ -1,4 +1,4 @@
-// Calls from compiled code to Python, and what waits for them and for launches with effects.
+// Calls from compiled code to Python, and waiting for them and for launches with effects.
 #include "call/Callback.h"
 
 #include "array/Array.h"
@@ -35,7 +35,7 @@ public:
   }
 
   Status invoke(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs, int32_t outputCount) override {
-    // A thread that asked for the GIL of an interpreter that ends would never come back.
+    // A thread that requests the GIL of an ending interpreter would never return.
     if (isFinalizing())
       return Status(Code::CallbackFailed, "the program has ended");
     WithGil gil;
@@ -142,7 +142,7 @@ bool pcrt::python::readCallbacks(Executable &executable, PyObject *entries, int 
 }
 
 int pcrt::python::visitCallbacks(const Executable &executable, visitproc visit, void *arg) {
-  // An execution in flight holds them too, of which the collector does not know.
+  // An execution in flight holds them, too, but the garbage collector does not see it.
   if (executable.references() != 1)
     return 0;
   // The binding makes every callback that there is.
@@ -161,7 +161,7 @@ static bool waitForEffects() {
   return EffectfulLaunch::waitForAll(interrupted) && callbacks::drain(interrupted);
 }
 
-/// The first failure that nobody was told of.
+/// The first failure that was not reported.
 static RefPtr<Error> firstFailure() {
   for (auto take : {callbacks::takeFailure, EffectfulLaunch::takeFailure, EffectfulLaunch::takeUntold})
     if (RefPtr<Error> failure = take())
@@ -185,7 +185,7 @@ static PyObject *effectsBarrier(PyObject *, PyObject *) {
   Py_RETURN_NONE;
 }
 
-/// pthread_atfork's handler runs with the GIL, which callbacks need: what it would wait for is waited for here.
+/// pthread_atfork's handler runs with the GIL, which callbacks need, so this function waits before it.
 static PyObject *beforeFork(PyObject *, PyObject *) {
   forkgate::close();
   if (!callbacks::isRunning()) {
@@ -230,8 +230,8 @@ bool pcrt::python::finishEffects() {
 
 static PyMethodDef functions[] = {
     {"effects_barrier", effectsBarrier, METH_NOARGS,
-     "Wait for launches with effects and for callbacks; raise what went wrong and no read has told of."},
-    {"_before_fork", beforeFork, METH_NOARGS, "Wait for what a process must not be in the middle of when it forks."},
+     "Wait for launches with effects and for callbacks; raise a failure that no read has reported."},
+    {"_before_fork", beforeFork, METH_NOARGS, "Wait for all work that must not be in flight when the process forks."},
     {"_after_fork_in_parent", afterForkInParent, METH_NOARGS, "Let launches go on."},
     {"_after_fork_in_child", afterForkInChild, METH_NOARGS, "Let launches go on."},
     {}};

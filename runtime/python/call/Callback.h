@@ -11,13 +11,13 @@ namespace pcrt::python {
 /// `effects`: 0 none, 1 unordered, 2 ordered. False with an exception set.
 bool readCallbacks(Executable &executable, PyObject *entries, int effects);
 
-/// For tp_traverse of what holds an executable: a function that is called back may hold the jitted function in turn.
+/// For tp_traverse of objects that hold an executable: a callback function may hold the jitted function in turn.
 int visitCallbacks(const Executable &executable, visitproc visit, void *arg);
 
-/// Adds `effects_barrier` and what happens before a fork.
+/// Adds `effects_barrier` and the hooks before a fork.
 bool addCallbackFunctions(PyObject *module);
-/// At exit, with the GIL: waits for everything, and shows failures that nobody was told of. False with an exception
-/// set, when a signal ended the wait.
+/// At exit, with the GIL: waits for everything, and shows unreported failures. False with an exception set, if a signal
+/// ended the wait.
 bool finishEffects();
 
 } // namespace pcrt::python

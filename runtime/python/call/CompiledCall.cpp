@@ -1,4 +1,4 @@
-// CompiledCall: read from Python.
+// CompiledCall: its construction from Python objects.
 #include "call/CompiledCall.h"
 
 #include "array/DevicePlacement.h"

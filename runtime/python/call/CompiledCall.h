@@ -1,5 +1,5 @@
-// CompiledCall: an executable with what turns its results into the tree that the user's function returns. Made here, of
-// what Python says; Call runs it. After Array and Tree.
+// CompiledCall: an executable, and the description of the tree that the user's function returns. Constructed here from
+// Python objects; Call runs it. After Array and Tree.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_COMPILEDCALL_H
 #define PYCOMPILER_RUNTIME_PYTHON_COMPILEDCALL_H
 
@@ -16,10 +16,10 @@ struct Output {
   OutputKind kind;
   size_t index;       // of the result or the leaf
   PyObject *constant; // borrowed from `outputs`
-  // Of a view: its aval, borrowed too, and the byte of the leaf at which it starts.
+  // For a view: its aval, also borrowed, and its first byte in the leaf.
   AvalObject *aval = nullptr;
   size_t offset = 0;
-  // Of a result: whether an output before this one is it too.
+  // For a result: whether an earlier output is the same result.
   bool isRepeated = false;
 };
 
@@ -28,7 +28,7 @@ struct Alias {
   size_t result, argument;
 };
 
-/// The constants of a call in the memory of a device where they are not.
+/// Copies of a call's constants in the memory of another device.
 struct ConstantCopies {
   struct OfDevice {
     Device *device;
@@ -37,7 +37,7 @@ struct ConstantCopies {
   std::vector<OfDevice> all;
 };
 
-/// The call of a device that the code of another one is not for.
+/// The call for a device that this code was not compiled for.
 struct CallElsewhere {
   Device *device;
   PyObject *call;
@@ -45,23 +45,23 @@ struct CallElsewhere {
 
 struct CompiledCallObject {
   PyObject_HEAD
-      // As given, for Python; they own everything below.
+      // The Python objects; they own everything below.
       PyObject *executable,
       *inUsed, *outputs, *outAvals, *outTree, *consts, *donated, *aliases, *device, *capability;
-  /// What is called instead when the views among the outputs are not to be had; null without views.
+  /// The call to use instead if the views among the outputs are not possible; null without views.
   PyObject *copying;
-  /// What gives the call for a device that this one's code is not for, and those that it gave; null without code.
+  /// The function that returns the call for another device, and its earlier results; null without code.
   PyObject *elsewhere;
   std::vector<CallElsewhere> *others;
   Executable *loaded;
-  std::vector<size_t> *used, *given; // leaves that are read, and those that are donated
+  std::vector<size_t> *used, *given; // leaves that are read, and leaves that are donated
   std::vector<Output> *results;
-  bool returnsLeaves; // as they are, or parts of them
+  bool returnsLeaves; // whole or in parts
   std::vector<Alias> *inPlace;
   size_t leavesNeeded;
-  Device *place;               // where the function puts values itself, or null
-  std::vector<size_t> *placed; // leaves that say where a call runs: those that are read or returned
-  std::vector<size_t> *kept;   // those of them that are not donated
+  Device *place;               // the device that the function itself chooses, or null
+  std::vector<size_t> *placed; // leaves that determine the device of a call: those that are read or returned
+  std::vector<size_t> *kept;   // those of `placed` that are not donated
   ConstantCopies *copies;
 };
 
@@ -69,10 +69,10 @@ extern PyTypeObject *compiledCallType;
 inline bool isCompiledCall(PyObject *object) { return Py_TYPE(object) == compiledCallType; }
 inline CompiledCallObject *asCall(PyObject *object) { return reinterpret_cast<CompiledCallObject *>(object); }
 
-/// How many leaves a call must have at least.
+/// The minimum number of leaves of a call.
 inline size_t leavesNeeded(const CompiledCallObject *call) { return call->leavesNeeded; }
 
-/// For the type: what makes one, so that everything the hot path relies on is checked once, and what ends it.
+/// For the type: the constructor, which checks once everything that the hot path relies on, and the destructor.
 PyObject *newCompiledCall(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 int traverseCompiledCall(PyObject *self, visitproc visit, void *arg);
 void deallocateCompiledCall(PyObject *self);

@@ -1,5 +1,5 @@
-// Why the memory of a donated array could not be taken, told to the program once for each place. Called by
-// CompiledCall, which copies such an array; what is told is worded by the function that Python registered.
+// Reports the reason why the memory of a donated array could not be used, once for each place. CompiledCall, which
+// copies such an array, calls this; the function that Python registered writes the message.
 #include "call/DonationReport.h"
 
 #include "array/Borrow.h"
@@ -13,8 +13,8 @@ using namespace pcrt::python;
 
 static PyObject *reporter = nullptr;
 
-/// Null when it is nobody's doing: a computation that is in flight reads the array, or the call took a temporary of
-/// NumPy as it was, whose memory is not aligned as that of results.
+/// Null if the program cannot change it: an execution in flight reads the array, or the array borrows a temporary of
+/// NumPy, whose memory lacks the alignment of results.
 static const char *reasonFor(const Buffer &buffer, bool twice) {
   if (isBorrowed(buffer))
     return nullptr;
@@ -41,7 +41,7 @@ bool pcrt::python::reportKept(const std::string &name, const Buffer &buffer, Ava
     return true;
   PyRef result = PyRef::steal(PyObject_CallFunction(reporter, "sOs", name.c_str(), aval, reason));
   if (!result)
-    told->erase({place, reason}); // a warning that is an error is one each time
+    told->erase({place, reason}); // if the warning is raised as an error, report it each time
   return static_cast<bool>(result);
 }
 
@@ -52,7 +52,7 @@ static PyObject *setDonationReporter(PyObject *, PyObject *function) {
 
 static PyMethodDef functions[] = {
     {"set_donation_reporter", setDonationReporter, METH_O,
-     "Set what is called with a function's name, the aval of an array donated to it that was copied, and why."},
+     "Set the function that gets a function's name, the aval of its donated array that was copied, and the reason."},
     {}};
 
 bool pcrt::python::addDonationFunctions(PyObject *module) { return PyModule_AddFunctions(module, functions) == 0; }

@@ -1,4 +1,4 @@
-// Why the memory of a donated array could not be taken, told to the program.
+// Reports the reason why the memory of a donated array could not be used.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CALL_DONATIONREPORT_H
 #define PYCOMPILER_RUNTIME_PYTHON_CALL_DONATIONREPORT_H
 
@@ -8,8 +8,8 @@
 
 namespace pcrt::python {
 
-/// Tells the program why the memory of an array that it donated is copied and not taken; `twice` when the call has it
-/// twice. False with an exception set.
+/// Reports the reason why a donated array is copied; `twice` if the call has it as two arguments. False with an
+/// exception set.
 bool reportKept(const std::string &name, const Buffer &buffer, AvalObject *aval, bool twice);
 
 bool addDonationFunctions(PyObject *module);

@@ -1,4 +1,4 @@
-// Loading executables, and calling them without a CompiledCall.
+// Loads executables, and calls them without a CompiledCall.
 #include "call/ExecutableType.h"
 
 #include "array/Pending.h"
@@ -31,7 +31,7 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
                                        nb::sequence callbacks, int effects, nb::bytes image,
                                        const std::vector<std::string> &kernels) {
   std::string_view bytes(object.c_str(), object.size());
-  // Who calls Python may wait for it.
+  // Calls of Python may block.
   mayBlock |= nb::len(callbacks) != 0;
   Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock, speculativeNs);
   if (!loaded.isOk()) {
@@ -49,7 +49,7 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
   return {loaded.take()};
 }
 
-/// For sizes of the program's symbols, in the order of their numbers. Callbacks are those of these sizes.
+/// Binds to sizes of the program's symbols, in the order of their numbers. The callbacks are for these sizes.
 static LoadedExecutable bindExecutable(LoadedExecutable &self, std::vector<int64_t> sizes, nb::handle costNs,
                                        nb::sequence callbacks) {
   Executable &program = *self.executable;
@@ -96,7 +96,7 @@ static PyType_Slot executableSlots[] = {{Py_tp_traverse, reinterpret_cast<void *
 static nb::list executeOn(LoadedExecutable &self, nb::sequence args, nb::sequence outAvals) {
   SmallVector<Buffer *, 32> buffers;
   SmallVector<AvalObject *, 32> avals;
-  nb::tuple argTuple(args), avalTuple(outAvals); // keep the objects
+  nb::tuple argTuple(args), avalTuple(outAvals); // keep the objects alive
   for (nb::handle arg : argTuple) {
     if (!isArray(arg.ptr()))
       throw nb::type_error("execute: an argument is not an Array");

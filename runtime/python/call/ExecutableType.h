@@ -7,7 +7,7 @@
 
 namespace pcrt::python {
 
-/// What `_runtime.Executable` wraps.
+/// The object that `_runtime.Executable` wraps.
 struct LoadedExecutable {
   RefPtr<Executable> executable;
 };

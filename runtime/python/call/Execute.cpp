@@ -1,4 +1,4 @@
-// Executions that are not of a hot path.
+// Executions outside of the hot path.
 #include "call/Execute.h"
 
 using namespace pcrt;

@@ -1,4 +1,4 @@
-// Running an executable on buffers, with new arrays of its results. After Array and Launch.
+// Runs an executable on buffers, and creates arrays for its results. After Array and Launch.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CALL_EXECUTE_H
 #define PYCOMPILER_RUNTIME_PYTHON_CALL_EXECUTE_H
 
@@ -9,7 +9,7 @@
 
 namespace pcrt::python {
 
-/// Result buffers of one launch, released unless they were given to arrays.
+/// Result buffers of one launch, released unless arrays took them.
 class ResultBuffers {
 public:
   ~ResultBuffers() {
@@ -17,7 +17,7 @@ public:
       if (buffer)
         buffer->release();
   }
-  /// `given` has, for each result that is not to be allocated, its buffer; it may be null.
+  /// `given` has the buffer of each result that needs no allocation; it may be null.
   bool allocate(Device &device, AvalObject *const *avals, size_t count, const std::string &name, Buffer *const *given) {
     for (size_t i = 0; i < count; ++i) {
       if (given && given[i]) {
@@ -70,9 +70,9 @@ private:
   return true;
 }
 
-/// Out of line. Enqueues (or, if it is short and its inputs are ready, runs) the executable. `results` receives one new
-/// array for each aval. `given` has the buffers of results that are computed in the memory of arguments, null for the
-/// others. False with an exception set.
+/// Not inlined. Enqueues the executable, or runs it if it is short and its inputs are ready. `results` receives one new
+/// array for each aval. `given` has the buffers of results in the memory of arguments, null for the others. False with
+/// an exception set.
 bool execute(Device &device, Executable &executable, Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
              size_t resultCount, PyObject **results, Buffer *const *given = nullptr, bool committed = false);
 

@@ -1,5 +1,5 @@
 // JitFunction: from a Python call to the enqueued execution. The arguments are flattened straight into the words of the
-// key; on a hit nothing else is built.
+// key; a cache hit builds nothing else.
 #include "call/JitFunction.h"
 
 #include "array/Borrow.h"
@@ -38,7 +38,7 @@ static JitObject *asJit(PyObject *object) { return reinterpret_cast<JitObject *>
 //===-- The arguments of one call ---------------------------------------------------------------------------------===//
 
 namespace {
-/// What the caller passed, as vectorcall has it.
+/// The arguments of the vectorcall.
 struct Arguments {
   PyObject *const *values;
   Py_ssize_t positional;
@@ -74,7 +74,7 @@ public:
 
   SmallVector<ArrayObject *, 32> leaves;
   bool foundTracer = false;
-  /// Some leaf is on several devices: a call of compiled code for one is none for it.
+  /// A leaf is on several devices: compiled calls for one device do not apply.
   bool foundSharded = false;
 };
 
@@ -92,7 +92,7 @@ public:
   int isStaticName(PyObject *name) const {
     return PyTuple_GET_SIZE(jit->staticNames) == 0 ? 0 : PySequence_Contains(jit->staticNames, name);
   }
-  /// The keywords in the order of their names: that in which a dict of them is flattened.
+  /// The keywords in the order of their names, in which a dict of them is flattened.
   Py_ssize_t sortedKeyword(size_t i) const { return keywordOrder[i]; }
 
   CallSink sink;
@@ -192,7 +192,7 @@ static PyRef functionName(JitObject *jit) {
   return PyRef::steal(PyObject_Repr(jit->fun));
 }
 
-/// The name of a positional parameter; null (no exception) when the signature does not tell.
+/// The name of a positional parameter; null (no exception) if the signature does not have it.
 static PyRef parameterName(PyObject *fun, Py_ssize_t number) {
   PyRef inspect = PyRef::steal(PyImport_ImportModule("inspect"));
   PyRef signature = inspect ? PyRef::steal(PyObject_CallMethod(inspect.get(), "signature", "O", fun)) : PyRef();
@@ -215,7 +215,7 @@ PyRef CallReader::describe(PyObject *name, Py_ssize_t number) const {
   return PyRef::steal(PyUnicode_FromFormat("%U: argument %zd", function.get(), number));
 }
 
-/// Says which argument, and where in it, the TypeError or ValueError in flight is about.
+/// Adds the argument, and the position in it, to the current TypeError or ValueError.
 void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number, size_t leafNumber) const {
   PyObject *type, *error, *traceback;
   PyErr_Fetch(&type, &error, &traceback);
@@ -329,7 +329,7 @@ static PyRef compileCall(JitObject *jit, const CallReader &reader, const Argumen
     PyErr_SetString(PyExc_ValueError, "miss returned a CompiledCall that needs more leaves than the call has");
     return nullptr;
   }
-  // Another thread, or a call within, may have compiled the same meanwhile: keep the first.
+  // Another thread, or a nested call, may have compiled the same meanwhile: keep the first.
   const auto &words = reader.sink.words;
   if (PyObject *earlier = jit->cache->find(words.data(), words.size(), reader.hash))
     return PyRef::borrow(earlier);
@@ -356,7 +356,7 @@ static PyRef leafNames(JitObject *jit, const CallDescription &description) {
   return names ? PyRef::steal(PySequence_Tuple(names.get())) : nullptr;
 }
 
-/// Where the call failed because of operands on different devices, the error names them as the function does.
+/// If the call failed because of operands on different devices, the error gets the function's names for them.
 [[gnu::noinline]] static void nameConflict(JitObject *jit, const CallReader &reader, const Arguments &arguments) {
   Conflict conflict = takeConflict();
   if (!conflict.isSet)
@@ -574,7 +574,7 @@ static PyStructSequence_Field callKeyFields[] = {
     {"static_args", "Pairs of a position and a value."},       {"static_kwargs", "Pairs of a name and a value."},
     {"context", "The configuration that is part of the key."}, {}};
 
-static PyStructSequence_Desc callKeySpec = {"pycompiler._runtime.CallKey", "What a jitted function is cached by.",
+static PyStructSequence_Desc callKeySpec = {"pycompiler._runtime.CallKey", "The key of a jitted function's cache.",
                                             callKeyFields, 5};
 
 static PyObject *setCallLimit(PyObject *, PyObject *number) {
@@ -587,7 +587,8 @@ static PyObject *setCallLimit(PyObject *, PyObject *number) {
 
 static PyMethodDef jitFunctions[] = {
     {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."},
-    {"set_leaf_namer", setLeafNamer, METH_O, "Set what names the leaves of a call: namer(fun, key, static_argnums)."},
+    {"set_leaf_namer", setLeafNamer, METH_O,
+     "Set the function that names the leaves of a call: namer(fun, key, static_argnums)."},
     {}};
 
 bool pcrt::python::addJitFunctionType(PyObject *module) {

@@ -35,7 +35,7 @@ const Row rows[] = {
 };
 } // namespace
 
-/// Whether this CPU runs what was compiled for a level.
+/// Whether this CPU supports a level.
 static bool runsLevel(unsigned level) {
 #ifdef __x86_64__
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
@@ -51,7 +51,7 @@ static bool runsLevel(unsigned level) {
 
 RefPtr<BlockKernel> pcrt::python::builtKernel(std::string_view op, DType operand) {
   static std::mutex lock;
-  static auto *const loaded = new RefPtr<BlockKernel>[std::size(rows)]; // what runs at exit may need them
+  static auto *const loaded = new RefPtr<BlockKernel>[std::size(rows)]; // code that runs at exit may need them
   std::lock_guard<std::mutex> guard(lock);
   for (const Row &row : rows) {
     if (row.op != op || row.operand != operand || !runsLevel(row.level))

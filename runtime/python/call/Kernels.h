@@ -6,7 +6,7 @@
 
 namespace pcrt::python {
 
-/// The kernel of an op of the array dialect on operands of a dtype; null when there is none that this CPU runs.
+/// The kernel of an op of the array dialect on operands of a dtype; null if this CPU supports none.
 RefPtr<BlockKernel> builtKernel(std::string_view op, DType operand);
 
 } // namespace pcrt::python

@@ -1,6 +1,6 @@
 // Operators on arrays, from the interpreter's slot to the enqueued execution. Each has two functions: a compiled one,
 // called when nothing is traced and the operands are arrays or plain numbers, and a general one for everything else
-// (tracers, NumPy's objects, what is no array at all), which may answer NotImplemented.
+// (tracers, NumPy's objects, other objects), which may return NotImplemented.
 #include "call/Operators.h"
 
 #include "array/Pending.h"
@@ -73,7 +73,7 @@ static PyObject *callGeneral(Operator which, PyObject *const *operands, size_t c
 }
 
 static PyObject *binary(Operator which, PyObject *a, PyObject *b) {
-  // One place before the operands, which the callee may use.
+  // One slot before the operands, which the callee may use.
   PyObject *operands[] = {nullptr, a, b};
   if (!currentTrace && functions[which].compiled && arePlain(a, b))
     return PyObject_Vectorcall(functions[which].compiled, operands + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
@@ -134,7 +134,7 @@ static PyObject *subscript(PyObject *self, PyObject *index) {
   return nullptr;
 }
 
-/// What C code reads a sequence by, as bisect does.
+/// The sequence protocol of C code, for example in bisect.
 static PyObject *item(PyObject *self, Py_ssize_t place) {
   Py_ssize_t length = PyObject_Size(self);
   if (length < 0)
@@ -149,7 +149,7 @@ static PyObject *item(PyObject *self, Py_ssize_t place) {
   return result;
 }
 
-//===-- The slots, and what fills them
+//===-- The slots and their functions
 //-------------------------------------------------------------------------------------------------------===//
 
 template <typename Function> static void *slot(Function *function) { return reinterpret_cast<void *>(function); }
@@ -197,7 +197,8 @@ static PyObject *setOperator(PyObject *, PyObject *args) {
 
 static PyMethodDef methods[] = {
     {"set_operator", setOperator, METH_VARARGS,
-     "set_operator(name, general, compiled=None): what an operator of arrays calls. `general` takes any operands and "
+     "set_operator(name, general, compiled=None): the functions of an operator of arrays. `general` takes any operands "
+     "and "
      "may\n"
      "return NotImplemented; `compiled` is called with arrays and plain numbers while nothing is traced."},
     {}};

@@ -1,4 +1,4 @@
-// What Python's operators do on arrays. After Context; Array's type takes the slots.
+// Python's operators on arrays. After Context; Array's type takes the slots.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_OPERATORS_H
 #define PYCOMPILER_RUNTIME_PYTHON_OPERATORS_H
 

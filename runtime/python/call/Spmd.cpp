@@ -1,5 +1,5 @@
-// run_spmd: one launch for each participant, on the stream of its device and into its memory, and a rendezvous that
-// their collectives meet at. Everything that can fail is done before the first launch, since all of them have to start.
+// run_spmd: one launch for each participant, on the stream of its device and into its memory, and a rendezvous for
+// their collectives. Everything that can fail comes before the first launch, because all of them have to start.
 #include "call/Spmd.h"
 
 #include "array/Pending.h"
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// What one participant runs on, held while the GIL is not.
+/// The buffers of one participant, held while the GIL is released.
 struct Part {
   Device *device;
   std::vector<RefPtr<Buffer>> args, results;
@@ -42,7 +42,7 @@ struct Part {
 
 } // namespace
 
-/// The arguments, copied to the device where they are not on it. False with an exception set.
+/// The arguments, copied to the device if they are elsewhere. False with an exception set.
 static bool takeArguments(nb::sequence given, Part &part) {
   for (nb::handle object : given) {
     if (!isArray(object.ptr())) {
@@ -77,7 +77,7 @@ static bool makeResults(nb::sequence avals, const std::string &name, Part &part)
   return true;
 }
 
-/// Waits until every device takes one call more; false with an exception set.
+/// Waits until every device has room for another call; false with an exception set.
 static bool waitForRoom(const std::vector<Part> &parts) {
   for (const Part &part : parts) {
     Stream &stream = part.device->stream();
@@ -90,8 +90,9 @@ static bool waitForRoom(const std::vector<Part> &parts) {
   return true;
 }
 
-/// Done when the arguments of all participants are there, or on their devices' streams. Participants start together, so
-/// that those whose arguments are early keep no threads waiting for the others, of this run and of a thousand after it.
+/// Done when the arguments of all participants are ready, or on their devices' streams. Participants start together.
+/// Otherwise those with early arguments would block threads while they wait for the others, in this run and in a
+/// thousand later ones.
 static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
   std::vector<Token *> tokens;
   for (const Part &part : parts)
@@ -101,8 +102,8 @@ static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
   return whenAllDone(tokens);
 }
 
-/// Each launch is enqueued, whatever the runs cost: a participant that ran in this thread would wait for those that are
-/// launched after it. Where everything is to run in place, what was launched is waited for.
+/// Each launch is enqueued, at any cost of the runs: a participant that ran in this thread would wait for later
+/// launches. If everything is to run in place, this waits for the launches.
 static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   static std::atomic<uint64_t> calls{0};
   const uint64_t call = ++calls;
@@ -145,10 +146,10 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
   Executable &program = *loaded->executable;
   if (!program.mayBlock())
     throw nb::value_error("run_spmd: the executable was not loaded with may_block=True");
-  // One that came after another could not meet it in a collective.
+  // Ordered launches run one after the other, so they could not meet in a collective.
   if (program.effects() == Executable::Effects::Ordered)
     throw nb::value_error("run_spmd: ordered effects have no order on several devices: leave out ordered=True");
-  // At exit the threads are gone, and participants can't wait for each other in one.
+  // At exit the threads are gone, and participants cannot wait for each other in one thread.
   if (Devices::cpu().threads().isStopped())
     nb::raise("%s: the runtime was shut down", program.name().c_str());
   if (nb::len(devices) != nb::len(args))

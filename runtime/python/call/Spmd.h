@@ -1,4 +1,4 @@
-// Running one program on several devices at once. After Call; Module adds it to the binding.
+// Runs one program on several devices at once. After Call; Module adds it to the binding.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_SPMD_H
 #define PYCOMPILER_RUNTIME_PYTHON_SPMD_H
 

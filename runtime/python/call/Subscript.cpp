@@ -1,5 +1,5 @@
-// x[i], x[i, j], x[a:b]: rows, elements and runs of rows are copied here, when they are there already and small. Large
-// ones are views.
+// x[i], x[i, j], x[a:b]: rows, elements and runs of rows are copied here, if they are ready and small. Large ones are
+// views.
 #include "call/Subscript.h"
 
 #include "array/Pending.h"
@@ -15,12 +15,12 @@ static constexpr Py_ssize_t largestCopy = 4096;
 //===-- Whether it may be done here
 //-----------------------------------------------------------------------------------------------------===//
 
-/// Says whether results are looked at (for nans, say), which is not done here.
+/// Returns whether results are checked (for example for nans), which this path does not do.
 static PyObject *isWatched = nullptr;
-/// The context key for which it said no last.
+/// The context key of its last negative answer.
 static PyObject *unwatched = nullptr;
 
-/// False also when asking failed: the general path fails the same way.
+/// Also false if the query failed: the general path fails in the same way.
 [[gnu::noinline]] static bool learnContext() {
   PyRef answer = PyRef::steal(isWatched ? PyObject_CallNoArgs(isWatched) : nullptr);
   PyErr_Clear();
@@ -33,7 +33,7 @@ static PyObject *unwatched = nullptr;
 //===-- Indices
 //-----------------------------------------------------------------------------------------------------===//
 
-/// The place along an axis that an index names; false when it is no int, or out of range.
+/// The position along an axis for an index; false if it is not an int, or is out of range.
 static bool readIndex(PyObject *index, Py_ssize_t size, Py_ssize_t &place) {
   if (!PyLong_CheckExact(index))
     return false;
@@ -43,7 +43,7 @@ static bool readIndex(PyObject *index, Py_ssize_t size, Py_ssize_t &place) {
   return !overflow && place >= 0 && place < size;
 }
 
-/// An end of a slice, as Python reads it; false when it is neither None nor an int.
+/// An end of a slice, by Python's rules; false if it is neither None nor an int.
 static bool readEnd(PyObject *end, Py_ssize_t size, Py_ssize_t ifNone, Py_ssize_t &place) {
   place = ifNone;
   if (end == Py_None)
@@ -59,7 +59,7 @@ static bool readEnd(PyObject *end, Py_ssize_t size, Py_ssize_t ifNone, Py_ssize_
   return true;
 }
 
-/// The aval of x[i], borrowed: kept with that of x. Null with an exception.
+/// The aval of x[i], borrowed: cached in that of x. Null with an exception.
 static AvalObject *rowOf(AvalObject *aval) {
   if (!aval->row)
     aval->row = internAval(aval->dims + 1, aval->rank() - 1, aval->code, aval->weakType);
@@ -67,7 +67,7 @@ static AvalObject *rowOf(AvalObject *aval) {
 }
 
 namespace {
-/// A part of an array, as it is narrowed index by index.
+/// A part of an array during the evaluation of the indices.
 struct Part {
   AvalObject *aval; // borrowed
   Py_ssize_t offset;
@@ -133,7 +133,7 @@ PyObject *pcrt::python::subscriptHere(ArrayObject *array, PyObject *index) {
     return nullptr;
   if (isDeferred(array->buffer))
     return nullptr;
-  // What is uncommitted is computed on the default device.
+  // Uncommitted operands are computed on the default device.
   if (severalDevices && !array->committed && array->buffer->device() != &defaultDevice())
     return nullptr;
   if (PySlice_Check(index))
@@ -162,7 +162,7 @@ static PyObject *setWatched(PyObject *, PyObject *function) {
 
 static PyMethodDef functions[] = {
     {"set_watched", setWatched, METH_O,
-     "Set the function that says whether results are looked at in the context of this thread. It is asked once for "
+     "Set the function that returns whether results are checked in the context of this thread. It is called once for "
      "each\ncontext key."},
     {}};
 

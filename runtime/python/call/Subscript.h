@@ -1,4 +1,4 @@
-// x[index] without a kernel. After Plain; Operators' subscript asks it first.
+// x[index] without a kernel. After Plain; the subscript of Operators tries it first.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_SUBSCRIPT_H
 #define PYCOMPILER_RUNTIME_PYTHON_SUBSCRIPT_H
 
@@ -6,8 +6,8 @@
 
 namespace pcrt::python {
 
-/// The elements at an index of ints and a slice that lie next to each other, if they are few, and there already. Null
-/// without an exception when it is for others to say. Nothing may be being traced.
+/// The adjacent elements at an index of ints and a slice, if they are few and ready. Null without an exception if the
+/// general path must decide. There must be no active trace.
 PyObject *subscriptHere(ArrayObject *array, PyObject *index);
 
 bool addSubscriptFunctions(PyObject *module);

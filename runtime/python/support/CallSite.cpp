@@ -1,4 +1,4 @@
-// Where the program asked for an execution: the innermost Python frame outside of this package.
+// The call site of an execution: the innermost Python frame outside of this package.
 #include "support/CallSite.h"
 
 #include <frameobject.h>
@@ -29,7 +29,7 @@ static bool isInPackage(PyCodeObject *code) {
   return path && !directory.empty() && std::strncmp(path, directory.c_str(), directory.size()) == 0;
 }
 
-/// The text for an instruction, made once. The code objects are kept, so that an address means one function.
+/// The text for an instruction, made once. The code objects are kept alive, so that an address identifies one function.
 static const char *placeOf(PyCodeObject *code, int instruction, PyFrameObject *frame) {
   static auto *const places = new std::map<std::pair<PyCodeObject *, int>, std::string>();
   auto found = places->find({code, instruction});

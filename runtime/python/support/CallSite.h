@@ -1,4 +1,4 @@
-// Where the program called: what errors and profiles name.
+// The call site in the program, for errors and profiles.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_SUPPORT_CALLSITE_H
 #define PYCOMPILER_RUNTIME_PYTHON_SUPPORT_CALLSITE_H
 
@@ -6,7 +6,7 @@
 
 namespace pcrt::python {
 
-/// Where the running Python code is, outside of this package: "file.py:12". Lives forever; null when it is not known.
+/// The position of the running Python code, outside of this package: "file.py:12". Lives forever; null if unknown.
 const char *callSite();
 
 } // namespace pcrt::python

@@ -16,7 +16,7 @@ PyObject *pcrt::python::contextKey() { return ownContextKey ? ownContextKey : co
 
 static PyObject *orNone(PyObject *object) { return object ? object : Py_NewRef(Py_None); }
 
-/// Puts `value` (None: null) into a thread's slot and returns what was there.
+/// Stores `value` (None: null) in a thread's slot and returns the old one.
 static PyObject *swap(PyObject *&slot, PyObject *value) {
   PyObject *before = slot;
   slot = value == Py_None ? nullptr : Py_NewRef(value);

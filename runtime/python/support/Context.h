@@ -1,4 +1,4 @@
-// What belongs to the thread that calls: its trace, and the configuration that is part of every key.
+// State of the calling thread: its trace, and the configuration that is part of every key.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_CONTEXT_H
 #define PYCOMPILER_RUNTIME_PYTHON_CONTEXT_H
 
@@ -12,7 +12,7 @@ extern thread_local PyObject *currentTrace __attribute__((tls_model("initial-exe
 /// The configuration in force, borrowed; never null.
 PyObject *contextKey();
 
-/// Instances of it are tracers; null until set_tracer_type.
+/// The type of tracers; null until set_tracer_type.
 extern PyTypeObject *tracerType;
 
 inline bool isTracer(PyObject *object) { return tracerType && PyType_IsSubtype(Py_TYPE(object), tracerType); }

@@ -1,4 +1,4 @@
-// Keeping an exception of Python for whoever reads the results of what raised it.
+// Keeps a Python exception for reads of the failed results.
 #include "support/Exception.h"
 
 #include "support/Gil.h"
@@ -7,13 +7,13 @@ using namespace pcrt;
 using namespace pcrt::python;
 
 namespace {
-/// Takes the GIL to let go: the last to forget an error may be a thread that runs no Python.
+/// Takes the GIL to release it: the last reference to an error may be in a thread that runs no Python.
 class CarriedException final : public Payload {
 public:
   explicit CarriedException(PyRef exception) : exception(std::move(exception)) {}
   ~CarriedException() override {
     PyObject *object = exception.take();
-    // What ends frees nothing.
+    // An ending process frees nothing.
     if (isFinalizing())
       return;
     WithGil gil;
@@ -47,8 +47,8 @@ Status pcrt::python::statusOfException(CallSite site) {
                 RefPtr<Payload>::adopt(new CarriedException(std::move(exception))));
 }
 
-/// A new exception of the same class, arguments and attributes; null with one set. The class's own __init__ is passed
-/// by: what it takes is not known, and what it did is in the attributes.
+/// A new exception of the same class, arguments and attributes; null with one set. The class's __init__ is not called:
+/// its parameters are unknown, and its effects are in the attributes.
 static PyRef copyOf(PyObject *exception) {
   PyTypeObject *type = Py_TYPE(exception), *base = type;
   while (base->tp_flags & Py_TPFLAGS_HEAPTYPE)
@@ -71,7 +71,7 @@ static PyRef copyOf(PyObject *exception) {
   return made;
 }
 
-/// Puts a note of where it happened behind those that the exception has.
+/// Appends a note with the place to those of the exception.
 static void addNote(PyObject *exception, const Error &error) {
   std::string note = "in " + (error.site.primitive.empty() ? std::string("a callback") : error.site.primitive);
   if (!error.executable.empty() && error.executable != error.site.primitive)
@@ -93,8 +93,8 @@ bool pcrt::python::raiseCarried(const Error &error) {
     return false;
   // The binding makes every payload that there is.
   PyObject *original = static_cast<CarriedException *>(error.payload.get())->exception.get();
-  // Each read raises a copy: the frames that an exception passes are kept by it, and through them the arrays that hold
-  // the error, in a circle that the collector does not see. Threads that read at once would also share its traceback.
+  // Each read raises a copy. An exception keeps the frames that it passes, and through them the arrays that hold the
+  // error, in a cycle that the garbage collector does not see. Concurrent reads would also share its traceback.
   PyRef raised = copyOf(original);
   if (!raised) {
     PyErr_Clear();

@@ -1,5 +1,5 @@
-// Exceptions of Python that travel through the runtime, as what a failed execution carries. Before it: Status; after
-// it: callbacks, whose exceptions become statuses, and the reads of arrays, which raise them.
+// Python exceptions in the runtime, as the payload of a failed execution. Before it: Status. After it: callbacks, whose
+// exceptions become statuses, and the reads of arrays, which raise them.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_EXCEPTION_H
 #define PYCOMPILER_RUNTIME_PYTHON_EXCEPTION_H
 
@@ -8,10 +8,10 @@
 
 namespace pcrt::python {
 
-/// Takes the exception that is set in this thread away, as a status whose payload it is. The GIL is held.
+/// Takes the current exception of this thread, and returns a status with it as payload. The GIL is held.
 Status statusOfException(CallSite site = {});
 
-/// Sets the exception that an error carries, with a note of where it happened; false when it carries none.
+/// Sets the exception in an error, with a note of its place; false if the error has none.
 bool raiseCarried(const Error &error);
 
 } // namespace pcrt::python

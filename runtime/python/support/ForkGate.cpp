@@ -1,4 +1,4 @@
-// Where threads wait while another one forks, or ends the program.
+// The gate at which threads wait while another one forks, or ends the program.
 #include "support/ForkGate.h"
 
 #include "runtime/Callbacks.h"

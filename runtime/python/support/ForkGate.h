@@ -1,6 +1,7 @@
-// While a thread of Python forks, the others launch nothing that would be in flight: it waits for what is, without the
-// GIL, which callbacks need, and would wait forever for threads that go on launching. While the program ends, daemon
-// threads are only slowed down: a callback may wait for one. Before Call; Callback and Module close it.
+// While a thread of Python forks, other threads must not start launches: the forking thread waits for work in flight,
+// without the GIL, which callbacks need, and would wait forever for threads that keep launching. While the program
+// ends, daemon threads are only delayed, because a callback may wait for one. Before Call; Callback and Module close
+// it.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_FORKGATE_H
 #define PYCOMPILER_RUNTIME_PYTHON_FORKGATE_H
 
@@ -12,15 +13,15 @@ namespace pcrt::python::forkgate {
 extern FutexWord closed;
 
 inline bool isClosed() { return closed.load(std::memory_order_relaxed) != 0; }
-/// Waits, without the GIL, until nobody forks, or for a moment where the program ends; false with an exception set. Not
-/// for what the fork, or the end, waits for itself.
+/// Waits, without the GIL, until no thread forks, or for a moment if the program ends; false with an exception set. Not
+/// for work that the fork, or the end, waits for itself.
 bool pass();
 
 void close();
 void openInParent();
 void openInChild();
 
-/// For the time in which the program waits for what is in flight, to end.
+/// Active while the ending program waits for work in flight.
 class Ending {
 public:
   Ending();

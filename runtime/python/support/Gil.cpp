@@ -1,4 +1,4 @@
-// The GIL, given away and taken back.
+// Releases and acquires the GIL.
 #include "support/Gil.h"
 
 #include <cxxabi.h>
@@ -6,8 +6,8 @@
 
 using namespace pcrt::python;
 
-/// Calls what takes the GIL. What ends the thread instead passes through here as an exception of the language's
-/// runtime, which is caught, and goes nowhere.
+/// Calls a function that acquires the GIL. If Python ends the thread instead, a foreign exception passes through here,
+/// which is caught, and the thread sleeps.
 template <typename Take> static void takeGil(Take take) {
   try {
     take();

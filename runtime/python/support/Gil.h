@@ -1,7 +1,7 @@
-// Giving the GIL away and taking it back, also where the interpreter has ended meanwhile. Python up to 3.13 ends a
-// thread that asks for the GIL then, but for its main one, by pthread_exit, through frames that can't be left so: it
-// aborts where one of them is noexcept, as destructors are, and what is destroyed on the way needs the GIL. Such a
-// thread sleeps here instead, until the process is gone, as Python from 3.14 on has it.
+// Releases and acquires the GIL, even if the interpreter has ended meanwhile. Python up to 3.13 then ends a thread that
+// requests the GIL, except its main one, by pthread_exit. This unwinds frames that do not support it: it aborts in
+// noexcept functions, such as destructors, and destructors on the way need the GIL. Such a thread sleeps here instead,
+// until the process is gone, as in Python from 3.14 on.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_GIL_H
 #define PYCOMPILER_RUNTIME_PYTHON_GIL_H
 
@@ -21,7 +21,7 @@ public:
   WithoutGil &operator=(const WithoutGil &) = delete;
 };
 
-/// The GIL in a thread that may not be Python's.
+/// Holds the GIL in a thread that may not be Python's.
 class WithGil {
 public:
   WithGil();
@@ -33,7 +33,7 @@ private:
   PyGILState_STATE state;
 };
 
-/// Whether there is no interpreter to take the GIL of, or not for long.
+/// Whether the interpreter has ended, or is ending, so that its GIL cannot be acquired.
 bool isFinalizing();
 
 } // namespace pcrt::python

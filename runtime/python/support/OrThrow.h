@@ -1,4 +1,4 @@
-// Between the raw code, which sets exceptions, and nanobind's, which throws them.
+// Connects the raw code, which sets exceptions, with nanobind's, which throws them.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_SUPPORT_ORTHROW_H
 #define PYCOMPILER_RUNTIME_PYTHON_SUPPORT_ORTHROW_H
 
@@ -8,7 +8,7 @@
 
 namespace pcrt::python {
 
-/// Lets an exception that the raw code set continue.
+/// Throws if the raw code has set an exception.
 template <typename T> T orThrow(T value) {
   if (!value)
     throw nanobind::python_error();

@@ -1,4 +1,4 @@
-// The part of the module _runtime that records what happens.
+// The part of the module _runtime that records profiles.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_PROFILING_H
 #define PYCOMPILER_RUNTIME_PYTHON_PROFILING_H
 

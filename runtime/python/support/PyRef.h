@@ -1,4 +1,4 @@
-// Owned references to Python objects, and a small vector: what the hot path is written with.
+// Owned references to Python objects, and a small vector, for the hot path.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_PYREF_H
 #define PYCOMPILER_RUNTIME_PYTHON_PYREF_H
 
@@ -13,7 +13,7 @@
 
 namespace pcrt::python {
 
-/// One owned reference, or null (with a Python exception set, where a function returns it).
+/// One owned reference, or null (with a Python exception set, if a function returns it).
 class PyRef {
 public:
   PyRef() = default;

@@ -34,7 +34,7 @@ void pcrt::python::raise(const Error &error) {
 
 bool pcrt::python::waitFor(Buffer *buffer) {
   if (!buffer->isReady()) {
-    // The array may be dropped by another thread meanwhile.
+    // Another thread may drop the array meanwhile.
     RefPtr<Token> token(buffer->token());
     bool done;
     {
@@ -54,8 +54,8 @@ bool pcrt::python::waitFor(Buffer *buffer) {
 
 //===-- A wait that NumPy began
 //-------------------------------------------------------------------------------------------===//
-// NumPy asks an array for its buffer and, whatever exception that ends with, for __array__ next: a signal's would be
-// lost, and the wait go on.
+// NumPy requests an array's buffer and, after any exception, calls __array__ next. So the exception of a signal would
+// be lost, and the wait would continue.
 
 namespace {
 struct Interruption {
@@ -65,7 +65,7 @@ struct Interruption {
 };
 } // namespace
 
-/// From the one question to the next.
+/// The interval between checks.
 static constexpr int64_t afterwardsNs = 50'000'000;
 
 static Interruption &lastInterruption() {

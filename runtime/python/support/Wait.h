@@ -1,4 +1,4 @@
-// Waiting from Python, and the exceptions that the runtime's errors become. After Exception; before arrays.
+// Waits from Python, and converts the runtime's errors to exceptions. After Exception; before arrays.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_SUPPORT_WAIT_H
 #define PYCOMPILER_RUNTIME_PYTHON_SUPPORT_WAIT_H
 
@@ -7,16 +7,16 @@
 
 namespace pcrt::python {
 
-/// Waits without the GIL, and raises what the computation of the buffer came to; false with an exception set.
+/// Waits without the GIL, and raises the failure of the buffer's computation; false with an exception set.
 bool waitFor(Buffer *buffer);
 /// Raises an error of the runtime.
 void raise(const Status &status, const char *where);
 void raise(const Error &error);
-/// Sets the class of failures of executions (None: RuntimeError), returns the previous one or None.
+/// Sets the class of execution failures (None: RuntimeError), returns the previous one or None.
 PyObject *setErrorType(PyObject *type);
 
-/// Keeps the exception of a signal that ended a wait for an array's buffer, which NumPy drops; the next question to the
-/// array raises it again.
+/// Keeps the exception of a signal that ended the wait of an array's buffer export, because NumPy drops it. The next
+/// access to the array raises it again.
 void keepInterruption(const void *array);
 bool raiseInterruption(const void *array);
 

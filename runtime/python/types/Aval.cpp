@@ -36,7 +36,7 @@ bool pcrt::python::knownDType(PyObject *dtype, DType &code) {
       return true;
     }
   }
-  // An equal dtype that is another object, such as np.longlong's.
+  // An equal dtype in another object, such as np.longlong's.
   for (int i = 0; i < dtypeCount; ++i) {
     if (!numpyDTypes[i] || Py_TYPE(numpyDTypes[i]) != Py_TYPE(dtype))
       continue;
@@ -120,7 +120,7 @@ static AvalObject *findInterned(const AvalKey &key, Py_hash_t hash) {
   return nullptr;
 }
 
-/// Elements, and bytes of the array; false with an exception when they are too many, or a dimension is negative.
+/// The number of elements and bytes of the array; false with an exception if they overflow, or a dimension is negative.
 static bool measure(const AvalKey &key, Py_ssize_t &size, Py_ssize_t &nbytes) {
   size = 1;
   bool empty = false, overflow = false;
@@ -372,7 +372,7 @@ bool pcrt::python::addAvalType(PyObject *module) {
   if (!toDType)
     return false;
   for (int i = 0; i < dtypeCount; ++i) {
-    if (static_cast<DType>(i) == DType::BFloat16) // NumPy has none: registered from Python
+    if (static_cast<DType>(i) == DType::BFloat16) // unknown to NumPy: registered from Python
       continue;
     if (static_cast<DType>(i) > DType::Complex128) // nor of these
       break;

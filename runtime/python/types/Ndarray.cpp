@@ -32,7 +32,7 @@ bool pcrt::python::dtypeOfFormat(const char *format, DType &dtype) {
   }
   if (format[1])
     return false;
-  // As NumPy writes them on LP64, where long long is as wide as long.
+  // In NumPy's form on LP64, where long long is as wide as long.
   static const char letters[] = "?bhilBHIL";
   if (format[0] == 'q')
     dtype = DType::Int64;

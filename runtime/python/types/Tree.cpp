@@ -102,7 +102,7 @@ static PyObject *treeFlatten(PyObject *, PyObject *args, PyObject *kwargs) {
 //------------------------------------------------------------------------------------------------===//
 
 namespace {
-/// Reads a structure from front to back, taking leaves as it meets them.
+/// Reads a structure from front to back, and takes a leaf for each Leaf header.
 class Builder {
 public:
   Builder(const TreeObject *tree, PyObject *const *leaves) : word(tree->words->data()), leaf(leaves) {}
@@ -259,7 +259,7 @@ static PyObject *setNodeNamer(PyObject *, PyObject *namer) {
   Py_RETURN_NONE;
 }
 
-/// How a child of a custom node is reached, by the names that it was registered with; empty where it has none.
+/// The path element of a custom node's child, by the names of its registration; empty if it has none.
 static std::string customName(const Word *node, size_t i) {
   if (!nodeNamer)
     return "";
@@ -335,7 +335,7 @@ static PyObject *treePaths(PyObject *self, PyObject *) {
 }
 
 namespace {
-/// Walks a structure and a tree together; the tree may go on below the structure's leaves.
+/// Walks a structure and a tree together; the tree may continue below the structure's leaves.
 class PrefixMatcher {
 public:
   PrefixMatcher(const TreeObject *tree, PyObject *subtrees) : word(tree->words->data()), subtrees(subtrees) {}
@@ -513,7 +513,7 @@ static PyMethodDef treeMethods[] = {
     {"paths", treePaths, METH_NOARGS, "The key path of every leaf."},
     {}};
 
-/// The methods above, then those of TreeParts.cpp: the type keeps a pointer to them.
+/// The methods above, then those of TreeParts.cpp: the type keeps a pointer to this array.
 static PyMethodDef *allMethods() {
   static std::vector<PyMethodDef> methods;
   for (PyMethodDef *group : {treeMethods, treePartMethods})
@@ -541,7 +541,7 @@ static PyMethodDef functions[] = {
      "treedef_tuple(treedefs)\n--\n\nThe structure of a tuple of trees of the given structures."},
     {"tree_flatten", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(treeFlatten)), METH_VARARGS | METH_KEYWORDS,
      "tree_flatten(tree, is_leaf=None)\n--\n\nThe leaves of a tree and its structure."},
-    {"set_node_namer", setNodeNamer, METH_O, "Set what names the children of registered nodes in paths."},
+    {"set_node_namer", setNodeNamer, METH_O, "Set the function that names the children of registered nodes in paths."},
     {}};
 
 bool pcrt::python::addTreeType(PyObject *module) {

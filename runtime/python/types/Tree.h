@@ -21,16 +21,16 @@ inline bool isTree(PyObject *object) { return Py_TYPE(object) == treeType; }
 
 /// A new PyTreeDef of the words, or null.
 PyObject *newTree(const Word *words, size_t count);
-/// The structure with copies of what has no hash in it: itself, where there is nothing to copy.
+/// The structure with copies of its unhashable data; the structure itself if there is none.
 PyObject *snapshotTree(PyObject *tree);
-/// The words of `tree`'s structure (a leaf is a Leaf header) and its leaves as a new list; null with an exception.
-/// With `hidesNothing`, arrays that hold nothing are a part of the structure.
+/// The words of `tree`'s structure (a leaf is a Leaf header) and its leaves as a new list; null with an exception. With
+/// `hidesNothing`, arrays without elements are a part of the structure.
 PyObject *flattenToTree(PyObject *tree, PyObject *isLeaf, PyRef &leaves, bool hidesNothing = false);
 /// Builds the tree from `leaves`, one for each leaf, borrowed.
 PyObject *unflatten(const TreeObject *tree, PyObject *const *leaves);
 /// The key path of each leaf: "[0]['w']".
 bool leafPaths(const TreeObject *tree, std::vector<std::string> &paths);
-/// That of one leaf of a tree, by its number; empty, without an exception, where it has none.
+/// The path of a leaf of a tree, by its number; empty, without an exception, if it has none.
 std::string leafPath(PyObject *tree, size_t leaf);
 
 bool addTreeType(PyObject *module);

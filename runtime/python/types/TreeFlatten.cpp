@@ -1,4 +1,4 @@
-// Flattening containers into words and leaves, and the registry of node types.
+// Flattens containers into words and leaves; the registry of node types.
 #include "types/TreeWords.h"
 
 #include "types/Ndarray.h"
@@ -17,7 +17,7 @@ struct Registration {
 };
 } // namespace
 
-/// The types that are nodes beside tuple, list, dict and None; owned, for ever.
+/// Node types in addition to tuple, list, dict and None; owned, never freed.
 static std::unordered_map<PyTypeObject *, Registration> &registry() {
   static auto *const types = new std::unordered_map<PyTypeObject *, Registration>();
   return *types;
@@ -83,7 +83,7 @@ bool pcrt::python::flatten(PyObject *tree, TreeSink &sink) {
 }
 
 static bool flattenSequence(NodeKind kind, PyObject *sequence, TreeSink &sink) {
-  // The size is asked for anew each time: flattening a leaf may run Python code that shortens a list.
+  // Read the size again each time: flattening a leaf may run Python code that shortens a list.
   Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence);
   sink.word(Word::header(kind, static_cast<size_t>(count)));
   if (kind == NodeKind::NamedTuple)
@@ -216,7 +216,7 @@ static bool flattenNode(PyObject *tree, TreeSink &sink) {
 //===-- Arrays that hold nothing
 //------------------------------------------------------------------------------------===//
 
-/// Their dtype, and the registered type that stands for them; null until set_nothing.
+/// Their dtype, and the registered type that replaces them; null until set_nothing.
 static PyObject *nothingDtype = nullptr, *nothingType = nullptr;
 
 bool pcrt::python::isNothing(PyObject *object) {
@@ -303,11 +303,11 @@ bool pcrt::python::hashWord(Word word, uint64_t &hash, bool &isHashable) {
   return true;
 }
 
-/// equal(a, b) and copy(x) of data whose own == and hash don't serve; null until set_data_functions.
+/// equal(a, b) and copy(x) for data without a usable == and hash; null until set_data_functions.
 static PyObject *dataEqual = nullptr, *dataCopy = nullptr;
 
-/// Whether == of two such values, which was true, says all: arrays in containers are compared element by element, and
-/// broadcast.
+/// Whether a true result of == on two such values is sufficient: arrays in containers are compared element by element,
+/// and broadcast.
 static bool isTrusted(PyObject *object) {
   if (PyList_CheckExact(object) || PyDict_CheckExact(object))
     return false;
@@ -381,7 +381,8 @@ static PyMethodDef functions[] = {
     {"set_nothing", setNothing, METH_VARARGS,
      "set_nothing(dtype, type)\n--\n\nSet the dtype of arrays that hold nothing, and the node that stands for them."},
     {"set_data_functions", setDataFunctions, METH_VARARGS,
-     "set_data_functions(equal, copy)\n--\n\nSet what compares and copies data that can't be hashed or compared."},
+     "set_data_functions(equal, copy)\n--\n\nSet the functions that compare and copy data without a usable == or "
+     "hash."},
     {}};
 
 bool pcrt::python::registerTreeNodes(PyObject *module) {

@@ -1,4 +1,4 @@
-// PyTreeDef taken apart and put together: the data of its root, structures of structures, walks, copies, pickles.
+// Takes PyTreeDefs apart and assembles them: the data of the root, structures of structures, walks, copies, pickles.
 #include "types/Tree.h"
 
 using namespace pcrt::python;
@@ -14,7 +14,7 @@ static PyRef keysOf(const Word *keys, size_t count) {
   return result;
 }
 
-/// What a node is made with beside its children; None where there is nothing. As JAX has it.
+/// The data of a node besides its children; None if there is none. As in JAX.
 static PyRef dataOf(const Word *node) {
   switch (node->kind()) {
   case NodeKind::Dict: {
@@ -74,7 +74,7 @@ static PyObject *nodeData(PyObject *self, PyObject *) {
 
 //===-- Putting together ------------------------------------------------------------------------------------------===//
 
-/// The keys of a dict that is to be made, one for each child.
+/// The keys of a new dict, one for each child.
 static bool pushKeys(PyObject *keys, Py_ssize_t count, std::vector<Word> &words) {
   if (PyTuple_GET_SIZE(keys) != count) {
     PyErr_Format(PyExc_ValueError, "a dict of %zd keys can't be made of %zd children", PyTuple_GET_SIZE(keys), count);
@@ -85,7 +85,7 @@ static bool pushKeys(PyObject *keys, Py_ssize_t count, std::vector<Word> &words)
   return true;
 }
 
-/// The words of a node's own part. `kept` owns what they point to.
+/// The words of a node itself. `kept` owns the objects that they point to.
 static bool pushNode(PyTypeObject *type, PyObject *data, Py_ssize_t count, std::vector<Word> &words,
                      std::vector<PyRef> &kept) {
   NodeKind kind = kindOfType(type);
@@ -183,7 +183,7 @@ static PyObject *compose(PyObject *self, PyObject *inner) {
 
 //===-- Walks -----------------------------------------------------------------------------------------------------===//
 
-/// The value of the node at `word`, which goes on to the next.
+/// The value of the node at `word`; advances to the next node.
 static PyRef walkNode(const Word *&word, PyObject *onNode, PyObject *onLeaf, PyObject *leaves) {
   const Word *node = word;
   word += 1 + extraWords(*node);
@@ -202,7 +202,7 @@ static PyRef walkNode(const Word *&word, PyObject *onNode, PyObject *onLeaf, PyO
       return nullptr;
     PyTuple_SET_ITEM(children.get(), static_cast<Py_ssize_t>(i), child.take());
   }
-  // As JAX, which gives the type here, and None as the data of the node.
+  // As in JAX, which passes the type here, and None as the data of the node.
   bool isNamed = node->kind() == NodeKind::NamedTuple;
   PyRef data = !children ? nullptr : isNamed ? typeOf(node) : dataOf(node);
   return data ? PyRef::steal(PyObject_CallFunctionObjArgs(onNode, children.get(), data.get(), nullptr)) : nullptr;
@@ -273,10 +273,10 @@ static PyObject *reduce(PyObject *self, PyObject *) {
   return children ? Py_BuildValue("(O(OO))", make.get(), data.get(), children.get()) : nullptr;
 }
 
-//===-- What Python sees ------------------------------------------------------------------------------------------===//
+//===-- The Python interface --------------------------------------------------------------------------------------===//
 
 PyMethodDef pcrt::python::treePartMethods[] = {
-    {"node_data", nodeData, METH_NOARGS, "The type of the root and what it is made with; None for a leaf."},
+    {"node_data", nodeData, METH_NOARGS, "The type of the root and its data; None for a leaf."},
     {"from_node_data_and_children", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(fromNodeDataAndChildren)),
      METH_VARARGS | METH_KEYWORDS | METH_STATIC,
      "from_node_data_and_children(registry, node_data, children)\n--\n\nThe structure of a root and its children's."},

@@ -1,8 +1,7 @@
 // The structure of a tree of Python containers, as a sequence of words, and the flattening that makes it. JitFunction
-// flattens its arguments with the same code as Tree, so that its key and the trees that Python sees cannot differ.
+// flattens its arguments with the same code as Tree, so that its key and the trees in Python cannot differ.
 //
-// A structure in words, in pre-order: a node is a header (kind and arity), then what belongs to the kind, then the
-// children.
+// A structure in words, in pre-order: a node is a header (kind and arity), then words of the kind, then the children.
 //   Dict, OrderedDict   the keys, one object word each (a dict's are sorted)
 //   DefaultDict         the factory, then the keys
 //   NamedTuple          the type
@@ -27,11 +26,11 @@ enum class NodeKind : uint8_t {
   DefaultDict,
   NamedTuple,
   Custom,
-  /// In the key of a jitted call only: an argument that is compared, not flattened (its type and its value follow).
+  /// Only in the key of a jitted call: an argument that is compared, not flattened (its type and its value follow).
   Static
 };
 
-/// A header, an object that is compared by identity (a type), or one that is compared by ==.
+/// A header, an object that is compared by identity (a type), or an object that is compared by ==.
 class Word {
 public:
   Word() = default;
@@ -53,17 +52,17 @@ private:
   uint64_t bits;
 };
 
-/// Object words that follow a header, before its children.
+/// The number of object words after a header, before its children.
 size_t extraWords(Word header);
 
-/// Where a flattening goes. The functions return false with an exception set to end it.
+/// The receiver of a flattening. The functions return false with an exception set to end it.
 class TreeSink {
 public:
   virtual bool leaf(PyObject *object) = 0;
-  /// Whether a container is to be taken as a leaf: 1, 0, or -1 with an exception.
+  /// Whether a container counts as a leaf: 1, 0, or -1 with an exception.
   virtual int isLeaf(PyObject *) { return 0; }
   void word(Word word) { words.push(word); }
-  /// Keeps an object that the words or the leaves point to until the sink dies.
+  /// Keeps an object alive, to which words or leaves point, until the sink is destroyed.
   void keep(PyObject *object) { owned.push(object); }
 
   SmallVector<Word, 48> words;
@@ -82,30 +81,30 @@ private:
 /// Flattens a tree; false with an exception set.
 bool flatten(PyObject *tree, TreeSink &sink);
 
-/// Adds a word to a hash. An object that has none counts by its type, and `isHashable` becomes false. False with an
+/// Adds a word to a hash. An unhashable object counts by its type, and `isHashable` becomes false. False with an
 /// exception set.
 bool hashWord(Word word, uint64_t &hash, bool &isHashable);
 /// Whether two sequences of words are equal: 1, 0, or -1 with an exception.
 int equalWords(const Word *a, const Word *b, size_t count);
-/// Replaces the objects that have no hash by copies, which `copies` owns: what is kept as a key does not change with
-/// what the caller goes on to change. False with an exception set.
+/// Replaces unhashable objects by copies, which `copies` owns: a stored key must not change when the caller changes the
+/// object. False with an exception set.
 bool snapshotWords(Word *words, size_t count, std::vector<PyRef> &copies);
 /// The end of the node that starts at `word`.
 const Word *skipNode(const Word *word);
 
 /// Whether an object is an ndarray of dtype float0, which the derivative of an integer is.
 bool isNothing(PyObject *object);
-/// Flattens one to a node without children, whose data is its shape; false with an exception set.
+/// Flattens an array without elements to a node without children, whose data is its shape; false with an exception set.
 bool flattenNothing(PyObject *array, TreeSink &sink);
-/// The same in the place of the error that is set; of another object, the error stays.
+/// The same, replacing the current error. For any other object, the error stays.
 bool flattenNothingInstead(PyObject *object, TreeSink &sink);
 
-/// What register_node gave for a custom type, or null.
+/// The functions that register_node got for a custom type, or null.
 struct NodeFunctions {
   PyObject *toIter, *fromIter;
 };
 const NodeFunctions *customNode(PyTypeObject *type);
-/// What instances of a type are in a tree: Leaf for what is no node. Of a namedtuple, NamedTuple.
+/// The kind of a type's instances in a tree: Leaf if they are not nodes. NamedTuple for a namedtuple.
 NodeKind kindOfType(PyTypeObject *type);
 
 /// TreeFlatten.cpp's part of the module.

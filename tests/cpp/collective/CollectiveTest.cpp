@@ -1,4 +1,4 @@
-// Collectives: what each gives, that everybody gets the same bits, and that nobody waits for ever.
+// Collectives: the results of each, equal bits for all members, and no endless waits.
 #include "runtime/Collective.h"
 #include "Check.h"
 #include "Operands.h"
@@ -47,7 +47,7 @@ template <typename Body> static void runAll(Rendezvous &run, Body body) {
 
 static RefPtr<Rendezvous> makeRun(unsigned count) { return RefPtr<Rendezvous>::adopt(new Rendezvous(count)); }
 
-/// The outputs of one collective in which participant p has `input(p)`.
+/// The outputs of one collective with input `input(p)` of participant p.
 template <typename T, typename Input>
 static std::vector<std::vector<T>> results(unsigned count, test::Dims inDims, test::Dims outDims,
                                            std::vector<int64_t> params, Input input) {
@@ -132,7 +132,7 @@ static void moves() {
   CHECK(sent[0][0] == 20 && sent[2][0] == 0 && sent[3][0] == 10 && sent[1][0] == 0);
 }
 
-/// Hundreds of meetings of changing groups, of which no two members are in the same one at once.
+/// Hundreds of meetings of changing groups: members reach the next group at different times.
 static void meetsAgainAndAgain() {
   RefPtr<Rendezvous> run = makeRun(4);
   const std::vector<int64_t> rows = form(PCRT_ALL_REDUCE, {{0, 1}, {2, 3}}),
@@ -156,11 +156,11 @@ static void meetsAgainAndAgain() {
 
 static RefPtr<Error> causeOf(Rendezvous &run, unsigned number) {
   RefPtr<Error> cause = collectiveFailure(run.join(number));
-  run.release(); // that of join: it goes on
+  run.release(); // the reference of join: it continues
   return cause;
 }
 
-/// Groups with the member that failed fail with its error, also when it comes through another one; others don't.
+/// A failed member fails its groups with its error, also through another member; other groups do not fail.
 static void failsWithTheFirstCause() {
   for (int repetition = 0; repetition < 20; ++repetition) {
     RefPtr<Rendezvous> run = makeRun(6);

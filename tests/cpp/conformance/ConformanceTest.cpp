@@ -1,6 +1,6 @@
-// What every kind of device promises: when launches return and begin, whose memory is whose, what copies wait for,
-// where failures go, how far a program runs ahead. `ConformanceTest cpu`, `emulated` or `gpu`; 77 where there is no
-// such one.
+// The guarantees of every kind of device: when launches return and begin, the ownership of memory, the waits of copies,
+// the propagation of failures, and the bound on run-ahead. `ConformanceTest cpu`, `emulated` or `gpu`; exits with 77 if
+// the device does not exist.
 #include "Subject.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Collective.h"
@@ -75,7 +75,7 @@ void outOfMemoryNamesBuffers() {
   CHECK(message.find("cannot allocate 32.0 MiB (33554432 bytes)") != std::string::npos);
   CHECK(message.find(s->device().name()) != std::string::npos);
   CHECK(message.find("48.0 MiB f32[12582912] made at model.py:7") != std::string::npos);
-  // It is the failure of a run that asks for too much, and of nothing else.
+  // Only the run that requests too much memory fails.
   auto hungry = s->executable(fails, "hungry", false, 32 << 20);
   CHECK(
       Subject::failureOf(Subject::launch(s->device(), hungry.get(), {s->value(1)})).find("cannot allocate 32.0 MiB") !=
@@ -134,7 +134,7 @@ void aResultMayTakeTheMemoryOfAnArgument() {
   CHECK(Subject::read(sum) == 3);
 }
 
-/// What else has to be done before, whether that failed or not.
+/// Further tokens that must be done before, failed or not.
 void furtherTokensAreWaitedFor() {
   auto s = make();
   RefPtr<Buffer> broken = Subject::launch(s->device(), s->executable(fails, "broken").get(), {s->value(1)});
@@ -198,7 +198,7 @@ void copiesWaitForWhatTheyCopy() {
   RefPtr<Buffer> there = Subject::launch(s->host, nullptr, {sum});
   RefPtr<Buffer> back = Subject::launch(s->device(), nullptr, {there});
   CHECK(!there->isReady() && !back->isReady());
-  // The copies hold what they copy.
+  // The copies hold their sources.
   sum = held = nullptr;
   Subject::openGate();
   CHECK(there->device() == &s->host && Subject::read(there) == 5);
@@ -267,7 +267,7 @@ int32_t swaps(const PcrtFrame *frame) {
   return frame->table->collective(frame, &in, 1, &out, 1, params);
 }
 
-/// All on one device, which is enough for what each kind does at a collective.
+/// All participants on one device, which is enough for each kind's collectives.
 void participantsExchangeWhatTheyHave() {
   auto s = make();
   RefPtr<Executable> executable = s->executable(swaps, "swaps", /*mayBlock=*/true);

@@ -1,5 +1,5 @@
 // The kinds of devices: the host's cores, the emulated GPU, the machine's GPU. The two GPUs differ in their driver and
-// in what their kernels are written in.
+// in the language of their kernels.
 #include "EmulatedDevice.h"
 #include "Subject.h"
 #include "runtime/Executable.h"
@@ -41,7 +41,7 @@ public:
     gateIsOpen = false;
     return launch(tested, waits.get(), {value(number)});
   }
-  /// Too long to be run where it is launched, as what a GPU does always is.
+  /// Too long to run in place, like every run of a GPU.
   RefPtr<Executable> executable(PcrtEntry entry, const char *name, bool mayBlock, uint64_t arenaBytes) override {
     return RefPtr<Executable>::adopt(new Executable(entry, arenaBytes, name, 1e9, mayBlock));
   }

@@ -1,5 +1,5 @@
-// The device that the conformance suite is run on. A kind of devices says how vectors are added on it, and how what is
-// enqueued is held up; what is promised of all kinds stands in ConformanceTest.cpp.
+// The device under test of the conformance suite. Each kind of device defines how vectors are added on it, and how
+// enqueued work is held up; ConformanceTest.cpp has the guarantees of all kinds.
 #ifndef PYCOMPILER_TESTS_CPP_CONFORMANCE_SUBJECT_H
 #define PYCOMPILER_TESTS_CPP_CONFORMANCE_SUBJECT_H
 
@@ -13,21 +13,21 @@
 
 namespace test {
 
-/// A device, beside a host that copies come from and go to.
+/// A device, and a host as source and target of copies.
 class Subject : public Vectors {
 public:
   virtual ~Subject() = default;
 
   virtual pcrt::Device &device() = 0;
-  /// A vector that is not ready before `openGate`; nor need be what is enqueued after it.
+  /// A vector that is not ready before `openGate`; work that is enqueued after it may wait as well.
   virtual pcrt::RefPtr<pcrt::Buffer> held(float number) = 0;
   static void openGate() { gateIsOpen = true; }
-  /// Of an entry that may launch the kernels of `adds`.
+  /// For an entry that may launch the kernels of `adds`.
   virtual pcrt::RefPtr<pcrt::Executable> executable(PcrtEntry entry, const char *name, bool mayBlock = false,
                                                     uint64_t arenaBytes = 0) = 0;
 
   pcrt::RefPtr<pcrt::Buffer> value(float number) { return Vectors::value(device(), number); }
-  /// The sum of both, in the memory of the first one, which is given up: nobody else may be reading it.
+  /// The sum of both, in the memory of the first one, which is donated: it must have no other readers.
   pcrt::RefPtr<pcrt::Buffer> add(const pcrt::RefPtr<pcrt::Buffer> &to, const pcrt::RefPtr<pcrt::Buffer> &what) {
     return launch(device(), adds.get(), {to, what}, /*donates=*/true);
   }
@@ -38,7 +38,7 @@ public:
 
 protected:
   Subject() = default;
-  /// What the destructor of every kind does, while the device is there.
+  /// The common part of all destructors, while the device exists.
   void finish();
   static inline std::atomic<bool> gateIsOpen{true};
 };
@@ -47,7 +47,7 @@ protected:
 struct Kind {
   const char *name;
   std::unique_ptr<Subject> (*make)(bool inPlace, pcrt::RunAhead bound);
-  /// Why there is none on this machine; empty if there is one.
+  /// The reason why this machine has none; empty if it has one.
   std::string (*missing)();
 
   /// Null for a name that no kind has.

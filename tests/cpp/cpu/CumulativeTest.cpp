@@ -1,4 +1,4 @@
-// The library routine behind cumsum and its kin, against running results computed here.
+// The library routine of cumsum and its relatives, compared with running results that are computed here.
 #include "Check.h"
 #include "Operands.h"
 #include "runtime/HostLibrary.h"
@@ -67,7 +67,7 @@ static void integers() {
   CHECK(same<uint8_t>(output.values, {0, 1, 1}));
 }
 
-/// What is added up is wider than what is stored.
+/// Accumulators are wider than elements.
 static void wideSums() {
   CHECK(same(of<float>({1e8f, 1, 1, 1, -1e8f}, Sum), {1e8f, 1e8f, 1e8f, 1e8f, 3}));
   CHECK(of(std::vector<BFloat>(300, BFloat(1)), Sum).back() == 300.0f); // bfloat16 alone would stay at 256
@@ -94,7 +94,7 @@ static void complexNumbers() {
     CHECK(run(x, y, kind) == PCRT_INVALID_ARGUMENT);
 }
 
-/// Lines that lie apart run side by side, in groups: sizes around a group's.
+/// Strided lines are computed together, in groups: sizes around that of a group.
 static void anyDimension() {
   for (int64_t inner : {1, 2, 63, 64, 65, 130})
     for (int64_t axis : {0, 1, 2})

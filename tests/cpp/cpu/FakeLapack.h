@@ -1,6 +1,6 @@
 // Stand-ins for the entry points of LAPACK and BLAS, so that the library routines over them are tested without linking
-// any: the textbook's algorithms, slow and without blocking, with LAPACK's arguments. As LAPACK may, they write to all
-// of the workspace that they were promised.
+// LAPACK: textbook algorithms without blocking, with LAPACK's arguments. Like LAPACK, they write to their whole
+// workspace.
 #ifndef PYCOMPILER_TESTS_CPP_CPU_FAKELAPACK_H
 #define PYCOMPILER_TESTS_CPP_CPU_FAKELAPACK_H
 
@@ -15,7 +15,8 @@ using pcrt::lapack::conjugate;
 using pcrt::lapack::isComplex;
 using pcrt::lapack::RealOf;
 
-/// Calls that broke a rule of LAPACK's: a workspace smaller than asked for, a leading dimension smaller than the rows.
+/// The number of calls that broke a rule of LAPACK: a workspace smaller than required, or a leading dimension smaller
+/// than the rows.
 inline std::atomic<int> brokenRules{0};
 inline void demand(bool holds) {
   if (!holds)
@@ -25,7 +26,7 @@ inline void demand(bool holds) {
 /// An element of a column-major matrix.
 template <typename T> T &at(T *a, int lead, int i, int j) { return a[i + int64_t(j) * lead]; }
 
-/// True for a query, which it answers; else checks and spoils the workspace.
+/// True for a query, which it answers; otherwise checks and overwrites the workspace.
 template <typename T> bool isQuery(T *work, int length, int wanted) {
   if (length == -1) {
     *work = T(RealOf<T>(wanted));
@@ -163,8 +164,8 @@ void gtsv(const int *n, const int *columns, T *below, T *middle, T *above, T *b,
 
 template <typename Function> void *pointer(Function *function) { return reinterpret_cast<void *>(function); }
 
-/// Fills the table from Source<T>::find(name), for each element type; names come without its letter, and null stands
-/// for routines that are not called.
+/// Fills the table from Source<T>::find(name), for each element type; names have no type letter, and null stands for
+/// routines that are not called.
 template <template <typename> typename Source> void fillTable() {
   std::vector<void *> entries;
   for (std::string_view name : pcrt::lapack::names()) {

@@ -26,7 +26,7 @@ template <typename T> void reflect(const std::vector<T> &v, T tau, T *c, int lea
   }
 }
 
-/// QR with the columns in the order of falling norms where `pivots` are asked for.
+/// QR with the columns in the order of decreasing norms if `pivots` are requested.
 template <typename T> void factor(int m, int n, T *a, int lead, int *pivots, T *taus) {
   auto norm = [&](int from, int j) {
     RealOf<T> sum = 0;

@@ -1,8 +1,8 @@
-// Stand-ins for LAPACK's routines for eigenvalues, singular values and Schur forms; see FakeLapack.h. They compute next
-// to nothing: elements show where they came from.
+// Stand-ins for LAPACK's routines for eigenvalues, singular values and Schur forms; see FakeLapack.h. They compute
+// almost nothing: elements show their origin.
 //
-// A matrix whose first element is 13 does not converge. The vectors that are returned hold 10 i + j (+ 100 for the
-// second of two matrices) at (i, j).
+// A matrix whose first element is 13 does not converge. The returned vectors hold 10 i + j (+ 100 for the second of two
+// matrices) at (i, j).
 #ifndef PYCOMPILER_TESTS_CPP_CPU_FAKESPECTRAL_H
 #define PYCOMPILER_TESTS_CPP_CPU_FAKESPECTRAL_H
 
@@ -21,7 +21,7 @@ template <typename T> void pattern(T *a, int rows, int columns, int lead, int mo
       at(a, lead, i, j) = RealOf<T>(10 * i + j + more);
 }
 
-/// w is the corner of the half that is asked for, then the diagonal.
+/// w is the corner of the requested half, then the diagonal.
 template <typename T>
 void syevd(const char *job, const char *half, const int *n, T *a, const int *lead, RealOf<T> *w, T *work,
            const int *length, int *integers, const int *integerLength, int *info) {
@@ -49,7 +49,7 @@ void heevd(const char *job, const char *half, const int *n, T *a, const int *lea
   syevd(job, half, n, a, lead, w, work, length, integers, integerLength, info);
 }
 
-/// The diagonal; a pair of numbers conjugate to each other where an element stands below it.
+/// The diagonal; a conjugate pair if there is an element below it.
 template <typename T>
 void geevReal(const char *jobLeft, const char *jobRight, const int *n, T *a, const int *lead, T *re, T *im, T *left,
               const int *leadLeft, T *right, const int *leadRight, T *work, const int *length, int *info) {
@@ -116,7 +116,7 @@ void gesddComplex(const char *job, const int *m, const int *n, T *a, const int *
                   const int *leadU, T *vt, const int *leadV, T *work, const int *length, RealOf<T> *real, int *integers,
                   int *info) {
   int k = std::min(*m, *n), great = std::max(*m, *n);
-  if (*length != -1) // as documented, for versions before 3.6, too
+  if (*length != -1) // as documented, also for versions before 3.6
     fillNan(real, *job == 'N' ? 7 * k : std::max(5 * k * k + 5 * k, 2 * great * k + 2 * k * k + k));
   gesddReal(job, m, n, a, lead, s, u, leadU, vt, leadV, work, length, integers, info);
 }

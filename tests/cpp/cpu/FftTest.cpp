@@ -1,4 +1,4 @@
-// The library routine behind fft, against the sums that define the transforms.
+// The library routine of fft, compared with the sums that define the transforms.
 #include "Check.h"
 #include "Operands.h"
 #include "runtime/HostLibrary.h"
@@ -66,7 +66,7 @@ static void fourPoints() {
   CHECK(distance(back.values, real.values) < 1e-6);
 }
 
-/// Lengths of one, of two's powers, odd, prime, and primes so great that they are transformed as convolutions.
+/// Lengths of one, powers of two, odd and prime lengths, and primes so large that they are transformed as convolutions.
 template <typename T> static void checkLengths(double tolerance) {
   for (int64_t n : {1, 2, 3, 5, 8, 12, 17, 45, 97, 127, 509}) {
     Operand<Complex<T>> x({3, n}, samples<T>(3 * n)), y(x.dims), half({3, n / 2 + 1});
@@ -110,7 +110,7 @@ static void empty() {
   CHECK(run(x, y, Fft) == PCRT_OK && run(x, y, Ifft, 2) == PCRT_OK);
   CHECK(run(real, half, Rfft) == PCRT_OK && run(half, real, Irfft) == PCRT_OK);
   CHECK(run(none, alsoNone, Fft) == PCRT_OK);
-  // Of no samples there is one frequency, the sum of nothing; other dimensions may be empty, too.
+  // Zero samples have one frequency, an empty sum; other dimensions may be empty, too.
   Operand<float> noSamples({3, 0}), noRows({0, 0, 4});
   Operand<Complex<float>> sums({3, 1}), noSums({0, 0, 3});
   CHECK(run(noSamples, sums, Rfft) == PCRT_OK && sums.values == std::vector<Complex<float>>(3));

@@ -1,4 +1,4 @@
-// The library routines expm and expm_frechet, over stand-ins for LAPACK, against exponentials in closed form.
+// The library routines expm and expm_frechet, over stand-ins for LAPACK, compared with exponentials in closed form.
 #include "Check.h"
 #include "FakeLapack.h"
 #include "Operands.h"
@@ -64,7 +64,7 @@ static void tooGreat() {
   CHECK(allNan(expm<double>({2, 2}, {1, notANumber, 0, 1})));
   CHECK(allNan(expm<double>({2, 2}, {1, inf, 0, 1})) && allNan(expm<float>({1, 1}, {-INFINITY})));
   CHECK(allNan(expm<double>({2, 2}, {1e308, 1e308, 1e308, 1e308})));     // the norm overflows
-  std::vector<double> second = expm<double>({2, 1, 1}, {notANumber, 0}); // a neighbour is as it was
+  std::vector<double> second = expm<double>({2, 1, 1}, {notANumber, 0}); // the other matrix does not change
   CHECK(second[0] != second[0] && second[1] == 1);
 }
 
@@ -87,7 +87,7 @@ static void derivative() {
   CHECK(near(along(turn, great), slope, 1e87));
   CHECK(near(along({0, 0, 0, 0}, {1, 2, 3, 4}), {1, 2, 3, 4}, 1e-15));
   CHECK(near(along(turn, {0, 0, 0, 0}), {0, 0, 0, 0}, 0));
-  // Of diag(0, log 2) along the corner: the divided difference (2 - 1) / log 2.
+  // At diag(0, log 2) in the direction of the corner: the divided difference (2 - 1) / log 2.
   CHECK(near(along({0, 0, 0, std::log(2)}, {0, 1, 0, 0}), {0, 1 / std::log(2), 0, 0}, 1e-15));
   CHECK(allNan(along(turn, {inf, 0, 0, 0})) && allNan(along({notANumber, 0, 0, 0}, turn)));
 }

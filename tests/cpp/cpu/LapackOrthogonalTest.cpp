@@ -1,5 +1,5 @@
-// The library routines over Householder reflectors, over stand-ins for LAPACK: factors that multiply back, and for the
-// reductions, whose stand-ins compute nothing, that every element arrives at its place.
+// The library routines over Householder reflectors, over stand-ins for LAPACK: factors multiply back to the matrix. For
+// the reductions, whose stand-ins compute nothing, every element arrives at its position.
 #include "Check.h"
 #include "FakeReflectors.h"
 #include "Operands.h"
@@ -223,7 +223,7 @@ static void singlePrecision() { checkType<float>(); }
 static void doublePrecision() { checkType<double>(); }
 static void complexNumbers() { checkType<std::complex<float>>(), checkType<std::complex<double>>(); }
 
-/// Of a matrix without elements Q is an identity.
+/// For a matrix without elements Q is an identity.
 static void emptyAndRefused() {
   Operand<double> tall({1, 3, 0}), q({1, 3, 3}), r({1, 3, 0});
   CHECK(call(table.qr, {tall}, {q, r}, {true, false}) == PCRT_OK && q.values == identity<double>(3).values);

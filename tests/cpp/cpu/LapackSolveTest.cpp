@@ -1,5 +1,5 @@
-// The library routines that solve systems, over stand-ins for LAPACK: what they compute, how they hand row-major stacks
-// to column-major routines, and what they answer before the table is filled.
+// The library routines that solve systems, over stand-ins for LAPACK: their results, the passing of row-major stacks to
+// column-major routines, and their failures before the table is filled.
 #include "Check.h"
 #include "FakeLapack.h"
 #include "Operands.h"
@@ -12,7 +12,7 @@ static const PcrtTable &table = pcrt::libraryTable();
 
 template <typename T> static const double tolerance = sizeof(RealOf<T>) == 4 ? 1e-4 : 1e-12;
 
-/// Elements that repeat nowhere soon, imaginary parts too where there are some; `dominant` is added to the diagonal.
+/// Elements that do not repeat for long, also in their imaginary parts if any; `dominant` is added to the diagonal.
 template <typename T> static Operand<T> matrices(Dims dims, unsigned seed, double dominant = 0) {
   Operand<T> x(dims);
   auto n = static_cast<size_t>(dims.back());
@@ -131,7 +131,7 @@ static void luOfSingular() {
   Operand<int32_t> pivots({2}), permutation({2});
   CHECK(call(table.lu, {a}, {lu, pivots, permutation}) == PCRT_OK);
   CHECK((lu.values == std::vector<double>{2, 4, 0.5, 0}) && (permutation.values == std::vector<int32_t>{1, 0}));
-  Operand<int32_t> swaps({2, 2}, {2, 9, -1, 1}), order({2, 3}); // what lies outside swaps nothing
+  Operand<int32_t> swaps({2, 2}, {2, 9, -1, 1}), order({2, 3}); // pivots outside the matrix swap nothing
   CHECK(call(table.lu_pivots_to_permutation, {swaps}, {order}) == PCRT_OK);
   CHECK((order.values == std::vector<int32_t>{2, 1, 0, 0, 1, 2}));
 }
@@ -172,7 +172,7 @@ static void allTypes() {
 }
 
 static void tridiagonalSolve() {
-  // Twice [[4, 1, 0], [1, 4, 1], [0, 2, 4]] for the columns (1, 2, 3) and (1, 0, -1); what lies outside is nan.
+  // Twice [[4, 1, 0], [1, 4, 1], [0, 2, 4]] for the columns (1, 2, 3) and (1, 0, -1); unused elements are nan.
   constexpr double nan = notANumber;
   Operand<double> below({2, 3}, {nan, 1, 2, nan, 1, 2}), middle({2, 3}, {4, 4, 4, 0, 4, 4}),
       above({2, 3}, {1, 1, nan, 1, 1, nan}), b({2, 3, 2}, {6, 4, 12, 0, 16, -4, 6, 4, 12, 0, 16, -4}), x(b.dims);
@@ -207,7 +207,7 @@ static void emptyAndRefused() {
     CHECK(call(table.tridiagonal_solve, {diagonal, diagonal, diagonal, a}, {out}) == PCRT_OK);
     CHECK(call(table.cholesky_update, {a, diagonal}, {out}) == PCRT_OK);
   }
-  Operand<float> tall({3, 0}), packed({3, 0}); // no columns: nothing is swapped
+  Operand<float> tall({3, 0}), packed({3, 0}); // without columns nothing is swapped
   Operand<int32_t> pivots({0}), permutation({3});
   CHECK(call(table.lu, {tall}, {packed, pivots, permutation}) == PCRT_OK);
   CHECK((permutation.values == std::vector<int32_t>{0, 1, 2}));

@@ -1,6 +1,6 @@
-// The library routines for eigenvalues, singular values and Schur forms, over stand-ins for LAPACK: whether elements
-// arrive at their places, workspaces are of the sizes that LAPACK asks for or documents, and what does not converge
-// becomes nan.
+// The library routines for eigenvalues, singular values and Schur forms, over stand-ins for LAPACK: elements arrive at
+// their positions, workspaces have the sizes that LAPACK returns or documents, and matrices that do not converge give
+// nan.
 #include "Check.h"
 #include "FakeSpectral.h"
 #include "Operands.h"
@@ -13,7 +13,7 @@ using pcrt::lapack::RealOf;
 
 static const PcrtTable &table = pcrt::libraryTable();
 
-/// The element (i, j) of a stack's matrix of n columns, and what a stand-in writes there.
+/// The element (i, j) of a stack's matrix of n columns, and the number that a stand-in writes there.
 template <typename T> static T &at(Operand<T> &stack, int64_t index, int64_t i, int64_t j) {
   size_t rank = stack.dims.size();
   int64_t rows = stack.dims[rank - 2], columns = stack.dims[rank - 1];
@@ -28,7 +28,7 @@ template <typename T> static bool isPattern(Operand<T> stack, int64_t index, int
   return true;
 }
 
-/// Whether all of a stack's part is nan, and nothing of the others.
+/// Whether matrix `index` of a stack is all nan, and no other matrix has a nan.
 template <typename T> static bool onlyNan(const Operand<T> &stack, int64_t index) {
   size_t part = stack.values.size() / size_t(stack.dims[0]);
   for (size_t i = 0; i < stack.values.size(); ++i)
@@ -37,7 +37,7 @@ template <typename T> static bool onlyNan(const Operand<T> &stack, int64_t index
   return true;
 }
 
-/// Three matrices; 13 as the second one's first element makes stand-ins fail, as the third one's a nan does.
+/// Three matrices. 13 as the first element of the second one makes stand-ins fail, and so does a nan in the third one.
 template <typename T> static Operand<T> stackOf(int64_t m, int64_t n) {
   Operand<T> a({3, m, n});
   for (size_t i = 0; i < a.values.size(); ++i)
@@ -146,7 +146,7 @@ template <typename T> static void checkSchur() {
   }
 }
 
-/// Upper triangles are Schur forms but for signs: A X + X B = C holds for what comes out.
+/// Upper triangles are Schur forms except for signs: the result satisfies A X + X B = C.
 template <typename T> static void checkSylvester() {
   constexpr int64_t m = 3, n = 2;
   Operand<T> a({3, m, m}), b({3, n, n}), c({3, m, n}), x(c.dims);

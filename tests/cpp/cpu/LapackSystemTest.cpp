@@ -1,5 +1,4 @@
-// LAPACK of the system: what is answered where there is none, and that its routines are called as their compiler
-// expects.
+// LAPACK of the system: the failure if there is none, and calls of its routines by the convention of their compiler.
 #include "Check.h"
 #include "Operands.h"
 #include "runtime/Executable.h"

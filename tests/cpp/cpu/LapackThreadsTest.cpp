@@ -1,5 +1,5 @@
-// How many threads LAPACK's library may use while its routines run for us: one, and afterwards what the program has
-// set.
+// The number of threads of LAPACK's library: one while the runtime calls its routines, and afterwards the program's
+// setting.
 #include "Check.h"
 #include "FakeLapack.h"
 #include "Operands.h"
@@ -11,12 +11,12 @@ using namespace test;
 
 static const PcrtTable &table = pcrt::libraryTable();
 
-/// The library's setting, and what it was in the calls of its routines.
+/// The library's setting, and its value during calls of its routines.
 static std::atomic<int> setting{1}, mostSeen{0}, calls{0};
 static int getThreads() { return setting.load(); }
 static void setThreads(int count) { setting.store(count); }
 
-/// What the program sets within a call, or 0.
+/// A setting that the program makes during a call, or 0.
 static std::atomic<int> setByProgram{0};
 
 static void potrf(const char *, const int *, double *, const int *, int *info) {

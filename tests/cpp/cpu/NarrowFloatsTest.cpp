@@ -1,4 +1,5 @@
-// The conversions of halves and bfloat16s that compiled code calls, against a search among all values of the format.
+// The conversions of halves and bfloat16s that compiled code calls, compared with a search among all values of the
+// format.
 #include "Check.h"
 #include "runtime/Executable.h"
 
@@ -25,7 +26,7 @@ template <typename From> static uint16_t narrow(const char *symbol, From value) 
 
 static float widen(uint16_t half) {
   auto function = reinterpret_cast<float (*)(float)>(findSymbol("__extendhfsf2"));
-  return function(bitCast<float>(0xabcd0000u | half)); // the high bits mean nothing
+  return function(bitCast<float>(0xabcd0000u | half)); // the high bits are ignored
 }
 
 static double halfValue(uint16_t bits) {
@@ -36,7 +37,7 @@ static double halfValue(uint16_t bits) {
 
 static double bfloat16Value(uint16_t bits) { return bitCast<float>(static_cast<uint32_t>(bits) << 16); }
 
-/// The nearest value of a format, ties to even; what is beyond the largest by half a step or more is infinite.
+/// The nearest value of a format, ties to even; values half a step or more beyond the largest are infinite.
 static uint16_t nearest(double value, uint16_t infinity, double (*valueOf)(uint16_t)) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   double magnitude = std::fabs(value);
@@ -97,7 +98,7 @@ static void specials() {
   float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(narrow("__truncsfhf2", infinity) == 0x7c00 && narrow("__truncsfhf2", -infinity) == 0xfc00);
   CHECK(narrow("__truncsfbf2", infinity) == 0x7f80 && narrow("__truncsfbf2", -infinity) == 0xff80);
-  // A nan whose payload lies in the bits that are dropped must not become infinite.
+  // A nan whose payload is in the dropped bits must not become infinite.
   float quietLow = bitCast<float>(0x7f800001u);
   CHECK((narrow("__truncsfhf2", quietLow) & 0x7fff) > 0x7c00 && (narrow("__truncsfbf2", quietLow) & 0x7fff) > 0x7f80);
   CHECK((narrow<double>("__truncdfhf2", nan) & 0x7fff) > 0x7c00 &&

@@ -1,4 +1,4 @@
-// The library routine behind `sort`, against std::stable_sort.
+// The library routine of `sort`, compared with std::stable_sort.
 #include "Check.h"
 #include "runtime/DType.h"
 #include "runtime/Executable.h"
@@ -36,7 +36,7 @@ template <typename T> static bool before(T a, T b) {
 
 template <typename T> static bool sameBits(T a, T b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
 
-/// Values with positions along: the positions show that equal keys keep their order.
+/// Values with their positions, which show that equal keys keep their order.
 template <typename T> static void checkValues(std::vector<T> values, DType dtype) {
   std::vector<int64_t> dims = {static_cast<int64_t>(values.size())};
   std::vector<int32_t> positions(values.size()), outPositions(values.size());
@@ -52,7 +52,7 @@ template <typename T> static void checkValues(std::vector<T> values, DType dtype
     CHECK(sameBits(out[i], values[static_cast<size_t>(positions[i])]));
 }
 
-/// Alone, as numbers without places, apart from its line or in it.
+/// One operand: numbers without positions, in separate memory or in place.
 template <typename T> static void checkAlone(std::vector<T> values, DType dtype) {
   std::vector<int64_t> dims = {static_cast<int64_t>(values.size())};
   std::vector<T> out(values.size()), expected = values;
@@ -106,7 +106,7 @@ static void floats() {
   checkFloats<double>(DType::Float64);
 }
 
-/// All 16-bit patterns of a float format; the values are compared as the floats that they stand for.
+/// All 16-bit patterns of a float format; the values are compared as floats.
 static void checkNarrow(DType dtype, float (*widen)(uint16_t)) {
   std::vector<uint16_t> values(65536), out(65536);
   std::iota(values.begin(), values.end(), uint16_t(0));
@@ -138,7 +138,7 @@ static void narrowFloats() {
   checkNarrow(DType::BFloat16, widenBFloat16);
 }
 
-/// Lines with gaps of several widths: some are read together, and the last of those are fewer.
+/// Strided lines of several widths: some are read together, and the last group is smaller.
 static void anyDimension() {
   std::mt19937 random(10);
   for (std::vector<int64_t> dims : {std::vector<int64_t>{3, 5, 4}, {2, 600, 19}, {40, 16, 1}}) {

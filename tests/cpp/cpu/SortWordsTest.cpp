@@ -1,5 +1,5 @@
-// The vector code for sorting that this machine can run, and what is used where there is none, against the standard
-// library. Words of few values, in order or against it are what sorting by pivots is weak at.
+// The vector code for sorting that this machine supports, and the fallback, compared with the standard library. Words
+// of few values, in ascending or descending order, are hard cases for sorting by pivots.
 #include "cpu/SortWords.h"
 #include "Check.h"
 

@@ -1,5 +1,5 @@
-// The library routine behind the special functions: values in closed form or of 17 digits, the edges of every
-// function's domain, and arguments that must give neither an exception nor an endless loop.
+// The library routine of the special functions: values in closed form or with 17 digits, the edges of every function's
+// domain, and arguments that must give neither an exception nor an endless loop.
 #include "Check.h"
 #include "Operands.h"
 #include "runtime/HostLibrary.h"
@@ -113,7 +113,7 @@ static void values() {
       if (known.code == function.code) {
         isCovered = true;
         double value = at(known.code, known.arguments), error = std::fabs(value - known.value);
-        // Of the hypergeometric functions' derivatives, differences are taken.
+        // The derivatives of the hypergeometric functions are differences.
         double tolerance = std::strstr(function.name, "hyp") && std::strstr(function.name, "_grad_") ? 2e-14 : 4e-15;
         if (!CHECK(error <= tolerance * std::fabs(known.value)))
           std::fprintf(stderr, "%s: %.17g, expected %.17g\n", function.name, value, known.value);
@@ -158,7 +158,7 @@ static void edges() {
   CHECK(at(Code::hyp2f1, {-1, 2, 4, 3}) == -0.5 && at(Code::hyp2f1, {1, 1, 3, 1}) == 2);
 }
 
-/// Where a series or a recurrence would take as many steps as the argument is great.
+/// Arguments for which a series or a recurrence takes a number of steps proportional to the argument.
 static void manySteps() {
   CHECK(at(Code::zeta, {1e9, 1}) == 1 && at(Code::zeta, {1e300, 3}) == 0 && at(Code::zeta_grad_x, {1e9, 1}) == 0);
   CHECK(at(Code::polygamma, {1e9, 1}) == -inf && at(Code::polygamma, {1e9 + 1, 1}) == inf);

@@ -1,4 +1,4 @@
-// The library routine behind `top_k`, against sorting whole lines: in descending order, nan first, of equal elements
+// The library routine of `top_k`, compared with sorting whole lines: in descending order, nan first, of equal elements
 // the first ones.
 #include "Check.h"
 #include "runtime/DType.h"
@@ -33,7 +33,7 @@ template <typename T> static bool greater(T a, T b) {
   return a > b;
 }
 
-/// The greatest `count` along the middle one of the dimensions [outer, length, inner].
+/// The maximum `count` elements along the middle one of the dimensions [outer, length, inner].
 template <typename T> static void check(std::vector<T> &data, std::vector<int64_t> dims, int64_t count, DType dtype) {
   std::vector<int64_t> outDims = {dims[0], count, dims[2]};
   auto size = static_cast<size_t>(dims[0] * count * dims[2]);
@@ -64,8 +64,8 @@ template <typename T> static void checkCounts(std::vector<T> data, DType dtype) 
       check(data, {1, length, 1}, count, dtype);
 }
 
-/// Lines that become candidates as a whole and lines that do not, in orders in which few and in which all elements are
-/// greater than those before them, and with many equal ones.
+/// Lines of which all elements become candidates, and others, in orders in which few or all elements exceed the earlier
+/// ones, and with many equal ones.
 template <typename T> static void checkOrders(DType dtype) {
   std::mt19937_64 random(4);
   for (size_t length : {100, 1025, 20000}) {
@@ -91,7 +91,7 @@ static void orders() {
   checkOrders<int64_t>(DType::Int64);
 }
 
-/// The greatest all at the places that no sample has seen, and then more than are wanted.
+/// The maximum elements at positions outside of the sample, and then more of them than requested.
 static void hidden() {
   std::mt19937 random(5);
   std::vector<float> data(100000);

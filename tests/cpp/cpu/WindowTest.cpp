@@ -1,5 +1,5 @@
-// The library routines behind reduce_window_*, select_and_gather and select_and_scatter: small cases by hand, larger
-// ones against a walk through every window.
+// The library routines of reduce_window_*, select_and_gather and select_and_scatter: small cases by hand, larger ones
+// compared with a walk through every window.
 #include "Check.h"
 #include "Operands.h"
 #include "runtime/HostLibrary.h"
@@ -45,7 +45,7 @@ static void kinds() {
   CHECK((reduced(Operand<int32_t>({2, 3}, {1, 2, 3, 4, 5, 6}), Sum, {{2}, {2}}, {1, 2}) == Values{12, 16}));
 }
 
-/// A window of padding alone holds the neutral element.
+/// A window of only padding holds the neutral element.
 static void paddingAlone() {
   constexpr float inf = INFINITY;
   Operand<float> x({1}, {2});
@@ -89,7 +89,7 @@ static std::vector<int64_t> elementsOf(const Dims &dims, const Windows &windows,
   return places;
 }
 
-/// The first of the greatest or least elements; -1 where there is padding alone.
+/// The position of the first maximum or minimum element; -1 for only padding.
 template <typename T> static int64_t chosen(const std::vector<T> &x, const std::vector<int64_t> &places, bool isMax) {
   int64_t best = -1;
   for (int64_t place : places)
@@ -162,7 +162,7 @@ static void selection() {
   CHECK((scattered.values == std::vector<float>{0, 11, 100, 0}));
   Operand<float> outside({1}, {5});
   CHECK(call(table.select_and_scatter, {outside, x}, {scattered}, paramsOf(1, {{1, 1, 9}})) == PCRT_OK);
-  CHECK((scattered.values == std::vector<float>(4, 0))); // what chose padding goes nowhere
+  CHECK((scattered.values == std::vector<float>(4, 0))); // windows that chose padding add nothing
 }
 
 static void emptyAndScalar() {
@@ -191,7 +191,7 @@ static void refusesNonsense() {
   CHECK(call(table.reduce_window, {x, x}, {y}, paramsOf(Sum, {{2}})) == PCRT_INVALID_ARGUMENT);
   CHECK(call(table.select_and_gather, {x}, {y}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);
   CHECK(call(table.select_and_scatter, {x}, {y}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);
-  // The source lies beside the operand, and so does what is scattered.
+  // The source does not fit the operand, nor does the result.
   for (PcrtTensor other : {PcrtTensor(longer), PcrtTensor(shorter)}) {
     CHECK(call(table.select_and_gather, {other, x}, {y}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);
     CHECK(call(table.select_and_scatter, {y, x}, {other}, paramsOf(1, {{2}})) == PCRT_INVALID_ARGUMENT);

@@ -1,5 +1,5 @@
-// How the host hears of a CUDA stream, over the emulated driver: in order, where the driver may be called, and on a
-// device that a kernel has broken too.
+// Notifications of the host by a CUDA stream, over the emulated driver: in order, in threads that may call the driver,
+// and also on a device that a kernel has broken.
 #include "EmulatedDriver.h"
 #include "cuda/Completions.h"
 #include "runtime/Token.h"
@@ -90,7 +90,7 @@ static void hearsThreads() {
         RefPtr<DeviceToken> token = newToken();
         CHECK(fixture.completions->add(*token).isOk());
         good += token->wait() && !token->error();
-        // The thread that told it may still be in it.
+        // The notifying thread may still be in it.
         fixture.completions->drain();
       }
     });
@@ -99,7 +99,7 @@ static void hearsThreads() {
   CHECK(good == 200);
 }
 
-/// Whoever waits is told: the ones before the kernel well, the others with what it did.
+/// Every waiter is notified: those before the kernel of success, the others of its failure.
 [[maybe_unused]] static void tellsThatTheDeviceIsLost() {
   Fixture fixture;
   const Driver &driver = fixture.driver;
@@ -129,7 +129,7 @@ int main() {
   RUN(tellsInOrder);
   RUN(letsTheDriverBeCalled);
   RUN(hearsThreads);
-  // As CudaDriverTest: sanitizers take a signal that the emulator leaves for one that never ends.
+  // As in CudaDriverTest: sanitizers mistake a signal that the emulator leaves by switching stacks for an endless one.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   RUN(tellsThatTheDeviceIsLost);
 #endif

@@ -1,5 +1,5 @@
-// A CUDA device's parts together, over the emulated driver: arrays go there, kernels run one after the other, results
-// come back, and nobody waits in between.
+// A CUDA device's parts together, over the emulated driver: arrays are uploaded, kernels run one after the other,
+// results are read, and no host thread waits in between.
 #include "EmulatedDriver.h"
 #include "cuda/DeviceResources.h"
 #include "runtime/BufferPool.h"
@@ -109,7 +109,7 @@ int main() {
   setenv("PYCOMPILER_EMULATED_MEMORY", "67108864", 1);
   RUN(runsPrograms);
   RUN(saysWhatADeviceLacks);
-  // As CudaDriverTest: sanitizers take a signal that the emulator leaves for one that never ends.
+  // As in CudaDriverTest: sanitizers mistake a signal that the emulator leaves by switching stacks for an endless one.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   RUN(outlivesALostDevice);
 #endif

@@ -1,5 +1,5 @@
-// A GPU as a device, over the emulated driver: its memory, copies between GPUs, out of memory, the child of a fork.
-// What holds on every device stands in conformance/.
+// A GPU as a device, over the emulated driver: its memory, copies between GPUs, out of memory, the child of a fork. The
+// guarantees of every device are tested in conformance/.
 #include "EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Stream.h"
@@ -25,7 +25,7 @@ static void buffersAreTheDevices() {
   CHECK(reinterpret_cast<uintptr_t>(buffer->data()) % 256 == 0);
   MemoryStatistics now = f.device->memory().statistics();
   CHECK(now.liveBuffers == 1 && now.liveBytes == Fixture::bytes);
-  // A part of it is read from where it is.
+  // A part of it is read in place.
   auto part = Buffer::view(*buffer, 4, 8);
   float values[2] = {};
   CHECK(!part->isHostReadable() && f.device->readBuffer(*part, values).isOk() && values[1] == 4);
@@ -53,7 +53,7 @@ static void copiesBetweenGpus() {
   f.closeGate();
   auto sum = f.add(f.value(*f.device, 1), f.value(*f.device, 2));
   auto there = Fixture::launch(*second, nullptr, {sum});
-  // Uploaded, and on its way when it is copied.
+  // Uploaded, and still in flight when it is copied.
   auto fresh = Fixture::launch(*second, nullptr, {f.value(*f.device, 5)});
   sum = nullptr;
   CHECK(!there->isReady() && there->device() == second.get());

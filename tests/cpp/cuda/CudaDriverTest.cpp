@@ -1,5 +1,5 @@
-// The table of the CUDA driver's functions, over the emulated one: what is missing is said, work is done in the order
-// of streams, kernels meet at barriers and shuffles, failures become statuses.
+// The table of the CUDA driver's functions, over the emulated driver: missing parts are reported, work runs in the
+// order of streams, kernels meet at barriers and shuffles, and failures become statuses.
 #include "EmulatedDriver.h"
 
 #include <atomic>
@@ -158,7 +158,7 @@ static void copiesInOrder() {
   OK(driver.cuMemFreeAsync(second, fixture.stream));
 }
 
-/// In a process of its own: what the memory is read by must not be this one.
+/// In a separate process: the invalid read must not end this one.
 static void keepsTheHostOut() {
   Fixture fixture;
   CUdeviceptr pointer = fixture.upload(std::vector<int>{1, 2, 3});
@@ -173,7 +173,8 @@ static void keepsTheHostOut() {
   OK(fixture.driver.cuMemFreeAsync(pointer, fixture.stream));
 }
 
-/// Nobody may rely on what memory holds: it is NaN when it is fresh, and something else when it was freed.
+/// The contents of new and freed memory are unspecified: it is NaN when it is new, and something else when it was
+/// freed.
 static void spoilsMemory() {
   Fixture fixture;
   CUdeviceptr pointer = fixture.upload(std::vector<int>{1, 2});
@@ -238,7 +239,7 @@ static void runsOutOfMemory() {
   Status status = driver.check(driver.cuMemAllocAsync(&pointer, size_t(1) << 30, fixture.stream), "cuMemAllocAsync");
   CHECK(status.code() == Code::OutOfMemory &&
         contains(status.message(), "cuMemAllocAsync failed: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)"));
-  // What is freed before in the stream's order is there again.
+  // Memory that was freed earlier in the stream's order is available again.
   for (int round = 0; round < 3; ++round) {
     pointer = fixture.allocate(size_t(48) << 20);
     OK(driver.cuMemFreeAsync(pointer, fixture.stream));
@@ -439,7 +440,8 @@ static void assembles() {
 //===-- Failures
 //----------------------------------------------------------------------------------------------------===//
 
-/// The kernel breaks the device with this error, and says why; afterwards nothing works but what the emulator resets.
+/// The kernel breaks the device with this error, and reports it. Afterwards every call fails until the emulator resets
+/// the device.
 static void breaks(const char *kernel, unsigned block, unsigned sharedBytes, void *argument, CUresult expected,
                    const char *why) {
   Fixture fixture;

@@ -1,5 +1,5 @@
-// Programs of several participants on GPUs, over the emulated driver: what goes where, that no host waits for a device,
-// that memory is not used again too early, and that a lost device takes with it what others have of it.
+// Programs of several participants on GPUs, over the emulated driver: the targets of copies, no host thread that waits
+// for a device, no early reuse of memory, and the failure of values that others got from a lost device.
 #include "EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Collective.h"
@@ -15,7 +15,7 @@ using namespace test;
 
 using Rows = std::vector<RefPtr<Buffer>>;
 
-/// The collective that `meets` is in, of vectors of floats; set while nothing is in flight.
+/// The collective of `meets`, on vectors of floats; set while nothing is in flight.
 static std::vector<int64_t> params;
 static int64_t sizeIn, sizeOut;
 
@@ -32,7 +32,7 @@ static unsigned numberOf(const PcrtFrame *frame) {
   return static_cast<Participant *>(RunContext::of(frame).participant)->number;
 }
 
-/// What describes it is on the caller's stack, as compiled code has it, and is gone when this returns.
+/// The operand structures are on the caller's stack, as in compiled code, and are gone after the return.
 static int32_t meets(const PcrtFrame *frame) {
   ++hostCalls;
   int64_t own[32], dims[] = {sizeIn, sizeOut};
@@ -41,7 +41,7 @@ static int32_t meets(const PcrtFrame *frame) {
   PcrtTensor out = {frame->results[0], &dims[1], 1, PCRT_DTYPE_Float32};
   int32_t status = frame->table->collective(frame, &in, 1, &out, 1, own);
   std::fill_n(own, 32, -1);
-  // So that nobody leaves that out.
+  // Prevents the compiler from removing it.
   asm volatile("" : : "r"(own) : "memory");
   return status;
 }
@@ -71,7 +71,7 @@ struct Mesh {
     gateOpen = true;
     for (auto &device : devices)
       CHECK(device->stream().synchronize() && device->stream().callsInFlight() == 0);
-    // The threads of the devices may be at the end of what they tell.
+    // The threads of the devices may still be in their last notification.
     for (auto &device : devices)
       const_cast<cuda::DeviceResources &>(device->parts()).completions().drain();
     image = nullptr;
@@ -166,14 +166,14 @@ static void movesPieces() {
   Rows exchanged = mesh.run(*meet, args());
   CHECK((Mesh::read(exchanged[0]) == std::vector<float>{0, 10, 20}));
   CHECK((Mesh::read(exchanged[2]) == std::vector<float>{2, 12, 22}));
-  // The first sends to two, nobody sends to it.
+  // The first participant sends to two, and receives nothing.
   setForm(PCRT_COLLECTIVE_PERMUTE, 3, 3, 3, {0, 2, 0, 1});
   Rows sent = mesh.run(*meet, args());
   CHECK((Mesh::read(sent[0]) == std::vector<float>{0, 0, 0}));
   CHECK((Mesh::read(sent[1]) == std::vector<float>{0, 1, 2}) && Mesh::read(sent[2]) == Mesh::read(sent[1]));
 }
 
-/// Copies go from device to device directly where they can, which is asked for once; and they go where they can't.
+/// Copies go directly from device to device if possible, which is queried once; otherwise they also arrive.
 static void opensMemoryToPeersOnce() {
   for (const char *havePeers : {"1", "0"}) {
     setenv("PYCOMPILER_EMULATED_PEERS", havePeers, 1);
@@ -190,7 +190,7 @@ static void opensMemoryToPeersOnce() {
   unsetenv("PYCOMPILER_EMULATED_PEERS");
 }
 
-/// All hosts' parts of a chain of runs are over while one device has not begun.
+/// All hosts' parts of a chain of runs end while one device has not begun.
 static void noHostWaitsForADevice() {
   Mesh mesh(3);
   auto meet = mesh.program(meets, "meet");
@@ -212,7 +212,7 @@ static void noHostWaitsForADevice() {
   CHECK(Mesh::read(rows[0])[0] == 2 && Mesh::read(rows[1])[0] == 0 && Mesh::read(rows[2])[0] == 1);
 }
 
-/// What a member gave up is free for its next work only when the others have fetched it.
+/// Memory that a member released is free for its next work only after the others have fetched it.
 static void sourcesAreNotUsedAgainTooEarly() {
   Mesh mesh(2);
   auto meet = mesh.program(meets, "meet");
@@ -231,7 +231,7 @@ static void sourcesAreNotUsedAgainTooEarly() {
   CHECK((Mesh::read(sent[1]) == std::vector<float>{7, 7, 7, 7}));
 }
 
-/// Runs that several threads launch at once, each of all devices.
+/// Several threads launch runs at once, each on all devices.
 static void runsOfSeveralThreads() {
   Mesh mesh(3);
   auto meet = mesh.program(meets, "meet");
@@ -260,7 +260,7 @@ static void aFailureIsEveryones() {
   CHECK(Mesh::read(mesh.run(*meet, rows)[0])[0] == 2);
 }
 
-/// Whoever comes first: the group's work is of its device's kind.
+/// For any first member: the group's work is for its kind of device.
 static void aHostIsNotAmongGpus() {
   Mesh mesh(1);
   setForm(PCRT_ALL_GATHER, 2, 1, 2);
@@ -279,8 +279,8 @@ static void aHostIsNotAmongGpus() {
   }
 }
 
-/// The others' devices go on, but what they have is of the lost one: also what is computed from it before that is
-/// known.
+/// The others' devices continue, but values from the lost one fail, also values that were computed from them before the
+/// loss was known.
 [[maybe_unused]] static void aLostDeviceFailsWhatOthersHaveOfIt() {
   Mesh mesh(2);
   auto traps = mesh.program(trapsAndMeets, "bad"), meet = mesh.program(meets, "meet");
@@ -311,7 +311,7 @@ int main() {
   RUN(runsOfSeveralThreads);
   RUN(aFailureIsEveryones);
   RUN(aHostIsNotAmongGpus);
-  // As CudaDriverTest: sanitizers take a signal that the emulator leaves for one that never ends.
+  // As in CudaDriverTest: sanitizers mistake a signal that the emulator leaves by switching stacks for an endless one.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   RUN(aLostDeviceFailsWhatOthersHaveOfIt);
 #endif

@@ -1,4 +1,4 @@
-// Kernels by number on a CUDA device, over the emulated driver: launched in any thread, refused by name.
+// Kernels by number on a CUDA device, over the emulated driver: launched in any thread, and failures name the kernel.
 #include "EmulatedDriver.h"
 #include "cuda/KernelModule.h"
 
@@ -46,7 +46,7 @@ static void launchesByNumber() {
   REQUIRE(fixture.load({"own", "places"}).isOk());
   CHECK(fixture.module->kernelCount() == 2);
   void *params[] = {&fixture.memory};
-  // In a thread that has no context yet.
+  // In a thread without a context.
   std::thread([&] {
     CHECK(fixture.module->launch(1, {{5, 2, 1}, {3, 1, 2}, {1, 1, 1}, 0}, fixture.stream, params).isOk());
   }).join();

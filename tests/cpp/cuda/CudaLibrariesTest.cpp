@@ -1,5 +1,5 @@
-// NVIDIA's libraries: what is said when one is missing or lacks something, and a product through the call frame's
-// table, by the emulated cuBLASLt.
+// NVIDIA's libraries: the failure if one is missing or incomplete, and a matmul through the call frame's table, by the
+// emulated cuBLASLt.
 #include "EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/GpuLibraries.h"
@@ -12,7 +12,7 @@ using namespace test;
 static constexpr const char *variable = "PYCOMPILER_CUBLASLT";
 static bool contains(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
 
-/// What loading says when the environment names `file`.
+/// The failure of loading if the environment names `file`.
 static std::string failureWith(const char *file, bool searches = true, std::vector<std::string> folders = {}) {
   if (file)
     setenv(variable, file, 1);
@@ -30,7 +30,8 @@ static void saysWhatIsMissing() {
   CHECK(contains(none, "cuBLASLt can't be used: looked for /nowhere/libcublasLt.so (the last one: "));
   CHECK(contains(none, "install nvidia-cublas-cu12, or name the file by PYCOMPILER_CUBLASLT"));
   CHECK(contains(failureWith(EMULATED_DRIVER), "has no function cublasLtGetStatusName"));
-  CHECK(contains(failureWith(nullptr, false), "the emulated GPU knows no library but what PYCOMPILER_CUBLASLT names"));
+  CHECK(contains(failureWith(nullptr, false),
+                 "the emulated GPU supports only the library that PYCOMPILER_CUBLASLT names"));
   CHECK(contains(failureWith("", false), "the emulated GPU"));
 }
 
@@ -60,7 +61,7 @@ static void multipliesByTheLibrary() {
   CHECK(contains(DevicesInUse::failureOf(onHost), "cpu:0 has no library for products"));
 
   CHECK(failureWith(EMULATED_CUBLASLT, false).empty());
-  // It stays, whatever the environment says.
+  // It stays loaded for any value of the variable.
   CHECK(failureWith("/nowhere/libcublasLt.so").empty());
   for (int round = 0; round < 3; ++round) {
     auto product = DevicesInUse::launch(*f.device, executable.get(), {x, y});

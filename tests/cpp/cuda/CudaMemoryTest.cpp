@@ -1,4 +1,4 @@
-// The memory of a CUDA device, over the emulated driver: counted, bounded, given up in any thread and in host
+// The memory of a CUDA device, over the emulated driver: counted, bounded, and freed in any thread and in host
 // functions.
 #include "cuda/CudaMemory.h"
 #include "EmulatedDriver.h"
@@ -52,7 +52,7 @@ static void counts() {
   CHECK(now.liveBytes == mebibyte + 1 && now.peakBytes == 4 * mebibyte + 1 && now.liveBuffers == 2);
   memory.resetPeak();
   CHECK(memory.statistics().peakBytes == mebibyte + 1);
-  // What is free is kept when somebody waits, until it is trimmed.
+  // Free memory is kept at a synchronization, until it is trimmed.
   CHECK(fixture.driver.cuStreamSynchronize(fixture.stream) == CUDA_SUCCESS);
   CHECK(memory.statistics().cachedBytes >= 2 * mebibyte);
   memory.free(second);
@@ -97,7 +97,7 @@ static void saysWhatTheDeviceHas() {
 
 using test::gateOpen;
 
-/// The block is in use until the stream has passed it: the next one that has no room waits for that.
+/// The block is in use until the stream has passed it: an allocation without room waits for that.
 static void usesAgainWhatIsOnItsWay() {
   Fixture fixture;
   gateOpen = false;
@@ -118,7 +118,7 @@ static void usesAgainWhatIsOnItsWay() {
   fixture.memory->free(block);
 }
 
-/// Where calls of the driver fail.
+/// In functions in which driver calls fail.
 static void freesInHostFunctions() {
   Fixture fixture;
   static CudaMemory *memory;
@@ -143,7 +143,7 @@ static void servesThreads() {
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number)
     threads.emplace_back([&] {
-      // None of them has a context of its own accord.
+      // New threads have no context.
       for (size_t round = 1; round <= 100; ++round) {
         CUdeviceptr first = fixture.allocate(100 * round), second = fixture.allocate(7);
         fixture.memory->free(first);

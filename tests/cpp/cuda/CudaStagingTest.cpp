@@ -1,5 +1,5 @@
-// Copies by way of page-locked memory, over the emulated driver: they don't wait for the stream, and their blocks serve
-// again.
+// Copies through page-locked memory, over the emulated driver: they do not wait for the stream, and their blocks are
+// reused.
 #include "EmulatedDriver.h"
 #include "cuda/Staging.h"
 

@@ -1,5 +1,5 @@
-// Executions on a CUDA device, over the emulated driver: what runs ahead of the device, when kernels are loaded and
-// memory is given up, what a refused launch and a trap say. What holds on every device stands in conformance/.
+// Executions on a CUDA device, over the emulated driver: run-ahead of the device, the loading of kernels and release of
+// memory, and the errors of a refused launch and a trap. The guarantees of every device are tested in conformance/.
 #include "EmulatedDevice.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Executable.h"
@@ -17,7 +17,7 @@ static bool contains(const std::string &text, const char *part) {
   return found;
 }
 
-/// Loads the kernels, so that the next launches are short. Nothing is in flight afterwards.
+/// Loads the kernels, so that later launches are short. Nothing is in flight afterwards.
 static void warm(Fixture &f) {
   CHECK(Fixture::read(f.add(f.value(*f.device, 1), f.value(*f.device, 2))) == 3);
   CHECK(f.device->stream().synchronize());
@@ -31,7 +31,7 @@ static void hostRunsAheadOfTheDevice() {
   int before = hostCalls;
   for (int i = 0; i < 100; ++i)
     sum = f.add(sum, one);
-  // All of them were launched by this thread, though none of their inputs is ready.
+  // This thread launched all of them, although none of their inputs is ready.
   CHECK(hostCalls == before + 100 && !sum->isReady() && f.device->stream().callsInFlight() == 100);
   gateOpen = true;
   CHECK(Fixture::read(sum) == 100);
@@ -41,7 +41,7 @@ static void kernelsAreLoadedByThePool() {
   Fixture f;
   CHECK(!f.image->find(*f.device));
   auto two = f.value(*f.device, 2), sum = f.value(*f.device, 0);
-  // What comes while they are is kept in order.
+  // Later launches keep their order.
   for (int i = 0; i < 10; ++i)
     sum = f.add(sum, two);
   CHECK(Fixture::read(sum) == 20 && f.image->find(*f.device));
@@ -54,7 +54,7 @@ static void memoryIsGivenUpBeforeTheDeviceComesToIt() {
   f.closeGate();
   auto copy = f.launch(*f.device, nullptr, {f.value(*f.device, 7)});
   CHECK(!copy->isReady() && f.device->memory().statistics().liveBuffers == before + 1);
-  // This one may have the block of what is being copied.
+  // This one may reuse the block that is being copied.
   auto other = f.value(*f.device, 9);
   gateOpen = true;
   CHECK(Fixture::read(copy) == 7 && Fixture::read(other) == 9);
@@ -104,7 +104,7 @@ static void refusedLaunchesNameTheKernel() {
         contains(first, "(launched at model.py:3)"));
   auto later = f.add(f.value(f.host, 1), f.value(f.host, 1));
   CHECK(Fixture::failureOf(later) == first);
-  // The host goes on.
+  // The host continues.
   CHECK(Fixture::read(Fixture::launch(f.host, nullptr, {f.value(f.host, 3)})) == 3);
   CONTROL(emulatorReset)();
 }
@@ -115,7 +115,7 @@ int main() {
   RUN(memoryIsGivenUpBeforeTheDeviceComesToIt);
   RUN(waitsForTheHost);
   RUN(refusedLaunchesNameTheKernel);
-  // As CudaDriverTest: sanitizers take a signal that the emulator leaves for one that never ends.
+  // As in CudaDriverTest: sanitizers mistake a signal that the emulator leaves by switching stacks for an endless one.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
   RUN(aTrapFailsEverythingAfterIt);
 #endif

@@ -1,5 +1,5 @@
-// For tests of CudaDevice: one over the emulated driver, values in its memory, and executions whose host parts launch
-// the kernels of tests/emulator/fixtures.
+// For tests of CudaDevice: a device over the emulated driver, values in its memory, and executions whose host parts
+// launch the kernels of tests/emulator/fixtures.
 #ifndef PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H
 #define PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDEVICE_H
 
@@ -44,7 +44,7 @@ inline pcrt::RefPtr<pcrt::KernelImage> kernelImage() {
   return pcrt::RefPtr<pcrt::KernelImage>::adopt(new pcrt::KernelImage(readFile(EMULATED_KERNELS), {"axpy", "trap"}));
 }
 
-/// A device, the host, and what is launched on both.
+/// A device, the host, and launches on both.
 struct DevicesInUse : Vectors {
   DevicesInUse() : pool(2), host(0, pool, false), device(make(0)) {}
   ~DevicesInUse() {
@@ -61,7 +61,7 @@ struct DevicesInUse : Vectors {
     REQUIRE(made.isOk());
     return made.take();
   }
-  /// Nothing that is enqueued from now on runs until the gate is opened.
+  /// Work that is enqueued from now on does not run until the gate is opened.
   void closeGate() {
     gateOpen = false;
     const auto &parts = device->parts();

@@ -1,4 +1,4 @@
-// For tests of the CUDA layer: the emulated driver, what it lets a test ask for, and a stream of it in use.
+// For tests of the CUDA layer: the emulated driver, its controls for tests, and a stream in use.
 #ifndef PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDRIVER_H
 #define PYCOMPILER_TESTS_CPP_CUDA_EMULATEDDRIVER_H
 
@@ -17,7 +17,7 @@
 
 namespace test {
 
-/// The emulated driver, through the variable that names it; to be called before anything else asks for the driver.
+/// The emulated driver, through its environment variable; to be called before any other use of the driver.
 inline const pcrt::cuda::Driver &emulatedDriver() {
   static const pcrt::cuda::Driver &driver = []() -> const pcrt::cuda::Driver & {
     setenv("PYCOMPILER_CUDA_DRIVER", EMULATED_DRIVER, 1);
@@ -38,7 +38,7 @@ template <typename Function> Function *control(Function *, const char *name) {
   REQUIRE(found);
   return found;
 }
-/// Calls it by its name; the declaration gives the type alone, as nothing is linked.
+/// Calls it by name. The declaration only gives the type, because nothing is linked.
 #define CONTROL(name) ::test::control(static_cast<decltype(&name)>(nullptr), #name)
 
 /// A context of the first device, current in this thread, and a stream of it, which the test destroys.
@@ -55,7 +55,7 @@ struct StreamInUse {
   CUstream stream = nullptr;
 };
 
-/// For cuLaunchHostFunc: the stream goes on when the gate is opened.
+/// For cuLaunchHostFunc: the stream continues when the gate is opened.
 inline std::atomic<bool> gateOpen;
 inline void waitAtGate(void *) {
   while (!gateOpen)

@@ -1,4 +1,4 @@
-// Several devices: whose memory is whose, copies between them that wait for what they copy, one executable on all.
+// Several devices: the ownership of memory, copies between them that wait for their sources, one executable on all.
 #include "Check.h"
 #include "runtime/BufferPool.h"
 #include "runtime/CpuDevice.h"
@@ -99,7 +99,7 @@ static void aCopyWaitsForWhatItCopies() {
   RefPtr<Buffer> pending = Fixture::launch(fixture.first, slow.get(), *source);
   RefPtr<Buffer> copy = Fixture::launch(fixture.second, nullptr, *pending);
   CHECK(!copy->isReady() && fixture.second.stream().callsInFlight() == 1);
-  // The source may be given up meanwhile: the copy holds it.
+  // The source may be released meanwhile: the copy holds it.
   pending = nullptr;
   gateOpen = true;
   CHECK(read(*copy) == 2);

@@ -1,5 +1,5 @@
-// What a library of an exported function does beside running its code: pointers, the workspace, threads, children,
-// messages. Linked with the archive alone that such libraries are linked with.
+// An exported function's library, apart from its code: pointers, the workspace, threads, child processes, messages.
+// Linked only with the archive that such libraries are linked with.
 #include "runtime/Exported.h"
 #include "Check.h"
 
@@ -49,7 +49,7 @@ static const int64_t argBytes[] = {bytes}, resultBytes[] = {bytes, bytes};
 static const char *const sites[] = {"sort at a.py:1", "cholesky at a.py:2"};
 static const PcrtExported function = {entry, 1, 1, 2, argBytes, resultBytes, consts, 100, 0, 2, sites, nullptr};
 
-/// Memory so many bytes after a multiple of the alignment.
+/// Memory that starts `offset` bytes after a multiple of the alignment.
 struct Memory {
   explicit Memory(size_t offset = 0)
       : whole(static_cast<char *>(std::aligned_alloc(PCRT_ALIGNMENT, 2 * PCRT_ALIGNMENT + bytes))),
@@ -65,7 +65,7 @@ static void fill(float *x) {
     x[i] = static_cast<float>((i * 37) % count);
 }
 
-/// Whether the results are those of `fill`'s numbers.
+/// Whether the results fit the numbers of `fill`.
 static bool areRight(const float *sums, const float *sorted) {
   std::vector<float> x(count);
   fill(x.data());
@@ -87,7 +87,7 @@ static bool callIsRight(size_t offset, void *workspace) {
 static void resultsLieAnywhere() {
   for (size_t offset : {0, 4, 60})
     CHECK(callIsRight(offset, nullptr));
-  // In the memory of the argument, wholly and in part.
+  // In the memory of the argument, completely and partly.
   Memory x, sorted, wide;
   fill(x.data);
   const void *const args[] = {x.data};
@@ -132,7 +132,7 @@ static void failuresAreTold() {
   CHECK(std::strcmp(pcrtExportedMessage(status), "a library routine failed") == 0);
   CHECK(std::strcmp(pcrtExportedPlace(&failing, status), "cholesky at a.py:2") == 0);
   CHECK(std::strcmp(pcrtExportedPlace(&failing, PCRT_LIBRARY_FAILED), "") == 0);
-  // What has no results leaves what was there.
+  // Without results the memory does not change.
   CHECK(sums.data[1] == 37);
 }
 
@@ -181,7 +181,7 @@ static void sizesOfACall() {
   for (int64_t n : {int64_t(0), int64_t(3), int64_t(17)}) {
     const int64_t bytesOfArray[] = {n * 4}, sizes[] = {n};
     const PcrtExported sized = {sizedEntry, 1, 0, 1, bytesOfArray, bytesOfArray, nullptr, 0, 0, 0, nullptr, sizes};
-    // As long as the sizes say, so that the sanitizer sees what lies past them.
+    // Of exactly these sizes, so that the sanitizer detects accesses beyond them.
     std::vector<float> x(n, 1.5f), y(n);
     const void *const args[] = {x.data()};
     void *const results[] = {y.data()};
@@ -191,7 +191,7 @@ static void sizesOfACall() {
 }
 
 int main() {
-  // First: what is said of threads holds before there are any.
+  // First, because the number of threads must be set before there are any.
   RUN(threadsAndChildren);
   RUN(resultsLieAnywhere);
   RUN(workspaceOfTheCaller);

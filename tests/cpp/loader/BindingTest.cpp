@@ -1,4 +1,4 @@
-// Executables of programs with symbols: unbound as loaded, bound to sizes by sharing the code.
+// Executables of programs with symbols: unbound after loading, and bound to sizes with shared code.
 #include "Check.h"
 #include "runtime/Device.h"
 #include "runtime/Devices.h"
@@ -29,7 +29,7 @@ static Status run(Executable &executable, const void *const *args, void *const *
 
 /// Runs it for n and m; whether every element is right.
 static bool isRight(Executable &executable, int64_t n, int64_t m) {
-  // As long as they say, so that the sanitizer sees what is read or written past them.
+  // Of exactly these sizes, so that the sanitizer detects accesses beyond them.
   std::vector<float> x(n), out(n * m, -1);
   for (int64_t i = 0; i < n; ++i)
     x[i] = static_cast<float>(i % 97);

@@ -1,4 +1,4 @@
-// Kernels of blocks: every count, operands that are no whole blocks, scalars, conversions.
+// Kernels of blocks: every count, operands that are not whole blocks, scalars, conversions.
 #include "runtime/BlockKernel.h"
 #include "Check.h"
 #include "runtime/BufferPool.h"
@@ -59,7 +59,7 @@ static void everyCount() {
   for (int64_t count : counts) {
     auto bytes = static_cast<size_t>(count) * sizeof(float);
     RefPtr<Buffer> a = allocate(pool, bytes), result = allocate(pool, bytes);
-    // Not aligned, and with nothing behind it: what an argument from elsewhere may be.
+    // Not aligned, and without memory after it, as a borrowed argument may be.
     std::vector<float> elsewhere(static_cast<size_t>(count) + 1);
     auto *values = static_cast<float *>(a->data());
     float *others = elsewhere.data() + 1;

@@ -1,4 +1,4 @@
-// The object loader: runs what a C compiler made, refuses by name what it does not support, survives anything.
+// The object loader: runs a C compiler's output, refuses unsupported contents by name, and survives any bytes.
 #include "Check.h"
 #include "runtime/Devices.h"
 #include "runtime/Executable.h"
@@ -72,7 +72,7 @@ static void refusesByName() {
 }
 
 static void refusesUnknownRelocation() {
-  // Turn every relocation of the text into one that nothing uses.
+  // Change every relocation of the text to an unused type.
   std::string object = readFile(FIXTURE_unknown_symbol);
   Elf64_Ehdr header;
   std::memcpy(&header, object.data(), sizeof(header));
@@ -84,7 +84,7 @@ static void refusesUnknownRelocation() {
     for (uint64_t at = 0; at < section.sh_size; at += sizeof(Elf64_Rela)) {
       Elf64_Rela relocation;
       std::memcpy(&relocation, object.data() + section.sh_offset + at, sizeof(relocation));
-      // Against no symbol, so that the type is what is refused.
+      // Without a symbol, so that the type is refused.
       relocation.r_info = ELF64_R_INFO(0, 0xfff);
       std::memcpy(&object[section.sh_offset + at], &relocation, sizeof(relocation));
     }
@@ -105,7 +105,7 @@ static void survivesDamage() {
   int loads = 0;
   for (int round = 0; round < 20000; ++round) {
     std::string damaged = object;
-    // Mostly where the headers and tables are: a random byte of the code would only make other code.
+    // Mostly in the headers and tables: a random byte of the code would only change the code.
     for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
       size_t place = random() % 2 ? random() % 64 : random() % damaged.size();
       damaged[place] = static_cast<char>(random() % 3 ? damaged[place] ^ (1 << random() % 8) : random());

@@ -31,9 +31,9 @@ static void alignedAndLargeEnough() {
   }
 }
 
-/// Neighbours fall into other sets of a cache whose sets repeat after a page, and the later one lies no little way
-/// above the earlier one within pages: what loads from the one and stores to the other would take its loads for its
-/// stores.
+/// Adjacent blocks use different sets of a cache whose sets repeat after a page. Also, the later block is not slightly
+/// above the earlier one within pages: otherwise the core would assume that loads from one depend on stores to the
+/// other.
 static void largeBlocksDoNotAllStartAtOnePlace() {
   HostBufferPool pool;
   std::vector<RefPtr<Buffer>> blocks;
@@ -75,7 +75,7 @@ static void wrappedMemoryGoesBackToItsOwner() {
   CHECK(!allocate(pool, 8)->isWrapped());
 }
 
-/// Nothing to release, no elements, memory that is aligned to no more than a byte.
+/// Without a release function, without elements, and aligned to one byte only.
 static void wrappedMemoryOfAnyKind() {
   char bytes[3] = {1, 2, 3};
   RefPtr<Buffer> odd = Buffer::wrap(nullptr, bytes + 1, 2, nullptr, nullptr),
@@ -96,7 +96,7 @@ static void wrappedMemoryCarriesErrors() {
   CHECK(released == 1);
 }
 
-/// The last of several threads to let go releases, once, and sees what the others wrote.
+/// The last of several threads to drop its reference releases, once, and sees the writes of the others.
 static void wrappedMemoryIsReleasedOnce() {
   struct Owner {
     int values[4] = {};
@@ -170,12 +170,12 @@ static void limits() {
   CHECK(tooMuch.status().message().find("512.0 KiB are live in 1 buffers") != std::string::npos);
   CHECK(!pool.allocate(~size_t(0)).isOk());
   held = nullptr;
-  CHECK(pool.statistics().cachedBytes == 0); // above the limit: given back at once
+  CHECK(pool.statistics().cachedBytes == 0); // above the limit: returned to the system at once
   allocate(pool, 1 << 15);
   CHECK(pool.statistics().cachedBytes == 1 << 15);
 }
 
-/// A view holds the memory alone, whatever it was made of, and is counted there.
+/// A view holds the memory alone, whatever its source was, and is counted there.
 static void viewsHoldTheirRoot() {
   HostBufferPool pool;
   RefPtr<Buffer> whole = allocate(pool, 1 << 20);
@@ -204,7 +204,8 @@ static void viewsAreLargeParts() {
   CHECK(small->mayView(100) && !small->mayView(99));
   CHECK(large->mayView(1 << 17) && !large->mayView((1 << 17) - 1) && !Buffer::isWorthViewing(65535, 70000));
   RefPtr<Buffer> part = Buffer::view(*large, 0, 1 << 18);
-  CHECK(part->mayView(1 << 18) && part->mayView(1 << 17) && !part->mayView(1 << 16)); // of the block, not of the part
+  CHECK(part->mayView(1 << 18) && part->mayView(1 << 17) && !part->mayView(1 << 16)); // the limit is that of the block,
+                                                                                      // not of the part
   char bytes[8];
   CHECK(!Buffer::wrap(nullptr, bytes, 8, nullptr, nullptr)->mayView(8));
 }
@@ -258,7 +259,7 @@ static void refusalsNameTheLargest() {
   large = nullptr;
   CHECK(pool.largest(5).size() == 1);
   large = allocate(pool, 4 << 20);
-  CHECK(pool.largest(1)[0].made.empty()); // what was said of the block before is forgotten
+  CHECK(pool.largest(1)[0].made.empty()); // the note of the former block is dropped
   CHECK(!pool.allocate(4 << 20).isOk());
   pool.setLimit(16 << 20);
   CHECK(pool.allocate(4 << 20).isOk() && pool.limit() == 16 << 20);
@@ -268,14 +269,14 @@ static void cachedBlocksCountAgainstTheLimit() {
   HostBufferPool pool(nullptr, /*memoryLimit=*/8 << 20, /*cacheLimit=*/8 << 20);
   allocate(pool, 6 << 20);
   CHECK(pool.statistics().cachedBytes == 6 << 20);
-  RefPtr<Buffer> other = allocate(pool, 4 << 20); // of another class
+  RefPtr<Buffer> other = allocate(pool, 4 << 20); // of another size class
   CHECK(pool.statistics().cachedBytes == 0);
 }
 
 static uint64_t plenty() { return ~uint64_t(0); }
 static uint64_t almostNothing() { return 1 << 20; }
 
-/// Freed blocks of every device go when the system is short of memory, and stay when it is not.
+/// Freed blocks of every device are returned when the system is short of memory, and only then.
 static void pressureEmptiesEveryPool() {
   Device &device = Devices::cpu();
   HostBufferPool own;
@@ -286,7 +287,7 @@ static void pressureEmptiesEveryPool() {
     allocate(own, 3 << 20);
     CHECK(device.memory().statistics().cachedBytes >= 3 << 20);
     memorySource = isShort ? almostNothing : plenty;
-    // Of a size that there is no freed block of.
+    // A size without a freed block.
     size_t fresh = isShort ? 2 * bytes : bytes;
     RefPtr<Buffer> ofDevice = allocate(device.memory(), fresh), ofOwn = allocate(own, fresh);
     CHECK((device.memory().statistics().cachedBytes < 3 << 20) == isShort);

@@ -1,5 +1,5 @@
-// Callbacks of compiled code: which are waited for, where they run, that one may wait for another; the order of
-// launches with effects, and the waits for all of them.
+// Callbacks of compiled code: waiting, their threads, and a callback that waits for another; the order of launches with
+// effects, and waits for all of them.
 #include "runtime/HostCallback.h"
 #include "Check.h"
 #include "runtime/BufferPool.h"
@@ -45,7 +45,7 @@ static int32_t callSlot(const PcrtFrame *frame, int64_t slot, bool hasOutput) {
   PcrtTensor in = {&input, nullptr, 0, PCRT_DTYPE_Int64};
   PcrtTensor out = {hasOutput ? frame->results[0] : nullptr, nullptr, 0, PCRT_DTYPE_Int64};
   int32_t status = frame->table->host_call(frame, &in, 1, &out, hasOutput ? 1 : 0, &slot);
-  input = -1; // whoever reads it later reads a copy, or wrongly
+  input = -1; // a later read must be from a copy
   return status;
 }
 
@@ -288,7 +288,7 @@ static void threadsTakeTurns() {
 }
 
 static void anOrderedCallbackLaunchesOrderedCode() {
-  // What it launches can't come after the launch that waits for it.
+  // Its launches cannot come after the launch that waits for it.
   Fixture f(2);
   std::vector<int64_t> seen;
   RefPtr<Executable> inner = f.executable(looksAt, {callback([&](auto *inputs, auto *) {
@@ -323,7 +323,7 @@ static void aFailedOneDoesNotStopTheNext() {
                    Executable::Effects::Ordered);
   RefPtr<Buffer> first = f.launch(*executable, 1), second = f.launch(*executable, 2);
   CHECK(read(first) == -1 && read(second) == 2 && count == 2);
-  CHECK(!EffectfulLaunch::takeFailure()); // its result tells of it
+  CHECK(!EffectfulLaunch::takeFailure()); // its result reports it
 }
 
 static void whatNoReadHasToldIsTakenOnce() {
@@ -342,7 +342,7 @@ static void whatNoReadHasToldIsTakenOnce() {
   CHECK(!EffectfulLaunch::takeUntold() && !EffectfulLaunch::takeFailure());
 }
 
-/// A read may raise a failure before the launch is done, and so before it is known that it failed.
+/// A read may raise a failure before the launch is done, and therefore before the failure is recorded.
 static void whatIsReadBeforeTheEndIsToldOnce() {
   Fixture f;
   while (EffectfulLaunch::takeUntold())

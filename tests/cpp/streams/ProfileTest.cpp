@@ -1,4 +1,4 @@
-// The recorder: nothing while it is off, every thread's events while it is on, and a bound.
+// The recorder: no events while it is off, every thread's events while it is on, and a bound.
 #include "runtime/Profile.h"
 #include "Check.h"
 
@@ -24,7 +24,7 @@ static void recordsWhileItIsOn() {
     ProfileScope before(ProfileKind::User, "before");
   }
   CHECK(!Profile::isOn() && Profile::start() && Profile::isOn());
-  CHECK(!Profile::start()); // one at a time
+  CHECK(!Profile::start()); // one recording at a time
   {
     ProfileScope outer(ProfileKind::Trace, "outer", "model.py:3");
     ProfileScope inner(ProfileKind::Compile, "inner \"quoted\"\n");

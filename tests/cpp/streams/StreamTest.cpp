@@ -1,4 +1,4 @@
-// Launching: what runs in place, what is enqueued, in which order, how far ahead, and where errors go.
+// Launches: in place or enqueued, their order, the bound on run-ahead, and the propagation of errors.
 #include "runtime/Stream.h"
 #include "Check.h"
 #include "runtime/BufferPool.h"
@@ -55,7 +55,7 @@ static int32_t gated(const PcrtFrame *frame) {
 
 static std::atomic<int> begun;
 
-/// The input says how many trips it takes.
+/// The input is the number of iterations.
 static int32_t counts(const PcrtFrame *frame) {
   ++begun;
   int64_t trips = *static_cast<const int64_t *>(frame->args[0]), budget = frame->budget;
@@ -263,7 +263,7 @@ static void errorsPoisonDependentsOnly() {
   CHECK(poisoned->token()->wait());
   REQUIRE(poisoned->error());
   CHECK(poisoned->error()->text() == "first: a library routine failed (launched at test.py:1)");
-  // In place, the error goes on as well, and the next call works.
+  // In place, the error propagates as well, and the next call works.
   auto later = f.runInPlace(*step, {poisoned});
   CHECK(later->error() == poisoned->error());
   CHECK(read(f.runInPlace(*step, {f.value(4)})) == 5);
@@ -313,7 +313,7 @@ static void payloadsLiveAsLongAsTheyCanBeRead() {
     CHECK(poisoned->error()->text() == "step: pure_callback: no (at model.py:2, launched at main.py:1)");
   }
   f.lastResult = nullptr;
-  // What a waiter ran stays in the queue until a worker comes by.
+  // The task that a waiter ran stays in the queue until a worker removes it.
   CHECK(f.stream.synchronize());
   for (int i = 0; i < 10000 && alive != 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -368,7 +368,7 @@ static void argumentsLiveUntilUsed() {
 
 static void measuredCostDecides() {
   Fixture f;
-  // Estimated as dear, it proves to be cheap.
+  // Its estimate is expensive, but its runs are cheap.
   auto kernel = f.executable(addOne, dear);
   for (int i = 0; i < 64 && f.policy(*kernel, {f.value(1)}) == Stream::LaunchPolicy::Async; ++i)
     read(f.enqueue(*kernel, {f.value(1)}));
@@ -385,7 +385,7 @@ static void triesWhatMayBeShort() {
   CHECK(f.speculate(*loop, {few}));
   CHECK(read(f.lastResult) == 100);
 
-  // What gave up has done nothing, and is handed over.
+  // A stopped run has no effect, and is enqueued.
   begun = 0;
   CHECK(f.policy(*loop, {many}) == Stream::LaunchPolicy::Speculative);
   CHECK(!f.speculate(*loop, {many}));
@@ -393,7 +393,7 @@ static void triesWhatMayBeShort() {
   CHECK(read(f.enqueue(*loop, {many})) == 1000000);
   CHECK(begun == 2);
 
-  // The more speculative runs stopped, the longer it waits with the next; one that succeeds makes it forget.
+  // The more speculative runs stopped, the longer it waits until the next one; a success resets this.
   for (int calls : {1, 3, 7}) {
     for (int i = 0; i < calls; ++i)
       CHECK(f.policy(*loop, {many}) == Stream::LaunchPolicy::Async);
@@ -406,7 +406,7 @@ static void triesWhatMayBeShort() {
   CHECK(f.speculate(*loop, {few}));
   CHECK(f.policy(*loop, {few}) == Stream::LaunchPolicy::Speculative);
 
-  // Not before the inputs are ready; and a failed input is the result.
+  // Not before the inputs are ready; and a failed input fails the result.
   gateOpen = false;
   auto slow = f.executable(gated, dear), broken = f.executable(fails, dear);
   auto pending = f.enqueue(*slow, {few});

@@ -1,4 +1,4 @@
-// What an event loop waits on: which tokens are done, and that nothing is missed or kept.
+// The notifier of event loops: it reports completed tokens, misses none, and keeps none alive.
 #include "runtime/Notifier.h"
 #include "Check.h"
 

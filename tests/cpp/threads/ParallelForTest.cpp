@@ -1,5 +1,5 @@
-// Loops that threads share: every iteration is done once, failures are the first ones, nothing deadlocks, and loops and
-// tasks together use no more threads than the pool has.
+// Shared loops: every iteration runs once, the first failure is returned, nothing deadlocks, and loops and tasks
+// together use no more threads than the pool has.
 #include "runtime/ParallelFor.h"
 #include "Check.h"
 #include "Tasks.h"
@@ -57,7 +57,7 @@ static void smallLoopsStartNoThread() {
 }
 
 static void threadsShareALoop() {
-  // Each piece waits for another one: only possible side by side.
+  // Each piece waits for another one: this ends only if they run concurrently.
   ThreadPool pool(2);
   for (int round = 0; round < 30; ++round) {
     std::atomic<int> started{0}, met{0};
@@ -105,8 +105,8 @@ static void loopsInLoops() {
 }
 
 static void loopsInTasks() {
-  // All workers run tasks that come to loops, and further tasks wait: nothing deadlocks, and no more threads work at
-  // the same time than there are.
+  // All workers run tasks with loops, and further tasks wait: nothing deadlocks, and no more threads work at the same
+  // time than the pool has.
   std::atomic<int> done{0}, active{0}, most{0};
   {
     ThreadPool pool(2);
@@ -173,7 +173,8 @@ static void loopsBeforeTasks() {
 }
 
 static void whoWaitsTakesPart() {
-  // One worker is held, the other comes to a loop of two pieces that meet: the third thread is the one that waits.
+  // One worker is blocked, and the other one runs a loop of two pieces that wait for each other: the waiting thread
+  // must be the third.
   ThreadPool pool(2);
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> holding{true}, isDone{false};
@@ -196,7 +197,7 @@ static void whoWaitsTakesPart() {
     });
     pool.submit(&looping);
     pool.helpUntil([&] { return isDone.load(); }, &looping, 5'000'000'000);
-    // It may not have seen the end of the task, which comes some time after that of the loop.
+    // It may not have observed the end of the task, which is later than that of the loop.
     REQUIRE(eventually([&] { return isDone.load(); }));
     CHECK(met == 2 && here == 1);
     holding = false;

@@ -1,4 +1,4 @@
-// What tests of threads share: functions as tasks of a pool, and waiting for what others do.
+// Shared parts of tests of threads: functions as tasks of a pool, and waits for other threads.
 #ifndef PYCOMPILER_TESTS_CPP_THREADS_TASKS_H
 #define PYCOMPILER_TESTS_CPP_THREADS_TASKS_H
 
@@ -20,7 +20,7 @@ private:
   std::function<void()> function;
 };
 
-/// One that the test keeps.
+/// A task that the test owns.
 class HeldTask final : public pcrt::Task {
 public:
   explicit HeldTask(std::function<void()> function) : function(std::move(function)) {}

@@ -65,7 +65,7 @@ static void overlapAfterSleep() {
 }
 
 static void waitingInsideAWorker() {
-  // The only worker waits for what a task behind it completes.
+  // The only worker waits for a token that a later task completes.
   auto token = RefPtr<Token>::adopt(new Token());
   std::atomic<bool> done{false};
   ThreadPool pool(1);
@@ -117,7 +117,7 @@ static void threadsComeBack() {
 }
 
 static void whoWaitsRunsWhatIsQueued() {
-  // The only worker is held; of three tasks behind it, the second is run by the thread that waits for it.
+  // The only worker is blocked; of the three tasks after it, the waiting thread runs the second.
   std::atomic<bool> holding{true}, isHeld{false};
   std::atomic<int> done{0};
   std::vector<int> order;
@@ -197,7 +197,7 @@ static void quotasOfControlGroups() {
   CHECK(near(quota("0::/a\n"), 1.5));
   CHECK(near(quota("0::/a/b\n"), 1.5)); // of the group above
   CHECK(near(quota("0::/c/none\n"), 3));
-  // Version 1, beside a unified hierarchy without the controller.
+  // Version 1, next to a unified hierarchy without the controller.
   write("cpu/d/cpu.cfs_quota_us", "50000\n");
   write("cpu/d/cpu.cfs_period_us", "100000\n");
   write("cpu/e/cpu.cfs_quota_us", "-1\n");
@@ -235,7 +235,7 @@ static int32_t countIterations(const PcrtFrame *, const void *captured, int64_t 
   return PCRT_OK;
 }
 
-/// A fork while tasks wait and another thread is in a loop: the child runs what it is given, the parent goes on.
+/// A fork while tasks wait and another thread is in a loop: the child runs new tasks, and the parent continues.
 static void forkWithPendingWork() {
   std::atomic<int> done{0};
   std::atomic<bool> stop{false};

@@ -1,5 +1,5 @@
-// cuBLASLt on the emulated device: products of column-major matrices as they are documented, for the types and the
-// attributes that the runtime uses. What the real one refuses, or takes for another product, is refused.
+// cuBLASLt on the emulated device: documented matmuls of column-major matrices, for the types and attributes that the
+// runtime uses. It refuses calls that the real library refuses or interprets differently.
 #include "EmulatedLibrary.h"
 
 #include <cstring>
@@ -39,7 +39,7 @@ struct cublasLtMatmulPreferenceOpaque {
   uint32_t schemes = 7, alignmentA = 256, alignmentB = 256, alignmentC = 256, alignmentD = 256;
 };
 
-/// The algorithm, as the heuristic gives it and the product takes it back.
+/// The algorithm, which the heuristic returns and the matmul takes.
 namespace {
 struct Algorithm {
   uint64_t mark;
@@ -48,7 +48,7 @@ struct Algorithm {
 };
 } // namespace
 static constexpr uint64_t algorithmMark = 0x656d756c61746564;
-/// Products of so many terms are shared by blocks, whose sums meet in the workspace.
+/// Blocks share matmuls of this many terms, and their sums meet in the workspace.
 static constexpr uint64_t splitTerms = 512, splitWorkspace = 65536;
 
 template <typename Type> static cublasStatus_t take(Type &field, const void *value, size_t bytes) {
@@ -91,7 +91,7 @@ static void store(void *memory, cudaDataType type, uint64_t index, double value)
   }
 }
 
-/// With 10 bits of mantissa, halves away from zero.
+/// With 10 bits of mantissa, ties away from zero.
 static void roundToTf32(std::vector<double> &values) {
   for (double &value : values) {
     auto narrow = static_cast<float>(value);
@@ -126,7 +126,7 @@ struct Product {
 } // namespace
 
 void Product::compute() const {
-  // Nobody else may have it now.
+  // The workspace must not be shared now.
   if (workspaceBytes > 0)
     std::memset(workspace, 0xab, workspaceBytes);
   uint64_t m = d.rows, n = d.columns;
@@ -149,7 +149,7 @@ void Product::compute() const {
   }
 }
 
-//===-- What is refused
+//===-- Refused calls
 //---------------------------------------------------------------------------------------------===//
 
 static bool isPossible(const cublasLtMatmulDescOpaque &product, const cublasLtMatrixLayoutOpaque &a,
@@ -307,7 +307,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     return CUBLAS_STATUS_INVALID_VALUE;
   if (!isPossible(*product, *aLayout, *bLayout, *cLayout, *dLayout))
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  // Of the emulation alone: the result is the product.
+  // A restriction of the emulation: the result is the product itself.
   if (load(alpha, product->scale, 0) != 1 || load(beta, product->scale, 0) != 0)
     return CUBLAS_STATUS_NOT_SUPPORTED;
   const void *pointers[] = {a, b, c, d};

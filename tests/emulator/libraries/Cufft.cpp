@@ -1,5 +1,5 @@
-// cuFFT on the emulated device: transforms along one dimension as they are documented, term by term, for the calls that
-// the runtime makes. What the real one refuses is refused.
+// cuFFT on the emulated device: documented transforms along one dimension, term by term, for the runtime's calls. It
+// refuses calls that the real library refuses.
 #include "EmulatedLibrary.h"
 
 #include <cmath>
@@ -113,7 +113,7 @@ cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long *sizes, 
                                 long long inputStep, long long inputBatchStep, long long *outputSizes,
                                 long long outputStep, long long outputBatchStep, cufftType type, long long batch,
                                 size_t *workspaceBytes) {
-  // Without these sizes the steps would not count; the emulation allocates nothing.
+  // Without these sizes the steps would be ignored; the emulation allocates nothing.
   if (rank != 1 || !inputSizes || !outputSizes || batch < 1 || inputStep < 1 || outputStep < 1)
     return CUFFT_INVALID_VALUE;
   if (sizes[0] < 1)

@@ -1,5 +1,5 @@
-// cuSOLVER on the emulated device: decompositions of column-major matrices as they are documented, by plain algorithms
-// in double precision, for the calls that the runtime makes. What the real one refuses is refused.
+// cuSOLVER on the emulated device: documented decompositions of column-major matrices, by plain algorithms in double
+// precision, for the runtime's calls. It refuses calls that the real library refuses.
 #include "EmulatedLibrary.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ static uint64_t extentOf(cudaDataType type, int64_t rows, int64_t columns, int64
 //===-- Algorithms
 //--------------------------------------------------------------------------------------------------===//
 
-/// Of the upper triangle; the first column at which the matrix is not positive definite, from 1.
+/// For the upper triangle; returns the first column at which the matrix is not positive definite, from 1.
 static int choleskyUpper(Matrix &a) {
   for (int64_t j = 0; j < a.columns; ++j) {
     for (int64_t i = 0; i <= j; ++i) {
@@ -132,7 +132,8 @@ static int luWithPivots(Matrix &a, int64_t *pivots) {
   return info;
 }
 
-/// A rotation that makes columns p and q of `a` orthogonal, applied to those of `v` too; whether one was needed.
+/// A rotation that makes columns p and q of `a` orthogonal, also applied to those of `v`; returns whether one was
+/// needed.
 static bool orthogonalize(Matrix &a, Matrix &v, int64_t p, int64_t q) {
   double alpha = 0, beta = 0;
   Number gamma = 0;
@@ -217,7 +218,7 @@ static void singular(Matrix a, Matrix &u, std::vector<double> &values, Matrix &v
   complete(u, rank);
 }
 
-/// Of a Hermitian matrix by that of one that is shifted until it is positive: the values rise.
+/// Eigenvalues of a Hermitian matrix, from those of a matrix that is shifted until it is positive: the values ascend.
 static void eigen(Matrix &a, std::vector<double> &values) {
   double shift = 1;
   for (Number x : a.values)
@@ -234,7 +235,7 @@ static void eigen(Matrix &a, std::vector<double> &values) {
     value -= shift;
 }
 
-//===-- What all calls check
+//===-- Checks of all calls
 //----------------------------------------------------------------------------------------===//
 
 static cusolverStatus_t sizes(size_t *device, size_t *host) {
@@ -243,7 +244,7 @@ static cusolverStatus_t sizes(size_t *device, size_t *host) {
   return CUSOLVER_STATUS_SUCCESS;
 }
 
-/// Enqueues `work`, which gives the info, if the workspaces and the matrix are what they must be.
+/// Enqueues `work`, which returns the info, if the workspaces and the matrix are valid.
 template <typename Work>
 static cusolverStatus_t start(cusolverDnHandle_t handle, const void *a, uint64_t bytes, void *device,
                               size_t deviceBytes, void *host, size_t hostBytes, int *info, Work work) {
@@ -390,7 +391,7 @@ cusolverStatus_t cusolverDnXgesvd(cusolverDnHandle_t handle, cusolverDnParams_t,
     singular(read(a, type, m, n, step), left, found, right);
     for (int64_t i = 0; i < n; ++i)
       store(values, valueType, i, found[i]);
-    // The matrix is given up.
+    // The contents of the matrix are destroyed.
     std::memset(a, 0xab, static_cast<size_t>(n) * bytesOf(type));
     for (int64_t j = 0; j < n && hasVectors; ++j)
       for (int64_t i = 0; i < n; ++i)

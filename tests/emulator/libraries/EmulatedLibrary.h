@@ -1,5 +1,5 @@
-// What the emulated libraries share: numbers of the device's memory as doubles, work on its streams, and failures that
-// tests ask for. After EmulatorControls; each library of this folder includes it once.
+// Shared parts of the emulated libraries: numbers of the device's memory as doubles, work on its streams, and failures
+// that tests request. After EmulatorControls; each library of this folder includes it once.
 #ifndef PYCOMPILER_TESTS_EMULATOR_LIBRARIES_EMULATEDLIBRARY_H
 #define PYCOMPILER_TESTS_EMULATOR_LIBRARIES_EMULATEDLIBRARY_H
 
@@ -17,7 +17,7 @@ namespace emulator {
 inline std::atomic<uint64_t> computations{0};
 inline std::atomic<int> failure{0};
 
-/// The status that the next computation is to fail with; 0 for none.
+/// The status with which the next computation must fail; 0 for none.
 inline int takeFailure() { return failure.exchange(0); }
 
 inline uint64_t bytesOf(cudaDataType type) {
@@ -34,7 +34,7 @@ inline uint64_t bytesOf(cudaDataType type) {
   }
 }
 
-/// Does it when the stream comes to it; whether the driver took it.
+/// Does the work when the stream reaches it; returns whether the driver accepted it.
 inline bool enqueue(CUstream stream, std::function<void()> work) {
   ++computations;
   auto *held = new std::function<void()>(std::move(work));
@@ -49,7 +49,7 @@ inline bool enqueue(CUstream stream, std::function<void()> work) {
 } // namespace emulator
 
 extern "C" {
-/// How many computations were asked for.
+/// The number of requested computations.
 PCRT_EXPORTED uint64_t emulatedComputations(void) { return emulator::computations; }
 PCRT_EXPORTED void emulatedFailNext(int status) { emulator::failure = status; }
 }

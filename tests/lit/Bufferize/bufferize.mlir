@@ -1,7 +1,7 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(array-bufferize{short-program=0},canonicalize)' | FileCheck %s
 // RUN: array-opt %s --pass-pipeline='builtin.module(array-bufferize,canonicalize)' | FileCheck %s
 
-// What is decided at a first look is what upstream's analysis decides.
+// The fast check decides as upstream's analysis does.
 
 // Parts of one buffer: nothing is copied but they.
 // CHECK-LABEL: func.func @parts(
@@ -19,7 +19,7 @@ func.func @parts(%x: memref<2xf32>, %y: memref<6xf32>) {
   return
 }
 
-// A view that is changed and put back where it comes from is changed in place.
+// A view that is changed and inserted at its source again is changed in place.
 // CHECK-LABEL: func.func @put_back(
 // CHECK-NOT:     memref.alloc
 // CHECK:         linalg.exp
@@ -34,7 +34,7 @@ func.func @put_back(%x: memref<6xf32>) {
   return
 }
 
-// What is read after the change stays as it is.
+// A tensor that is read after the change does not change.
 // CHECK-LABEL: func.func @read_later(
 // CHECK:         %[[OTHER:.*]] = memref.alloc
 // CHECK:         linalg.exp {{.*}} outs(%[[OTHER]]

@@ -36,7 +36,7 @@ func.func @rotated(%x: memref<1024xf32>, %r: memref<1024xf32>) {
 
 #id = affine_map<(d0) -> (d0)>
 
-// Padding: a number is read as one, and what counts its elements still counts from the start.
+// Padding: a number is read as one, and linalg.index still counts from the start.
 // CHECK-LABEL: func.func @padded(
 // CHECK-SAME:    %[[X:.*]]: memref<1022xf32>, %[[R:.*]]: memref<1024xf32>)
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.0
@@ -71,7 +71,7 @@ func.func @padded(%x: memref<1022xf32>, %r: memref<1024xf32>) {
 
 #id = affine_map<(d0) -> (d0)>
 
-// Not what is overwritten before it is read.
+// Not if a source is overwritten before the read.
 // CHECK-LABEL: func.func @overwritten(
 // CHECK:         memref.alloc
 // CHECK:         memref.copy
@@ -91,7 +91,7 @@ func.func @overwritten(%x: memref<1024xf32>, %r: memref<1024xf32>) {
 
 #id = affine_map<(d0) -> (d0)>
 
-// Nor what the reader itself overwrites, nor what is small.
+// Nor if the reader itself overwrites a source, nor for small temporaries.
 // CHECK-LABEL: func.func @itself(
 // CHECK-COUNT-3: memref.copy
 func.func @itself(%x: memref<1024xf32>, %y: memref<8xf32>, %r: memref<8xf32>) {

@@ -30,7 +30,7 @@ func.func @leapfrog(%u: tensor<2048xf32>, %before: tensor<2048xf32>) -> (tensor<
   return %r#0, %r#1 : tensor<2048xf32>, tensor<2048xf32>
 }
 
-// What is small is copied: the code of another step would cost more.
+// Small carries are copied: the code of another step would cost more.
 // CHECK-LABEL: func.func @small(
 // CHECK:         scf.for %{{.*}} = %c0 to %c11 step %c1
 func.func @small(%u: tensor<8xf32>, %v: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {

@@ -6,7 +6,7 @@
 #scalar = affine_map<() -> ()>
 #matrix = affine_map<(d0, d1) -> (d0, d1)>
 
-// A counter is carried in a register; a tensor is updated where it is, which starts as a copy of the argument.
+// A counter is carried in a register; a tensor is updated in place, and starts as a copy of the argument.
 // CHECK-LABEL: func.func @update(
 // BUFFERS-LABEL: func.func @update(
 // BUFFERS-SAME: %[[A:.*]]: memref<8xf32>, %[[N:.*]]: memref<i32>, %[[OUT:.*]]: memref<8xf32>)
@@ -69,7 +69,7 @@ func.func @update(%a: memref<8xf32>, %n: memref<i32>, %out: memref<8xf32>) {
   return
 }
 
-// What the body permutes is copied through one temporary, which belongs to an iteration.
+// Tensors that the body permutes are copied through one temporary, which belongs to an iteration.
 // BUFFERS-LABEL: func.func @swap(
 // COPIES-LABEL: func.func @swap(
 // COPIES: do {
@@ -288,7 +288,7 @@ func.func @counted(%a: memref<8xf32>, %out: memref<8xf32>) {
   return
 }
 
-// An element of the carry is read where it is, not through a tensor of its own.
+// An element of the carry is read in place, not through a separate tensor.
 // CHECK-LABEL: func.func @element(
 func.func @element(%a: tensor<8xf32>) -> tensor<f32> {
   %c0 = arith.constant 0 : index

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-lower-views | FileCheck %s
 // RUN: array-opt %s --array-lower-views --expand-strided-metadata -o /dev/null
 
-// The strides follow from the sizes behind. What has one size that is not a constant stays.
+// The strides follow from the inner sizes. A view with one non-constant size does not change.
 // CHECK-LABEL: func @several
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<?x5xf32>, %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index, %{{.*}}: index)
 // CHECK:         %[[INNER:.*]] = arith.muli %{{.*}}, %[[M]]

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-plan-memory))' --split-input-file | FileCheck %s
 
-// Temporaries of known sizes come first. Of those that a call sizes, two that do not live at the same time share a slot.
+// Temporaries of known sizes come first. Two of symbolic sizes with disjoint lifetimes share a slot.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[ARENA:[^:]*]]: memref<?xi8> {array.role = "arena"}
 // CHECK-NOT:     array.arena_bytes

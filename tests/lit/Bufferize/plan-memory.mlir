@@ -48,7 +48,7 @@ func.func @views(%x: memref<4x4xf32>, %r: memref<4xf32>, %s: memref<16xf32>) {
 
 // -----
 
-// What a loop uses lives across the loop: %a and %b never share, though their uses inside follow each other.
+// A buffer that a loop uses is live across the loop: %a and %b never share, though their uses inside follow each other.
 // CHECK-LABEL: func.func @loops(
 // CHECK-SAME:    array.arena_bytes = 128 : i64
 func.func @loops(%x: memref<16xf32>, %n: index) {
@@ -123,7 +123,7 @@ func.func @nested(%x: memref<4xf32>, %y: memref<4xf32>, %n: index, %c: i1) {
 
 // -----
 
-// The two temporaries of an iteration follow each other; what lives before and after the loop lives across it.
+// The two temporaries of an iteration follow each other; one used before and after the loop is live across it.
 // CHECK-LABEL: func.func @iteration(
 // CHECK-SAME:    array.arena_bytes = 128 : i64
 func.func @iteration(%x: memref<16xf32>, %p: i1) {
@@ -146,7 +146,7 @@ func.func @iteration(%x: memref<16xf32>, %p: i1) {
 
 // -----
 
-// Of one whose rows share memory there is as much as is touched.
+// A temporary whose rows share memory takes only its touched bytes.
 // CHECK-LABEL: func.func @touched(
 // CHECK-SAME:    array.arena_bytes = 64 : i64
 func.func @touched(%x: memref<64x16xf32>) {

@@ -42,7 +42,7 @@ func.func @chain(%x: memref<?x?xf32> {array.role = "argument", array.dims = #dim
 
 // -----
 
-// Of one type is not of one size: a temporary of [m, n] stays in the sizes that it has, in the memory of [n, m].
+// Equal types may have different sizes: a temporary of [m, n] keeps its sizes, in the memory of [n, m].
 #dims = affine_map<()[n, m] -> (n, m)>
 // CHECK-LABEL: func @turned
 // CHECK:         %[[N:.*]] = array.symbol 0

@@ -5,7 +5,7 @@
 #t = affine_map<(d0, d1) -> (d1, d0)>
 #row = affine_map<(d0, d1) -> (d1)>
 
-// %b may take the place of %a, whose last reader is the op that makes %b; so may %c, through a reshape.
+// %b may use the memory of %a, whose last reader is the op that makes %b; so may %c, through a reshape.
 // CHECK-LABEL: func.func @chain(
 // CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[R:.*]]: memref<4x8xf32, strided<[16, 2]>>)
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<4x8xf32>
@@ -45,7 +45,7 @@ func.func @reshaped(%x: memref<32xf32>, %r: memref<4x8xf32, strided<[16, 2]>>) {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #t = affine_map<(d0, d1) -> (d1, d0)>
 
-// Not where the operand is read later, nor where it is read in another order, nor where it is an argument.
+// Not if the operand is read later, or in another order, or is an argument.
 // CHECK-LABEL: func.func @apart(
 // CHECK-COUNT-3: memref.alloc
 func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32, strided<[16, 2]>>) {
@@ -66,7 +66,7 @@ func.func @apart(%x: memref<8x8xf32>, %r: memref<8x8xf32, strided<[16, 2]>>) {
 
 // -----
 
-// What is used after an iteration is not overwritten in it.
+// A buffer that is used after an iteration is not overwritten in it.
 // CHECK-LABEL: func.func @loop(
 // CHECK:         %[[A:.*]] = memref.alloc() : memref<8xf32>
 // CHECK:         scf.for
@@ -90,7 +90,7 @@ func.func @loop(%x: memref<8xf32>, %r: memref<8xf32, strided<[2]>>, %n: index) {
 
 // -----
 
-// A copy of what nobody reads later is no copy.
+// A copy of a buffer without later readers is removed.
 // CHECK-LABEL: func.func @copy(
 // CHECK-COUNT-1: memref.alloc
 // CHECK-NOT:     memref.copy
@@ -106,7 +106,7 @@ func.func @copy(%x: memref<8xf32>, %r: memref<8xf32, strided<[2]>>) {
 
 // -----
 
-// What finishes a product follows it; not over an op that writes what it reads.
+// The epilogue of a matmul follows it, but does not cross an op that writes its operands.
 func.func private @product(memref<8xf32>)
 // CHECK-LABEL: func.func @follow(
 // CHECK-SAME:    %[[W:.*]]: memref<8xf32>, %[[V:.*]]: memref<8xf32>, %[[R:.*]]: memref<8xf32, strided<[2]>>, %[[S:.*]]: memref<8xf32, strided<[2]>>)
@@ -130,7 +130,7 @@ func.func @follow(%w: memref<8xf32>, %v: memref<8xf32>, %r: memref<8xf32, stride
 
 // -----
 
-// What a branch gives back is used after it.
+// The result of a branch is used after it.
 // CHECK-LABEL: func.func @branch(
 // CHECK-COUNT-2: memref.alloc
 func.func @branch(%c: i1, %x: memref<8xf32>, %r: memref<8xf32, strided<[2]>>) {
@@ -202,7 +202,7 @@ func.func @in_results(%x: memref<4x8xf32>, %r: memref<32xf32>, %i: memref<32xi32
 #id = affine_map<(d0) -> (d0)>
 #back = affine_map<(d0) -> (7 - d0)>
 
-// Not where the result is read before, nor where the temporary is read later, nor where it is read in another order.
+// Not if the result is read before, nor if the temporary is read later, or in another order.
 // CHECK-LABEL: func.func @not_in_results(
 // CHECK-COUNT-3: memref.alloc
 func.func @not_in_results(%x: memref<8xf32>, %r: memref<8xf32>, %s: memref<8xf32>, %t: memref<8xf32>) {
@@ -226,7 +226,7 @@ func.func @not_in_results(%x: memref<8xf32>, %r: memref<8xf32>, %s: memref<8xf32
 
 // -----
 
-// A sort is no op that follows a product.
+// A sort is not an epilogue of a matmul.
 // CHECK-LABEL: func.func @sorted_twice(
 // CHECK:         "sort"
 // CHECK:         linalg.exp

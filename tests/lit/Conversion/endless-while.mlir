@@ -1,4 +1,4 @@
-// A loop that gives back what it starts with is not removed: it may have no end.
+// A loop that returns its initial values is not removed: it may have no end.
 
 // RUN: array-opt %s --pass-pipeline='builtin.module(array-to-linalg)' | FileCheck %s
 

@@ -1,7 +1,7 @@
 // RUN: array-opt --array-to-llvm < %s | mlir-translate --mlir-to-llvmir | FileCheck %s
 // RUN: array-opt --array-to-llvm < %s | mlir-translate --mlir-to-llvmir | llc -O1 -relocation-model=pic -filetype=obj | llvm-nm - | FileCheck %s --check-prefix=SYMBOLS
 
-// What LLVM is told of the pointers, and the C entry `int32_t pcrt_main(const PcrtFrame *)`.
+// The LLVM attributes of the pointers, and the C entry `int32_t pcrt_main(const PcrtFrame *)`.
 // CHECK:       define internal void @main(ptr noalias readonly align 8 %{{.*}}, ptr noalias align 64 %{{.*}})
 // CHECK:       define i32 @pcrt_main(ptr %[[FRAME:.*]])
 // CHECK:         call void @main(

@@ -77,7 +77,7 @@ func.func @main(%x: memref<f32> {array.role = "argument"}, %r: memref<f32> {arra
 
 // -----
 
-// What is computed in an argument's memory can't be run again.
+// A run that writes an argument's memory cannot be repeated.
 // CHECK-NOT: loop_budget
 // CHECK-NOT: array.spend
 func.func @main(%x: memref<f32> {array.role = "argument", array.written}) {

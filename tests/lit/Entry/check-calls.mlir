@@ -14,7 +14,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{@main calls itself, here or by what it calls: calls are inlined, so they must have an end}}
+  // expected-error @+1 {{@main calls itself, directly or through other functions: recursion is not supported, because calls are inlined}}
   %y = array.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-check-input --split-input-file --verify-diagnostics
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'memref.alloc' op can't be in a module that comes from elsewhere: what it does to memory can't be checked; use operations on tensors}}
+  // expected-error @+1 {{'memref.alloc' op can't be in a module from a file: its memory accesses can't be checked; use operations on tensors}}
   %m = memref.alloc() : memref<4xf32>
   return %x : tensor<4xf32>
 }
@@ -18,7 +18,7 @@ func.func @main(%n: index) {
 
 func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %init = tensor.empty() : tensor<2x2xf32>
-  // expected-error @+1 {{calls "cholesky" with 0 params, which can't be checked in a module that comes from elsewhere: use the operation of the array dialect}}
+  // expected-error @+1 {{calls "cholesky" with 0 params, which can't be checked in a module from a file: use the operation of the array dialect}}
   %y = array.runtime_call "cholesky" params = [] element_types = [f32, f32]
          ins(%x : tensor<2x2xf32>) outs(%init : tensor<2x2xf32>) -> tensor<2x2xf32>
   return %y : tensor<2x2xf32>
@@ -40,14 +40,14 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = 
 
 // -----
 
-// A reduction alone knows what it has computed so far.
+// Only a reduction itself has its partial results.
 func.func @main(%x: tensor<4xi64>, %n: tensor<3xf32>) -> tensor<i64> {
   %init = array.constant dense<0> : tensor<i64>
   %y = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
       ins(%n : tensor<3xf32>) outs(%init : tensor<i64>) {
   ^bb0(%m: f32, %o: i64):
     %k = arith.index_cast %o : i64 to index
-    // expected-error @+1 {{'tensor.extract' op can't be checked in the body of an operation on tensors: it depends on what the operation has computed so far; keep it within bounds by arith.minsi and arith.maxsi with constants, or use array.gather}}
+    // expected-error @+1 {{'tensor.extract' op can't be checked in the body of an operation on tensors: it depends on partial results of the operation; keep it within bounds by arith.minsi and arith.maxsi with constants, or use array.gather}}
     %v = tensor.extract %x[%k] : tensor<4xi64>
     linalg.yield %v : i64
   } -> tensor<i64>
@@ -66,7 +66,7 @@ func.func @main(%x: tensor<4xi64>, %n: tensor<3xi64>) -> tensor<i64> {
     %k = arith.index_cast %m : i64 to index
     %p = arith.cmpi eq, %o, %z : i64
     %v = scf.if %p -> i64 {
-      // expected-error @+1 {{it depends on what the operation has computed so far}}
+      // expected-error @+1 {{it depends on partial results of the operation}}
       %e = tensor.extract %x[%k] : tensor<4xi64>
       scf.yield %e : i64
     } else {

@@ -10,7 +10,7 @@ func.func @extract(%x: tensor<3xf32>, %k: index) -> f32 {
   return %e : f32
 }
 
-// What is known needs no check.
+// Known conditions need no check.
 // CHECK-LABEL: func.func @known
 // CHECK-NOT:     runtime_call
 func.func @known(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (f32, tensor<3xf32>) {

@@ -15,7 +15,7 @@ func.func @main(%a: tensor<4294967296x4294967296xf32>) {
 
 // -----
 
-// Of no elements, but its strides are products.
+// Without elements, but its strides are products.
 // expected-error @+1 {{argument #0 is 'tensor<0x4294967296x4294967296xf32>'}}
 func.func @main(%a: tensor<0x4294967296x4294967296xf32>) {
   return
@@ -23,7 +23,7 @@ func.func @main(%a: tensor<0x4294967296x4294967296xf32>) {
 
 // -----
 
-// As many as can be.
+// The maximum.
 func.func @main(%a: tensor<9223372036854775807xi8>, %b: tensor<?x2305843009213693951xf32>) {
   return
 }

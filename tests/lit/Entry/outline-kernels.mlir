@@ -314,7 +314,7 @@ func.func @main(%x: memref<64xf32> {array.role = "argument"}, %r: memref<64xf32>
 
 // -----
 
-// A loop with regions in it is one part. Where it does not repeat, the regions are parts.
+// A loop with regions in it is one part. If it does not repeat, the regions are parts.
 // CHECK-LABEL: func.func private @kernel0(
 // CHECK:         scf.for
 // CHECK-NOT:     scf.execute_region

@@ -45,7 +45,7 @@ func.func @main(%x: tensor<8xf32>, %v: tensor<f32>) -> tensor<8xf32> attributes 
 
 // -----
 
-// What is overwritten but read later is copied first.
+// A value that is overwritten but read later is copied first.
 // BUFFERS-LABEL: func.func @main(
 // BUFFERS-SAME:    %[[X:.*]]: memref<4xf32> {{.*}}, %[[R0:.*]]: memref<4xf32> {{.*}}, %[[R1:.*]]: memref<4xf32>
 // BUFFERS:         linalg.exp ins(%[[X]] : memref<4xf32>) outs(%[[TMP:.*]] : memref<4xf32>)

@@ -61,7 +61,7 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
 
 // -----
 
-// What a loop changes while another one reads it later is copied, and each result is computed in its own buffer.
+// A value that a loop changes and another one reads later is copied, and each result is computed in its own buffer.
 // CHECK-LABEL: func.func @main(
 // CHECK:         %[[E:.*]] = linalg.exp
 // CHECK:         %[[COPY:.*]] = bufferization.materialize_in_destination %[[E]] in

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-resolve-sizes))' --split-input-file | FileCheck %s
 
-// Dimensions of which nothing is said are symbols, numbered in the order of the arguments. Sizes are computed once.
+// Dimensions without a map are symbols, numbered in the order of the arguments. Sizes are computed once.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    tensor<?x?xf32> {array.dims = affine_map<()[s0, s1] -> (s0, s1)>}
 // CHECK-SAME:    tensor<4x?xf32> {array.dims = affine_map<()[s0, s1, s2] -> (4, s2)>}
@@ -23,7 +23,7 @@ func.func @main(%x: tensor<?x?xf32>, %y: tensor<4x?xf32>) -> (tensor<?x?xf32>, t
 
 // -----
 
-// A size goes through whatever keeps it: destinations, loops and branches.
+// A size propagates through ops that keep it: destinations, loops and branches.
 // CHECK-LABEL: func.func @main(
 // CHECK:         %[[N:.*]] = array.symbol 0 : index
 // CHECK-NOT:     tensor.dim
@@ -71,7 +71,7 @@ func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) -> (t
 
 // -----
 
-// Equal terms are added up, also before bounds are asked: n + (n - 1) - n + 1 is n.
+// Equal terms are added up, also before bounds are used: n + (n - 1) - n + 1 is n.
 // CHECK-LABEL: func.func @main(
 // CHECK:         %[[N:.*]] = array.symbol 0 : index
 // CHECK:         return %{{.*}}, %[[N]]

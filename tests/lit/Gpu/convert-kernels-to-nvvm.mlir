@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(gpu.module(array-convert-kernels-to-nvvm))' | FileCheck %s
 
-// Buffers are bare pointers; what is left of math are intrinsics, none of them a call of libdevice.
+// Buffers are bare pointers; the remaining math ops are intrinsics, none of them a call of libdevice.
 // CHECK-LABEL: llvm.func @kernel(
 // CHECK-SAME:    !llvm.ptr, %{{.*}}: i64)
 // CHECK-SAME:    nvvm.kernel
@@ -27,7 +27,7 @@ gpu.module @kernels {
 }
 
 
-// Shared memory that the launch asks for is declared alone.
+// Dynamic shared memory is only declared.
 // CHECK: llvm.mlir.global external @{{.*}}() {addr_space = 3 : i32, {{.*}}} : !llvm.array<0 x i8>
 gpu.module @dynamic {
   gpu.func @kernel(%n: index, %x: memref<64xi8>) kernel {

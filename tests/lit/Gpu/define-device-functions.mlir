@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(gpu.module(array-define-device-functions))' | FileCheck %s
 
-// What array-expand-math calls for large arguments gets a body; an external function that it does not know stays.
+// Functions that array-expand-math calls for large arguments get a body; other external functions stay.
 // Remainders of one type share a function; narrow ones are computed in f32.
 // CHECK-LABEL: gpu.module @kernels {
 // CHECK:         func.func private @remainder_f64(

@@ -26,7 +26,7 @@ gpu.module @kernels {
 
 // -----
 
-// A copy is done where it begins. What is not read of the source is zero.
+// A copy executes at its start. Elements that are not read from the source are zero.
 // CHECK-LABEL: func.func @copy(
 // CHECK: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK-COUNT-2: memref.load

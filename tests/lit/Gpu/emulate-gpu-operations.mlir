@@ -137,7 +137,7 @@ gpu.module @kernels {
 
 // -----
 
-// One thread runs at a time. The results are what was there before.
+// One thread runs at a time. The results are the former values.
 // LLVM-LABEL: llvm.func @atomics(
 // CHECK-LABEL: func.func @atomics(
 gpu.module @kernels {

@@ -1,5 +1,5 @@
 // RUN: array-opt %s --array-emulate-gpu | FileCheck %s
-// Whatever the pass leaves, the pipeline of the CPU takes to the LLVM dialect.
+// The CPU's pipeline lowers the rest to the LLVM dialect.
 // RUN: array-opt %s --array-emulate-gpu --array-expand-math --convert-scf-to-cf --expand-strided-metadata \
 // RUN:   --lower-affine --convert-to-llvm --reconcile-unrealized-casts | FileCheck %s --check-prefix=LLVM \
 // RUN:   --implicit-check-not=unrealized_conversion_cast
@@ -78,7 +78,7 @@ gpu.module @kernels {
     // CHECK: %[[SHARED:.*]] = llvm.load
     // CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<33xf32>
     // CHECK: memref.alloca() {alignment = 16 : i64} : memref<2xf32>
-    // Who the thread is, each number read once.
+    // The thread's numbers, each read once.
     // CHECK: llvm.load %[[THREAD]] : !llvm.ptr -> i32
     // CHECK: arith.index_castui %{{.*}} : i32 to index
     // CHECK: llvm.getelementptr inbounds %[[THREAD]][12]
@@ -98,7 +98,7 @@ gpu.module @kernels {
     // CHECK: %[[BARRIER:.*]] = llvm.load
     // CHECK: llvm.call %[[BARRIER]](%[[THREAD]]) : !llvm.ptr, (!llvm.ptr) -> ()
     gpu.barrier
-    // What the launch asks for is behind the kernel's 33 numbers, at the next 16 bytes.
+    // Dynamic shared memory follows the kernel's 33 numbers, at the next 16 bytes.
     // CHECK: llvm.getelementptr inbounds %[[SHARED]][144]
     %dynamic = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     %zero = arith.constant 0 : index

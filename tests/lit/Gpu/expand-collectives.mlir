@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-expand-collectives | FileCheck %s
 // RUN: array-opt %s --array-to-gpu=chip=sm_80 | FileCheck %s --check-prefix=GPU
 
-// Reductions are of what was gathered: all members of one element have it in their order.
+// Reductions are of gathered operands: all members have an element in their order.
 
 // CHECK-LABEL: @main
 // CHECK-SAME: %[[X:.*]]: tensor<4x6xf32>, %[[LARGE:.*]]: tensor<64x1024xf32>
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<4x6xf32>, %large: tensor<64x1024xf32>) -> (tensor<4x6
   return %s, %l, %r, %g, %a : tensor<4x6xf32>, tensor<64x1024xf32>, tensor<4x3xf32>, tensor<4x12xf32>, tensor<8x3xf32>
 }
 
-// What the runtime does by itself stays, and what is of one piece becomes that.
+// Collectives that the runtime supports stay, and those with one piece become such ones.
 
 // CHECK-LABEL: func.func private @stays
 // CHECK-SAME: %[[X:.*]]: tensor<4x6xf32>, %[[ROW:.*]]: tensor<1x6xi1>

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-launch-stores))' --split-input-file | FileCheck %s
 
-// What @main stores is stored by one thread, with what is between the first store and the last.
+// One thread executes the stores of @main, with the operations between the first store and the last.
 // CHECK-LABEL: func.func @stores(
 // CHECK-SAME:    %[[X:.*]]: memref<4xf32>, %[[F:.*]]: f32)
 // CHECK:         gpu.launch

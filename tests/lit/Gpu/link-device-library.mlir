@@ -19,7 +19,7 @@ func.func @kernel(%x: f64) -> f64 {
   return %y : f64
 }
 
-// A function that asks what its thread is becomes a part of the kernel.
+// A function that uses the thread's numbers becomes a part of the kernel.
 // CHECK-LABEL: func.func @copy(
 // CHECK:         gpu.launch
 // CHECK-NOT:       llvm.call

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-lower-launches --split-input-file --verify-diagnostics
 
 func.func @main(%x: memref<4xi32>, %y: memref<4xi32>) {
-  // expected-error @+1 {{'sort' has no kernel for a GPU yet: put its operands on a CPU, by device_put(x, devices("cpu")[0]), and call it outside of what is compiled for the GPU}}
+  // expected-error @+1 {{'sort' has no kernel for a GPU yet: put its operands on a CPU, by device_put(x, devices("cpu")[0]), and call it outside of the code for the GPU}}
   array.runtime_call "sort" params = [0, 1, 1] element_types = [i32, i32] ins(%x : memref<4xi32>) outs(%y : memref<4xi32>)
   return
 }

@@ -56,7 +56,7 @@ func.func @outer(%x: memref<100000xf32>, %y: memref<4xf32>, %f: f32) {
 
 // -----
 
-// What calls the runtime stays.
+// Calls of the runtime stay.
 // CHECK-LABEL: func.func @calls(
 // CHECK-NOT:     gpu.launch
 // CHECK:         array.runtime_call

@@ -2,18 +2,18 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-map-matmuls-to-gpu{chip=sm_100a least-blocks=1},canonicalize,cse))' | FileCheck %s --check-prefix=OTHER
 
 // sm_90a has instructions of four warps, which read the factors from shared memory by descriptors; no other chip has.
-// Four stages of 384 rows of 128 bytes, and what aligns them, are more than a kernel has by itself.
+// Four stages of 384 rows of 128 bytes, and the alignment, exceed static shared memory.
 // CHECK-LABEL: func.func @warpgroups(
 // CHECK-DAG:     %[[BYTES:.*]] = arith.constant 197632 : i32
 // CHECK-DAG:     %[[THREADS:.*]] = arith.constant 256 : index
 // CHECK:         gpu.launch {{.*}} threads({{.*}}) in (%{{.*}} = %[[THREADS]], {{.*}}) dynamic_shared_memory_size %[[BYTES]]
 // CHECK:           %[[ALL:.*]] = gpu.dynamic_shared_memory
 // CHECK:           %[[SX:.*]] = memref.view %[[ALL]]{{.*}} to memref<4x128x64xbf16, #gpu.address_space<workgroup>>
-// The right factor lies along its columns: blocks of 64 side by side.
+// The right factor is contiguous along its columns: blocks of 64 beside each other.
 // CHECK:           %[[SY:.*]] = memref.view %[[ALL]]{{.*}} to memref<4x256x64xbf16, #gpu.address_space<workgroup>>
 // CHECK:           nvgpu.device_async_copy %{{.*}}, %[[SX]][{{.*}}], 8 {bypassL1}
 // CHECK:           nvgpu.device_async_copy %{{.*}}, %[[SY]][{{.*}}], 8 {bypassL1}
-// Two stages are on their way while two are multiplied. What was copied must be seen by the instructions.
+// Two stages are being loaded while two are multiplied. The instructions must see the copied bytes.
 // CHECK:           scf.for
 // CHECK:             nvvm.cp.async.commit.group
 // CHECK-NEXT:        nvvm.cp.async.wait.group 1
@@ -46,7 +46,7 @@ func.func @warpgroups(%x: memref<512x256xbf16>, %y: memref<256x512xbf16>, %sums:
   return
 }
 
-// f32 goes to the tensor cores where that is asked for: rounded to the nearest first.
+// f32 uses the tensor cores if the precision allows it: first rounded to the nearest.
 // CHECK-LABEL: func.func @tf32(
 // CHECK:         %[[A:.*]] = nvgpu.ldmatrix {{.*}} -> vector<4x1xf32>
 // CHECK:         %[[EXACT:.*]] = vector.extract %[[A]][0, 0]

@@ -100,7 +100,7 @@ func.func @shared_terms(%x: memref<4096x32xf32>, %y: memref<4096x32xf32>, %r: me
 #right = affine_map<(m, n, k) -> (k, n)>
 #result = affine_map<(m, n, k) -> (m, n)>
 
-// A matrix by a vector is a sum, which array-map-to-gpu knows.
+// A matrix times a vector is a sum, which array-map-to-gpu lowers.
 // CHECK-LABEL: func.func @thin(
 // CHECK-NOT:     gpu.launch
 // CHECK:         linalg.generic

@@ -90,7 +90,7 @@ func.func @expm_frechet(%a: memref<3x3xf32>, %e: memref<3x3xf32>, %out: memref<3
   return
 }
 
-// What has no kernel stays.
+// Routines without a kernel stay.
 // CHECK-LABEL: func.func @host(
 // CHECK:         array.runtime_call "host_call"
 func.func @host(%out: memref<4xf32>) {

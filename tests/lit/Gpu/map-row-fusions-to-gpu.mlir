@@ -36,7 +36,7 @@ func.func @softmax(%x: memref<100x64xf32>, %r: memref<100x64xf32>, %least: f32, 
     %s = arith.maximumf %acc, %a : f32
     linalg.yield %s : f32
   }
-  // The element-wise exponential lies in the result's memory.
+  // The element-wise exponential is in the result's memory.
   linalg.generic {indexing_maps = [#id, affine_map<(d0, d1) -> (d0, 0)>, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x, %m : memref<100x64xf32>, memref<100x1xf32>) outs(%r : memref<100x64xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
@@ -227,7 +227,7 @@ func.func @otherColumns(%x: memref<8x33xf32>, %t: memref<8xf32>) {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// A body may load any element: of what a member writes, none.
+// A body may load any element, but none of a member's output.
 // CHECK-LABEL: func.func @gather(
 // CHECK-NOT:     gpu.launch
 // CHECK-COUNT-2: linalg.generic

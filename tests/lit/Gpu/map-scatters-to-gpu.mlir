@@ -1,6 +1,6 @@
 // RUN: array-opt %s --array-map-scatters-to-gpu --split-input-file | FileCheck %s
 
-// A scatter of 100 rows of 4 into 7. Integers are added in whatever order: a thread for each of 400 elements.
+// A scatter of 100 rows of 4 into 7. Integers are added in any order: a thread for each of 400 elements.
 #keys = affine_map<(r, w, p) -> (p)>
 #updates = affine_map<(r, w, p) -> (p, w)>
 #target = affine_map<(r, w, p) -> (r, w)>
@@ -63,7 +63,7 @@ func.func @sums(%keys: memref<100xi64>, %updates: memref<100x4xf16>, %x: memref<
   return
 }
 
-// Those that follow each other need not be sorted.
+// Updates that follow each other need not be sorted.
 // CHECK-LABEL: func.func @grouped(
 // CHECK:         llvm.call @sort_keys_i64(
 // CHECK-NOT:     sort_chunks

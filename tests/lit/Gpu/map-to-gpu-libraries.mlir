@@ -9,7 +9,7 @@
 
 // WRONG: error: array-map-to-gpu-libraries: expected the option 'libraries' to name some of cublaslt, cufft, cusolver, got 'cublas'
 
-// Sizes, then the steps of left, right and result. What rounds the sums is the library's too.
+// Sizes, then the steps of left, right and result. The library also rounds the sums.
 // CHECK-LABEL: func.func @rounded(
 // CHECK-SAME:    %[[X:.*]]: memref<512x256xbf16>, %[[Y:.*]]: memref<256x1024xbf16>, %[[R:.*]]: memref<512x1024xbf16>
 // CHECK-NOT:     memref.alloc

@@ -39,7 +39,7 @@ func.func @elementwise(%x: memref<10x99xf32>, %y: memref<99x10xf32>, %r: memref<
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #column = affine_map<(d0, d1) -> (d1)>
 
-// What is stored at every step is stored by the thread whose result it is: it takes the steps one after the other.
+// Values of every step are stored by the thread of the result, which takes the steps one after the other.
 // CHECK-LABEL: func.func @reduction(
 // CHECK:         gpu.launch
 // CHECK:           scf.if
@@ -134,7 +134,7 @@ func.func @longRows(%x: memref<100x5000xf64>, %r: memref<100xf64>) {
 
 // -----
 
-// Copies and fills are kernels too; what a loop does is launched in every iteration.
+// Copies and fills are kernels too; the ops of a loop are launched in every iteration.
 // CHECK-LABEL: func.func @copies(
 // CHECK:         scf.for
 // CHECK:           gpu.launch
@@ -156,7 +156,7 @@ func.func @copies(%x: memref<40xi32>, %r: memref<80xi32>, %n: index) {
 
 // -----
 
-// Of nothing there is no kernel.
+// Empty buffers have no kernel.
 // CHECK-LABEL: func.func @nothing(
 // CHECK-NOT:     gpu.launch
 // CHECK:         return

@@ -89,7 +89,7 @@ func.func @loop(%c: memref<i1>, %x: memref<4xf32>, %f: f32, %b: i1) {
 
 // -----
 
-// What the host knows, it decides; what it does itself can't be taken back.
+// The host decides known conditions; effects of the host cannot be undone.
 // CHECK-LABEL: func.func @kept(
 // CHECK:         scf.if %{{.*}} {
 // CHECK:         memref.load
@@ -113,7 +113,7 @@ func.func @kept(%known: i1, %c: memref<i1>, %x: memref<4xf32>, %y: memref<4xf32>
 
 // -----
 
-// Stack space stays in the first block, where it is not dynamic.
+// Stack space stays in the first block, if it is not dynamic.
 // CHECK-LABEL: func.func @stack(
 // CHECK:         } {array.launch_name = "condition"}
 // CHECK:         gpu.launch

@@ -26,7 +26,7 @@ func.func @sunk(%x: memref<8x4xf32>, %i: memref<i32>, %y: memref<4xf32>) {
 
 // -----
 
-// What is overwritten before the kernel runs, or by its other threads, is kept.
+// Values that are overwritten before the kernel runs, or by its other threads, are kept.
 // CHECK-LABEL: func.func @kept(
 // CHECK-SAME:    %[[X:.*]]: memref<4xf32>)
 // CHECK:         %[[KEPT:.*]] = memref.alloc() : memref<f32>
@@ -52,7 +52,7 @@ func.func @kept(%x: memref<4xf32>) {
 
 // -----
 
-// The host reads what it has to know: whether to go on.
+// The host reads the values that it needs: whether the loop continues.
 // CHECK-LABEL: func.func @condition(
 // CHECK:         %[[C:.*]] = memref.load %{{.*}}[] : memref<i1>
 // CHECK-NEXT:    scf.if %[[C]] {

@@ -2,7 +2,7 @@
 // RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
 // RUN: array-opt %s --inline | FileCheck %s --check-prefix=INLINED
 
-// Calls and tokens. The inliner knows array.call.
+// Calls and tokens. The inliner supports array.call.
 
 // CHECK-LABEL: @main
 // INLINED-LABEL: @main

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --canonicalize --split-input-file | FileCheck %s
 
-// Transposes around a matrix product become its dimension numbers.
+// Transposes around a matmul become its dimension numbers.
 
 // CHECK-LABEL: @of_transposes
 // CHECK-SAME: (%[[X:.*]]: tensor<5x4xf32>, %[[Y:.*]]: tensor<6x5xf32>)
@@ -66,7 +66,7 @@ func.func @transposed_batch(%x: tensor<8x4x3x5xf32>, %y: tensor<8x5x6xf32>) -> t
 
 // -----
 
-// Another order than that of swapped operands stays a transpose; a product with other uses is not computed twice.
+// Another order than that of swapped operands stays a transpose; a matmul with other uses is not computed twice.
 // CHECK-LABEL: @not_transposed
 func.func @not_transposed(%x: tensor<8x4x5xf32>, %y: tensor<8x5x6xf32>, %a: tensor<4x5xf32>, %b: tensor<5x6xf32>)
     -> (tensor<4x8x6xf32>, tensor<4x6xf32>, tensor<6x4xf32>) {
@@ -82,7 +82,7 @@ func.func @not_transposed(%x: tensor<8x4x5xf32>, %y: tensor<8x5x6xf32>, %a: tens
 
 // -----
 
-// The derivative of x.w by w, as transposition of the product gives it: x^T . g without a transpose.
+// The derivative of x.w by w, as transposition of the matmul gives it: x^T . g without a transpose.
 // CHECK-LABEL: @gradient
 // CHECK-SAME: (%[[X:.*]]: tensor<128x784xf32>, %[[G:.*]]: tensor<128x512xf32>)
 func.func @gradient(%x: tensor<128x784xf32>, %g: tensor<128x512xf32>) -> tensor<784x512xf32> {

@@ -103,7 +103,7 @@ func.func @int_identities(%x: tensor<4xui32>)
 
 // -----
 
-// What a dynamic dimension makes another type is no identity.
+// An op whose type differs by a dynamic dimension is no identity.
 // CHECK-LABEL: @types_differ
 func.func @types_differ(%x: tensor<?xf32>) -> tensor<4xf32> {
   %one = array.constant dense<1.0> : tensor<4xf32>

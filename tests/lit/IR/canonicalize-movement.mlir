@@ -1,6 +1,6 @@
 // RUN: array-opt %s --canonicalize --split-input-file | FileCheck %s
 
-// Folders and canonicalizations of ops that move, slice and reduce: what does nothing is its operand, two moves are one.
+// Folders and canonicalizations of ops that move, slice and reduce: ops without effect are folded, two moves become one.
 
 // CHECK-LABEL: @identities
 // CHECK-SAME: (%[[X:.*]]: tensor<4x5xf32>, %[[S:.*]]: tensor<f32>, %[[I:.*]]: tensor<i32>)
@@ -102,7 +102,7 @@ func.func @keepdims(%x: tensor<4xf32>, %y: tensor<1x4xf32>) -> (tensor<4x5xf32>,
 
 // -----
 
-// The inner broadcast alone knows the size that it was given.
+// Only the inner broadcast has its size operand.
 // CHECK-LABEL: @dynamic_broadcasts
 func.func @dynamic_broadcasts(%v: tensor<1xf32>, %n: index) -> (tensor<4x?xf32>, tensor<?x?xf32>) {
   // CHECK: array.broadcast_in_dim {{.*}} -> tensor<?xf32>
@@ -150,7 +150,7 @@ func.func @after_all(%t: !array.token) -> !array.token {
 
 // -----
 
-// Two dynamic sizes are not known to be equal: what may change something stays.
+// Two dynamic sizes are not known to be equal: an op that may have an effect stays.
 // CHECK-LABEL: @dynamic_stays
 func.func @dynamic_stays(%x: tensor<?xf32>, %s: tensor<f32>, %i: tensor<i32>, %n: index, %y: tensor<?x0xf32>, %z: tensor<?x?xf32>)
     -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?x0xf32>, tensor<?x?xf32>) {
@@ -169,7 +169,7 @@ func.func @dynamic_stays(%x: tensor<?xf32>, %s: tensor<f32>, %i: tensor<i32>, %n
 
 // -----
 
-// keepdims of one dynamic size is a broadcast; of several it is not known what becomes what.
+// keepdims of one dynamic size is a broadcast; with several, their correspondence is not known.
 // CHECK-LABEL: @dynamic_keepdims
 // CHECK-SAME: (%[[X:.*]]: tensor<?x3xf32>, %[[N:.*]]: index
 func.func @dynamic_keepdims(%x: tensor<?x3xf32>, %n: index, %y: tensor<?x?xf32>, %z: tensor<?xf32>)

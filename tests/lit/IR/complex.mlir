@@ -1,6 +1,6 @@
 // RUN: array-opt %s --canonicalize --split-input-file | FileCheck %s
 
-// Parts of what was just joined, and what is joined from its own parts.
+// Parts of a value that was just joined, and a value that is joined from its own parts.
 // CHECK-LABEL: func.func @parts
 // CHECK-SAME: (%[[RE:.*]]: tensor<4xf32>, %[[IM:.*]]: tensor<4xf32>, %[[Z:.*]]: tensor<4xcomplex<f32>>)
 // CHECK-NEXT: return %[[RE]], %[[IM]], %[[Z]]
@@ -17,7 +17,7 @@ func.func @parts(%re: tensor<4xf32>, %im: tensor<4xf32>, %z: tensor<4xcomplex<f3
 
 // -----
 
-// Conversions of the small types are left to the lowering, which alone knows their corners.
+// Conversions of the small types are left to the lowering, which handles their special cases.
 // CHECK-LABEL: func.func @small
 // CHECK: array.convert %{{.*}} : (tensor<2xf8E4M3FN>) -> tensor<2xf32>
 // CHECK: array.convert %{{.*}} : (tensor<2xf32>) -> tensor<2xf64>

@@ -1,7 +1,7 @@
 // RUN: array-opt %s | array-opt | FileCheck %s
 // RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
 
-// dot_general, printed without the batch where there is none.
+// dot_general, printed without an empty batch.
 
 // CHECK-LABEL: @contraction
 func.func @contraction(%x: tensor<4x5xf32>, %y: tensor<5x6xf32>, %u: tensor<8x4x5xbf16>, %w: tensor<8x5x6xbf16>, %i: tensor<3xi8>) {

@@ -28,7 +28,7 @@ func.func @count(%n: tensor<i32>, %x: tensor<?xf32>) -> (tensor<i32>, tensor<?xf
   return %r#0, %r#1 : tensor<i32>, tensor<?xf32>
 }
 
-// A loop without effects that nobody reads is erased.
+// A loop without effects and readers is erased.
 // CLEAN-LABEL: @unread
 // CLEAN-NOT: array.while
 func.func @unread(%p: tensor<i1>) {
@@ -84,7 +84,7 @@ func.func @nothing_carried(%x: tensor<5xf32>) -> tensor<5xf32> {
   return %r : tensor<5xf32>
 }
 
-// Barriers are not merged, but one that nobody reads goes away.
+// Barriers are not merged, but one without readers is erased.
 // CHECK-LABEL: @barrier
 // CLEAN-LABEL: @barrier
 // MERGED-LABEL: @barrier

@@ -1,4 +1,4 @@
-// A plan is kept by what rewrites a product, and on the way to linalg.
+// Rewrites of a matmul keep its plan, and so does the lowering to linalg.
 // RUN: array-opt %s | array-opt | FileCheck %s
 // RUN: array-opt %s --canonicalize | FileCheck %s --check-prefix=CANONICAL
 // RUN: array-opt %s --array-to-linalg | FileCheck %s --check-prefix=LINALG
@@ -18,7 +18,7 @@ func.func @product(%x: tensor<512x64xf32>, %y: tensor<512x32xf32>) -> tensor<64x
   return %0 : tensor<64x32xf32>
 }
 
-// Of operands that are padded and widened first.
+// For operands that are padded and widened first.
 // CHECK-LABEL: func.func @convolution
 // CHECK: array.plan = {slab = 65536 : i64}
 // LINALG-LABEL: func.func @convolution

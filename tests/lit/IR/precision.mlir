@@ -1,4 +1,4 @@
-// A precision that is asked for is kept by what rewrites a product, and on the way to linalg.
+// Rewrites of a matmul keep its precision, and so does the lowering to linalg.
 // RUN: array-opt %s | array-opt | FileCheck %s
 // RUN: array-opt %s --canonicalize | FileCheck %s --check-prefix=CANONICAL
 // RUN: array-opt %s --array-to-linalg | FileCheck %s --check-prefix=LINALG
@@ -17,7 +17,7 @@ func.func @product(%x: tensor<512x64xf32>, %y: tensor<512x32xf32>) -> tensor<64x
   return %0 : tensor<64x32xf32>
 }
 
-// The transpose of a product is one of the same precision.
+// The transpose of a matmul is a matmul of the same precision.
 // CANONICAL-LABEL: func.func @transposed
 // CANONICAL-NOT: array.transpose
 // CANONICAL: array.dot_general %arg1, %arg0 {{.*}} {array.precision = "tf32"}
@@ -27,7 +27,7 @@ func.func @transposed(%x: tensor<64x512xf32>, %y: tensor<512x32xf32>) -> tensor<
   return %1 : tensor<32x64xf32>
 }
 
-// Of an operand that is padded first.
+// For an operand that is padded first.
 // CHECK-LABEL: func.func @convolution
 // CHECK: array.precision = "tf32"
 // LINALG-LABEL: func.func @convolution

@@ -2,7 +2,7 @@
 // RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
 // RUN: array-opt %s --canonicalize | FileCheck %s --check-prefix=EFFECTS
 
-// runtime_call on tensors and on memrefs: what is written to memory is an effect, unused results are none. spend.
+// runtime_call on tensors and on memrefs: writes to memory are effects, unused results are not. spend.
 
 // CHECK-LABEL: @tensors
 // EFFECTS-LABEL: @tensors

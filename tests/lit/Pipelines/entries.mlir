@@ -1,4 +1,4 @@
-// Every public function is an entry: @f has the C entry @pcrt_f. Private functions are what entries call.
+// Every public function is an entry: @f has the C entry @pcrt_f. Private functions are callees of entries.
 // RUN: split-file %s %t
 // RUN: array-opt --array-to-llvm %t/one.mlir | FileCheck %s --check-prefix=ONE
 // RUN: array-opt --array-to-llvm %t/several.mlir | FileCheck %s --check-prefix=SEVERAL
@@ -62,7 +62,7 @@ func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 //--- sites.mlir
-// What can fail is numbered for each entry.
+// Operations that can fail are numbered for each entry.
 // SITES-DAG: llvm.func @pcrt_f({{.*}} attributes {array.call_sites = {{\[\[}}"cholesky"
 // SITES-DAG: llvm.func @pcrt_g({{.*}} attributes {array.call_sites = {{\[\[}}"cholesky"
 func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {

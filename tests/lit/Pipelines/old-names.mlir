@@ -1,4 +1,4 @@
-// Names that passes and their options had in the version before still work, and say what they are called now.
+// Names that passes and their options had in the version before still work, and report the new names.
 // RUN: array-opt %s --array-linalg-to-loops=fetch-ahead=0 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WARNING < %t
 // RUN: array-opt %s -pass-pipeline="builtin.module(func.func(array-prepare-loops{copy-carry=true}))" 2>&1 | FileCheck %s --check-prefix=CARRIES

@@ -1,4 +1,4 @@
-// What passes give up is told by MLIR's remark engine, in the category `array`; the code is right.
+// Passes report fallbacks by MLIR's remark engine, in the category `array`; the code is right.
 // RUN: array-opt --array-to-llvm --remarks-filter=array %s 2>&1 | FileCheck %s
 // RUN: array-opt --array-to-llvm %s 2>&1 | FileCheck %s --check-prefix=SILENT
 // SILENT-NOT: remark
@@ -6,7 +6,7 @@
 
 // The carry is copied where bufferization finds no order in which it can be updated in place: what is read of %twice in
 // one branch is overwritten there, and handed on beside it.
-// CHECK: remarks.mlir:[[#@LINE+8]]:{{.*}}: remark: [Missed] copied-carry | Category:array | Reason="what loops and branches change is copied
+// CHECK: remarks.mlir:[[#@LINE+8]]:{{.*}}: remark: [Missed] copied-carry | Category:array | Reason="the carry of loops and branches is copied
 // CHECK: llvm.func @pcrt_main
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %zero = array.constant dense<0> : tensor<i32>

@@ -1,6 +1,6 @@
 // UNSUPPORTED: gpu
 
-// Two participants, who run the same function: what each has is its number plus one, and twice that.
+// Two participants run the same function: the operands of each are its number plus one, and twice that.
 
 // RUN: array-run %s --participants=2 --expect='0=[3, 6]' --expect='1=[1, 2, 2, 4]' --print=short | FileCheck %s
 func.func @main() -> (tensor<2xi32>, tensor<4xi32>, tensor<i32>, tensor<1xi32>, tensor<2xi32>, tensor<2xi32>) {
@@ -27,7 +27,7 @@ func.func @main() -> (tensor<2xi32>, tensor<4xi32>, tensor<i32>, tensor<1xi32>, 
 // CHECK: participant 0: result 2: tensor<i32> = 0
 // CHECK: participant 0: result 3: tensor<1xi32> = [2]
 // CHECK: participant 0: result 4: tensor<2xi32> = [1, 2]
-// Nobody sends to the first.
+// The first one receives nothing.
 // CHECK: participant 0: result 5: tensor<2xi32> = [0, 0]
 // CHECK: participant 1: result 0: tensor<2xi32> = [3, 6]
 // CHECK: participant 1: result 1: tensor<4xi32> = [1, 2, 2, 4]

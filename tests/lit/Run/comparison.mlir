@@ -1,6 +1,6 @@
 // Comparison, selection, and whether a number is finite.
 
-// Of a nan nothing holds but that it is different.
+// A nan is different from every number, and no other relation holds.
 // RUN: array-run %s --entry=floats --input='[1, 2, nan, -0]' --input='[2, 2, 1, 0]' \
 // RUN:   --expect='[false, true, false, true]' --expect='[true, false, true, false]' \
 // RUN:   --expect='[true, false, false, false]' --expect='[true, true, false, true]' \

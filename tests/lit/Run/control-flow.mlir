@@ -79,7 +79,7 @@ func.func @called(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %z : tensor<2xf32>
 }
 
-// Tokens hold no data; a barrier gives what it is given.
+// Tokens hold no data; a barrier returns its operands.
 // RUN: array-run %s --entry=ordered --input='[1, -2]' --expect='[1, -2]' --expect='[-1, 2]'
 func.func @ordered(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %t0 = array.create_token : !array.token

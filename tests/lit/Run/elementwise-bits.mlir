@@ -50,7 +50,7 @@ func.func @upper_half(%x: tensor<2xi32>, %u: tensor<2xui8>) -> (tensor<2xi32>, t
   return %0, %1 : tensor<2xi32>, tensor<2xui8>
 }
 
-// An ulp above 1, the least number below 0.
+// An ulp above 1, the minimum number below 0.
 // RUN: array-run %s --entry=neighbours --rtol=0 --atol=0 --input='[1, 0, 2]' --input='[2, -1, 2]' \
 // RUN:   --expect='[1.00000012, -1.40129846e-45, 2]'
 func.func @neighbours(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {

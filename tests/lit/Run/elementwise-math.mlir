@@ -1,4 +1,4 @@
-// Functions of math.h by element, in single and in double precision, and where they are infinite or no number.
+// Functions of math.h by element, in single and in double precision, and their infinities and nans.
 
 // RUN: array-run %s --entry=exponentials --atol=0 --input='[0, 1, -2.5, -inf, 100]' \
 // RUN:   --expect='[1, 2.718282, 0.082085, 0, inf]' --expect='[1, 2, 0.1767767, 0, 1.267651e+30]' \

@@ -1,4 +1,4 @@
-// What array-run says of what is wrong: what was given, what is expected, where, and what to do. The status is 1.
+// Errors of array-run: the given and the expected value, the place, and a solution. The status is 1.
 
 // RUN: split-file %s %t
 
@@ -90,7 +90,7 @@
 // RUN: not array-run %t/main.mlir --input=fill:1 --input=fill:1 --gpu-libraries=cublaslt 2>&1 | FileCheck %s --check-prefix=LIBRARIES
 // LIBRARIES: --gpu-libraries is for --device=gpu
 
-// What decomposes needs LAPACK; nothing else does.
+// Only decompositions need LAPACK.
 // RUN: env PYCOMPILER_LAPACK=/nowhere/liblapack.so not array-run %t/factor.mlir --input=fill:1 2>&1 | FileCheck %s --check-prefix=LAPACK
 // LAPACK: decompositions need LAPACK: looked for /nowhere/liblapack.so {{.*}}; install liblapack3 or libopenblas0, or name the file by PYCOMPILER_LAPACK
 // RUN: env PYCOMPILER_LAPACK=/nowhere/liblapack.so array-run %t/factor.mlir --entry=pivots --input='[1]' --expect='[1, 0]'

@@ -1,6 +1,6 @@
 // UNSUPPORTED: gpu
 
-// The same on the emulated GPU of the tests: kernels, products, routines of its own.
+// The same on the emulated GPU of the tests: kernels, matmuls, routines of its own.
 
 // RUN: env PYCOMPILER_CUDA_DRIVER=%emulated_driver array-run %s --device=gpu --input='[[1, 2], [3, 4]]' \
 // RUN:   --expect='[[7, 10], [15, 22]]' --expect='[1.3132616, 3.0485874]' --expect='[4, 3, 2, 1]' --print=type --time \

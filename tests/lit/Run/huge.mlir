@@ -44,7 +44,7 @@ func.func @rows(%a: tensor<1000000000000x0xf32>) -> tensor<1000000000000x0xf32> 
   return %a : tensor<1000000000000x0xf32>
 }
 
-// Sizes that a call decides: what is known of them is what code rests on, and a dimension of a known size has that.
+// Symbolic sizes: code relies on their bounds, and a dimension of a known size has that size.
 // RUN: not array-run %s --entry=facts --sizes=3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=FACTS
 // FACTS: --sizes: the size of symbol 0 is 3, but the module is for multiples of 2 from 2 to 8
 func.func @facts(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = [{max = 8, min = 2, multiple_of = 2}]} {
@@ -68,7 +68,7 @@ func.func @many(%k: tensor<?x0xf32>, %l: tensor<?x0xf32>, %a: tensor<f32>) -> te
   return %s : tensor<f32>
 }
 
-// A number of a routine that no number is: it stands for a size that a call decides.
+// A routine's parameter outside of the valid numbers stands for a symbolic size.
 // RUN: not array-run %s --entry=number --input=fill:1 --input=fill:1 --input='[0, 1]' 2>&1 | FileCheck %s --check-prefix=NUMBER
 // NUMBER: error: a number that the routine takes is -9223372036854775808, which stands for a size
 func.func @number(%a: tensor<2x2xf64>, %b: tensor<2x1xf64>, %p: tensor<2xi32>) -> tensor<2x1xf64> {

@@ -1,7 +1,7 @@
 // Positions that are data: blocks, gathered and scattered windows; beyond the ends they are moved inside, replaced or
 // dropped.
 
-// The start is moved so that the block lies inside.
+// The start is moved so that the block is inside.
 // RUN: array-run %s --entry=blocks --input='[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]' --input='[[-1, -2]]' \
 // RUN:   --input='2' --input='-1' --expect='[[4, 5], [8, 9]]' \
 // RUN:   --expect='[[0, 1, 2, 3], [4, 5, 6, 7], [-1, -2, 10, 11]]'
@@ -25,7 +25,7 @@ func.func @gathered(%x: tensor<3x4xf32>, %i: tensor<3xi32>, %f: tensor<f32>) -> 
   return %0, %1 : tensor<3x4xf32>, tensor<3x4xf32>
 }
 
-// The last update of an element stays; what lies outside is dropped, or moved inside.
+// The last update of an element stays; updates outside are dropped, or moved inside.
 // RUN: array-run %s --entry=scattered --input='[1, 2, 3, 4]' --input='[5, -6, 7]' --input='[1, 1, 9]' \
 // RUN:   --expect='[1, -6, 3, 4]' --expect='[1, 1, 3, 4]' --expect='[1, -60, 3, 4]' --expect='[1, -6, 3, 4]' \
 // RUN:   --expect='[1, 5, 3, 4]' --expect='[1, 1, 3, 11]'

@@ -153,7 +153,7 @@ func.func @placed(%x: tensor<3xf32>, %l: tensor<i64>, %h: tensor<i64>) -> tensor
   return %y : tensor<6xf32>
 }
 
-// Sizes of results follow from what is known: there is nothing to give.
+// Sizes of results follow from known sizes: there are none to give.
 // RUN: array-run %s --entry=turned --input='[[1, 2, 3]]' --expect='[[1], [2], [3]]'
 func.func @turned(%x: tensor<1x3xf32>) -> tensor<?x1xf32> {
   %y = array.transpose %x permutation = [1, 0] : (tensor<1x3xf32>) -> tensor<?x1xf32>

@@ -83,7 +83,7 @@ func.func @body(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// Another one is looked at before the operation: the run says which is wrong.
+// Another index is checked before the operation: the run reports the wrong one.
 // RUN: array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, 1, 0, 2]' --expect='[3, 2, 1, 3]'
 // RUN: not array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, 1, 3, 2]' 2>&1 | FileCheck %s --check-prefix=LOOSE
 // RUN: not array-run %s --entry=loose --input='[1, 2, 3]' --input='[2, -5, 0, 2]' 2>&1 | FileCheck %s --check-prefix=UNDER
@@ -103,7 +103,7 @@ func.func @loose(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// Rows of a table by indices of a table, of which one indexes the other: each is looked at.
+// Rows of a table by indices of a table, one of which indexes the other: each is checked.
 // RUN: array-run %s --entry=nested --sizes=3,2 --input='[1, 2, 3]' --input='[2, 1]' --input='[[1, 0], [0, 1]]' --expect='[[2, 3], [3, 2]]'
 // RUN: not array-run %s --entry=nested --sizes=3,2 --input='[1, 2, 3]' --input='[2, 7]' --input='[[1, 0], [0, 1]]' 2>&1 | FileCheck %s --check-prefix=INNER
 // RUN: not array-run %s --entry=nested --sizes=3,2 --input='[1, 2, 3]' --input='[2, 1]' --input='[[1, 0], [0, 2]]' 2>&1 | FileCheck %s --check-prefix=OUTER

@@ -1,6 +1,6 @@
 // UNSUPPORTED: gpu
 // Code for a GPU is of fixed sizes.
-// Sizes that don't fit where operands are computed in the memory of a result, and those of routines.
+// Sizes that don't fit, of operands that are computed in the memory of a result, and of routines.
 
 // RUN: array-run %s --entry=branches --sizes=2,2 --input=1 --input=fill:1 --input=fill:1 --expect='[-1, -1]'
 // RUN: not array-run %s --entry=branches --sizes=1,100000000 --input=1 --input=fill:1 --input=fill:1 2>&1 \
@@ -79,7 +79,7 @@ func.func @selected(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   return %r : tensor<?xf32>
 }
 
-// What is cut away leaves nothing, or more than there is.
+// The cropping leaves nothing, or exceeds the array.
 // RUN: array-run %s --entry=cut --sizes=4,5 --input=fill:1 --input=fill:1 --expect=0
 // RUN: not array-run %s --entry=cut --sizes=4,6 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=CUT
 // CUT: pad: makes an array of the shape [-1], expected sizes of at least 0
@@ -94,7 +94,7 @@ func.func @cut(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
-// As many reflectors as the matrix has columns, which are no more than its rows.
+// The number of reflectors is that of the matrix's columns, which are no more than its rows.
 // RUN: array-run %s --entry=product --sizes=3,2,2 --input=fill:0 --input=fill:0 --print=type
 // RUN: not array-run %s --entry=product --sizes=3,2,100000 --input=fill:0 --input=fill:0 2>&1 | FileCheck %s --check-prefix=REFLECTORS
 // RUN: not array-run %s --entry=product --sizes=2,3,1 --input=fill:0 --input=fill:0 2>&1 | FileCheck %s --check-prefix=ROWS
@@ -113,7 +113,7 @@ func.func @turned(%a: tensor<?x?xf32>, %t: tensor<?xf32>, %c: tensor<?x?xf32>) -
   return %q : tensor<?x?xf32>
 }
 
-// What the padding takes away is more than there is.
+// The negative padding exceeds the array.
 // RUN: not array-run %s --entry=windows --sizes=4,0,5 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=WINDOWS
 // WINDOWS: select_and_scatter: makes an array of the shape [-1], expected sizes of at least 0
 func.func @windows(%x: tensor<?xf32> {array.dims = affine_map<()[n, m, k] -> (n)>},
@@ -126,7 +126,7 @@ func.func @windows(%x: tensor<?xf32> {array.dims = affine_map<()[n, m, k] -> (n)
   return %r : tensor<?xf32>
 }
 
-// The size of a result that the module says, and the run has another one.
+// The module gives another size of a result than the run.
 // RUN: array-run %s --entry=turnedround --sizes=3 --input='[1, 2, 3]' --expect='[3, 2, 1]'
 // RUN: not array-run %s --entry=turnedround --sizes=2 --input='[1, 2]' 2>&1 | FileCheck %s --check-prefix=RESULT
 // RESULT: reverse: dimension 0 of operand #0 has the size 2, expected 3

@@ -13,7 +13,7 @@ func.func @add(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   return %s : tensor<?xf32>
 }
 
-// A size that one operand knows.
+// A static size of one operand.
 // RUN: not array-run %s --entry=known --sizes=3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=KNOWN
 // KNOWN: mul: dimension 0 of operand #0 has the size 3, expected 4
 func.func @known(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
@@ -143,7 +143,7 @@ func.func @solve(%a: tensor<?x?xf32> {array.dims = affine_map<()[n, m] -> (n, n)
   return %y : tensor<?x4xf32>
 }
 
-// What is known of symbols is what code rests on.
+// Code relies on the bounds of symbols.
 // RUN: not array-run %s --entry=facts --sizes=3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=FACTS
 // FACTS: --sizes: the size of symbol 0 is 3, but the module is for multiples of 2 from 2 to 8
 func.func @facts(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = [{max = 8, min = 2, multiple_of = 2}]} {

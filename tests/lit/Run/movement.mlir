@@ -23,7 +23,7 @@ func.func @parts(%x: tensor<2x3xf32>) -> (tensor<2x2xf32>, tensor<1x2xf32>, tens
   return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<1x2xf32>, tensor<4x3xf32>, tensor<2x6xf32>
 }
 
-// A negative border takes elements away, after those between have come.
+// A negative border removes elements, after interior padding was added.
 // RUN: array-run %s --entry=borders --input='[1, 2, 3]' --input='-7' --expect='[-7, 1, 2, 3, -7, -7]' \
 // RUN:   --expect='[1, -7, 2, -7]'
 func.func @borders(%x: tensor<3xi32>, %p: tensor<i32>) -> (tensor<6xi32>, tensor<4xi32>) {

@@ -1,6 +1,6 @@
 // UNSUPPORTED: gpu
 
-// What is printed of results, which can be given as an input again.
+// Printed results can be given as an input again.
 
 // RUN: array-run %s --input='[[1.5, -0], [nan, 1e-30]]' --input='[1+2j, -0.5-1e20j]' --input='[true, false]' | FileCheck %s
 // CHECK: {{^}}result 0: tensor<2x2xf32> = {{\[}}[1.5, -0], [nan, 1e-30]]{{$}}

@@ -62,7 +62,7 @@ func.func @uniform(%x: tensor<100000xf64>) -> (tensor<2xf64>, tensor<2xi1>) {
   return %mv, %pr : tensor<2xf64>, tensor<2xi1>
 }
 
-// Every type has some: integers in [0, 10), or what a small one holds of these.
+// Every type has some: integers in [0, 10), or the part of this range that a small type holds.
 // RUN: array-run %s --entry=integers --input=random --input=random:uniform,low=-3,high=-2 --input=random \
 // RUN:   --expect=fill:true --expect=fill:-3
 func.func @integers(%x: tensor<64xui8>, %y: tensor<3xi16>, %z: tensor<3xi2>) -> (tensor<64xi1>, tensor<3xi16>) {

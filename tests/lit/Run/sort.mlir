@@ -1,4 +1,4 @@
-// Sorting by one key and by two, moving others along, and the greatest with their positions.
+// Sorting by one key and by two, moving other operands along, and the maximum elements with their positions.
 
 // nan comes last, and equal keys keep their order.
 // RUN: array-run %s --entry=sorted --input='[2, nan, -1, 2]' --input='[0, 1, 2, 3]' --expect='[-1, 2, 2, nan]' \

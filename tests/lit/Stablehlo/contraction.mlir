@@ -13,7 +13,7 @@ func.func @main(%x: tensor<8x4x5xf32>, %y: tensor<8x5x6xf32>) -> tensor<8x4x6xf3
 
 // -----
 
-// Bools, and types of which the result is no wider one, are converted.
+// Bools, and types whose result is not wider, are converted.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[X:.*]]: tensor<4x4xi1>, %[[Y:.*]]: tensor<4x4xi8>)
 // CHECK: array.dot_general %{{.*}}, %{{.*}} contracting = [1] x [0] : (tensor<4x4xi32>, tensor<4x4xi32>) -> tensor<4x4xi32>

@@ -74,7 +74,7 @@ func.func @main(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<4xf32>) -> (tensor<4
 
 // -----
 
-// What says where arrays lie says nothing on one device.
+// Attributes for the layout of arrays on devices have no meaning on one device.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
 // CHECK-NOT: sdy

@@ -1,5 +1,5 @@
 // RUN: array-translate --stablehlo-to-array -split-input-file %s | FileCheck %s
-// What is no single op, or another one for some types.
+// Operations that are several ops, or another one for some types.
 
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%{{.*}}: tensor<4xi1>, %{{.*}}: tensor<4xi1>)

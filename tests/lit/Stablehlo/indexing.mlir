@@ -29,7 +29,7 @@ func.func @main(%x: tensor<3x4x5xf32>, %i: tensor<2x3x7xi32>) -> tensor<3x7x2xf3
 
 // -----
 
-// The region says how updates are combined; what lies outside is dropped.
+// The region combines updates; updates outside are dropped.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[X:.*]]: tensor<4x5xf32>, %[[I:.*]]: tensor<2x1xi32>, %[[U:.*]]: tensor<2x5xf32>)
 // CHECK: array.scatter %[[X]], %[[U]] at(%{{.*}}) {{.*}}kind = "set", mode = "fill"

@@ -66,7 +66,7 @@ func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// A filler of another type: nothing of what was to be made of it is there.
+// A filler of another type: nothing that was to be made of it exists.
 func.func @main(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<4xf32> {
   // expected-error @below {{stablehlo.reduce_window: array.pad does not take it: }}
   %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 3>, padding = dense<[[1, 1]]> : tensor<1x2xi64>}> ({

@@ -1,5 +1,5 @@
 // RUN: array-translate --stablehlo-to-array -split-input-file -verify-diagnostics %s
-// What has no counterpart is named, at its line, in the printed form and in the generic one.
+// Unsupported operations are named, at their lines, in the printed form and in the generic one.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{stablehlo.einsum: has no counterpart in the array dialect}}

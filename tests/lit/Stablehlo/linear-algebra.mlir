@@ -19,7 +19,7 @@ func.func @main(%a: tensor<4x4xf32>) -> tensor<4x3xcomplex<f32>> {
 
 // -----
 
-// LAPACK counts pivots from 1; what went wrong is nan in the results, so that nothing did.
+// LAPACK counts pivots from 1; a failure gives nan in the results, so the status is always success.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[A:.*]]: tensor<2x4x4xf32>)
 // CHECK: array.lu %[[A]]

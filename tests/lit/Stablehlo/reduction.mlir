@@ -48,7 +48,7 @@ func.func @main(%x: tensor<4x5xf32>) -> tensor<4xi32> {
 
 // -----
 
-// Any other reducer goes over the slices; its operations are those of whole arrays then.
+// Any other reducer is applied to the slices; its operations then are those of whole arrays.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[X:.*]]: tensor<4x5x6xf32>, %[[I:.*]]: tensor<f32>)
 // CHECK: %[[C:.*]] = array.broadcast_in_dim %[[I]] broadcast_dimensions = [] : (tensor<f32>) -> tensor<4xf32>

@@ -47,7 +47,7 @@ func.func @chain_into_sum(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) -> tensor<
 #row = affine_map<(i, j) -> (j)>
 #vector = affine_map<(i) -> (i)>
 
-// A broadcast is a map of its consumer, but what is dear is not computed again for every row.
+// A broadcast is a map of its consumer, but expensive values are not recomputed for every row.
 // CHECK-LABEL: func @broadcast
 // CHECK: %[[EXP:.*]] = linalg.generic {{.*}} ins(%arg1 : tensor<16xf32>)
 // CHECK: math.exp
@@ -109,7 +109,7 @@ func.func @transpose(%x: tensor<8x16xf32>, %y: tensor<16x8xf32>) -> tensor<8x16x
 
 #id = affine_map<(i) -> (i)>
 
-// With two consumers, the cheap producer goes into both and the dear one into none.
+// With two consumers, the cheap producer is fused into both and the expensive one into none.
 // CHECK-LABEL: func @two_consumers
 // CHECK: %[[TANH:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<16xf32>)
 // CHECK: math.tanh
@@ -357,7 +357,7 @@ func.func @small_variance(%x: tensor<1024xf32>) -> tensor<f32> {
   return %squares : tensor<f32>
 }
 
-// What adds to its result is not computed for each element of what broadcasts it: each would add again.
+// An op that adds to its result is not computed for each element of a broadcast: each would add again.
 // CHECK-LABEL: func @broadcast_of_a_sum
 // CHECK: linalg.generic
 // CHECK-SAME: iterator_types = []

@@ -48,4 +48,4 @@ def test_other_arguments_are_errors(arguments, names, message):
 def test_it_is_a_function_with_a_signature_and_a_name():
     assert list(inspect.signature(pc.block_until_ready).parameters) == ["tree"]
     assert pickle.loads(pickle.dumps(pc.block_until_ready)) is pc.block_until_ready
-    assert "raise what went wrong" in pc.block_until_ready.__doc__
+    assert "raise the failure" in pc.block_until_ready.__doc__

@@ -1,4 +1,4 @@
-// Element types of the dialect as the runtime's ABI numbers them (PCRT_DTYPES).
+// The numbers of the dialect's element types in the runtime's ABI (PCRT_DTYPES).
 #ifndef ARRAY_ANALYSIS_ELEMENTTYPES_H
 #define ARRAY_ANALYSIS_ELEMENTTYPES_H
 

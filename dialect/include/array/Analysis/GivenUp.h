@@ -1,5 +1,5 @@
-// Remarks of what a pass gives up: MLIR's remark engine, in the category `array`. Each kind is a row of the table in
-// pycompiler/diagnostics/remarks.py, and of docs/remarks.md.
+// Remarks about fallbacks of passes. They use MLIR's remark engine, in the category `array`. Each kind is a row of the
+// table in pycompiler/diagnostics/remarks.py, and of docs/remarks.md.
 #ifndef ARRAY_ANALYSIS_GIVENUP_H
 #define ARRAY_ANALYSIS_GIVENUP_H
 
@@ -9,7 +9,7 @@ namespace mlir::array {
 
 inline constexpr llvm::StringLiteral kRemarkCategory = "array";
 
-/// Tells whoever listens (array-opt --remarks-filter=array, or who compiles) that `text` happened at a place.
+/// Emits the remark `text` at a location. `array-opt --remarks-filter=array` and the Python binding receive it.
 inline void tellGivenUp(Location loc, llvm::StringRef kind, const llvm::Twine &text) {
   if (loc.getContext()->getRemarkEngine())
     remark::missed(loc, remark::RemarkOpts::name(kind).category(kRemarkCategory))

@@ -1,4 +1,5 @@
-// Which products are worth the blocked one of array-lower-matmuls: for all that prepare their operands for it.
+// The sizes that the blocked matmul of array-lower-matmuls pays off for. Passes that prepare operands for it share this
+// rule.
 #ifndef ARRAY_ANALYSIS_MATMULWORTH_H
 #define ARRAY_ANALYSIS_MATMULWORTH_H
 
@@ -6,7 +7,7 @@
 
 namespace mlir::array {
 
-/// A product of 16x16x16 takes about as long as the call; fewer than 4 rows, columns or terms are bound by memory.
+/// A matmul of 16x16x16 takes about as long as the call. With fewer than 4 rows, columns or terms, memory is the limit.
 inline bool isWorthBlocking(int64_t rows, int64_t columns, int64_t terms) {
   return rows >= 4 && columns >= 4 && terms >= 4 && rows * columns * terms >= 16 * 16 * 16;
 }

@@ -1,15 +1,15 @@
-// How convert-array-to-linalg writes down scatters whose updates are to run at the same time, for
-// array-map-scatters-to-gpu. Passes between them leave these ops whole.
+// The form in which convert-array-to-linalg represents scatters with concurrent updates, for array-map-scatters-to-gpu.
+// Passes between them leave these ops whole.
 //
-// A scatter is a `linalg.generic` with the dictionary `array.scatter`. Of its operand's dimensions the last are the
-// window, which the updates have whole; the others make a row. Where an update goes is its key: the number of a row, or
-// -1 for one that is dropped.
+// A scatter is a `linalg.generic` with the dictionary `array.scatter`. The last dimensions of its operand are the
+// window, which each update covers completely. The other dimensions form a row. The key of an update is the number of
+// its target row, or -1 if the update is dropped.
 //
 //   ins(%keys : [positions...] x i64, %updates : [positions..., window...]) outs(%operand : [row..., window...])
 //
-// Loops are the operand's dimensions, parallel, then the positions, a reduction: in their order, an element is combined
-// with the updates whose key is the number of its row. That is what the op means where nobody knows of scatters, and it
-// would take as many steps as there are rows, for each update.
+// The loops are the operand's dimensions (parallel), then the positions (a reduction). An element is combined, in the
+// order of the positions, with the updates whose key is its row number. Any pass may lower the op by this definition,
+// but then each row visits every update.
 #ifndef ARRAY_ANALYSIS_SCATTERFORM_H
 #define ARRAY_ANALYSIS_SCATTERFORM_H
 
@@ -19,10 +19,10 @@ namespace mlir::array {
 
 inline constexpr llvm::StringLiteral kScatterAttr = "array.scatter";
 
-// What the dictionary has.
+// Entries of the dictionary.
 /// A string: set, add, mul, min or max.
 inline constexpr llvm::StringLiteral kScatterKind = "kind";
-/// A type: what the elements are taken for, as storage types don't tell.
+/// A type: the element type of the program. Storage types do not determine it.
 inline constexpr llvm::StringLiteral kScatterElement = "element";
 /// If present, no two updates have the same key.
 inline constexpr llvm::StringLiteral kScatterUnique = "unique";

@@ -1,6 +1,6 @@
-// The sizes of tensors and buffers that a call decides, as values that stand at the start of the function: equal sizes
-// are the same value, so that passes compare them without looking further. array-resolve-sizes brings a function into
-// this form; what is asked here of a function in it makes no new operation where there is a value already.
+// Sizes of tensors and buffers that are known only at a call, as values at the start of the function. Equal sizes are
+// the same value, so passes compare them directly. array-resolve-sizes brings a function into this form. On such a
+// function, the queries of this class reuse existing values and create no duplicates.
 #ifndef ARRAY_ANALYSIS_SYMBOLICSIZES_H
 #define ARRAY_ANALYSIS_SYMBOLICSIZES_H
 
@@ -13,46 +13,46 @@
 
 namespace mlir::array {
 
-/// The name of the C function that says how large the arena of a call is, from the sizes of the program's symbols; of
-/// programs that have some.
+/// The name of the C function that returns the size of a call's arena, given the sizes of the program's symbols.
+/// Programs without symbols do not have it.
 inline constexpr llvm::StringLiteral kPlanName = "pcrt_plan";
 
 /// The attribute of an argument or a result of @main: its dimensions, as a map from the symbols.
 inline constexpr llvm::StringLiteral kDimsAttr = "array.dims";
 
-/// The attribute of @main with what is known of each symbol's size: dictionaries of min, max, multiple_of, expected.
+/// The attribute of @main with the bounds of each symbol's size: dictionaries of min, max, multiple_of, expected.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "array.symbols";
 
-/// What is known of a size. Code may rest on all but `expected`, which is a size to choose code for.
+/// Facts about a size. Code may rely on all but `expected`, which is a hint for the choice of code.
 struct SizeFacts {
   int64_t min = 0, max = std::numeric_limits<int64_t>::max(), multipleOf = 1, expected = 256;
 };
 SizeFacts factsOf(OpFoldResult size);
-/// The size that is expected, where it is a constant or follows from the symbols; nothing where it depends on data.
+/// The expected size, if it is a constant or follows from the symbols; none if it depends on data.
 std::optional<int64_t> expectedSize(OpFoldResult size);
 
-/// Finds and makes the sizes of one function. Expressions are affine in the symbols, but for their products.
+/// Finds and creates the sizes of one function. Expressions are affine in the symbols, except for products of symbols.
 class SymbolicSizes {
 public:
   explicit SymbolicSizes(func::FuncOp function);
 
-  /// The size of a dimension of a tensor or a buffer: a constant or a value at the start of the function. Null where it
-  /// is no function of the symbols that can be seen.
+  /// The size of a dimension of a tensor or a buffer: a constant or a value at the start of the function. Null if it
+  /// does not visibly follow from the symbols.
   OpFoldResult sizeOf(Value shaped, unsigned dim);
-  /// The same for all dimensions; nothing if one is not known.
+  /// The same for all dimensions; none if one is not known.
   std::optional<SmallVector<OpFoldResult>> sizesOf(Value shaped);
 
-  /// What an index is in terms of the symbols; null if it is no such.
+  /// An index as an expression of the symbols; null if it has no such expression.
   AffineExpr expressionOf(OpFoldResult size);
   /// The value of an expression at the start of the function.
   OpFoldResult valueOf(AffineExpr expression);
 
-  /// What is known of an expression.
+  /// The facts about an expression.
   SizeFacts factsOf(AffineExpr expression);
 
-  /// Moves what depends on the symbols alone to the start of the function, each expression once.
+  /// Moves operations that depend on the symbols alone to the start of the function, each expression once.
   void hoist();
-  /// Behind what this put at the start of the function.
+  /// The last operation that this class placed at the start of the function.
   Operation *end() const { return last; }
 
 private:
@@ -62,13 +62,13 @@ private:
 
   func::FuncOp function;
   MLIRContext *context;
-  Operation *last = nullptr; ///< The last one of the sizes' operations, at the start of the function.
+  Operation *last = nullptr;
   llvm::DenseMap<AffineExpr, Value> values;
   llvm::DenseMap<Value, AffineExpr> expressions;
   llvm::DenseMap<unsigned, Operation *> symbols;
 };
 
-/// How many symbols the arguments and the operations of a function name.
+/// The number of symbols that the arguments and the operations of a function name.
 unsigned countSymbols(func::FuncOp function);
 
 } // namespace mlir::array

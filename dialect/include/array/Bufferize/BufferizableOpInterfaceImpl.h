@@ -1,5 +1,5 @@
-// How the array dialect's ops that outlive the conversion to linalg are bufferized: registered with a context, as
-// upstream's dialects do it.
+// Bufferization of the array ops that remain after the conversion to linalg, as external models that a context
+// registers, like those of upstream's dialects.
 #ifndef ARRAY_BUFFERIZE_BUFFERIZABLEOPINTERFACEIMPL_H
 #define ARRAY_BUFFERIZE_BUFFERIZABLEOPINTERFACEIMPL_H
 

@@ -1,5 +1,5 @@
 // The passes array-eliminate-empty-tensors and array-bufferize: upstream's eliminate-empty-tensors and
-// one-shot-bufferize, in a time that grows with the length of a program and not with a high power of it.
+// one-shot-bufferize, but with a time that grows about linearly with the length of a program.
 #ifndef ARRAY_BUFFERIZE_BUFFERIZE_H
 #define ARRAY_BUFFERIZE_BUFFERIZE_H
 

@@ -1,4 +1,4 @@
-// Where the temporaries of a compiled module lie in its arena. array-plan-memory decides; lib/Target shows it.
+// The offsets of a compiled module's temporaries in its arena. array-plan-memory decides them; lib/Target shows them.
 #ifndef ARRAY_BUFFERIZE_MEMORYPLAN_H
 #define ARRAY_BUFFERIZE_MEMORYPLAN_H
 
@@ -8,11 +8,11 @@
 
 namespace mlir::array {
 
-/// One temporary: it is used from the operation `first` to the operation `last` of the module, in program order.
+/// One temporary. It is live from operation `first` to operation `last` of the module, in program order.
 struct PlannedBuffer {
   int64_t offset, bytes, first, last;
-  std::string type;  ///< as a memref: memref<4x8xf32>
-  std::string place; ///< "file:line" of what it was made for; empty where that is not known
+  std::string type;  ///< a memref type: memref<4x8xf32>
+  std::string place; ///< "file:line" of the operation that needs it; empty if unknown
 };
 
 /// The plan of a module on loops, in the order of the offsets.

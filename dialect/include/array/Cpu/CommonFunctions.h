@@ -1,4 +1,4 @@
-// The shared functions (lib/Entry/SharedFunctions.h) that the build compiles for machines of the common kinds
+// The shared functions (lib/Entry/SharedFunctions.h) that the build compiles for common machines
 // (lib/Target/BuiltFunctions.cpp): those of lib/Cpu/Matmul/MatmulKernels.h and lib/Cpu/Loops/TransposeFunction.h.
 #ifndef ARRAY_CPU_COMMONFUNCTIONS_H
 #define ARRAY_CPU_COMMONFUNCTIONS_H

@@ -1,5 +1,5 @@
-// What may be measured of a product or a convolution: the plans around the cost model's choice. lib/Target asks for
-// them, whoever measures chooses, and array.plan (array/IR/Plan.h) says what was chosen.
+// Candidate plans of a matmul or a convolution, near the cost model's choice. lib/Target lists them, tuning measures
+// them, and array.plan (array/IR/Plan.h) records the chosen one.
 #ifndef ARRAY_CPU_MATMULPLANS_H
 #define ARRAY_CPU_MATMULPLANS_H
 
@@ -13,8 +13,8 @@ namespace mlir::array {
 /// The entries of one array.plan.
 using MatmulPlan = std::vector<std::pair<std::string, std::variant<int64_t, std::string>>>;
 
-/// The plans worth measuring for an operation on buffers, the likeliest first, each of which differs in little from the
-/// cost model's choice; none where that is no contraction that array-lower-matmuls takes.
+/// The plans worth measuring for an operation on buffers, the most promising first. Each differs little from the cost
+/// model's choice. None if array-lower-matmuls does not take the operation.
 std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bool bfloat16Dot2);
 
 /// The same for array-lower-convolutions.

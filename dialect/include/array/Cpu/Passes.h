@@ -1,4 +1,4 @@
-// Passes that make code for a CPU of operations on buffers: lib/Cpu. Constructors and registration.
+// Passes that generate CPU code from operations on buffers: lib/Cpu. Constructors and registration.
 #ifndef ARRAY_CPU_PASSES_H
 #define ARRAY_CPU_PASSES_H
 

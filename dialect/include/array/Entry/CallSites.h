@@ -1,5 +1,6 @@
-// What of a compiled module can fail while it runs, and where the program asked for it. array-assign-call-site-ids
-// makes the table, array-lower-launches adds kernels to it; lib/Target gives it to the runtime beside the object.
+// Operations of a compiled module that can fail at run time, and their places in the program.
+// array-assign-call-site-ids makes the table, and array-lower-launches adds kernels to it. lib/Target passes it to the
+// runtime with the object.
 #ifndef ARRAY_ENTRY_CALLSITES_H
 #define ARRAY_ENTRY_CALLSITES_H
 
@@ -11,23 +12,23 @@
 
 namespace mlir::array {
 
-/// The attribute of an operation that can fail: its number in the table, from 1.
+/// The attribute of an operation that can fail: its call-site id, from 1.
 inline constexpr llvm::StringLiteral kCallSiteAttr = "array.call_site";
 
-/// The attribute of the module that is the table: an array of [primitive, "file:line"], the first is number 1.
+/// The attribute of the module that holds the table: an array of [primitive, "file:line"]. The first entry has id 1.
 inline constexpr llvm::StringLiteral kCallSitesAttr = "array.call_sites";
 
-/// The place in the program that a location names, "file:line"; empty where none is known.
+/// The place in the program that a location names, "file:line"; empty if none is known.
 std::string placeText(Location location);
 
-/// The table as it is given to the runtime: primitives and places; a place is empty when it is not known.
+/// The table for the runtime: primitives and places. A place is empty if it is not known.
 std::vector<std::pair<std::string, std::string>> getCallSites(ModuleOp module);
 
-/// The table of a module, to be added to.
+/// The table of a module, while entries are added.
 class CallSiteTable {
 public:
   explicit CallSiteTable(ModuleOp module);
-  /// Gives an operation that can fail its number. Those of one name at one place share it.
+  /// Gives an operation that can fail its id. Operations with the same name and place share an id.
   void add(Operation *op, StringRef primitive);
   /// Writes the table into the module.
   void write();

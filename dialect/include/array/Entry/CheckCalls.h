@@ -1,4 +1,4 @@
-// The pass array-check-calls: calls are inlined, so they must have an end, and not too far away.
+// The pass array-check-calls. Calls are inlined, so recursion, and too many operations after inlining, are errors.
 #ifndef ARRAY_ENTRY_CHECKCALLS_H
 #define ARRAY_ENTRY_CHECKCALLS_H
 

@@ -1,5 +1,5 @@
-// Modules made of others: one module's functions are called by another's. Before it: the dialect; after it: the
-// bindings, for modules that were exported or imported.
+// Linking of modules: functions of one module become callable from another. Before it: the dialect. After it: the
+// bindings, for exported and imported modules.
 #ifndef ARRAY_ENTRY_LINK_H
 #define ARRAY_ENTRY_LINK_H
 
@@ -9,17 +9,18 @@
 
 namespace mlir::array {
 
-/// The type of the function `name` of a module. On failure a diagnostic has been emitted, which names the functions
-/// that are there.
+/// The type of the function `name` of a module. On failure it emits a diagnostic that lists the functions of the
+/// module.
 FailureOr<FunctionType> functionTypeOf(ModuleOp module, StringRef name);
 
-/// Checks a module that comes from elsewhere, which a pipeline will compile: array-check-input. On failure a diagnostic
-/// has been emitted.
+/// Checks a module from a file before a pipeline compiles it: array-check-input. On failure a diagnostic has been
+/// emitted.
 LogicalResult checkInput(ModuleOp module);
 
-/// Gives `into` a copy of every function of `from`, of the same context: private, and of names that are free in both.
-/// Which arguments are donated is the caller's to say, and forgotten. They are checked as `checkInput` does. Returns
-/// the new name of `entry`. On failure a diagnostic has been emitted, and `into` is as it was.
+/// Copies every function of `from` into `into`, which has the same context. The copies are private, and their names are
+/// free in both modules. Donation marks are dropped, because the caller decides about donation. The functions are
+/// checked as in `checkInput`. Returns the new name of `entry`. On failure a diagnostic has been emitted, and `into` is
+/// unchanged.
 FailureOr<StringAttr> linkFunctions(ModuleOp into, ModuleOp from, StringRef entry);
 
 } // namespace mlir::array

@@ -1,4 +1,5 @@
-// Passes that make functions on tensors the entry that the runtime calls: lib/Entry. Constructors and registration.
+// Passes that turn functions on tensors into the entry that the runtime calls: lib/Entry. Constructors and
+// registration.
 #ifndef ARRAY_ENTRY_PASSES_H
 #define ARRAY_ENTRY_PASSES_H
 

@@ -1,21 +1,21 @@
-// The pass that prepares collectives for GPUs, on tensors: before convert-array-to-linalg, where the others of Passes.td
-// come after bufferization. lib/Pipelines/Cpu.cpp runs it where it builds the way to linalg for a GPU.
+// The pass that prepares collectives for GPUs, on tensors. It runs before convert-array-to-linalg; the passes of
+// Passes.td run after bufferization. lib/Pipelines/Cpu.cpp adds it to the pipeline to linalg for GPUs.
 #ifndef ARRAY_GPU_COLLECTIVES
 #define ARRAY_GPU_COLLECTIVES
 
 include "mlir/Pass/PassBase.td"
 
 def ExpandCollectives : Pass<"array-expand-collectives"> {
-  let summary = "Leave to the runtime only what moves whole buffers between GPUs";
+  let summary = "Reduce collectives to moves of whole buffers between GPUs";
   let description = [{
-    The runtime of GPUs copies contiguous memory, and computes nothing. What else a collective does becomes operations
-    around it, which are kernels like any other: reductions are of what was gathered, along a new first dimension, in
-    which the members stand in their order; dimensions are brought to the front before an exchange, and back behind it.
+    The runtime of GPUs copies contiguous memory, and computes nothing. The other parts of a collective become
+    operations around it, and later kernels. A reduction reduces the gathered operands along a new first dimension, in
+    the order of the members. Transpositions move a dimension to the front before an exchange, and back afterwards.
 
     | Collective | becomes |
     | --- | --- |
     | `all_gather` along any dimension | one along the first, a transposition |
-    | `all_reduce` of less than 128 KiB, or of what the members can't divide evenly | `all_gather`, a reduction |
+    | `all_reduce` of less than 128 KiB, or not evenly divisible by the members | `all_gather`, a reduction |
     | `all_reduce` otherwise | `all_to_all`, a reduction of the member's part, `all_gather` |
     | `reduce_scatter` | a transposition, `all_to_all`, a reduction |
     | `all_to_all` along any dimensions | a transposition, one along the first, a transposition |

@@ -18,25 +18,26 @@
 
 namespace mlir::array {
 
-/// Set on the scf ops that loops and conditionals of this dialect became: array-in-place-carries prepares these.
+/// The mark of the scf ops that loops and conditionals of this dialect became. array-in-place-carries prepares these.
 inline constexpr llvm::StringLiteral kControlFlowAttr = "array.control_flow";
 
-/// What an op that acts on the world outside of the program writes: no two of them change places, none goes away.
+/// The resource that an op with an effect outside of the program writes. Such ops are neither reordered nor erased.
 struct HostResource : SideEffects::Resource::Base<HostResource> {
   StringRef getName() final { return "array host"; }
 };
 void addHostEffect(SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
 
-/// Whether shapes are compatible ('?' with everything) and all else is equal, type by type.
+/// Whether the types agree pairwise: shapes are compatible ('?' with everything), and all else is equal.
 bool areCompatible(TypeRange inferred, TypeRange given);
 
-/// The element type of the parts of a complex one; another is its own.
+/// The element type of the parts of a complex type; any other type is returned unchanged.
 Type partElement(Type element);
 
 /// C0 of the ops whose result types can be inferred.
 LogicalResult verifyInferredResults(Operation *op);
 
-// Inference, folding and canonicalization that the ops of a family share; their definitions in the .td call it.
+// Inference, folding and canonicalization that the ops of a family share. Their definitions in the .td files call
+// these.
 LogicalResult inferElementwise(std::optional<Location> location, StringRef op, TypeRange operands, Type element,
                                SmallVectorImpl<Type> &inferred);
 LogicalResult inferReduction(std::optional<Location> location, StringRef op, Type operand, ArrayRef<int64_t> axes,
@@ -55,8 +56,8 @@ public:
 LogicalResult inferCumulative(std::optional<Location> location, StringRef op, Type operand, int64_t axis,
                               SmallVectorImpl<Type> &inferred);
 
-/// The windows over an operand, one number of each kind for each of its dimensions; and how many operands say what a
-/// `?` is, whose number is the constraint `sizesConstraint`.
+/// The windows over an operand: each list has one entry for each dimension. `sizes` is the number of operands that give
+/// sizes for `?`; `sizesConstraint` is the number of the constraint on them.
 struct WindowAttributes {
   ArrayRef<int64_t> dimensions, strides, low, high, baseDilation, dilation;
   size_t sizes;

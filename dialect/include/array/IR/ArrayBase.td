@@ -76,7 +76,7 @@ defvar Array_ComplexTypes = [Complex<F32>, Complex<F64>];
 defvar Array_SmallTypes = [F8E4M3FN, F8E5M2, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0FNU, F4E2M1FN,
                            F6E2M3FN, F6E3M2FN, I<2>, I<4>, UI<2>, UI<4>, SI<1>, UI<1>];
 
-/// Errors say "operand #0 must be tensor of <what>".
+/// Errors contain "operand #0 must be tensor of <what>".
 class Array_TensorOf<list<Type> types, string what>
     : Type<RankedTensorOf<types>.predicate, "tensor of " # what, "::mlir::RankedTensorType">;
 
@@ -109,7 +109,7 @@ def Array_StartTensor : Type<0DTensorOf<[I32, I64]>.predicate, "scalar tensor of
 def Array_BranchTensor : Type<0DTensorOf<[I32]>.predicate, "scalar tensor of i32", "::mlir::RankedTensorType">;
 def Array_Value : AnyTypeOf<[Array_Tensor, Array_TokenType]>;
 
-// Of ops that take any number of operands, of which the last are sizes.
+// For ops with a variable number of operands, the last of which are sizes.
 def Array_TensorOrSize : AnyTypeOf<[Array_Tensor, Index], Array_Tensor.summary>;
 def Array_StartOrSize : AnyTypeOf<[Array_StartTensor, Index], Array_StartTensor.summary>;
 def Array_ValueOrSize : AnyTypeOf<[Array_Tensor, Array_TokenType, Index], Array_Value.summary>;

@@ -1,5 +1,5 @@
 // Ops on the bits of integers and on the formats of floats, beside `and`, `or`, `xor`, `not` and the shifts; and
-// products with a logarithm, which are 0 where the factor is.
+// products with a logarithm, which are 0 if the factor is 0.
 #ifndef ARRAY_IR_BITS_TD
 #define ARRAY_IR_BITS_TD
 

@@ -1,4 +1,5 @@
-// The version of the array dialect in MLIR's bytecode. Before it: the dialect; after it: the bindings, which say it.
+// The version of the array dialect in MLIR's bytecode. Before it: the dialect. After it: the bindings, which expose the
+// version.
 #ifndef ARRAY_IR_BYTECODE_H
 #define ARRAY_IR_BYTECODE_H
 
@@ -9,10 +10,10 @@ class DialectRegistry;
 
 namespace array {
 
-/// Raised whenever what an op, an attribute or a type means changes.
+/// Increased whenever the meaning of an op, an attribute or a type changes.
 inline constexpr uint64_t kBytecodeVersion = 1;
 
-/// Has modules of the contexts that `registry` is for say the version, and checks it in what they read.
+/// Makes contexts of `registry` write the version into bytecode, and check it on reading.
 void registerBytecodeVersion(DialectRegistry &registry);
 
 } // namespace array

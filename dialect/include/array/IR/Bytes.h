@@ -1,5 +1,5 @@
-// How many bytes an array may have: one limit for verifiers, plans of memory and tools, and the one place that
-// multiplies sizes for it.
+// The limit on the bytes of an array, shared by verifiers, memory plans and tools. Only this file multiplies sizes for
+// it.
 #ifndef ARRAY_IR_BYTES_H
 #define ARRAY_IR_BYTES_H
 
@@ -8,14 +8,14 @@
 
 namespace mlir::array {
 
-/// The product of the sizes; nothing if that of those which are not 0 is not below 2**63, as strides are products too,
-/// or if a size is negative. Dynamic sizes count as one.
+/// The product of the sizes. None if a size is negative, or if the product of the non-zero sizes is 2**63 or more,
+/// because strides are such products. Dynamic sizes count as one.
 std::optional<int64_t> countElements(ArrayRef<int64_t> sizes);
 
-/// The bytes of an element as it is stored: at least one, and those of both parts of a complex number.
+/// The bytes of an element in memory: at least one. A complex number counts both parts.
 int64_t bytesOfElement(Type element);
 
-/// The bytes of a tensor or a buffer; nothing where they are not below 2**63.
+/// The bytes of a tensor or a buffer; none if they are 2**63 or more.
 std::optional<int64_t> countBytes(ShapedType type);
 
 } // namespace mlir::array

@@ -1,4 +1,4 @@
-// Collectives: what the participants of one program exchange, each of which runs it on a device of its own.
+// Collectives: exchanges between the participants of one program. Each participant runs the program on its own device.
 #ifndef ARRAY_IR_COLLECTIVE_TD
 #define ARRAY_IR_COLLECTIVE_TD
 

@@ -1,4 +1,4 @@
-// Ops that make arrays out of nothing: constant, iota, dim_as_value.
+// Ops that make arrays without array operands: constant, iota, dim_as_value.
 #ifndef ARRAY_IR_CREATION_TD
 #define ARRAY_IR_CREATION_TD
 

@@ -64,7 +64,7 @@ def Array_HostCallOp : Array_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEf
     functional-type($inputs, $results)
   }];
   let extraClassDeclaration = [{
-    /// What is given to the function, after the token if there is one.
+    /// The operands of the function, after the token if there is one.
     ::mlir::ValueRange getGiven() { return getInputs().drop_back(getOutputDims().size()); }
     ::mlir::ValueRange getOutputDims();
   }];

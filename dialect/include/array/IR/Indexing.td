@@ -58,8 +58,8 @@ def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
   let hasFolder = 1;
 }
 
-// Dimension numbers as XLA has them, but that each component of an index vector is an operand of its own: components
-// that are computed need not be joined in memory before they are read.
+// Dimension numbers as in XLA, except that each component of an index vector is a separate operand: computed components
+// need not be joined in memory before they are read.
 
 def Array_GatherOp : Array_InferredOp<"gather"> {
   let summary = "windows of the operand at positions from data";

@@ -1,5 +1,5 @@
-// array.plan: how a product or a convolution is to be cut, where somebody knows better than the cost model. It stands
-// on array.dot_general and array.conv_general_dilated, and is handed on to the linalg ops that they become.
+// array.plan: the plan of a matmul or a convolution, which overrides the cost model. It stands on array.dot_general and
+// array.conv_general_dilated. Lowering copies it to the linalg ops that they become.
 #ifndef ARRAY_IR_PLAN_H
 #define ARRAY_IR_PLAN_H
 
@@ -8,24 +8,23 @@
 
 namespace mlir::array {
 
-/// A dictionary. What it does not say is left to the cost model, and so is what the layout of the operands does not
-/// allow: a plan is a wish about time, and never makes a program wrong. Its keys:
+/// A dictionary. The cost model chooses every entry that is absent, and every entry that the layout of the operands
+/// does not allow. A plan affects time alone, never correctness. Its keys:
 ///   strategy      "tiles" of accumulators in registers, "stream" (the right operand is read once, in the order of
 ///                 memory), or "loops" (no call: array-vectorize-linalg)
-///   packing       "copied" to panels, "once" by the first tile that reads a panel, or "in-place"
-///   tile_rows, tile_vectors   the accumulators
-///   rows, columns, depth      of a block; depth decides on the order of sums
-///   slab          bytes of the part of a convolution's operand that is kept in the cache
+///   packing       "copied" to panels, "once" by the first tile that reads a panel, or "in-place" tile_rows,
+///   tile_vectors   the accumulators rows, columns, depth      of a block; depth determines the order of sums slab
+///   bytes of the part of a convolution's operand that is kept in the cache
 inline constexpr StringLiteral kPlanAttr = "array.plan";
 
-/// Emits an error where `op` has a plan that says nothing sensible.
+/// Emits an error if `op` has an invalid plan.
 LogicalResult verifyPlan(Operation *op);
 
-/// What the plan of `op` says; `otherwise` where it says nothing, or there is none.
+/// The entry `key` of the plan of `op`; `otherwise` if the plan or the entry is absent.
 int64_t planned(Operation *op, StringRef key, int64_t otherwise);
 StringRef planned(Operation *op, StringRef key, StringRef otherwise);
 
-/// Gives `to` the plan of `from`, if it has one.
+/// Copies the plan of `from`, if any, to `to`.
 void handOnPlan(Operation *from, Operation *to);
 
 } // namespace mlir::array

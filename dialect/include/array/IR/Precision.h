@@ -1,6 +1,5 @@
-// array.precision: with how few bits a product or a convolution may take its factors, where somebody asks for less than
-// it is given. It stands on array.dot_general and array.conv_general_dilated, and is handed on to the linalg ops that
-// they become.
+// array.precision: a reduced precision that the program allows for the factors of a matmul or a convolution. It stands
+// on array.dot_general and array.conv_general_dilated. Lowering copies it to the linalg ops that they become.
 #ifndef ARRAY_IR_PRECISION_H
 #define ARRAY_IR_PRECISION_H
 
@@ -8,16 +7,16 @@
 
 namespace mlir::array {
 
-/// "tf32": factors of f32 may be rounded to 10 bits of mantissa. Who multiplies in f32 as fast does not.
+/// "tf32": factors of f32 may be rounded to 10 bits of mantissa. A target on which f32 is as fast ignores it.
 inline constexpr StringLiteral kPrecisionAttr = "array.precision";
 
-/// Emits an error where `op` asks for a precision that there is not.
+/// Emits an error if `op` has an unknown precision.
 LogicalResult verifyPrecision(Operation *op);
 
 /// Whether the factors of `op` may be rounded to tf32.
 bool allowsTf32(Operation *op);
 
-/// Gives `to` the precision that is asked of `from`, if one is.
+/// Copies the precision of `from`, if any, to `to`.
 void handOnPrecision(Operation *from, Operation *to);
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
 // Special functions: elementwise ops on floats that the runtime's routine `special` computes. Their names are those of
-// the list PCRT_SPECIAL_FUNCTIONS in runtime/Abi.h; 0, the infinities and nan give what SciPy gives.
+// the list PCRT_SPECIAL_FUNCTIONS in runtime/Abi.h; 0, the infinities and nan give SciPy's results.
 #ifndef ARRAY_IR_SPECIAL_TD
 #define ARRAY_IR_SPECIAL_TD
 

@@ -31,7 +31,7 @@ def Array_ArenaOp : Array_Op<"arena", [MemoryEffects<[MemWrite]>]> {
   let summary = "the number of bytes of temporaries that a call needs";
   let description = [{
     In `@main` of a program whose temporaries have symbolic sizes. array-plan-memory adds the op, and array-emit-entry
-    turns it into a function, which the caller asks before the call.
+    turns it into a function, which the runtime calls before the entry.
 
     ```mlir
     array.arena %bytes

@@ -7,25 +7,26 @@
 
 namespace mlir::array {
 
-/// What code may use of a machine.
+/// Features of the target machine that generated code may use.
 struct CpuFeatures {
-  unsigned vectorBits = 512;       ///< of a register
+  unsigned vectorBits = 512;       ///< width of a vector register
   bool fma = true;                 ///< multiplies and adds with one rounding
   bool bfloat16Dot2 = false;       ///< multiplies pairs of bf16 and adds both products to an f32 (AVX512_BF16)
-  int64_t prefetchDistance = 2048; ///< bytes that a large reduction asks for ahead; 0 where the hardware does it better
-  bool narrowFactors = false;      ///< multiplies narrow floats as they are (a GPU): none are widened beforehand
+  int64_t prefetchDistance = 2048; ///< prefetch distance of large reductions in bytes; 0 if hardware prefetching is
+                                   ///< better
+  bool narrowFactors = false;      ///< multiplies narrow floats directly (a GPU): no operand is widened first
 };
 
 /// array on tensors -> linalg on tensors, calls inlined: `--array-to-linalg`.
 void buildArrayToLinalgPipeline(OpPassManager &pm);
 
-/// The same where elements have threads: on a GPU.
+/// The same for targets on which each element has a thread (GPUs).
 void buildArrayToLinalgForThreadsPipeline(OpPassManager &pm);
 
-/// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarries` loops copy what they carry.
+/// linalg on tensors -> fused linalg on the caller's buffers. With `copyCarries`, loops copy their carries.
 void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features, bool copyCarries = false);
 
-/// linalg on buffers -> scf loops, temporaries in one planned arena: the first part of what follows.
+/// linalg on buffers -> scf loops, temporaries in one planned arena: the first part of buildBuffersToLoopsPipeline.
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features);
 
 /// linalg on buffers -> scf loops over vectors; temporaries in one planned arena.
@@ -34,16 +35,16 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
 /// Loops -> the LLVM dialect, with the C entry.
 void buildLoopsToLLVMPipeline(OpPassManager &pm);
 
-/// The end of every way to the LLVM dialect, when structured control flow is lowered.
+/// The last stage of every pipeline to the LLVM dialect, after structured control flow is lowered.
 void buildConversionToLLVMPipeline(OpPassManager &pm);
 
 /// Shared functions (lib/Entry/SharedFunctions.h) alone -> the LLVM dialect.
 void buildSharedToLLVMPipeline(OpPassManager &pm);
 
-/// Functions of the LLVM dialect keep the places of their operations when they are translated.
+/// Adds debug locations to functions of the LLVM dialect, so that translation keeps the places of operations.
 void buildLinesPipeline(OpPassManager &pm);
 
-/// All of the above but for the lines: `--array-to-llvm`.
+/// All of the above except the debug locations: `--array-to-llvm`.
 void buildArrayToLLVMPipeline(OpPassManager &pm, const CpuFeatures &features);
 
 /// The width of this machine's vector registers.
@@ -52,8 +53,8 @@ unsigned hostVectorBits();
 /// Registers `--array-to-linalg` and `--array-to-llvm`.
 void registerArrayPipelines();
 
-/// The dialects, interfaces and translations that the pipelines need, and no others: a context that loads them takes
-/// about a millisecond, one with all of MLIR ten times that.
+/// The dialects, interfaces and translations that the pipelines need, and no others. A context that loads them takes
+/// about a millisecond, and one with all of MLIR ten times that.
 void registerPipelineDialects(DialectRegistry &registry);
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
-// What a module of any number of functions is to --array-to-llvm: array-separate-entries, array-join-entries and
-// array-give-buffers, between which the stages of Cpu.h run.
+// Support for modules of several functions in --array-to-llvm: array-separate-entries, array-join-entries and
+// array-give-buffers. The stages of Cpu.h run between them.
 #ifndef ARRAY_PIPELINES_ENTRIES_H
 #define ARRAY_PIPELINES_ENTRIES_H
 
@@ -10,19 +10,19 @@
 
 namespace mlir::array {
 
-/// Each public function that has a body becomes @main of a module of its own, in which all others are private.
+/// Each public function with a body becomes @main of its own module, in which all other functions are private.
 std::unique_ptr<Pass> createSeparateEntries();
 
-/// Puts these modules together again: @f and its C entry @pcrt_f, and what they call.
+/// Joins these modules again: @f, its C entry @pcrt_f, and their callees.
 std::unique_ptr<Pass> createJoinEntries();
 
-/// The stage of buildLinalgToBuffersPipeline, with the carry of loops copied where it can't be updated in place.
+/// The stage of buildLinalgToBuffersPipeline. Carries of loops are copied if they cannot be updated in place.
 std::unique_ptr<Pass> createGiveBuffers(const CpuFeatures &features);
 
-/// Whether there are loops or branches, whose carry may have to be copied.
+/// Whether the module has loops or branches, whose carries may need copies.
 bool hasCarry(ModuleOp module);
 
-/// Says that it is, and what the attempt without copies failed with.
+/// Emits the remark that carries are copied, with the failures of the attempt without copies.
 void tellOfCopiedCarry(ModuleOp module, const std::vector<Diagnostic> &failures);
 
 void registerEntryPasses();

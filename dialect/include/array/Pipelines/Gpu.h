@@ -9,7 +9,7 @@
 
 namespace mlir::array {
 
-// The chips for which code is made, each with the oldest PTX that knows it. Code for sm_90a and sm_100a runs on that
+// The supported chips, each with the oldest PTX version that supports it. Code for sm_90a and sm_100a runs on that
 // generation alone.
 #define ARRAY_GPU_CHIPS(X)                                                                                             \
   X(sm_75, "+ptx65")                                                                                                   \
@@ -27,43 +27,42 @@ enum class GpuChip {
 #undef ARRAY_GPU_CHIP
 };
 
-/// The best chip for GPUs of a compute capability, counted as in the chips' names (9.0 is 90); none where they are too
-/// old.
+/// The best chip for GPUs of a compute capability, in the form of chip names (9.0 is 90); none if the GPU is too old.
 std::optional<GpuChip> chipFor(unsigned capability);
 
-/// What the way to buffers may leave to kernels.
+/// The features for the lowering to buffers if kernels follow.
 CpuFeatures gpuFeatures();
 
-/// "sm_90a", and back; none where no code is made for such a chip.
+/// "sm_90a", and back; none if the chip is not supported.
 llvm::StringRef chipName(GpuChip chip);
 std::optional<GpuChip> chipNamed(llvm::StringRef name);
 
-/// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module; what `libraries` do better are
-/// calls of them (array-map-to-gpu-libraries).
+/// linalg on buffers -> launches of kernels by @main, the kernels in one gpu.module. Operations that `libraries`
+/// compute faster become calls of them (array-map-to-gpu-libraries).
 void buildBuffersToKernelsPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayRef<std::string> libraries = {});
 
 /// The gpu.module -> the NVVM dialect.
 void buildKernelsToNvvmPipeline(OpPassManager &pm, GpuChip chip);
 
-/// The NVVM dialect -> PTX in a gpu.binary, if `hasLines` with the places of its instructions.
+/// The NVVM dialect -> PTX in a gpu.binary; with `hasLines`, including the source lines of its instructions.
 void buildNvvmToPtxPipeline(OpPassManager &pm, bool hasLines);
 
 /// The gpu.module -> PTX in a gpu.binary.
 void buildKernelsToPtxPipeline(OpPassManager &pm, GpuChip chip);
 
-/// The gpu.module -> functions of the CPU in the LLVM dialect, for the emulated device of the tests.
+/// The gpu.module -> CPU functions in the LLVM dialect, for the emulated GPU of the tests.
 void buildKernelsToEmulationPipeline(OpPassManager &pm);
 
-/// @main, which launches kernels -> the LLVM dialect, with the C entry. The kernels stay as they are.
+/// @main, which launches kernels -> the LLVM dialect, with the C entry. The kernels do not change.
 void buildLaunchesToLLVMPipeline(OpPassManager &pm);
 
-/// All of it, from the array dialect to the LLVM dialect with PTX in a gpu.binary: `--array-to-gpu`.
+/// The whole pipeline, from the array dialect to the LLVM dialect with PTX in a gpu.binary: `--array-to-gpu`.
 void buildArrayToGpuPipeline(OpPassManager &pm, GpuChip chip, llvm::ArrayRef<std::string> libraries = {});
 
 /// Registers `--array-to-gpu`.
 void registerGpuPipelines();
 
-/// The interfaces through which kernels are translated and serialized.
+/// The interfaces for the translation and serialization of kernels.
 void registerGpuDialects(DialectRegistry &registry);
 
 } // namespace mlir::array

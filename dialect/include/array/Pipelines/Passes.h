@@ -1,16 +1,16 @@
-// The passes of the pipelines by their names, for those who write pipelines as text.
+// The passes of the pipelines by their names, for pipelines that are written as text.
 #ifndef ARRAY_PIPELINES_PASSES_H
 #define ARRAY_PIPELINES_PASSES_H
 
 namespace mlir::array {
 
-/// Registers every pass that a pipeline of this library has, MLIR's general transforms, and the pipelines.
+/// Registers every pass of this library's pipelines, MLIR's general transforms, and the pipelines.
 void registerPipelinePasses();
 
-/// The names that passes had in the version before, which still work.
+/// Registers the passes under their names in the previous version, too.
 void registerOldPassNames();
 
-/// Of these the passes and pipelines that are ours.
+/// Registers only the passes and pipelines of this library.
 void registerOwnPasses();
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
 // StableHLO -> array: programs of JAX and PyTorch, as text, become modules of the array dialect. array-translate and
-// the Python binding call it; what it makes is compiled as any other module.
+// the Python binding call it. The result is compiled like any other module.
 #ifndef ARRAY_STABLEHLO_IMPORT_H
 #define ARRAY_STABLEHLO_IMPORT_H
 
@@ -11,11 +11,11 @@
 
 namespace mlir::array {
 
-/// The verified array module of the StableHLO module in the main buffer of `sources`; its entry is @main. Null after an
-/// error, which names an operation that has no counterpart, at its line. The context has the array dialect and func.
+/// The verified array module for the StableHLO module in the main buffer of `sources`; its entry is @main. Null after
+/// an error, which names an unsupported operation and its line. The context has the array dialect and func.
 OwningOpRef<ModuleOp> importStablehlo(llvm::SourceMgr &sources, MLIRContext *context);
 
-/// The names of the operations that are taken, sorted: what docs/stablehlo.md lists.
+/// The names of the supported operations, sorted. docs/stablehlo.md lists them.
 std::vector<std::string> takenOperations();
 
 } // namespace mlir::array

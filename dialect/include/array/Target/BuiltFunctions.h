@@ -1,6 +1,6 @@
-// The shared functions (lib/Entry/SharedFunctions.h) that the build has compiled, for levels of the instruction
-// set: tools/array-functions writes their objects, and ArrayBuiltFunctions takes them in. A program that calls one is
-// joined with its object. Without them, and for other machines, a module defines what it calls.
+// The shared functions (lib/Entry/SharedFunctions.h) that the build compiles, for several levels of the instruction
+// set. tools/array-functions writes their objects, and ArrayBuiltFunctions embeds them. A program that calls one is
+// linked with its object. Without them, and for other machines, a module defines the functions that it calls.
 #ifndef ARRAY_TARGET_BUILTFUNCTIONS_H
 #define ARRAY_TARGET_BUILTFUNCTIONS_H
 
@@ -8,7 +8,7 @@
 
 namespace mlir::array {
 
-/// A CPU that functions are compiled for, and what another one must have to run them.
+/// A CPU for which functions are compiled, and the features that a machine needs to run them.
 struct FunctionLevel {
   llvm::StringRef cpu, features;
 };
@@ -23,18 +23,18 @@ struct BuiltFunction {
   llvm::ArrayRef<char> object;
 };
 
-/// Has all compilations from now on use these functions.
+/// Makes all later compilations use these functions.
 void useBuiltFunctions(llvm::ArrayRef<BuiltFunction> functions);
 
-/// The same with those that the build has compiled: of the library ArrayBuiltFunctions, which who compiles programs
-/// links.
+/// The same with the functions that the build compiled: those of the library ArrayBuiltFunctions, which every program
+/// with a compiler links.
 void useFunctionsOfBuild();
 
-/// The names of those that code for a CPU calls; none where there is no such CPU.
+/// The names of the functions that code for a CPU calls; none if no level fits the CPU.
 std::vector<std::string> builtFunctions(const std::string &cpu);
 
-/// Compiles the common shared functions for a level: what useBuiltFunctions takes, in the form of names and objects. On
-/// failure a diagnostic has been emitted.
+/// Compiles the common shared functions for a level, as names and objects for useBuiltFunctions. On failure a
+/// diagnostic has been emitted.
 FailureOr<std::vector<std::pair<std::string, std::vector<char>>>> compileCommonFunctions(MLIRContext *context,
                                                                                          const FunctionLevel &level);
 

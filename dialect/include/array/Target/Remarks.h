@@ -1,4 +1,4 @@
-// What passes give up, collected for who compiles: the binding hands it over with the code.
+// Collects the remarks about fallbacks during a compilation. The binding returns them with the code.
 #ifndef ARRAY_TARGET_REMARKS_H
 #define ARRAY_TARGET_REMARKS_H
 
@@ -8,7 +8,7 @@
 
 namespace mlir::array {
 
-/// What a pass gave up: the kind of the remark, the place in the program ("file:line" or nothing), and the words.
+/// A fallback of a pass: the kind of the remark, the place in the program ("file:line" or nothing), and the text.
 struct GivenUp {
   std::string kind, place, text;
   bool operator==(const GivenUp &other) const {
@@ -16,8 +16,8 @@ struct GivenUp {
   }
 };
 
-/// While it lives, the remarks of a context are added to `given`, each once. Where somebody listens already, as
-/// array-opt does, it changes nothing.
+/// During its lifetime, the remarks of a context are added to `given`, each once. If the context has a listener
+/// already, as in array-opt, this has no effect.
 class CollectRemarks {
 public:
   CollectRemarks(MLIRContext *context, std::vector<GivenUp> &given);

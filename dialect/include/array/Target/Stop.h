@@ -1,4 +1,4 @@
-// Asking a compilation to end before it is done: between passes, and before each part that LLVM compiles.
+// Requests to stop a compilation early: between passes, and before each part that LLVM compiles.
 #ifndef ARRAY_TARGET_STOP_H
 #define ARRAY_TARGET_STOP_H
 
@@ -6,13 +6,13 @@
 
 namespace mlir::array {
 
-/// Whoever sets `flag` asks the compilations of this thread, from here on, to fail soon; null: nobody may.
+/// Setting `flag` asks later compilations of this thread to fail soon. Null: no such requests.
 void setStopFlag(const std::atomic<bool> *flag);
 const std::atomic<bool> *getStopFlag();
 inline bool isStopped(const std::atomic<bool> *flag) { return flag && flag->load(std::memory_order_relaxed); }
 
-/// What the compilations of the process share, and one that was asked to end has taken, is left to it: those that begin
-/// from here on make their own.
+/// A compilation that was asked to stop may still hold objects that the compilations of the process share. This call
+/// abandons them to it: later compilations make their own.
 void leaveBusyTargets();
 
 } // namespace mlir::array

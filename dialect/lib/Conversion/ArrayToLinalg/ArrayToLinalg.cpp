@@ -61,8 +61,8 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateReturnOpTypeConversionPattern(patterns, converter);
 
     ConversionConfig config;
-    config.allowPatternRollback = false; // no pattern fails after it changed anything, and the undo log takes time
-    config.foldingMode = DialectConversionFoldingMode::Never; // canonicalization came before
+    config.allowPatternRollback = false; // no pattern fails after a change, and the undo log takes time
+    config.foldingMode = DialectConversionFoldingMode::Never; // canonicalization ran before
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns), config)))
       signalPassFailure();
   }

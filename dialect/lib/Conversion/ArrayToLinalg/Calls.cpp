@@ -15,7 +15,7 @@ struct CallLowering : OpConversionPattern<CallOp> {
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
     SmallVector<Value> operands;
-    for (ValueRange operand : adaptor.getOperands()) // a token became none
+    for (ValueRange operand : adaptor.getOperands()) // a token has no values
       llvm::append_range(operands, operand);
     auto call = func::CallOp::create(rewriter, op.getLoc(), op.getCallee(), types, operands);
     SmallVector<ValueRange> results;

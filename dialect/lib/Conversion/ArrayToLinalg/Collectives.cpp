@@ -1,4 +1,4 @@
-// Collectives: calls of one library routine, whose parameters say which and among whom (runtime/Abi.h).
+// Collectives: calls of one library routine. Its parameters are the kind and the groups (runtime/Abi.h).
 #include "IndexMath.h"
 #include "runtime/Abi.h"
 
@@ -33,7 +33,7 @@ int64_t reductionCode(StringRef kind) {
       .Default(PCRT_REDUCTION_OR);
 }
 
-/// What has the bits of an element, for routines that move it only: every type that is stored has one.
+/// A type with the bits of an element, for routines that only move it: each storage type has one.
 Type bitsType(Type element) {
   MLIRContext *context = element.getContext();
   unsigned width = storageType(element).getIntOrFloatBitWidth();
@@ -50,7 +50,7 @@ Form formOf(ReduceScatterOp op) {
 Form formOf(AllToAllOp op) { return {PCRT_ALL_TO_ALL, 0, int64_t(op.getSplitAxis()), int64_t(op.getConcatAxis())}; }
 Form formOf(CollectivePermuteOp op) { return {PCRT_COLLECTIVE_PERMUTE, 0, 0, 0, op.getPairs()}; }
 
-/// The sizes of the result: those of the operand, where it is joined or cut among the members.
+/// The sizes of the result: those of the operand, multiplied or divided by the number of members.
 template <typename Op> SmallVector<OpFoldResult> sizesOf(IndexMath &index, Op op, SmallVector<OpFoldResult> sizes) {
   int64_t members = cast<ShapedType>(op.getGroups().getType()).getDimSize(1);
   auto join = [&](OpFoldResult &size) { size = index.multiply(size, members); };

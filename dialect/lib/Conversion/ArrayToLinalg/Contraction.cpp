@@ -1,6 +1,5 @@
-// dot_general: one generic whose iterators are (batch, lhs free, rhs free, contracting) and whose body is a multiply
-// and an add, of factors that it widens if the sums are wider. array-widen-matmuls and array-lower-matmuls
-// recognise this form.
+// dot_general: one generic with the iterators (batch, lhs free, rhs free, contracting). The body multiplies and adds,
+// and widens the factors if the sums are wider. array-widen-matmuls and array-lower-matmuls recognise this form.
 #include "Contraction.h"
 #include "array/IR/Plan.h"
 #include "array/IR/Precision.h"
@@ -100,7 +99,7 @@ Value array::contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, 
     Value x = widened(body, args[0], element, accumulator), y = widened(body, args[1], element, accumulator);
     return multiply(body, x, y);
   };
-  // Where nothing is summed, it is an elementwise op, which fuses as others do.
+  // Without a sum it is an elementwise op, which fuses like others.
   if (!llvm::is_contained(iterators, utils::IteratorType::reduction) && maps.back().isIdentity())
     return parallelGeneric(b, b.getLoc(), stored, sizes, {lhs, rhs}, maps.drop_back(),
                            [&](ImplicitLocOpBuilder &body, ValueRange args) -> Value {

@@ -1,4 +1,4 @@
-// What dot_general and convolutions are made of: a generic that multiplies and adds. Private to this directory.
+// The generic that multiplies and adds, for dot_general and convolutions. Private to this directory.
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_CONTRACTION_H
 
@@ -10,13 +10,13 @@ namespace mlir::array {
 /// array op's element type.
 Value widened(ImplicitLocOpBuilder &b, Value x, Type element, Type accumulator);
 
-/// Sums of products in the accumulator of `resultElement`, rounded to it at the end. `maps` are those of lhs, rhs and
-/// the result, whose sizes are `sizes`. What is made takes over the plan and the precision of `source`.
+/// Sums of products in the accumulator type of `resultElement`, rounded to it at the end. `maps` are those of lhs, rhs
+/// and the result, whose sizes are `sizes`. The new ops take over the plan and the precision of `source`.
 Value contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value rhs, ArrayRef<AffineMap> maps,
                   ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
                   Type resultElement);
 
-/// populateConvolution, but that factors are widened where they are multiplied, and not before.
+/// Like populateConvolution, but factors are widened in the multiplication, and not before.
 void populateNarrowConvolution(const TypeConverter &converter, RewritePatternSet &patterns);
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
 // while -> scf.while, scan -> scf.for, cond -> scf.if, on tensors. array-in-place-carries then gives each iteration the
-// buffers of the carry. A barrier stays, in storage types, until there are buffers.
+// buffers of the carry. A barrier stays, in storage types, until bufferization.
 #include "IndexMath.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -8,18 +8,18 @@ using namespace mlir::array;
 
 namespace {
 
-/// Set on the yield of a scan, whose iterations go from the last slice to the first.
+/// Set on the yield of a scan whose iterations go from the last slice to the first.
 constexpr StringLiteral kReverse = "reverse";
 
-/// Where a conversion of one value to several put them.
+/// The values of a conversion of one value to several.
 SmallVector<Value> flatten(ArrayRef<ValueRange> converted) {
   SmallVector<Value> values;
-  for (ValueRange range : converted) // a token became none
+  for (ValueRange range : converted) // a token has no values
     llvm::append_range(values, range);
   return values;
 }
 
-/// Replaces the op by the results of one on converted types, of which a token has none.
+/// Replaces the op by the results of one on converted types. A token has no result there.
 void replaceAround(ConversionPatternRewriter &rewriter, Operation *op, ValueRange converted) {
   SmallVector<ValueRange> results;
   for (Type type : op->getResultTypes()) {
@@ -33,7 +33,7 @@ Value castTo(OpBuilder &b, Location loc, Type type, Value value) {
   return value.getType() == type ? value : tensor::CastOp::create(b, loc, type, value).getResult();
 }
 
-/// Whether all that is read of a loop's results is what it starts with, if the loop has an end.
+/// Whether all used results of a loop equal its initial values, if the loop ends.
 bool givesBackItsStart(WhileOp op) {
   Block &body = op.getBody().front();
   return llvm::all_of(op->getResults(), [&](OpResult result) {
@@ -56,7 +56,7 @@ struct WhileLowering : OpConversionPattern<WhileOp> {
       if (failed(rewriter.convertRegionTypes(to, *getTypeConverter())))
         return failure();
     }
-    // Nobody would read its results then, and a loop that nobody reads is removed; but this one may have no end.
+    // All uses would be replaced, and a loop without uses is erased; but this loop may not end.
     if (mayOnlyEnd) {
       rewriter.setInsertionPointToStart(loop.getBeforeBody());
       SpendOp::create(rewriter, op.getLoc(), /*operations=*/1);
@@ -119,7 +119,7 @@ struct SlicePlace {
   }
 };
 
-/// Without an element, whatever its dynamic sizes are.
+/// Whether the tensor has no elements, for any dynamic sizes.
 bool isEmpty(RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
 
 Value sliceOf(ImplicitLocOpBuilder &b, Value tensor, Value index) {
@@ -236,7 +236,7 @@ struct YieldLowering : OpConversionPattern<YieldOp> {
   }
 };
 
-/// What has dimensions stays behind a barrier of its own; numbers are in registers, and nothing is fused through them.
+/// Tensors with dimensions pass a barrier of their own. Numbers are in registers, through which no op is fused.
 struct BarrierLowering : OpConversionPattern<OptimizationBarrierOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(OptimizationBarrierOp op, OneToNOpAdaptor adaptor,

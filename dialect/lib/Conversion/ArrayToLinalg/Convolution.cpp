@@ -1,6 +1,6 @@
 // conv_general_dilated: the operand is padded, and one generic reads its windows in place. array-lower-convolutions
-// recognises a large one, and then the padding before it; array-lower-matmuls one whose windows are elements.
-// Groups become a dimension of their own, which is a view.
+// recognises a large one and the padding before it; array-lower-matmuls recognises one whose windows are single
+// elements. Groups become a separate dimension, by a view.
 #include "Contraction.h"
 #include "IndexMath.h"
 #include "array/Analysis/MatmulWorth.h"
@@ -20,7 +20,7 @@ bool isPadded(ConvGeneralDilatedOp op) {
          llvm::any_of(op.getLhsDilation(), isNot(1));
 }
 
-/// The sizes of the padding, given in the order of the spatial dimensions, in that of the operand's.
+/// The sizes of the padding, reordered from the order of the spatial dimensions to that of the operand.
 SmallVector<Value> inOrder(ConvGeneralDilatedOp op, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ValueRange given) {
   SmallVector<Value> lowOf(low.size()), highOf(high.size()), ordered;
   auto place = [&](ArrayRef<int64_t> padding, SmallVector<Value> &sizes) {
@@ -114,7 +114,7 @@ public:
   }
 
   AffineExpr loop(int64_t i) const { return b.getAffineDimExpr(i); }
-  /// Where a window's element is in the padded operand.
+  /// The index of a window's element in the padded operand.
   AffineExpr place(int64_t i) const { return loop(position(i)) * strides[i] + loop(inWindow(i)) * dilation[i]; }
   bool windowsAreElements() const {
     return llvm::all_of(llvm::seq<int64_t>(0, spatial),
@@ -122,7 +122,7 @@ public:
   }
   AffineMap map(ArrayRef<AffineExpr> reads) const { return AffineMap::get(sizes.size(), 0, reads, b.getContext()); }
 
-  /// Whether a blocked product is faster than plain loops. One of unknown sizes is taken to be.
+  /// Whether a blocked matmul is faster than plain loops. Unknown sizes count as large.
   bool isLargeProduct() const {
     auto expected = [&](int64_t loop) { return getConstantIntValue(sizes[loop]).value_or(kExpectedSize); };
     int64_t rows = expected(batch()), terms = expected(inFeature());
@@ -139,11 +139,11 @@ public:
   SmallVector<OpFoldResult> sizes;
   int64_t groups, spatial, first, parallel;
 
-  static constexpr int64_t kExpectedSize = 64; // of what is not known
+  static constexpr int64_t kExpectedSize = 64; // stands for unknown sizes
 };
 
-/// A tensor one of whose dims (`grouped`) is cut into groups, as a view, and the expressions that read it. `reads` has
-/// one expression for each dim, as if there were one group.
+/// A tensor with one dimension (`grouped`) split into groups by a view, and the expressions that read it. `reads` has
+/// one expression for each dimension, as if there were one group.
 struct GroupedOperand {
   Value tensor;
   SmallVector<AffineExpr> reads;
@@ -228,7 +228,7 @@ struct ConvGeneralDilatedLowering : OpConversionPattern<ConvGeneralDilatedOp> {
       return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
     };
     ConvolutionLoops loops(rewriter, op, adaptor.getLhs(), adaptor.getRhs(), adaptor.getSizes());
-    if (isEmpty(op.getLhs()) || isEmpty(op.getRhs()) || isEmpty(op.getResult())) { // a sum of nothing
+    if (isEmpty(op.getLhs()) || isEmpty(op.getRhs()) || isEmpty(op.getResult())) { // an empty sum
       Type stored = storageType(resultElement);
       Value zero = isa<FloatType>(stored) ? constant(b, stored, 0) : intConstant(b, stored, 0);
       replaceTyped(rewriter, op, filled(b, b.getLoc(), loops.resultSizes(), zero));
@@ -284,7 +284,7 @@ private:
     return tensor::CollapseShapeOp::create(b, sums, GroupedOperand::cut(rank, grouped));
   }
 
-  /// A copy whose dimension `target` is the last one of `value`.
+  /// A copy that moves dimension `target` of `value` to the end.
   static Value moveLast(ImplicitLocOpBuilder &b, Value value, SmallVector<OpFoldResult> sizes, int64_t target) {
     SmallVector<AffineExpr> reads;
     for (int64_t dim = 0, rank = int64_t(sizes.size()); dim < rank; ++dim)

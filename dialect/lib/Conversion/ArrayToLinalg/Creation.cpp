@@ -50,7 +50,7 @@ struct IotaLowering : OpConversionPattern<IotaOp> {
       Value index = linalg::IndexOp::create(b, op.getDimension());
       if (!isa<FloatType>(element))
         return arith::IndexCastOp::create(b, element, index);
-      // Through i32 where that is exact: it vectorizes better than i64.
+      // Use i32 if it is exact: it vectorizes better than i64.
       bool fits = !type.isDynamicDim(op.getDimension()) && type.getDimSize(op.getDimension()) <= INT32_MAX;
       Value integer = arith::IndexCastOp::create(b, fits ? b.getI32Type() : b.getI64Type(), index);
       Value number = arith::SIToFPOp::create(b, accumulatorType(element), integer);

@@ -1,5 +1,5 @@
-// host_call -> the runtime's routine of that name, with the slot as its parameter. Tokens go: what is effectful stays
-// in its place from here on.
+// host_call -> the runtime's routine of that name, with the slot as its parameter. Tokens are erased: from here on, ops
+// with effects keep their order.
 #include "Lowering.h"
 
 using namespace mlir;
@@ -7,7 +7,7 @@ using namespace mlir::array;
 
 namespace {
 
-/// A token orders effects, which stand in the order of the program from here on.
+/// A token orders effects. From here on, effects follow the order of the program.
 template <typename Op> struct EraseToken : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   using OneToNOpAdaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
@@ -24,7 +24,7 @@ struct HostCallLowering : OpConversionPattern<HostCallOp> {
     SmallVector<Value> operands, inits;
     SmallVector<Attribute> elements;
     auto note = [&](Type type) { elements.push_back(TypeAttr::get(getElementTypeOrSelf(type))); };
-    for (ValueRange operand : adaptor.getOperands()) // a token became none
+    for (ValueRange operand : adaptor.getOperands()) // a token has no values
       llvm::append_range(operands, operand);
     SmallVector<Value> sizes(ArrayRef<Value>(operands).take_back(op.getOutputDims().size()));
     operands.truncate(operands.size() - sizes.size());

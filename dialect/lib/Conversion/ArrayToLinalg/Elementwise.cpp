@@ -33,7 +33,7 @@ private:
   ElementwiseBody body;
 };
 
-/// The identity: what it stops is differentiation, which is over.
+/// The identity: it stops differentiation, which is done.
 struct StopGradientLowering : OpConversionPattern<StopGradientOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(StopGradientOp op, OpAdaptor adaptor,

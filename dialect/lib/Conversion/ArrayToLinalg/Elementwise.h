@@ -1,4 +1,4 @@
-// Elementwise ops as tables: a row names an op and how its scalar body is built. Private to this directory.
+// Elementwise ops as tables: a row has an op and the function that builds its scalar body. Private to this directory.
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_ELEMENTWISE_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_ELEMENTWISE_H
 
@@ -6,12 +6,12 @@
 
 namespace mlir::array {
 
-/// What a body is built from: the operands' elements in body types (bool is i1), and the array op's element types,
-/// which tell signed from unsigned.
+/// The inputs of a body: the operands' elements in body types (bool is i1), and the array op's element types, which
+/// distinguish signed from unsigned.
 struct Scalars {
   ImplicitLocOpBuilder &b;
   SmallVector<Value, 3> args;
-  Type element; // of the last operand: a select's predicate comes first
+  Type element; // of the last operand: the predicate of a select comes first
   Type resultElement;
 };
 

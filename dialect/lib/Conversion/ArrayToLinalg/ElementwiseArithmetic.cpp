@@ -60,7 +60,7 @@ Value negate(Scalars &s) {
   return arith::SubIOp::create(s.b, intLike(s, s.args[0], 0), s.args[0]);
 }
 
-/// nan and the zeros are kept.
+/// nan and zeros are kept.
 Value sign(Scalars &s) {
   Value x = s.args[0];
   if (isa<FloatType>(s.element)) {
@@ -77,7 +77,7 @@ Value sign(Scalars &s) {
 
 Value invert(Scalars &s) { return arith::XOrIOp::create(s.b, s.args[0], intLike(s, s.args[0], -1)); }
 
-/// A divisor for which the hardware's division is defined: 1 in place of 0, and of -1 under INT_MIN.
+/// A divisor for which the hardware's division is defined: 1 replaces 0, and -1 if the dividend is INT_MIN.
 struct SafeDivisor {
   Value divisor, isZero;
 };

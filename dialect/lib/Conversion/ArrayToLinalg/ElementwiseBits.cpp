@@ -1,5 +1,5 @@
-// Rows of the elementwise table on bits and formats: clz, population_count, mulhi, nextafter, and the products with a
-// logarithm; and reduce_precision, which has parameters and hence a pattern of its own.
+// Rows of the elementwise table on bits and formats: clz, population_count, mulhi, nextafter, and products with a
+// logarithm; and reduce_precision, which has parameters and therefore a separate pattern.
 #include "Elementwise.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -24,8 +24,8 @@ Value compare(Scalars &s, arith::CmpFPredicate predicate, Value lhs, Value rhs) 
   return arith::CmpFOp::create(s.b, predicate, lhs, rhs);
 }
 
-/// Of numbers of one sign the patterns are in the order of the magnitudes: a step is one more or one less. From zero it
-/// is the smallest pattern with the sign of the target.
+/// For numbers of one sign, bit patterns are ordered like magnitudes: a step adds or subtracts one. From zero, the
+/// result is the smallest pattern with the sign of the target.
 Value nextAfter(Scalars &s) {
   Value x = s.args[0], y = s.args[1], bits = bitsOf(s.b, x);
   Type type = bits.getType();
@@ -66,7 +66,7 @@ template <typename LogOp> Value timesLog(Scalars &s) {
 // reduce_precision
 //===----------------------------------------------------------------------===//
 
-/// The format that a number is rounded to, beside that which holds it: all fields as numbers of bits.
+/// The format to which a number is rounded, and the format that holds it: all fields are numbers of bits.
 struct Format {
   unsigned width, mantissa, exponent, newMantissa, newExponent;
 };
@@ -82,7 +82,7 @@ Value roundedTo(ImplicitLocOpBuilder &b, Value x, const Format &format) {
   Value sign = arith::AndIOp::create(b, bits, number(signMask));
   Value magnitude = arith::AndIOp::create(b, bits, number(~signMask));
   if (unsigned lost = format.mantissa - format.newMantissa; format.newMantissa < format.mantissa) {
-    // Half of the last place that stays, less one where that place is even: a carry may move into the exponent.
+    // Add half of the last kept bit, minus one if that bit is even: a carry may move into the exponent.
     Value last = arith::AndIOp::create(b, arith::ShRUIOp::create(b, magnitude, number(APInt(format.width, lost))),
                                        number(APInt(format.width, 1)));
     Value bias = arith::AddIOp::create(b, last, number(shifted(1, lost - 1) - 1));

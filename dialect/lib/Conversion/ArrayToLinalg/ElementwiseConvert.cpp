@@ -26,9 +26,9 @@ Value intToInt(Scalars &s, Value x, Type to) {
   return arith::ExtSIOp::create(s.b, to, x);
 }
 
-/// f64 -> f32 rounded to odd: the nearest value towards zero, its last bit set if that lost anything. Rounding that
-/// once more, to f16 or bf16, gives what a single rounding would (Boldo and Melquiond, "Emulation of FMA and correctly
-/// rounded sums: proved algorithms using rounding to odd", 2008). Back ends have no direct f64 -> f16 conversion.
+/// f64 -> f32, rounded to odd: rounded towards zero, with the last bit set if the result is inexact. A second rounding,
+/// to f16 or bf16, then equals a single rounding (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
+/// proved algorithms using rounding to odd", 2008). Back ends have no direct f64 -> f16 conversion.
 Value roundToOdd(Scalars &s, Value x) {
   Type i32 = s.b.getI32Type(), f32 = s.b.getF32Type(), f64 = x.getType();
   Value nearest = arith::TruncFOp::create(s.b, f32, x);
@@ -66,7 +66,7 @@ Value intToFloat(Scalars &s, Value x, Type to) {
   return floatToFloat(s, converted, to);
 }
 
-/// arith's conversions are undefined out of range, so what they see is 0 there; the ends are selected afterwards.
+/// arith's conversions are undefined out of range, so their operand is 0 there; the ends are selected afterwards.
 Value floatToInt(Scalars &s, Value x, Type to) {
   if (isHalf(x.getType()))
     x = arith::ExtFOp::create(s.b, s.b.getF32Type(), x);
@@ -75,7 +75,7 @@ Value floatToInt(Scalars &s, Value x, Type to) {
   unsigned width = to.getIntOrFloatBitWidth();
   APInt minimum = isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width);
   APInt maximum = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
-  // One past the ends; powers of two, hence exact, but for the lower end of wide signed types, which is itself exact.
+  // One past the ends. These are powers of two, so they are exact. The lower end of wide signed types is itself exact.
   double above = maximum.roundToDouble(!isUnsigned) + (width < 53 ? 1 : 0), lowest = minimum.roundToDouble(!isUnsigned);
 
   using Predicate = arith::CmpFPredicate;
@@ -94,7 +94,7 @@ Value floatToInt(Scalars &s, Value x, Type to) {
 
 Value convert(Scalars &s);
 
-/// i8 or ui8 for a small integer, f32 for a small float: the types through which they are converted.
+/// The intermediate type of a conversion: i8 or ui8 for a small integer, f32 for a small float.
 Type throughType(Scalars &s, Type small) {
   auto integer = dyn_cast<IntegerType>(small);
   if (!integer)
@@ -102,7 +102,7 @@ Type throughType(Scalars &s, Type small) {
   return IntegerType::get(s.b.getContext(), 8, integer.isUnsigned() ? IntegerType::Unsigned : IntegerType::Signless);
 }
 
-/// A float saturates to the ends of the integer, as it does for wider ones.
+/// A float saturates to the ends of the integer, as for wider integers.
 Value clampSmall(Scalars &s, Value x, IntegerType small) {
   unsigned width = small.getWidth();
   if (small.isUnsigned())
@@ -112,7 +112,7 @@ Value clampSmall(Scalars &s, Value x, IntegerType small) {
   return arith::MinSIOp::create(s.b, arith::MaxSIOp::create(s.b, x, least), greatest);
 }
 
-/// A conversion of which at least one side is small.
+/// A conversion from or to a small type.
 Value convertSmall(Scalars &s) {
   Scalars from{s.b, s.args, s.element, s.resultElement};
   if (isSmall(s.element)) {

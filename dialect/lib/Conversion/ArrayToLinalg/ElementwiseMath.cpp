@@ -1,4 +1,4 @@
-// Rows of the elementwise table: rounding and transcendental functions, as ops of the math dialect where it has them;
+// Rows of the elementwise table: rounding and transcendental functions, as ops of the math dialect if it has them;
 // array-expand-math chooses how they are computed. f16 and bf16 compute in f32 and are rounded once.
 #include "Elementwise.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -102,7 +102,7 @@ Value erfInv(Scalars &s) {
     };
     auto minus = [&](Value lhs, double rhs) -> Value { return arith::SubFOp::create(s.b, lhs, number(rhs)); };
 
-    // -x^2 with the rest that its rounding leaves out, which matters where x is near 1.
+    // -x^2 with its rounding error, which matters if x is near 1.
     Value negative = arith::NegFOp::create(s.b, x);
     Value square = arith::MulFOp::create(s.b, x, negative);
     Value rest = math::FmaOp::create(s.b, x, negative, arith::NegFOp::create(s.b, square));
@@ -118,7 +118,7 @@ Value erfInv(Scalars &s) {
     } else {
       polynomial = select(less(w, 5), horner(s, singleCentral, minus(w, 2.5)), horner(s, singleTail, minus(root, 3)));
     }
-    // At +-1, w is inf and the polynomial is not: x * inf is what the function tends to.
+    // At +-1, w is inf and the polynomial is finite: x * inf is the limit of the function.
     Value isOne = arith::CmpFOp::create(s.b, arith::CmpFPredicate::OEQ, math::AbsFOp::create(s.b, x), number(1));
     Value factor = select(isOne, number(std::numeric_limits<double>::infinity()), polynomial);
     return arith::MulFOp::create(s.b, factor, x);
@@ -129,8 +129,8 @@ Value erfInv(Scalars &s) {
 // pow
 //===----------------------------------------------------------------------===//
 
-/// By squaring, one step for every bit of the exponent: without a branch, so that it vectorizes, and folding to a few
-/// products where the exponent is a constant. x^n with n < 0 is 0 but for x = 1 and x = -1, as XLA has it.
+/// By squaring, with one step for every bit of the exponent. It has no branch, so it vectorizes, and a constant
+/// exponent folds to a few products. As in XLA, x^n with n < 0 is 0, except for x = 1 and x = -1.
 Value integerPower(Scalars &s) {
   Value base = s.args[0], exponent = s.args[1];
   Type type = base.getType();

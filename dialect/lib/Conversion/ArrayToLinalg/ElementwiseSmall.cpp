@@ -1,5 +1,5 @@
 // Conversions of the small element types (i2, i4, floats of 8, 6 and 4 bits), which are stored in bytes: to and from
-// f32 or i8 by operations on bits. What a float format is like (widths, bias, infinities, nan) is read from LLVM's
+// f32 or i8 by operations on bits. The properties of a float format (widths, bias, infinities, nan) come from LLVM's
 // description of it, so no format is named here.
 #include "ElementwiseSmall.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -40,9 +40,9 @@ constexpr int64_t singleInfinity = 0x7f800000, singleNan = 0x7fc00000, singleMag
 struct Format {
   unsigned bits, mantissa;
   int bias;
-  int64_t largest;                 // the greatest finite code
+  int64_t largest;                 // the maximum finite code
   std::optional<int64_t> infinity; // its code
-  std::optional<int64_t> nan;      // the code; with the sign bit if that is what makes it a nan
+  std::optional<int64_t> nan;      // the code of a nan, including the sign bit if only that makes it a nan
   bool hasNegativeZero;
 
   explicit Format(const llvm::fltSemantics &semantics)
@@ -65,7 +65,8 @@ const llvm::fltSemantics &semanticsOf(Type small) { return cast<FloatType>(small
 /// A power of two.
 Value power(const Bits &b, int exponent) { return constant(b.b, b.f32(), std::ldexp(1.0, exponent)); }
 
-/// The exponent and mantissa move to their places in an f32; the product rights the bias, of denormals too.
+/// The exponent and mantissa move to their positions in an f32. The multiplication corrects the bias, also of
+/// denormals.
 Value decode(const Bits &b, Value code, const Format &format) {
   Value magnitude = b.masked(code, format.sign() - 1);
   Value moved = b.asFloat(b.shiftLeft(magnitude, singleMantissa - format.mantissa));
@@ -92,7 +93,7 @@ Value encode(const Bits &b, Value x, const Format &format) {
   Value odd = b.masked(b.shiftRight(bits, dropped), 1);
   Value rounded = b.plus(b.plus(bits, odd), b.integer((int64_t(1) << (dropped - 1)) - 1));
   Value normal = b.minus(b.shiftRight(rounded, dropped), int64_t(singleBias - format.bias) << format.mantissa);
-  int quantum = 1 - format.bias - int(format.mantissa); // the exponent of the least denormal
+  int quantum = 1 - format.bias - int(format.mantissa); // the exponent of the smallest denormal
   Value magic = power(b, quantum + int(singleMantissa));
   Value denormal =
       arith::SubIOp::create(b.b, b.asBits(arith::AddFOp::create(b.b, b.asFloat(bits), magic)), b.asBits(magic));
@@ -127,7 +128,7 @@ Value decodeScale(const Bits &b, Value code) {
   return b.asFloat(b.select(b.is(Predicate::eq, code, scaleNan), b.integer(singleNan), bits));
 }
 
-/// To the nearest, ties up; nan for what is not positive.
+/// To the nearest, ties up; nan if not positive.
 Value encodeScale(const Bits &b, Value x) {
   using Predicate = arith::CmpIPredicate;
   Value bits = b.asBits(x);

@@ -1,4 +1,4 @@
-// Bytes that hold an element of a small type, and the values that they stand for. Private to this directory.
+// Conversions between bytes that hold elements of small types and their values. Private to this directory.
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_ELEMENTWISESMALL_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_ELEMENTWISESMALL_H
 

@@ -1,5 +1,5 @@
-// gather: one parallel generic over the result, whose body computes the position and reads the operand there; so it
-// fuses with what computes the indices and with what reads it.
+// gather: one parallel generic over the result. Its body computes the position and reads the operand there, so it fuses
+// with the producers of the indices and with its consumers.
 #include "IndexMath.h"
 
 using namespace mlir;
@@ -13,7 +13,7 @@ struct Windows {
   Value operand;
   SmallVector<OpFoldResult> sliceSizes;
   SmallVector<int64_t> batchDims; // of the result
-  SmallVector<Value> last;        // the greatest start of each index
+  SmallVector<Value> last;        // the maximum start of each index
   Value zero;
 
   Windows(OpBuilder &b, GatherOp op, Value operand, ValueRange given, int64_t batchRank) : op(op), operand(operand) {
@@ -47,7 +47,8 @@ struct Windows {
     return knownSizes(b, op.getType(), sizes);
   }
 
-  /// Where in the operand an element of the result is; sets `inside` to whether all of its window is, if that is asked.
+  /// The position in the operand of an element of the result. If `inside` is requested, it is set to whether the whole
+  /// window is inside.
   SmallVector<Value> position(ImplicitLocOpBuilder &b, ValueRange stored, Value *inside) {
     SmallVector<Value> position(op.getSliceSizes().size());
     for (auto [number, dim] : llvm::enumerate(op.getStartIndexMap())) {

@@ -1,4 +1,4 @@
-// Sizes and offsets that are constants until an operand is not. Private to this directory.
+// Arithmetic on sizes and offsets that folds if all operands are constant. Private to this directory.
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_INDEXMATH_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_INDEXMATH_H
 
@@ -12,7 +12,7 @@ public:
 
   OpFoldResult number(int64_t value) { return b.getIndexAttr(value); }
   SmallVector<OpFoldResult> numbers(ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); }
-  /// With the next of `sizes`, which it takes away, for each `?`.
+  /// Replaces each `?` by the next one of `sizes`, and removes it from there.
   SmallVector<OpFoldResult> numbers(ArrayRef<int64_t> values, ValueRange &sizes) {
     return llvm::map_to_vector(values, [&](int64_t value) {
       if (!ShapedType::isDynamic(value))
@@ -39,7 +39,7 @@ public:
   OpFoldResult multiply(OpFoldResult lhs, int64_t rhs) {
     return rhs == 1 ? lhs : fold<arith::MulIOp>(lhs, number(rhs), [](int64_t x, int64_t y) { return x * y; });
   }
-  /// Rounded down, of what is not negative by a positive number.
+  /// Division of a non-negative number by a positive one, rounded down.
   OpFoldResult divide(OpFoldResult lhs, int64_t rhs) {
     return rhs == 1 ? lhs : fold<arith::DivSIOp>(lhs, number(rhs), [](int64_t x, int64_t y) { return x / y; });
   }
@@ -73,7 +73,7 @@ private:
   Location loc;
 };
 
-/// The sizes of a result: those that its type knows, and else what is computed for it.
+/// The sizes of a result: those of its type if static, else the computed ones.
 SmallVector<OpFoldResult> knownSizes(OpBuilder &b, RankedTensorType result, ArrayRef<OpFoldResult> computed);
 
 } // namespace mlir::array

@@ -1,5 +1,5 @@
 // slice, pad, concatenate, dynamic_slice, dynamic_update_slice: views and insertions of the tensor dialect, which
-// bufferize without copies where the operands allow it.
+// bufferize without copies if the operands allow it.
 #include "IndexMath.h"
 
 using namespace mlir;
@@ -42,13 +42,13 @@ struct SliceLowering : OpConversionPattern<SliceOp> {
   }
 };
 
-/// One dim of a pad: which of the operand's elements land inside, and where.
+/// One dimension of a pad: which elements of the operand are inside the result, and where.
 struct PaddedDim {
   OpFoldResult resultSize, count, source, target;
 };
 
-/// With step = interior + 1, element i of n lands at low + i * step, in a result of low + (n - 1) * step + 1 + high.
-/// The first one inside is max(0, ceil(-low / step)), and max(0, ceil(-high / step)) are lost at the end.
+/// Let step = interior + 1. Element i of n moves to low + i * step, in a result of low + (n - 1) * step + 1 + high. The
+/// first one inside is max(0, ceil(-low / step)), and max(0, ceil(-high / step)) are dropped at the end.
 PaddedDim padDim(IndexMath &index, OpFoldResult size, OpFoldResult low, OpFoldResult high, int64_t interior) {
   int64_t step = interior + 1;
   auto dropped = [&](OpFoldResult padding) {
@@ -99,7 +99,7 @@ struct PadLowering : OpConversionPattern<PadOp> {
   }
 
 private:
-  /// A constant stays visible: array-lower-convolutions looks for zeros around an operand.
+  /// A constant stays visible: array-lower-convolutions matches zeros around an operand.
   static Value paddingScalar(OpBuilder &b, PadOp op, Value value) {
     DenseFPElementsAttr constant;
     Type stored = getElementTypeOrSelf(value.getType());
@@ -134,7 +134,7 @@ struct ConcatenateLowering : OpConversionPattern<ConcatenateOp> {
   }
 };
 
-/// Scalar tensors to indices such that start + size <= the tensor's size.
+/// Converts scalar tensors to indices such that start + size <= the tensor's size.
 SmallVector<OpFoldResult> clampedStarts(OpBuilder &b, Location loc, Value tensor, ValueRange starts,
                                         ArrayRef<OpFoldResult> sizes) {
   IndexMath index(b, loc);

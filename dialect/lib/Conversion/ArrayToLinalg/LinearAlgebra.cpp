@@ -1,5 +1,5 @@
-// The decompositions: each op becomes a call of the library routine of its name, with its attributes, in alphabetical
-// order, as parameters.
+// The decompositions: each op becomes a call of the library routine of its name. Its attributes, in alphabetical order,
+// are the parameters.
 #include "IndexMath.h"
 
 using namespace mlir;
@@ -13,7 +13,7 @@ int64_t parameterOf(Attribute attribute) {
   return cast<IntegerAttr>(attribute).getInt();
 }
 
-/// The sizes of results from those of operands, by an op's words of letters (LinearAlgebra.td).
+/// The sizes of results from those of operands, by the op's letters (LinearAlgebra.td).
 class LetterSizes {
 public:
   LetterSizes(OpBuilder &b, Location loc, StringRef operandWords, ValueRange operands) : index(b, loc), b(b), loc(loc) {

@@ -1,5 +1,5 @@
-// What the families of the lowering array -> linalg share: storage types, the builder of parallel generics, and the
-// list of families. Private to this directory.
+// Shared declarations of the lowering array -> linalg: storage types, the builder of parallel generics, and the list of
+// families. Private to this directory.
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_LOWERING_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_LOWERING_H
 
@@ -19,15 +19,15 @@ public:
   StorageTypeConverter();
 };
 
-/// Types that are stored and converted only: the floats of 8 bits and what is narrower, but for bool.
+/// Types that are only stored and converted: floats of 8 bits, and narrower types except bool.
 bool isSmall(Type element);
-/// The scalar type that bodies compute with: uiN is signless there, bool stays i1. Of a complex number the integer
-/// whose low half holds the bits of the real part, so that what moves elements need not know of it.
+/// The scalar type of bodies: uiN is signless, bool stays i1. A complex number is an integer whose low half holds the
+/// bits of the real part, so ops that only move elements handle it like any integer.
 Type bodyType(Type element);
 /// The scalar type of a stored element: as bodyType, but bool is i8.
 Type storageType(Type element);
 RankedTensorType storageType(RankedTensorType type);
-/// Element types whose order and division are unsigned; bool counts.
+/// Element types with unsigned order and division; bool is one.
 bool isUnsigned(Type element);
 /// f16 and bf16, which accumulate and call math functions in f32.
 bool isHalf(Type element);
@@ -61,16 +61,16 @@ using ScalarBody = function_ref<Value(ImplicitLocOpBuilder &b, ValueRange stored
 Value parallelGeneric(OpBuilder &b, Location loc, Type stored, ArrayRef<OpFoldResult> sizes, ValueRange inputs,
                       ArrayRef<AffineMap> inputMaps, ScalarBody body);
 
-/// Replaces an op by values in storage types, cast to what its results became: sizes that are taken from operands may
-/// say more than its types, or less.
+/// Replaces an op by values in storage types, cast to the types of its results: sizes from operands may be more precise
+/// than its types, or less.
 void replaceTyped(ConversionPatternRewriter &rewriter, Operation *op, ValueRange values);
 
 /// tensor.empty filled with a scalar.
 Value filled(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Value scalar);
 
-/// The results of a library routine (runtime/Abi.h) on operands in storage types, in place of `op`, whose operands and
-/// results they are, but for operands that are sizes. `sizes` has the sizes of each result, `ofParams` what stands for
-/// each `?` in the params.
+/// Replaces `op` by a call of a library routine (runtime/Abi.h) on operands in storage types. The call has the operands
+/// of `op` without operands that are sizes, and its results. `sizes` has the sizes of each result, and `ofParams` the
+/// values for each `?` in the params.
 void replaceByRoutine(ConversionPatternRewriter &rewriter, Operation *op, StringRef routine, ArrayRef<int64_t> params,
                       ValueRange operands, ArrayRef<SmallVector<OpFoldResult>> sizes, ValueRange ofParams = {});
 

@@ -1,5 +1,5 @@
 // broadcast_in_dim, transpose, reverse: generics that read through a map, so that they fuse into consumers by composing
-// maps. reshape: views where it can be.
+// maps. reshape: a view if possible.
 #include "Lowering.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -64,7 +64,7 @@ struct TransposeLowering : OpConversionPattern<TransposeOp> {
   }
 };
 
-/// A map when the sizes are known; else an index is computed, which a map can't do with a size in it.
+/// A map if the sizes are known; else a computed index, because a map cannot contain a size.
 struct ReverseLowering : OpConversionPattern<ReverseOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ReverseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
@@ -105,7 +105,7 @@ struct ReverseLowering : OpConversionPattern<ReverseOp> {
 // reshape
 //===----------------------------------------------------------------------===//
 
-/// Both shapes cut into the shortest runs of dims with equal products.
+/// Both shapes, split into the shortest runs of dimensions with equal products.
 struct CommonGroups {
   SmallVector<ReassociationIndices> source, target;
   SmallVector<int64_t> sizes;
@@ -130,7 +130,7 @@ CommonGroups commonGroups(ArrayRef<int64_t> source, ArrayRef<int64_t> target) {
     groups.target.push_back(to);
     groups.sizes.push_back(fromSize);
   }
-  // What is left on one side are ones.
+  // The remaining dimensions of one side are ones.
   for (; i < source.size(); ++i)
     groups.source.back().push_back(i);
   for (; j < target.size(); ++j)
@@ -163,8 +163,8 @@ Value reshapeStatic(OpBuilder &b, Location loc, Value value, RankedTensorType re
 
 ReassociationIndices allDims(int64_t rank) { return llvm::to_vector<2>(llvm::seq<int64_t>(0, rank)); }
 
-/// The groups of two shapes of one dynamic size each that are the same size, as the others have equal products on
-/// either side of it. Nothing where they have not, or where the size does not follow since there are no elements.
+/// The groups of two shapes with one dynamic size each. The dynamic sizes are equal if the other sizes have equal
+/// products on both sides. None if they have not, or if the size is undetermined because there are no elements.
 std::optional<CommonGroups> groupsAroundDynamic(ArrayRef<int64_t> source, ArrayRef<int64_t> target) {
   if (llvm::count(source, ShapedType::kDynamic) != 1 || llvm::count(target, ShapedType::kDynamic) != 1 ||
       llvm::is_contained(source, 0) || llvm::is_contained(target, 0))
@@ -180,7 +180,7 @@ std::optional<CommonGroups> groupsAroundDynamic(ArrayRef<int64_t> source, ArrayR
   if (!sourceLead.empty() && !targetLead.empty())
     groups = commonGroups(sourceLead, targetLead);
   auto range = [](int64_t first, int64_t last) { return llvm::to_vector<2>(llvm::seq<int64_t>(first, last)); };
-  // Ones that have nothing beside them go with the dynamic size.
+  // Ones without a counterpart join the group of the dynamic size.
   bool leads = !groups.source.empty(), trails = !sourceTail.empty() && !targetTail.empty();
   groups.source.push_back(range(leads ? from : 0, trails ? from + 1 : source.size()));
   groups.target.push_back(range(leads ? to : 0, trails ? to + 1 : target.size()));
@@ -219,7 +219,7 @@ struct ReshapeLowering : OpConversionPattern<ReshapeOp> {
     return success();
   }
 
-  /// The dynamic size stays what it is: that of the operand, or the one that is given.
+  /// The dynamic size does not change: that of the operand, or the given one.
   static Value inGroups(OpBuilder &b, Location loc, Value operand, RankedTensorType result, const CommonGroups &groups,
                         ValueRange dynamic) {
     Value grouped = collapse(b, loc, operand, groups.source);

@@ -1,5 +1,5 @@
-// scatter as one op whose updates may run at the same time (array/Analysis/ScatterForm.h): where each goes is
-// computed beforehand, with all that the dimension numbers and the mode say.
+// scatter as one op with concurrent updates (array/Analysis/ScatterForm.h). The target of each update is computed
+// beforehand, from the dimension numbers and the mode.
 #include "Scatter.h"
 #include "array/Analysis/ScatterForm.h"
 
@@ -8,7 +8,7 @@ using namespace mlir::array;
 
 namespace {
 
-/// Updates of no more elements are a loop: a thread is through with them in the time of a few launches.
+/// Scatters with at most this many update elements are loops: one thread needs only the time of a few launches.
 constexpr int64_t kFewElements = 16;
 
 class ParallelScatter {
@@ -61,8 +61,8 @@ private:
   }
   bool isOfIndices(int64_t updateDim) { return !llvm::is_contained(op.getUpdateWindowDims(), updateDim); }
 
-  /// The updates' dimensions outside of the window: those in which windows may overlap come last, as what meets in an
-  /// element must come in the order of the indices.
+  /// Orders the updates' dimensions outside of the window. Dimensions in which windows may overlap come last, because
+  /// updates of one element must follow the order of the indices.
   void orderPositions() {
     auto operandDim = [&](int64_t updateDim) { return llvm::find(inUpdates, updateDim) - inUpdates.begin(); };
     for (int64_t dim = 0; dim < int64_t(updatesShape.size()); ++dim) {
@@ -81,7 +81,7 @@ private:
 
   unsigned loopOf(int64_t updateDim) { return llvm::find(positions, updateDim) - positions.begin(); }
 
-  /// The number of a row whose index in each dimension is known.
+  /// The number of a row, given its index in each dimension.
   Value numberOfRow(ImplicitLocOpBuilder &body, function_ref<Value(int64_t)> indexIn) {
     Value number;
     for (int64_t dim = 0; dim < rowRank; ++dim) {
@@ -96,7 +96,7 @@ private:
     return arith::IndexCastOp::create(body, body.getI64Type(), number);
   }
 
-  /// For each position the number of the row that it changes; -1 if it changes none.
+  /// For each position, the number of the row that it changes; -1 if it changes none.
   Value computeKeys() {
     SmallVector<AffineExpr> loops;
     for (int64_t dim : indexDims)
@@ -116,8 +116,8 @@ private:
         });
   }
 
-  /// Where an update lies in a dimension of the rows; `inside` says whether its window lies inside, if that has to be
-  /// asked.
+  /// The index of an update in a dimension of the rows; `inside` is set to whether its window is inside, if that needs
+  /// a check.
   Value place(ImplicitLocOpBuilder &body, int64_t dim, ValueRange starts, Value &inside) {
     auto indexOf = [&](int64_t updateDim) { return linalg::IndexOp::create(body, loopOf(updateDim)).getResult(); };
     auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(body, value).getResult(); };
@@ -162,7 +162,7 @@ private:
     NamedAttrList described;
     described.set(kScatterKind, b.getStringAttr(op.getKind()));
     described.set(kScatterElement, TypeAttr::get(getElementTypeOrSelf(op.getType())));
-    // What is moved inside may meet what was there.
+    // An update that was moved inside may meet another one.
     bool mayMeet = op.getMode() == "clip" || !overlapping.empty();
     if (windows == 1 || (op.getUniqueIndices() && !mayMeet))
       described.set(kScatterUnique, b.getUnitAttr());
@@ -178,7 +178,7 @@ private:
   Value target, updates;
   ValueRange indices;
   ArrayRef<int64_t> shape, updatesShape;
-  SmallVector<int64_t> inUpdates; // of each dimension of the operand, the updates'; -1 where they have none
+  SmallVector<int64_t> inUpdates; // for each dimension of the operand, that of the updates; -1 if they lack it
   int64_t rowRank;                // the dimensions before the window
   SmallVector<int64_t> positions, indexDims, overlapping; // dimensions of the updates
 };

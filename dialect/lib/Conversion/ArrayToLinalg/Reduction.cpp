@@ -32,7 +32,7 @@ template <int64_t value> Value number(ImplicitLocOpBuilder &b, Type, Type type) 
   return isa<FloatType>(type) ? constant(b, type, value) : intConstant(b, type, value);
 }
 
-/// All bits; for bool, which is stored as 0 or 1, one.
+/// All bits set; for bool, which is stored as 0 or 1, only the last.
 Value allOnes(ImplicitLocOpBuilder &b, Type element, Type type) {
   return intConstant(b, type, element.isInteger(1) ? 1 : -1);
 }
@@ -61,7 +61,7 @@ struct ReductionRow {
   StringRef op;
   Value (*neutral)(ImplicitLocOpBuilder &b, Type element, Type type);
   Value (*combine)(ImplicitLocOpBuilder &b, Type element, Value accumulator, Value x);
-  /// f16 and bf16 are summed and compared in f32, in which processors have instructions for it.
+  /// f16 and bf16 are summed and compared in f32, for which processors have instructions.
   bool accumulatesInSingle;
 };
 
@@ -78,7 +78,7 @@ ArrayRef<ReductionRow> reductionRows() {
   return rows;
 }
 
-/// Where the operand's dims go: all of them are loops, the ones that stay index the result.
+/// The roles of the operand's dimensions: all are loops, and the kept ones index the result.
 struct ReductionSpace {
   AffineMap operandMap, resultMap;
   SmallVector<utils::IteratorType> iterators;

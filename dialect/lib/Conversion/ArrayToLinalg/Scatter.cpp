@@ -1,6 +1,6 @@
-// scatter: loops over the indices carry the tensor and change one window at a time, in place once bufferized. They run
-// one after the other, since several updates may meet in one element. Where there are threads enough for the updates,
-// the scatter is one op instead (ParallelScatter.cpp).
+// scatter: loops over the indices carry the tensor and change one window at a time, in place after bufferization. They
+// are sequential, because several updates may meet in one element. On targets with threads for the updates, the scatter
+// is one op instead (ParallelScatter.cpp).
 #include "Scatter.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -30,7 +30,7 @@ static Value complexProduct(ImplicitLocOpBuilder &b, FloatType part, Value x, Va
   return arith::OrIOp::create(b, bits(re), high);
 }
 
-/// By the real parts, then by the imaginary ones; the first that holds a nan stays.
+/// Ordered by the real parts, then by the imaginary ones; the first operand with a nan stays.
 static Value complexExtremum(ImplicitLocOpBuilder &b, FloatType part, arith::CmpFPredicate beyond, Value x, Value y) {
   auto [xRe, xIm] = partsOf(b, part, x);
   auto [yRe, yIm] = partsOf(b, part, y);
@@ -96,8 +96,8 @@ public:
     }
   }
 
-  /// Dimensions of the window that lie before one that is indexed are loops outside of those over the indices, so that
-  /// what is written at one time is contiguous: in x[:, i] a row of x after the other.
+  /// Dimensions of the window before an indexed one are loops outside of those over the indices, so that writes are
+  /// contiguous: for x[:, i], one row of x after the other.
   Value overWindows(Value target) {
     if (outer.size() == outerWindowDims.size())
       return overBatch(target, {});
@@ -152,7 +152,7 @@ private:
     return place;
   }
 
-  /// The window of the target, and whether it lies inside, if that has to be asked.
+  /// The window of the target, and whether it is inside, if that needs a check.
   Place ofTarget(Value target, ArrayRef<Value> position, Value &inside) {
     int64_t rank = cast<RankedTensorType>(target.getType()).getRank();
     Place place;
@@ -188,15 +188,15 @@ private:
     return place;
   }
 
-  /// A window is changed if it lies inside. For a single element there is no branch: the nearest one inside gets the
-  /// value that it has.
+  /// A window is changed if it is inside. A single element needs no branch: the nearest element inside is written with
+  /// its own value.
   Value changeIfInside(Value target, ArrayRef<Value> position) {
     Value inside;
     Place place = ofTarget(target, position, inside);
     if (!inside || llvm::all_of(ofUpdates(position).sizes, isOneInteger))
       return change(target, place, position, inside);
-    // A loop of one iteration or none, not a conditional: bufferization takes exponential time for a chain of those,
-    // each of which may give the tensor unchanged.
+    // A loop of one iteration or none, not a conditional: bufferization takes exponential time for a chain of
+    // conditionals that may return the tensor unchanged.
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
     Value count = arith::IndexCastUIOp::create(b, b.getIndexType(), inside);
     auto once = scf::ForOp::create(b, zero, count, one, target);
@@ -243,7 +243,7 @@ private:
     return tensor::ExtractSliceOp::create(b, type, tensor, place.offsets, place.sizes, place.strides);
   }
 
-  /// Into the window itself: with it as the output there is no other buffer.
+  /// Compute into the window itself: as the output it needs no other buffer.
   Value combine(Value old, Value update, RankedTensorType type) {
     AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
     SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
@@ -274,12 +274,12 @@ struct ScatterLowering : OpConversionPattern<ScatterOp> {
     auto isEmpty = [](Value tensor) {
       return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
     };
-    if (isEmpty(op.getOperand()) || isEmpty(op.getUpdates())) { // there is nothing to change
+    if (isEmpty(op.getOperand()) || isEmpty(op.getUpdates())) { // no elements to change
       replaceTyped(rewriter, op, adaptor.getOperand());
       return success();
     }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    // The device library has no products of complex numbers, nor an order of them.
+    // The device library has no multiplication of complex numbers, nor an order of them.
     bool isByLoops = op.getKind() != "set" && isa<ComplexType>(getElementTypeOrSelf(op.getType()));
     if (hasThreads && isWorthThreads(op) && !isByLoops) {
       replaceTyped(rewriter, op,

@@ -1,5 +1,5 @@
-// What the two forms of scatters share: loops over the updates (Scatter.cpp), and one op in which all of them may run
-// at the same time (ParallelScatter.cpp).
+// Shared declarations of the two forms of scatters: loops over the updates (Scatter.cpp), and one op with concurrent
+// updates (ParallelScatter.cpp).
 #ifndef ARRAY_CONVERSION_ARRAYTOLINALG_SCATTER_H
 #define ARRAY_CONVERSION_ARRAYTOLINALG_SCATTER_H
 
@@ -7,10 +7,10 @@
 
 namespace mlir::array {
 
-/// What an element becomes that an update meets. Stored bools are 0 and 1, in the order of unsigned numbers.
+/// The combination of an element and an update. Stored bools are 0 and 1, in unsigned order.
 Value combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old, Value update);
 
-/// Whether a dimension of the operand is one that the updates don't have: the window's size is 1 there.
+/// Whether the updates lack this dimension of the operand: the window's size is 1 there.
 bool isDropped(ScatterOp op, int64_t dim);
 
 /// Whether a scatter has updates enough to be worth more than a thread.

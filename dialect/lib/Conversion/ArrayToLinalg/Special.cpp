@@ -1,5 +1,5 @@
 // The special functions: each op becomes a call of the runtime's routine `special` with the code of its name. f16 and
-// bf16 are computed in f32 and rounded once more.
+// bf16 are computed in f32, then rounded.
 #include "Lowering.h"
 #include "runtime/Abi.h"
 

@@ -8,7 +8,7 @@ using pcrt::Accumulation;
 
 namespace {
 
-/// The routines' params: a number, then five for each dimension. Those that are no constants stand in `ofParams`.
+/// The routines' params: a number, then five for each dimension. Non-constant ones are in `ofParams`.
 template <typename Op> class Windows {
 public:
   SmallVector<int64_t> params;

@@ -1,9 +1,9 @@
 // Builds the functions of a convolution, as scf, vector and memref operations:
 //   @convolution_tiles_*  multiplies rows of a slab with one panel, one tile of accumulators in registers at a time;
 //   @convolution_pack_*   copies a row of the operand to the slab, between zeros.
-// A row is where a window begins in the slab, a term where an element is in a window; both are read from tables, so one
-// function serves every stride, dilation, layout and gradient. Rows beyond the last one are clamped to it: they compute
-// and store the same values again. Columns beyond the last one are masked.
+// A row is the start of a window in the slab, a term the position of an element in a window. Both are read from tables,
+// so one function serves every stride, dilation, layout and gradient. Rows beyond the last one are clamped to it: they
+// compute and store the same values again. Columns beyond the last one are masked.
 #include "ConvolutionKernels.h"
 #include "Entry/SharedFunctions.h"
 
@@ -37,7 +37,7 @@ private:
   Value mask(Value count) { return vector::CreateMaskOp::create(b, vector.clone(b.getI1Type()), count); }
   Value zeros() { return arith::ConstantOp::create(b, vector, b.getZeroAttr(vector)); }
 
-  /// The buffer from `offset` on, so that what stays the same in a loop is in one pointer.
+  /// The buffer from `offset` on, so that loop-invariant parts of addresses are in one pointer.
   Value from(Value buffer, Value offset) {
     SmallVector<OpFoldResult> sizes{g.index(1)}, strides{b.getIndexAttr(1)};
     Value start = memref::ExtractStridedMetadataOp::create(b, buffer).getOffset();
@@ -82,8 +82,8 @@ func::FuncOp Kernel::getTiles() {
   return end();
 }
 
-/// The rows [i, i + tile.rows). The sums start at zero and the result is added at the end, so that no tile waits for
-/// it; it is on its way meanwhile.
+/// The rows [i, i + tile.rows). The sums start at zero, and the result is added at the end, so that no tile waits for
+/// loads of the result.
 void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
   Value lastRow = g.sub(argument(Rows), 1);
   SmallVector<Value> windows, results;
@@ -102,7 +102,7 @@ void Kernel::emitTile(Value i, ArrayRef<Value> masks) {
     vector::MaskedStoreOp::create(b, argument(Result), result, masks[v % tile.vectors], sums[v]);
 }
 
-/// The sums, with what is in the result added to them where that is asked for.
+/// The sums, plus the loaded results if requested.
 SmallVector<Value> Kernel::addTo(ArrayRef<Value> results, ArrayRef<Value> masks, ArrayRef<Value> sums) {
   auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), argument(Add), /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(b);

@@ -1,6 +1,6 @@
-// The functions that a convolution calls: built once a module for each element type and tile, with run-time sizes, so
-// that the convolutions of a network share them. LowerConvolutions.cpp calls them tile by tile; the kernel's panels are
-// packed by the functions of MatmulKernels.h.
+// The functions that a convolution calls. A module has one for each element type and tile, with run-time sizes, so the
+// convolutions of a network share them. LowerConvolutions.cpp calls them tile by tile. The functions of MatmulKernels.h
+// pack the kernel's panels.
 #ifndef ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONKERNELS_H
 #define ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONKERNELS_H
 
@@ -19,9 +19,8 @@ MemRefType convolutionTableType(MLIRContext *context);
 ///   result[row's offset + column] (+)= sum over terms slab[row's offset + term's offset] * panel[term][column].
 func::FuncOp getConvolutionTiles(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @convolution_pack_*(source, step, slab, before, count, all, channels): fills `all` places of `channels` elements,
-/// which follow each other in the slab: `before` zeros, `count` places that are `step` elements apart in the source,
-/// zeros.
+/// @convolution_pack_*(source, step, slab, before, count, all, channels): fills `all` consecutive places of `channels`
+/// elements in the slab: `before` zeros, `count` places that are `step` elements apart in the source, then zeros.
 func::FuncOp getConvolutionPack(ModuleOp module, Type element, const MatmulTile &tile);
 
 } // namespace mlir::array

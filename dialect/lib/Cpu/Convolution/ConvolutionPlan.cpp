@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t panelBytes = 1 << 20;
 
-/// The largest divisor of `size` up to `most`, or `size` itself where that is too small.
+/// The largest divisor of `size` up to `most`, or `size` itself if that is too small.
 int64_t blockSize(int64_t size, int64_t most) {
   constexpr int64_t least = 16;
   for (int64_t block = std::min(size, most); block >= least; --block)
@@ -49,7 +49,7 @@ ConvolutionPlan::ConvolutionPlan(const Convolution &convolution, Type element, c
   tiled = std::max<int64_t>(tiled, 0);
   if (!convolution.sumsChannels)
     terms = items();
-  // Panels of a few columns at least.
+  // At least panels of a few columns.
   columns = limits.columns;
   if (columns == 0)
     columns = std::max<int64_t>(panelBytes * 8 / element.getIntOrFloatBitWidth() / terms / 64 * 64, 64);

@@ -1,5 +1,5 @@
-// How a convolution is cut into slabs and panels, by the sizes of the caches. LowerConvolutions.cpp emits what is
-// planned.
+// The division of a convolution into slabs and panels, by the sizes of the caches. LowerConvolutions.cpp emits the
+// plan.
 #ifndef ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONPLAN_H
 #define ARRAY_LIB_CPU_CONVOLUTION_CONVOLUTIONPLAN_H
 
@@ -8,21 +8,21 @@
 
 namespace mlir::array {
 
-/// What a plan is made by: by default the sizes of the caches that machines have.
+/// The limits of a plan. The defaults fit the usual sizes of caches.
 struct ConvolutionLimits {
   int64_t slabBytes = 192 << 10; ///< of a slab
   int64_t terms = 640;           ///< of a panel
   int64_t rows = 1024;           ///< of a slab
-  int64_t columns = 0;           ///< of the packed panels; 0 for 1 MiB of them
+  int64_t columns = 0;           ///< of the packed panels; 0 for 1 MiB
 };
 
-/// How a convolution is cut. The dimensions before `tiled` are taken one position (or tap) at a time, `tiled` some at a
-/// time, those behind it whole.
+/// The blocks of a convolution. Dimensions before `tiled` advance by one position (or tap), `tiled` advances by a
+/// block, and dimensions after it are whole.
 struct ConvolutionPlan {
   ConvolutionPlan(const Convolution &convolution, Type element, const ConvolutionLimits &limits);
 
   const WindowDim &dim(int64_t i) const { return convolution.dims[i]; }
-  /// What is cut into tiles: positions, or taps.
+  /// The number of positions, or taps, that are divided into tiles.
   int64_t count(int64_t i) const { return convolution.sumsChannels ? dim(i).positions : dim(i).taps; }
   int64_t items() const { return std::accumulate(taken.begin(), taken.end(), int64_t(1), std::multiplies<int64_t>()); }
   int64_t tiles() const {

@@ -1,11 +1,11 @@
-// array-lower-convolutions: contractions on buffers one of whose operands is read through windows become the tiles that
-// ConvolutionKernels.h multiplies. It comes after bufferization and before array-plan-memory, which gives the buffers
-// of slabs and panels their place; what it leaves alone is for array-vectorize-linalg.
+// array-lower-convolutions: a contraction on buffers with an operand that is read through windows becomes tiles, which
+// ConvolutionKernels.h multiplies. Runs after bufferization, and before array-plan-memory, which places the slabs and
+// panels. array-vectorize-linalg lowers the remaining contractions.
 //
-// A slab is a part of the operand with its padding, small enough for the second cache. Windows overlap in it as they do
-// in the operand, so nothing is copied once for each tap. Where positions are many, a slab holds the windows of some of
-// them, and its rows are finished at once; where taps are many (the gradient of a kernel), it holds some taps of all
-// windows, and sums go on from slab to slab.
+// A slab is a part of the operand with its padding that fits the second cache. Windows overlap in it as they do in the
+// operand, so no element is copied for each tap. If there are many positions, a slab holds the windows of some of them,
+// and its rows are finished at once. If there are many taps (the gradient of a kernel), a slab holds some taps of all
+// windows, and sums continue from slab to slab.
 #include "Analysis/ContractionForm.h"
 #include "Analysis/ConvolutionForm.h"
 #include "Analysis/MatmulForm.h"
@@ -29,7 +29,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Slabs that threads fill at a time.
+/// Number of slabs that threads fill at a time.
 constexpr int64_t mostBlocks = 8;
 
 /// Fewer rows, columns or terms are a sum or an update of vectors.
@@ -76,7 +76,7 @@ private:
   DenseMap<Attribute, memref::GlobalOp> globals;
 };
 
-/// By the cost model, but for what the plan of the operation says.
+/// The cost model's choice, overridden by the plan of the operation.
 MatmulTile chooseTile(linalg::LinalgOp op, Type element, unsigned vectorBits, const Convolution &convolution) {
   MatmulTile tile = chooseMatmulTile(element, vectorBits, convolution.columns.size);
   tile.rows = planned(op, "tile_rows", vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4);
@@ -140,8 +140,8 @@ private:
 
   int64_t slabSize() const { return llvm::alignTo(plan.slabElements(), 16); }
 
-  /// How the kernel reaches the panels: the innermost loops that it steps through with one stride are a matrix. In a
-  /// gradient the tiled dimension is one of them, or a loop.
+  /// The access of the kernel to the panels: the innermost loops with one common stride form a matrix. In a gradient
+  /// the tiled dimension is one of them, or a loop.
   void planPacking() {
     SmallVector<std::pair<int64_t, int64_t>> loops; // count, stride; outermost first
     for (int64_t i = 0; i < plan.dims; ++i)
@@ -166,7 +166,7 @@ private:
     pack = getMatmulPack(module, element, tile, packing);
   }
 
-  /// Whether threads share the slabs, of which there are some blocks then, each with a buffer of its own.
+  /// Decides whether threads share the slabs. If they do, there are several blocks, each with its own buffer.
   void planBlocks() {
     if (!convolution.sumsChannels)
       return;
@@ -200,7 +200,7 @@ private:
     return memref::AllocOp::create(b, MemRefType::get({elements}, element), b.getI64IntegerAttr(64));
   }
 
-  /// Goes on in the body of a loop where there is more than one iteration.
+  /// Enters the body of a loop if there is more than one iteration.
   scf::ForOp loop(int64_t size, int64_t step, llvm::function_ref<void(Value)> body) {
     if (size <= step) {
       body(g.index(0));
@@ -212,7 +212,7 @@ private:
     return loop;
   }
 
-  /// Goes on in the body of a loop to `end`, where there may be more than one iteration.
+  /// Enters the body of a loop to `end` if there may be more than one iteration.
   void loop(int64_t most, Value end, llvm::function_ref<void(Value)> body) {
     if (most <= 1)
       return body(g.index(0));
@@ -286,7 +286,7 @@ private:
       begin = g.sub(begin, dim.low);
       if (i + 1 == plan.dims)
         return fillRow(dim, sizeOf(i), plan.extent(i), begin, source, target, isInside);
-      // Of a batch there are as many as are taken.
+      // A batch has as many images as this block takes.
       Value end = batch && i == 0 && plan.tiled == 0 ? tileSize(first) : g.index(plan.extent(i));
       loop(plan.extent(i), end, [&](Value place) {
         Value at = g.add(begin, place);
@@ -314,8 +314,7 @@ private:
                                     g.index(extent), g.index(plan.channels)});
   }
 
-  /// Packs the panels from `rhsOffset` on. `tiledRows` is the size of the tiled dimension where it is part of the
-  /// terms.
+  /// Packs the panels from `rhsOffset` on. `tiledRows` is the size of the tiled dimension if it is part of the terms.
   void packPanels(Value rhsOffset, Value tiledRows) {
     OpBuilder::InsertionGuard guard(b);
     Value depth = g.index(plan.depth), height = g.index(matrixRows), row = g.index(0);
@@ -456,7 +455,7 @@ private:
   SmallVector<std::pair<int64_t, int64_t>> matrixLoops;
   int64_t matrixRows = 1, matrixStride = 1, blocks = 1, blockStep = 1;
   double slabNs = 0;
-  Value batch, tiles; ///< the batch is null where it is no size of its own
+  Value batch, tiles; ///< the batch is null if its size is not symbolic
   Value slab, panels, rowOffsets, resultOffsets, termOffsets, lhsBase, rhsBase, outBase, columns;
 };
 
@@ -474,7 +473,7 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
       if (linalg && linalg.getNumReductionLoops() > 0)
         contractions.push_back(linalg);
       else if (copy && copy.getSource() == copy.getTarget())
-        copy.erase(); // bufferization wrote an operand to its place between the zeros, and CSE made the two views one
+        copy.erase(); // bufferization wrote an operand to its position between the zeros, and CSE merged both views
     });
     llvm::erase_if(contractions, [](linalg::LinalgOp op) {
       FailureOr<Convolution> convolution = analyzeConvolution(op);
@@ -490,8 +489,8 @@ struct LowerConvolutions : impl::LowerConvolutionsBase<LowerConvolutions> {
   }
 
 private:
-  /// An operand that was computed in its place between zeros is computed in memory of its own and copied: the copy is
-  /// not made, nor are the zeros, if convolutions are all that reads them.
+  /// If an operand was computed in its position between zeros, computes it in separate memory and adds a copy. The pass
+  /// then removes the copy and the zeros if convolutions alone read them.
   static void makeDense(linalg::LinalgOp op, ArrayRef<linalg::LinalgOp> convolutions) {
     Value padded = op.getDpsInputs()[0];
     auto view = analyzeConvolution(op)->lhs.getDefiningOp<memref::SubViewOp>();
@@ -515,12 +514,12 @@ private:
   }
 
   void lower(linalg::LinalgOp op, Convolution convolution, Tables &tables) {
-    // The padding's source must not be where the sums are now.
+    // The padding's source must not share memory with the sums.
     if (takeEpilogue(op))
       convolution = *analyzeConvolution(op);
     std::vector<Convolution> parts = splitInterior(convolution);
     bool coversAll = llvm::all_of(parts, [](const Convolution &part) { return part.taps() > 0; });
-    // Nor are there any in a gradient of the kernel for a batch of none.
+    // A gradient of the kernel has no positions for an empty batch.
     coversAll &= !convolution.batch || convolution.sumsChannels || convolution.batch->least() > 0;
     // Positions without taps keep the zeros.
     linalg::FillOp fill = coversAll ? findZeroFill(op, convolution.out) : linalg::FillOp();
@@ -534,7 +533,7 @@ private:
     eraseUnread(lhs);
   }
 
-  /// Erases the zeros of a padded buffer that are not read any more, and the buffer if nothing of it is.
+  /// Erases the zeros of a padded buffer without readers, and the buffer if it has no uses.
   static void eraseUnread(Value buffer) {
     auto alloc = buffer.getDefiningOp<memref::AllocOp>();
     if (!alloc || !llvm::all_of(alloc->getUsers(), llvm::IsaPred<memref::SubViewOp, linalg::FillOp>))

@@ -1,4 +1,4 @@
-// How the accumulators of a reduction start, and how their lanes are joined at its end (NestEmitter.h).
+// The initial values of a reduction's accumulators, and the reduction of their lanes at its end (NestEmitter.h).
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,7 +49,7 @@ NestEmitter::Values NestEmitter::startAccumulators() {
   return values;
 }
 
-/// Appends what the accumulators hold after this step.
+/// Appends the accumulators' values after this step.
 void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, Values &results) {
   auto select = [&](Value value, Value old) -> Value {
     if (!isVectorReduced() || !instance.body.getMask())
@@ -62,7 +62,7 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
     if (accumulator.isExtremum) {
       Operation *combine = accumulator.combiner->op;
       unsigned candidate = combine->getOperand(0) == accumulator.access->argument ? 1 : 0;
-      // Lanes that are masked out take what was there, which is no nan where nans are kept.
+      // Masked-out lanes take the old value, which is not a nan if nans are kept separately.
       Value x = select(instance.body.lookupVector(combine->getOperand(candidate)), old);
       results.push_back(
           extremeOf(accumulator.combiner->kind, x, old, accumulator.hasNans() ? &nans[nextNans++] : nullptr));
@@ -79,7 +79,7 @@ void NestEmitter::nextAccumulators(Instance &instance, ArrayRef<Value> before, V
 
 Value NestEmitter::areNans(Value x) { return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x); }
 
-/// Where lanes keep the nans that they have met: one lane for two, if two registers can be compared with each other.
+/// The initial value of lanes that record nans: one lane for two if two registers can be compared with each other.
 Value NestEmitter::noNans(Type element) {
   int64_t lanes = schedule.lanes;
   bool inDot2 = lanes * element.getIntOrFloatBitWidth() >= 2 * schedule.registerBits;
@@ -104,8 +104,8 @@ Value NestEmitter::withNans(Value nans, Value x) {
   return arith::SelectOp::create(b, loc, isNan, all, nans);
 }
 
-/// The greater (less) of the numbers. A nan takes the place of `nans`, or else of the number; there it stays, as
-/// nothing is greater than it.
+/// The maximum (minimum) of the numbers. A nan goes to `nans` if present, or else replaces the number; there it stays,
+/// because no comparison with it holds.
 Value NestEmitter::extremeOf(vector::CombiningKind kind, Value x, Value before, Value *nans) {
   using Kind = vector::CombiningKind;
   switch (kind) {
@@ -150,9 +150,9 @@ void NestEmitter::finishAccumulators(ArrayRef<Value> values) {
   }
 }
 
-/// The greatest (least) of the lanes, or a nan if there was one.
+/// The maximum (minimum) of the lanes, or a nan if there was one.
 Value NestEmitter::joinExtremum(vector::CombiningKind kind, Value lanes, Value areNans) {
-  // The tree of numbers; what it makes of a nan is not taken.
+  // A tree of the numbers; its result is not used if there is a nan.
   auto numbers = arith::FastMathFlags::reassoc | arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
   Value best = vector::ReductionOp::create(b, loc, kind, lanes, numbers);
   auto element = cast<FloatType>(best.getType());
@@ -164,7 +164,7 @@ Value NestEmitter::joinExtremum(vector::CombiningKind kind, Value lanes, Value a
 /// The lanes are joined, then combined with the output's initial value.
 Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator, Value lanes, Value nans) {
   const Combiner &combiner = *accumulator.combiner;
-  // Any fixed order of the lanes is as good as another; the tree is the fast one.
+  // Any fixed order of the lanes is allowed; a tree is the fastest.
   auto flags = arith::FastMathFlags::reassoc;
   Value joined;
   if (accumulator.isExtremum) {
@@ -179,7 +179,7 @@ Value NestEmitter::joinLanes(Instance &instance, const Accumulator &accumulator,
   return combine(b, combiner, accumulator.access->argument, init, joined);
 }
 
-/// The extreme value of all lanes, and the least index of the lanes that hold it.
+/// The extreme value of all lanes, and the minimum index of the lanes that hold it.
 void NestEmitter::joinArgReduction(const ArgReduction &arg, MutableArrayRef<Value> values) {
   Value lanes = values[arg.value], places = values[arg.index];
   auto placeType = cast<VectorType>(places.getType());

@@ -35,7 +35,7 @@ std::optional<Combiner> matchCombiner(linalg::LinalgOp op, unsigned number) {
   Operation *combine = body->getTerminator()->getOperand(number).getDefiningOp();
   if (!combine || combine->getBlock() != body || combine->getNumOperands() != 2 || !accumulator.hasOneUse())
     return std::nullopt;
-  // The one use of the accumulator is the combining operation, so the other operand can't depend on it.
+  // The combining operation is the only user of the accumulator, so the other operand cannot depend on it.
   if (*accumulator.user_begin() != combine || !combine->getResult(0).hasOneUse())
     return std::nullopt;
   std::optional<vector::CombiningKind> kind = combiningKind(combine);
@@ -45,8 +45,8 @@ std::optional<Combiner> matchCombiner(linalg::LinalgOp op, unsigned number) {
   return Combiner{combine, *kind, *neutral};
 }
 
-/// What joins the lanes of a value that a step replaces where `better` holds; `x` is the candidate, `value` the best so
-/// far.
+/// The combining kind for lanes of a value that a step replaces if `better` holds; `x` is the candidate, `value` the
+/// best so far.
 static std::optional<vector::CombiningKind> kindOfComparison(Value better, Value x, Value value) {
   using Kind = vector::CombiningKind;
   if (auto both = better.getDefiningOp<arith::AndIOp>()) {
@@ -169,7 +169,7 @@ Value BodyCloner::allLanes() { return indices.constant(b, DenseElementsAttr::get
 
 //===--- Memory ---------------------------------------------------------------------------------------------------===//
 
-/// Offsets of the lanes from the first one. 32 bits where they suffice: a gather then takes half as many steps.
+/// Offsets of the lanes from the first one, in 32 bits if these suffice: a gather then takes half as many steps.
 Value BodyCloner::laneOffsets(Location loc, const SymbolicSize &stride) {
   if (!stride.isStatic())
     return arith::MulIOp::create(b, loc, indices.ramp(b, b.getIndexType(), lanes, 1),
@@ -235,7 +235,7 @@ void BodyCloner::clone(Operation *op) {
     cloneOnVectors(op);
 }
 
-/// Index arithmetic that stays linear in the lane, so that a load at such an index is a load of neighbours.
+/// Index arithmetic that is linear in the lane, so that a load at such an index loads adjacent elements.
 bool BodyCloner::cloneLinear(Operation *op) {
   if (!llvm::any_of(op->getOperands(), [&](Value operand) { return linear.contains(operand); }))
     return false;

@@ -1,6 +1,6 @@
-// The body of a linalg op, cloned for one step of a loop: for one element, or for some lanes of a 1-D vector.
-// Values that are the same for all lanes stay scalars and are broadcast where a vector needs them.
-// LoopNest.cpp makes the loops around it.
+// The body of a linalg op, cloned for one step of a loop: for one element, or for some lanes of a 1-D vector. Values
+// that are the same for all lanes stay scalars and are broadcast if a vector needs them. LoopNest.cpp makes the loops
+// around it.
 #ifndef ARRAY_LIB_CPU_LOOPS_LOOPBODY_H
 #define ARRAY_LIB_CPU_LOOPS_LOOPBODY_H
 
@@ -20,8 +20,8 @@ struct Combiner {
 /// depend on the accumulator.
 std::optional<Combiner> matchCombiner(linalg::LinalgOp op, unsigned number);
 
-/// Two outputs that keep the first extreme value and where it stands: `better = x > value`, then select(better, x,
-/// value) and select(better, linalg.index, index). With floats a nan counts as better than any number.
+/// Two outputs that keep the first extreme value and its index: `better = x > value`, then select(better, x, value) and
+/// select(better, linalg.index, index). With floats a nan counts as better than any number.
 struct ArgReduction {
   unsigned value, index; // numbers of the outputs
   unsigned dim;          // the op's dimension that is counted
@@ -29,7 +29,7 @@ struct ArgReduction {
 };
 std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op);
 
-/// Whether elements that lie so far apart are loaded and stored by registers with what lies between them.
+/// Whether elements of this stride are loaded and stored by whole registers, including the elements between them.
 inline bool isInterleaved(const SymbolicSize &stride) {
   constexpr int64_t farthest = 8;
   return stride.isStatic() && stride.factor > 1 && stride.factor <= farthest;
@@ -43,7 +43,7 @@ public:
   BodyCloner(OpBuilder &b, IndexBuilder &indices, int64_t registerBits)
       : b(b), indices(indices), registerBits(registerBits) {}
 
-  /// From here on a step has `lanes` lanes (0: one scalar), of which those of `mask` are live (null: all).
+  /// From here on a step has `lanes` lanes (0: one scalar); those of `mask` are live (null: all).
   void setLanes(int64_t newLanes, Value newMask) {
     lanes = newLanes;
     mask = newMask;
@@ -56,7 +56,7 @@ public:
   void mapLinear(Value bodyValue, Value base, int64_t step);
   void mapMemref(Value memref, FlatView view) { views[memref] = std::move(view); }
   void clone(Operation *op);
-  /// What became of a body value: a scalar when it is the same for all lanes, otherwise a vector.
+  /// The clone of a body value: a scalar if it is the same for all lanes, otherwise a vector.
   Value lookup(Value bodyValue);
   /// As a vector, when there are lanes.
   Value lookupVector(Value bodyValue) { return toVector(lookup(bodyValue)); }

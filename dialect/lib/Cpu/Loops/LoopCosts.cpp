@@ -1,4 +1,4 @@
-// What a nest costs, and which of its loops threads can share (ParallelLoops.h).
+// The cost of a nest, and the choice of loops that threads share (ParallelLoops.h).
 #include "Analysis/Caches.h"
 #include "Analysis/ParallelLoops.h"
 #include "LoopNest.h"
@@ -8,12 +8,12 @@
 
 namespace mlir::array::loops {
 
-/// Nanoseconds: an operation on one register or scalar, how many of those a function of the math dialect and a division
-/// or root are, and a byte between memory, or the second cache, and the core.
+/// Nanoseconds of an operation on one register or scalar; the number of those for a function of the math dialect, and
+/// for a division or root; and nanoseconds for a byte between memory, or the second cache, and the core.
 static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, scalarMathNs = 10, byteNs = 0.04,
                         cachedByteNs = 0.015;
-/// An element that goes to a lane alone; one of a block that is transposed; and one that comes in a register with the
-/// columns between it and the next.
+/// An element that is loaded to a single lane; one of a transposed block; and one that is loaded by a register together
+/// with the columns between it and the next.
 static constexpr double elementNs = 0.4, transposedNs = 0.25, interleavedNs = 0.2;
 
 static int64_t bitsOf(Type type) { return type.isIntOrFloat() ? std::max(8u, type.getIntOrFloatBitWidth()) : 64; }
@@ -28,7 +28,7 @@ static double operationsOf(Operation *op) {
   return isa<math::MathDialect>(op->getDialect()) && !isInstruction ? mathOperations : 1;
 }
 
-/// bf16 becomes f32 before an operation, and is rounded after it (array-expand-bfloat16).
+/// bf16 is converted to f32 before an operation, and rounded after it (array-expand-bfloat16).
 static double conversionsOf(Operation *op) {
   constexpr double widen = 2, round = 8;
   if (isa<arith::SelectOp, arith::BitcastOp>(op))
@@ -106,10 +106,10 @@ void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds) 
 
 /// Bytes of columns that stay together when a reduction across them is cut: shorter runs of memory are read slower.
 static constexpr int64_t bytesOfBlock = 8192;
-/// From so many blocks on a rest, which is a nest of its own, is worth its code.
+/// The minimum number of blocks for which a rest, a separate nest, is worth its code.
 static constexpr int64_t leastUneven = 4;
 
-/// Whether the vectors lie along columns that may be cut: the only dimension that is not reduced.
+/// Whether the vectors lie along the only parallel dimension, whose columns may be divided.
 static bool hasColumnsOnly(const Nest &nest) {
   const IterationSpace &space = nest.space;
   if (!nest.schedule.vectorDim || space.dims.empty())
@@ -120,8 +120,8 @@ static bool hasColumnsOnly(const Nest &nest) {
   return !space.dims[vector].reduced && !hasRows && !space.dims[vector].indexSource;
 }
 
-/// The columns of a block of bytes that stay together: those of rows that are transposed are rows of memory, which
-/// follow each other.
+/// The minimum columns of a block, by bytes that stay together. Columns of transposed rows are rows of memory, which
+/// are adjacent.
 static int64_t leastColumns(const Nest &nest) {
   int64_t width = 8;
   for (const Access &access : nest.space.accesses)
@@ -180,8 +180,8 @@ std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
   return rest;
 }
 
-/// A reduction is cut from this many elements on, into blocks of this many at least, and this many blocks at most,
-/// whose results take this many bytes at most.
+/// Minimum elements of a reduction that is divided into blocks, minimum elements of a block, and maximum number and
+/// bytes of the blocks' results.
 static constexpr int64_t cutElements = 1 << 18, elementsOfBlock = 1 << 15, maxBlocks = 128, bytesOfResults = 1 << 15;
 
 std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
@@ -189,7 +189,7 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
   LoopSchedule &schedule = nest.schedule;
   if (!schedule.vectorDim || schedule.jamDim || matchArgReduction(nest.op))
     return std::nullopt;
-  // Columns, if there are any, are those of the vectors, and the first dimension.
+  // If there are columns, they are the vector dimension, and the first one.
   unsigned first = !space.dims.empty() && !space.dims[0].reduced && *schedule.vectorDim == 0 ? 1 : 0;
   SymbolicSize points(1), perElement(1);
   for (auto [d, dim] : llvm::enumerate(space.dims)) {
@@ -224,7 +224,7 @@ std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &ne
       return std::nullopt;
     most = size.factor / block.factor;
   } else {
-    // Blocks of the same lengths, but for the last one; one block where there are few elements.
+    // Blocks of equal lengths, except for the last one; one block if there are few elements.
     Value all = indices.get(b, loc, points), whole = indices.get(b, loc, size);
     Value elements = indices.maximum(b, loc, indices.index(b, elementsOfBlock),
                                      indices.ceilDiv(b, loc, all, indices.index(b, most)));

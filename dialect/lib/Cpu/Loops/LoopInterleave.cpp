@@ -1,5 +1,5 @@
-// Loads and stores of elements that lie a few elements apart (LoopBody.h): whole registers, and shuffles
-// between them and the vector. Nothing outside of the first and the last element is touched.
+// Loads and stores of elements that are a few elements apart (LoopBody.h): whole registers, and shuffles between them
+// and the vector. No access lies outside of the first and the last element.
 #include "LoopBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,8 +21,7 @@ std::optional<int64_t> BodyCloner::liveLanes() const {
   return count;
 }
 
-/// An index as what is a multiple of the stride, as far as one sees, and the rest: neighbours then come from the same
-/// registers.
+/// An index as a visible multiple of the stride plus a rest: neighbours then come from the same registers.
 static std::pair<Value, int64_t> splitOffset(Value index, int64_t stride) {
   if (auto add = index.getDefiningOp<arith::AddIOp>()) {
     for (unsigned i : {0, 1}) {
@@ -34,7 +33,7 @@ static std::pair<Value, int64_t> splitOffset(Value index, int64_t stride) {
   return {index, 0};
 }
 
-/// Vectors of equal length, a power of two of them, one behind the other.
+/// Concatenates vectors of equal length, a power of two of them.
 static Value concatenate(OpBuilder &b, Location loc, ArrayRef<Value> parts) {
   if (parts.size() == 1)
     return parts.front();
@@ -66,7 +65,7 @@ Value BodyCloner::loadInterleaved(Location loc, Value flat, Value index, int64_t
     int64_t registers = std::min<int64_t>(stride, llvm::divideCeil(std::max<int64_t>(end - start, 0), length));
     Value part = registers > 0 ? loadRegister(start) : zero(type);
     for (int64_t number = registers > 1; number < registers; ++number) {
-      // Lane j comes from element `offset + j * stride` of the registers; those of lanes that are not live may be any.
+      // Lane j is element `offset + j * stride` of the registers; dead lanes may be any.
       SmallVector<int64_t> order;
       for (int64_t lane = 0; lane < length; ++lane) {
         int64_t element = offset + lane * stride, source = element / length;
@@ -87,8 +86,8 @@ Value BodyCloner::loadInterleaved(Location loc, Value flat, Value index, int64_t
   return concatenate(b, loc, parts);
 }
 
-/// Register `number` of rows whose elements are those of `columns`: element e is in row e / n of column e % n. It is
-/// made of one column after the other.
+/// Register `number` of rows that consist of `columns`: element e is in row e / n of column e % n. It is assembled one
+/// column after the other.
 static Value registerOfRows(OpBuilder &b, Location loc, ArrayRef<Value> columns, int64_t number) {
   int64_t length = cast<VectorType>(columns.front().getType()).getNumElements();
   auto n = static_cast<int64_t>(columns.size());

@@ -1,4 +1,4 @@
-// The order of the loops, what is emitted at which level, and the plain and the vector loop (NestEmitter.h).
+// The order of the loops, the operations at each level, and the plain and the vector loop (NestEmitter.h).
 #include "Analysis/ParallelLoops.h"
 #include "NestEmitter.h"
 
@@ -123,7 +123,7 @@ NestEmitter::Values NestEmitter::emitLevel(unsigned level, ArrayRef<Value> carri
   return {};
 }
 
-/// What does not change any more in the loops inside: loads, and the body's operations on them.
+/// Emits operations that are invariant in the inner loops: loads, and the body's operations on them.
 void NestEmitter::emitEntered(unsigned level, Instance &instance, ArrayRef<Value> carried) {
   for (const Access &access : inputs()) {
     if (accessLevels[numberOf(access)] != level || access.argument.use_empty())
@@ -223,7 +223,7 @@ NestEmitter::Values NestEmitter::emitUnrolled(unsigned level, ArrayRef<Value> ca
   return results;
 }
 
-/// Whether the steps of an unrolled loop, the innermost one, make the columns of dense rows, a whole vector of them.
+/// Whether the steps of an unrolled innermost loop produce a whole vector of columns of dense rows.
 bool NestEmitter::hasColumns(const Access &access, unsigned level) const {
   unsigned dim = levels[level].dim;
   const SymbolicSize &size = space.dims[dim].size;
@@ -278,7 +278,7 @@ NestEmitter::Values NestEmitter::emitLevelFor(unsigned level, Value begin, Value
   return results;
 }
 
-/// One iteration of the loop at `level`: indices advance, and what is inside is emitted.
+/// One iteration of the loop at `level`: advances indices, and emits the loop's contents.
 NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Value> carried) {
   auto saved = llvm::map_to_vector(instances, [](const Instance &instance) { return instance.position; });
   for (Instance &instance : instances)
@@ -304,7 +304,7 @@ void NestEmitter::move(Instance &instance, unsigned level, Value iv) {
   for (const Access &access : accesses) {
     if (!access.moves(dim) || (access.isOneRow && level == 0))
       continue;
-    // Operands that stand at one index and move alike share it.
+    // Operands with equal index and strides share it.
     unsigned self = numberOf(access);
     unsigned first = numberOf(*llvm::find_if(accesses, [&](const Access &other) {
       return !other.scalar && before[numberOf(other)] == before[self] && other.strides[dim] == access.strides[dim] &&
@@ -398,11 +398,11 @@ Value NestEmitter::load(Instance &instance, const Access &access) {
   return instance.body.load(loc, access.flat, instance.position[numberOf(access)], stride);
 }
 
-/// Fetches the cache lines that lie some way ahead of what is loaded here.
+/// Prefetches the cache lines at the prefetch distance from the current load.
 void NestEmitter::prefetch(Instance &instance, const Access &access) {
   constexpr int64_t cacheLine = 64;
   int64_t width = bytesOf(access.element), ahead = schedule.prefetchBytes;
-  if (schedule.fetchesNextRow) // whose distance is known
+  if (schedule.fetchesNextRow) // with known distance
     ahead = access.isOneRow || !access.strides[0].isStatic() ? 0 : access.strides[0].factor * width;
   if (ahead == 0 || !schedule.vectorDim || !access.strides[*schedule.vectorDim].isStatic(1) || instance.body.getMask())
     return;

@@ -1,5 +1,5 @@
-// Chooses how a linalg op is walked and emits its loop nest. Three files: Strategy chooses, Nest emits, Transpose turns
-// tiles.
+// Chooses the schedule of a linalg op and emits its loop nest. LoopSchedule.cpp chooses, the other Loop*.cpp files
+// emit.
 #ifndef ARRAY_LIB_CPU_LOOPS_LOOPNEST_H
 #define ARRAY_LIB_CPU_LOOPS_LOOPNEST_H
 
@@ -9,14 +9,14 @@
 
 namespace mlir::array::loops {
 
-/// What a choice rests on, of the machine.
+/// The properties of the machine that a schedule depends on.
 struct Machine {
   int64_t registerBits = 512;      ///< the width of a vector register
-  int64_t prefetchDistance = 2048; ///< bytes that a large reduction asks for ahead; 0: the machine finds them itself
+  int64_t prefetchDistance = 2048; ///< prefetch distance of large reductions in bytes; 0: hardware prefetching suffices
 };
 
 struct LoopSchedule {
-  /// The dimension that vectors lie along, and their length. None: scalar loops.
+  /// The dimension of the vectors, and their length. None: scalar loops.
   std::optional<unsigned> vectorDim;
   int64_t lanes = 0;
   int64_t registerBits = 512;
@@ -31,16 +31,16 @@ struct LoopSchedule {
            access.moves(*tileDim) && access.strides[*tileDim].isStatic(1);
   }
 
-  /// One row follows the other as they lie in memory, and the accumulators are a row in the first cache.
+  /// Rows are read in the order of memory, and the accumulators are a row in the first cache.
   bool readsInOrder = false;
 
-  /// Bytes of memory ahead of a load that the core is told to fetch; 0: it finds them itself.
+  /// The prefetch distance in bytes; 0: no software prefetching.
   int64_t prefetchBytes = 0;
-  /// Instead, what the next element of the first dimension loads.
+  /// Prefetches the loads of the next element of the first dimension instead.
   bool fetchesNextRow = false;
 
-  /// A parallel dimension of which several elements are done at once in the loops inside of it, so that what does not
-  /// move along it is loaded once for all of them.
+  /// A parallel dimension of which the inner loops compute several elements at once, so that operands that do not move
+  /// along it are loaded once for all of them.
   std::optional<unsigned> jamDim;
   int64_t jamSize = 1;
 
@@ -48,7 +48,7 @@ struct LoopSchedule {
   SmallVector<unsigned, 2> unrolledDims;
   bool isUnrolled(unsigned dim) const { return llvm::is_contained(unrolledDims, dim); }
 
-  /// A dimension was put in front of `before`.
+  /// Adjusts the schedule after a dimension was inserted before `before`.
   void shiftDims(unsigned before = 0) {
     for (std::optional<unsigned> *dim : {&vectorDim, &tileDim, &jamDim})
       if (*dim && **dim >= before)
@@ -58,10 +58,10 @@ struct LoopSchedule {
   }
 };
 
-/// The cheapest way by a count of memory operations for an element.
+/// The cheapest schedule, by the number of memory operations for an element.
 LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine);
 
-/// An op as it is going to be emitted.
+/// An op with its schedule, ready to be emitted.
 struct Nest {
   linalg::LinalgOp op;
   IterationSpace space;
@@ -75,29 +75,28 @@ struct Nest {
   }
 };
 
-/// Of nests that are going to share the loop over their rows, chooses one that fetches the next row, if that pays.
+/// Chooses one of several nests that will share the loop over their rows to prefetch the next row, if that pays.
 void chooseFetchOfRows(MutableArrayRef<Nest> nests);
 
-/// Emits loops that do what the ops do, one after the other; several (that start with equally many rows) share the loop
-/// over their rows. Large parallel ones are marked (ParallelLoops.h). The ops stay. Returns the number of rows that
-/// temporaries need at most whose rows share memory.
+/// Emits loops that compute the ops, one after the other. Several ops, with equal numbers of rows first, share the loop
+/// over their rows. Large parallel loops are marked (ParallelLoops.h). The ops stay. Returns the maximum number of rows
+/// that temporaries with shared rows need.
 int64_t emitNests(OpBuilder &b, IndexBuilder &indices, ArrayRef<Nest> nests, int64_t registerBits);
 
 bool hasStaticSizes(const IterationSpace &space);
 
-/// What a nest takes in one thread, in nanoseconds, for the sizes that one expects.
+/// The expected time of a nest in one thread, in nanoseconds.
 double estimateNs(const Nest &nest, int64_t registerBits);
-/// What one iteration over dimension `dim` takes, if it is the outermost loop, in picoseconds.
+/// The time of one iteration over dimension `dim`, as the outermost loop, in picoseconds.
 SymbolicSize picosecondsOfStep(const Nest &nest, unsigned dim, int64_t registerBits);
-/// How many of `trips` iterations, that take so long each, are a piece for a thread: all of them, if they are not worth
-/// sharing.
+/// The number of iterations, of `trips` with this time each, in a piece for a thread: all of them if sharing does not
+/// pay.
 Value iterationsOfPiece(OpBuilder &b, IndexBuilder &indices, Location loc, Value trips,
                         const SymbolicSize &picoseconds);
 /// Marks a loop whose iterations take `picoseconds` each, if it may be large enough.
 void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds);
-/// Cuts the columns of a reduction across them, of which the whole takes `costNs`, into blocks that take `leastNs` or
-/// more each, and become the first dimension. Returns the columns that no block takes, if there are such. For sizes
-/// that are known.
+/// Divides the columns of a reduction across them, whose total time is `costNs`, into blocks of at least `leastNs`,
+/// which become the first dimension. Returns the remaining columns, if any. For known sizes.
 std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs);
 /// Cuts them into blocks of a constant size; the last one may be shorter.
 void cutColumns(OpBuilder &b, IndexBuilder &indices, Nest &nest);
@@ -107,8 +106,8 @@ struct Blocks {
   SymbolicSize count;
   int64_t most;
 };
-/// Cuts a large reduction to one element, or to a short row of them, into blocks, by its sizes alone, so that the
-/// result depends on nothing else: they become the first dimension.
+/// Divides a large reduction to one element, or to a short row of elements, into blocks, which become the first
+/// dimension. The blocks depend on the sizes alone, and therefore so does the result.
 std::optional<Blocks> cutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest);
 
 /// A block of a buffer that is contiguous along its columns: `rows` x `columns` elements at flat[start + row *
@@ -117,10 +116,10 @@ struct TransposedTile {
   Value flat, start;
   SymbolicSize rowStride;
   int64_t rows, columns;
-  Value lastRow;     // rows behind this one are not read (null: all are there)
+  Value lastRow;     // rows after this one are not read (null: all exist)
   Value columnCount; // columns that are there (null: all)
 };
-/// Writes the block to `scratch`, so that element (row, column) stands at [column * rows + row].
+/// Writes the block to `scratch`, with element (row, column) at [column * rows + row].
 void emitTransposedTile(OpBuilder &b, IndexBuilder &indices, Location loc, const TransposedTile &tile, Value scratch);
 /// The side of the square that is transposed in registers.
 int64_t transposeSide(Type element);

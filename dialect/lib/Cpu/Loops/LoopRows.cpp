@@ -1,4 +1,4 @@
-// Several nests that share the loop over their rows, and one nest that is cut into blocks (LoopNest.h).
+// Several nests that share the loop over their rows, and one nest that is divided into blocks (LoopNest.h).
 #include "Analysis/ParallelLoops.h"
 #include "NestEmitter.h"
 
@@ -94,7 +94,7 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
     SymbolicSize start;
     Combiner combiner;
   };
-  // The vectors lie along the columns of the results, if there are any.
+  // If there are columns, they are the vector dimension.
   unsigned vectorDim = *nest.schedule.vectorDim;
   bool hasColumns = !nest.space.dims[vectorDim].reduced;
   int64_t columns = hasColumns ? nest.space.dims[vectorDim].size.factor : 1, lanes = nest.schedule.lanes;
@@ -143,7 +143,7 @@ static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, co
         return memory.load(loc, output.buffer, place, SymbolicSize(hasColumns ? 1 : 0));
       });
     };
-    // From `first` on, so many at once.
+    // Adds the blocks from `first` on, this many at once.
     auto addBlocks = [&](auto &&addBlocks, Value first, Value last, int64_t each, ValueRange before) -> ValueRange {
       auto loop = scf::ForOp::create(b, loc, first, last, indices.index(b, each), before);
       OpBuilder::InsertionGuard guard(b);

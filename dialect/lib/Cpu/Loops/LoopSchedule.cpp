@@ -1,4 +1,4 @@
-// Chooses the dimension that vectors lie along and their length (LoopNest.h).
+// Chooses the vector dimension and the vector length (LoopNest.h).
 #include "Analysis/Caches.h"
 #include "LoopNest.h"
 
@@ -9,35 +9,35 @@
 
 namespace mlir::array::loops {
 
-/// What one element costs that is loaded or stored alone; a whole vector at unit stride costs the same.
+/// The cost of an element that is loaded or stored alone; a whole vector at unit stride costs the same.
 static constexpr double elementCost = 1.0;
 static constexpr double uniformCost = 0.2;
 /// Joining the lanes of an accumulator after the loop, for each halving.
 static constexpr double horizontalCost = 2.0;
 static constexpr double scatterCost = 1.5;
-/// Of an input whose tiles are transposed between registers.
+/// The cost of an element of an input whose tiles are transposed in registers.
 static constexpr double transposedCost = 0.25;
 /// Transposing in registers pays from this size on.
 static constexpr int64_t minTransposed = 9;
-/// Squares along each side of a block that is transposed, where it is all there: a row of four is four cache lines of
-/// f32, which hardware fetches ahead.
+/// Squares along each side of a whole transposed block: a row of four is four cache lines of f32, which hardware
+/// prefetches.
 static constexpr int64_t mostSquares = 4;
-/// Rows that a reduction across the vectors takes before it goes on to the next vector of the row: accumulators are
-/// loaded and stored once for them, and memory is read in long runs. More rows, a power of two apart, would drive each
-/// other out of the first cache. What comes from memory, and whose rows follow each other without a gap, is read one
-/// row after the other instead, if the accumulators stay in the first cache: that is the order in which the core
-/// fetches ahead. Both add in one order.
+/// Rows that a reduction across the vectors takes before it moves to the next vector of the row: accumulators are
+/// loaded and stored once for them, and memory is read in long runs. More rows, a power of two apart, would evict each
+/// other from the first cache. If the input comes from memory, and its rows are adjacent without gaps, it is read row
+/// by row instead, provided that the accumulators stay in the first cache: hardware prefetches in this order. Both add
+/// in one order.
 static constexpr int64_t cachedRows = 4, streamedRows = 1, leastStreamed = 17, mostBytesOfRow = 16 << 10;
-/// A reduction fetches ahead if it writes so little of what it reads.
+/// A reduction prefetches if it reads at least this many times the elements that it writes.
 static constexpr int64_t leastReduced = 8;
-/// Registers that accumulators of a reduction across the vectors take if they hold a whole row, and the operations for
-/// which as many temporaries are left.
+/// Registers for accumulators of a reduction across the vectors that hold a whole row, and the number of operations for
+/// which this leaves enough temporaries.
 static constexpr int64_t rowRegisters = 8, rowOperations = 4;
 /// Registers for accumulators, and body operations, of a jammed loop.
 static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
 /// The most steps without a loop, and operations in them.
 static constexpr int64_t unrolledSteps = 16, unrolledOperations = 96;
-/// Elements that are further apart than this take so many registers that a step does one register of results.
+/// The stride limit, in elements, up to which a step computes several registers of results.
 static constexpr int64_t nearElements = 4;
 static int64_t widthOf(Type type) {
   if (type.isIndex())
@@ -46,8 +46,8 @@ static int64_t widthOf(Type type) {
 }
 
 namespace {
-/// Which values of a body vary with `dim`. Found once for all of them, in the order of the body: a value may be reached
-/// by very many ways, as the squares of an integer power are.
+/// The values of a body that vary with `dim`. They are found once, in the order of the body, because a value may be
+/// reached by very many paths, like the squares of an integer power.
 class VaryingValues {
 public:
   VaryingValues(const IterationSpace &space, unsigned dim, Block *body) {
@@ -67,8 +67,8 @@ private:
 };
 } // namespace
 
-/// As many lanes as fill some registers with the widest values that vary along `dim`: two for a plain elementwise body,
-/// four where latencies have to be hidden (reductions, polynomials). Index arithmetic mostly ends in an address and
+/// The number of lanes that fill several registers with the widest values that vary along `dim`: two for a plain
+/// elementwise body, four to hide latencies (reductions, polynomials). Index arithmetic mostly ends in an address and
 /// does not count.
 static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t registerBits) {
   const SymbolicSize &size = space.dims[dim].size;
@@ -85,7 +85,7 @@ static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsign
       width = std::max(width, type.isIndex() ? 0 : widthOf(type));
   }
   int64_t lanes = (isHeavy ? 4 : 2) * registerBits / width;
-  // More than there ever are would be masked out. A size that is small now may be large in another call.
+  // More lanes than elements would always be masked out. A size that is small now may be large in another call.
   return size.isAtMost(lanes) ? std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(size.facts().max, 1)))
                               : lanes;
 }
@@ -94,8 +94,7 @@ static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsign
 static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigned dim) {
   if (!space.dims[dim].reduced)
     return true;
-  // The first of equal elements is the one with the least index, if that is the only way in which elements follow each
-  // other.
+  // The first of equal elements has the minimum index only if this dimension alone orders the elements.
   if (std::optional<ArgReduction> arg = matchArgReduction(op))
     return space.dims[dim].indexSource == arg->dim &&
            llvm::count_if(space.dims, [](const LoopDim &other) { return other.reduced; }) == 1;
@@ -172,8 +171,8 @@ static bool fillsBlocks(const SymbolicSize &size, int64_t block) {
   return expected * 8 >= (expected + block - 1) / block * block * 7;
 }
 
-/// Tiles the dimension along which most inputs that lie across the vectors are contiguous; else, for a reduction across
-/// several vectors, the reduced dimension, in order to stream.
+/// Tiles the dimension along which most inputs across the vectors are contiguous; else, for a reduction across several
+/// vectors, the reduced dimension, for streaming.
 static void chooseTile(const IterationSpace &space, LoopSchedule &schedule) {
   const LoopDim &vector = space.dims[*schedule.vectorDim];
   bool reduces = space.hasReduction();
@@ -202,7 +201,7 @@ static void chooseTile(const IterationSpace &space, LoopSchedule &schedule) {
     }
   }
   if (schedule.tileDim) {
-    // Squares side by side: the second one reads the next cache line of the rows before it is gone.
+    // Adjacent squares: the second one reads the next cache line of the rows before it is evicted.
     schedule.tileSize = isAtLeast(space.dims[*schedule.tileDim].size, side + 1) ? 2 * side : side;
     schedule.lanes = std::max(schedule.lanes, side);
     int64_t large = mostSquares * side, width = 8;
@@ -216,7 +215,7 @@ static void chooseTile(const IterationSpace &space, LoopSchedule &schedule) {
   }
 }
 
-/// Whether the rows of `dim`, which the vectors lie along, follow each other without a gap.
+/// Whether the rows of `dim`, the vector dimension, are adjacent without gaps.
 static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned dim) {
   int64_t bytes = 0;
   for (const Access &access : space.outputs())
@@ -228,7 +227,7 @@ static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned di
          });
 }
 
-/// Whether the inputs come from behind the second cache.
+/// Whether the inputs exceed the second cache.
 static bool exceedsCache(const IterationSpace &space) {
   int64_t bytes = 0;
   for (const Access &access : space.inputs())
@@ -238,7 +237,7 @@ static bool exceedsCache(const IterationSpace &space) {
 
 static void chooseStreaming(const IterationSpace &space, LoopSchedule &schedule) {
   const LoopDim &vector = space.dims[*schedule.vectorDim];
-  unsigned last = space.dims.size() - 1; // reduced dimensions stand last, the narrowest stride at the end
+  unsigned last = space.dims.size() - 1; // reduced dimensions are last, ordered down to the narrowest stride
   if (schedule.tileDim || schedule.jamDim || !schedule.unrolledDims.empty() || vector.reduced ||
       !space.hasReduction() || hasPartialOutput(space) || !isAtLeast(vector.size, schedule.lanes + 1) ||
       !isAtLeast(space.dims[last].size, leastStreamed))
@@ -272,7 +271,7 @@ static void widenToRow(linalg::LinalgOp op, const IterationSpace &space, int64_t
     schedule.lanes = vector.size.factor;
 }
 
-/// Fetches ahead where nearly all that is done is to read memory in order.
+/// Prefetches if the op mostly reads memory in order.
 static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int64_t prefetchDistance,
                            LoopSchedule &schedule) {
   const LoopDim &vector = space.dims[*schedule.vectorDim];
@@ -287,9 +286,9 @@ static void choosePrefetch(linalg::LinalgOp op, const IterationSpace &space, int
     schedule.prefetchBytes = prefetchDistance;
 }
 
-/// A sum over a row that a nest before has read finds it in the first cache, so that memory has nothing to do
-/// meanwhile. What a core fetches ahead by itself ends with a page, as rows of some size do: layer normalization of
-/// 1000 x 1003 takes 4% less time on Zen 4. Longer rows would push what is there out, and math leaves time enough.
+/// A sum over a row that an earlier nest has read finds it in the first cache, so memory is idle meanwhile. Hardware
+/// prefetching stops at the end of a page, and so do rows of some sizes: layer normalization of 1000 x 1003 takes 4%
+/// less time on Zen 4. Longer rows would evict the current ones, and math functions leave enough time.
 void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
   constexpr int64_t leastBytes = 2 << 10, mostBytes = 8 << 10;
   SmallPtrSet<Value, 8> read;
@@ -311,7 +310,7 @@ void chooseFetchOfRows(MutableArrayRef<Nest> nests) {
     last->schedule.fetchesNextRow = true;
 }
 
-/// Jams the parallel dimension along which most inputs of the reduction stand still.
+/// Jams the parallel dimension along which most inputs of the reduction do not move.
 static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t registerBits, LoopSchedule &schedule) {
   if (schedule.tileDim || !space.hasReduction() || hasPartialOutput(space))
     return;
@@ -345,7 +344,7 @@ static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t 
     schedule.jamDim.reset();
 }
 
-/// Unrolls the short dimensions whose elements lie between those of a vector: what they load is in the same registers.
+/// Unrolls the short dimensions whose elements lie between those of a vector: they are in the same loaded registers.
 static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, LoopSchedule &schedule) {
   if (schedule.tileDim || space.dims[*schedule.vectorDim].reduced)
     return;

@@ -1,6 +1,6 @@
-// Where the extreme value of a row stands (NestEmitter.h), in two sweeps: the value alone takes one or three
-// instructions for a vector, value and place six. The first sweep says in which part of the row the value is met first;
-// the second one looks for it there, while the row is in the cache.
+// The index of the extreme value of a row (NestEmitter.h), in two sweeps: the value alone takes one or three
+// instructions for a vector, value and index six. The first sweep finds the first part of the row with the value. The
+// second one searches that part, while the row is in the cache.
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,7 +36,7 @@ void NestEmitter::findSearch() {
   if (!size.isStatic() || size.factor < schedule.lanes || size.factor > mostElements || !value.element.isIntOrFloat())
     return;
   Search found{*arg, {}, {}, neutralOf(b, arg->kind, value.element)};
-  // From the neutral value and index 0 on: then the first of all elements is found where none is better.
+  // From the neutral value and index 0 on, so the first element is the result if none is better.
   Attribute start;
   if (!value.init || !matchPattern(value.init, m_Constant(&start)) || start != found.neutral || !index.init ||
       getConstantIntValue(index.init) != 0)
@@ -55,8 +55,8 @@ void NestEmitter::findSearch() {
   search = std::move(found);
 }
 
-/// Of a row that takes so many vectors: how many of them make a part. The fewer, the more parts are compared; the more,
-/// the longer is the part that is searched.
+/// The number of vectors in a part, for a row of this many vectors. Small parts mean more comparisons, and large ones a
+/// longer search.
 static int64_t vectorsOfPart(int64_t vectors) {
   constexpr int64_t least = 4;
   int64_t root = 1;
@@ -65,7 +65,7 @@ static int64_t vectorsOfPart(int64_t vectors) {
   return std::min(std::max(root, least), vectors);
 }
 
-/// What the lanes hold after the whole vectors in [begin, end) and `rest` elements behind them.
+/// The lanes' values after the whole vectors in [begin, end) and `rest` elements after them.
 NestEmitter::Values NestEmitter::emitPart(unsigned level, Value begin, Value end, int64_t rest, Values values) {
   auto step = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(schedule.lanes, Value());
@@ -79,7 +79,7 @@ NestEmitter::Values NestEmitter::emitPart(unsigned level, Value begin, Value end
   return values;
 }
 
-/// Whether each lane of `x` is ahead of that of `before`. Both are numbers.
+/// Whether each lane of `x` is better than that of `before`. Both are numbers.
 Value NestEmitter::areAhead(Value x, Value before) {
   using Kind = vector::CombiningKind;
   Kind kind = search->arg.kind;
@@ -99,8 +99,8 @@ Value NestEmitter::areEqual(Value x, Value y) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
 }
 
-/// Sweeps a row part by part. Gives the extreme number, whether there are nans (null for integers), and where the first
-/// part with the number begins: every lane keeps in which part it has got ahead last.
+/// Sweeps a row part by part. Returns the extreme number, whether there are nans (null for integers), and the start of
+/// the first part with the number: every lane keeps the part of its last improvement.
 NestEmitter::Found NestEmitter::emitParts(unsigned level, int64_t size, int64_t part) {
   Type element = search->neutral.getType();
   auto type = VectorType::get({schedule.lanes}, element), places = VectorType::get({schedule.lanes}, b.getI32Type());
@@ -141,15 +141,15 @@ NestEmitter::Found NestEmitter::emitParts(unsigned level, int64_t size, int64_t 
   return found;
 }
 
-/// The first place in [begin, end) of an element for which `isHit` holds, or `size`. Nothing is jumped over once it is
-/// found: a branch that can't be foreseen would cost more.
+/// The first index in [begin, end) of an element for which `isHit` holds, or `size`. The search does not stop early: an
+/// unpredictable branch would cost more.
 Value NestEmitter::emitPlace(unsigned level, Value begin, Value end, int64_t size, function_ref<Value(Value)> isHit) {
   Instance &instance = instances.front();
   int64_t lanes = schedule.lanes;
   Type bitsType = b.getIntegerType(lanes);
   Values first{indices.index(b, size)};
   return emitFor(begin, end, lanes, first, [&](Value at, ArrayRef<Value> before) {
-    // The last vector may overlap the one before it, in which there is no such element.
+    // The last vector may overlap the one before it, which has no such element.
     at = arith::MinUIOp::create(b, loc, at, indices.index(b, size - lanes));
     SmallVector<Value> saved = instance.position;
     setLanes(lanes, Value());
@@ -184,7 +184,7 @@ void NestEmitter::emitSearch(unsigned level) {
     auto element = cast<FloatType>(best.getType());
     Value nan = indices.constant(b, b.getFloatAttr(element, APFloat::getQNaN(element.getFloatSemantics())));
     best = arith::SelectOp::create(b, loc, found.anyNan, nan, best);
-    // The first of them, then, is looked for in the whole row.
+    // With nans, the first nan is searched in the whole row.
     auto branch = scf::IfOp::create(b, loc, b.getIndexType(), found.anyNan, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.elseBlock());

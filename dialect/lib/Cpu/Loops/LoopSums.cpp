@@ -1,8 +1,8 @@
-// Long reductions in blocks (NestEmitter.h): each block is reduced from the neutral element on, and then
-// combined with the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length,
-// that of nested ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms,
-// section 4.2): short blocks within blocks lose as little as a sum in pairs, and cost hardly an addition for each of
-// the shortest. Where blocks end depends on sizes alone, so that neither threads nor caches change a bit.
+// Long reductions in blocks (NestEmitter.h): each block is reduced from the neutral element on, and then combined with
+// the total; blocks consist of smaller ones. The rounding error of a plain sum grows with its length, that of nested
+// ones with the sum of their lengths (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Short
+// blocks within blocks lose as little as a pairwise sum, and cost hardly an addition for each of the shortest. The ends
+// of blocks depend on sizes alone, so neither threads nor caches change a bit.
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,13 +13,14 @@ namespace mlir::array::loops {
 
 /// The steps of the shortest blocks.
 static constexpr int64_t shortestBlock = 4;
-/// Where steps fill the time, each block costs some; where they add products by one instruction for both, one more for
-/// each block.
+/// Minimum sizes of blocks: if steps are compute-bound, each block costs extra time; if they add products by one
+/// instruction, each block costs one extra instruction.
 static constexpr int64_t blockOfBusySteps = 8, blockOfProducts = 16;
-/// Steps of some registers, of one sum or a sum of products, wait for the sums before: blocks fill the time. A function
-/// of the math dialect is many operations; steps of more than so many are not repeated.
+/// Steps with few registers, of one sum or a sum of products, wait for earlier sums, so blocks cost nothing. A function
+/// of the math dialect counts as many operations. Longer steps are not duplicated.
 static constexpr int64_t waitingRegisters = 4, operationsOfMath = 20, repeatedOperations = 32;
-/// The longest blocks where the number of iterations is not known, and how many sizes of blocks a short loop has then.
+/// The largest blocks if the number of iterations is not known, and the number of block sizes of a short loop in this
+/// case.
 static constexpr int64_t mostTrips = 8192, shortSizes = 2;
 
 /// The iterations of the loop at `level` if its dimension has `size` elements. Of tiles, their elements.
@@ -40,19 +41,19 @@ bool NestEmitter::hasStaticTrips(unsigned level) const {
          (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
 }
 
-/// The steps of the accumulators in an iteration of the loop at `level`. Loops whose length is not known count as one
-/// step: then blocks are shorter than they had to be.
+/// The steps of the accumulators in an iteration of the loop at `level`. Loops of unknown length count as one step;
+/// then blocks are shorter than necessary.
 int64_t NestEmitter::stepsInside(unsigned level) const {
   int64_t steps = 1;
   for (unsigned inner = level + 1; inner < levels.size(); ++inner) {
-    bool isTile = levels[inner].kind == Level::TileElements; // which are counted where the tiles are
+    bool isTile = levels[inner].kind == Level::TileElements; // counted with the tiles
     if (space.dims[levels[inner].dim].reduced && hasStaticTrips(inner) && !isTile)
       steps *= std::max<int64_t>(tripsOf(inner, space.dims[levels[inner].dim].size.factor), 1);
   }
   return steps;
 }
 
-/// What the steps of the innermost loop are like.
+/// The properties of the innermost loop's steps.
 NestEmitter::Steps NestEmitter::stepsOfBody() {
   Steps steps;
   for (Operation &bodyOp : op.getBlock()->without_terminator())
@@ -81,8 +82,8 @@ int64_t NestEmitter::stepsOfBlock() {
   return steps.addsProducts && steps.operations <= repeatedOperations ? blockOfProducts : blockOfBusySteps;
 }
 
-/// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; of rows
-/// in memory, their elements. None if the loop is short.
+/// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; for
+/// rows in memory, their elements. None if the loop is short.
 SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
   // Tiles of more rows or of less add them in one order.
   if (levels[level].kind == Level::TileElements && !transposesTiles())
@@ -105,7 +106,7 @@ SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
   }
 }
 
-/// The start of a block. The negative zero is what an addition to it folds away.
+/// The start of a block: negative zero, because an addition to it folds away.
 TypedAttr startOf(const Combiner &combiner) {
   auto zero = dyn_cast<FloatAttr>(combiner.neutral);
   if (!zero || combiner.kind != vector::CombiningKind::ADD)
@@ -130,7 +131,7 @@ Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value) {
 
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value) {
   Operation *op = combiner.op->clone();
-  // What joins blocks is contracted with no product inside of one, which would make one chain of them.
+  // The operation that joins blocks is not contracted with a product inside of one, which would make one chain of them.
   if (auto sum = dyn_cast<arith::AddFOp>(op))
     sum.setFastmath(arith::FastMathFlags::none);
   bool isFirst = combiner.op->getOperand(0) == accumulator;
@@ -172,7 +173,7 @@ NestEmitter::Values NestEmitter::combineValues(ArrayRef<Value> totals, ArrayRef<
   return results;
 }
 
-/// The loop at `level` from 0 to `end`, of which each iteration does `each` elements: sums of floats in blocks.
+/// The loop at `level` from 0 to `end`, with `each` elements in an iteration: sums of floats in blocks.
 NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t each, ArrayRef<Value> carried) {
   Value zero = indices.index(b, 0);
   SmallVector<int64_t> blocks;
@@ -183,7 +184,7 @@ NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t
   std::optional<int64_t> total = getConstantIntValue(end);
   if (total || int64_t(blocks.size()) <= shortSizes || stepsOfBody().operations > repeatedOperations)
     return emitBlocks(level, zero, end, each, blocks, total, carried);
-  // A loop that turns out to be short does not go through those over the longest blocks.
+  // A loop that is short at run time skips the loops over the largest blocks.
   Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, end,
                                         indices.index(b, blocksOfBlock * blocks[shortSizes - 1]));
   auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(carried)), isShort, /*withElseRegion=*/true);
@@ -196,8 +197,8 @@ NestEmitter::Values NestEmitter::emitInBlocks(unsigned level, Value end, int64_t
   return Values(branch.getResults());
 }
 
-/// The loop from `begin` to `end`, in blocks of so many elements, which consist of blocks in turn. `total` is where the
-/// whole loop ends, if that is known.
+/// The loop from `begin` to `end`, in blocks of this many elements, which consist of smaller blocks. `total` is the end
+/// of the whole loop, if it is known.
 NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value end, int64_t each,
                                             ArrayRef<int64_t> blocks, std::optional<int64_t> total,
                                             ArrayRef<Value> carried) {
@@ -213,7 +214,7 @@ NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value e
     } else if (block == each) {
       values = step(start, values);
     } else {
-      // The first step adds to nothing, where that saves time; all stand without a loop if they are one register each.
+      // The first step does not add, if that saves time; steps of one register each are unrolled completely.
       Steps steps = stepsOfBody();
       int64_t count = block / each, repeated = 0;
       if (level + 1 == levels.size() && !steps.wait && steps.operations <= repeatedOperations)
@@ -234,7 +235,7 @@ NestEmitter::Values NestEmitter::emitBlocks(unsigned level, Value begin, Value e
   return from && to && *to - *from == block ? add(begin, carried) : emitFor(begin, end, block, carried, add);
 }
 
-/// The rows of a tile that is whole, without a loop if they are light.
+/// The rows of a whole tile, unrolled completely if they are light.
 std::optional<NestEmitter::Values> NestEmitter::emitWholeTile(unsigned level, ArrayRef<Value> carried) {
   if (!hasWholeTiles || transposesTiles() || carried.empty() || !hasFloatSums() ||
       stepsOfBody().operations * schedule.tileSize > repeatedOperations)
@@ -246,7 +247,7 @@ std::optional<NestEmitter::Values> NestEmitter::emitWholeTile(unsigned level, Ar
   return isBlock ? combineValues(carried, values) : values;
 }
 
-/// Where a block ends: of blocks that do not fill a loop the last one is shorter.
+/// The end of a block: the last block of a loop may be shorter.
 Value NestEmitter::endOfBlock(Value start, int64_t block, Value end, std::optional<int64_t> total) {
   Value stop = indices.add(b, loc, start, indices.index(b, block));
   return total && *total % block == 0 ? stop : indices.minimum(b, loc, stop, end);

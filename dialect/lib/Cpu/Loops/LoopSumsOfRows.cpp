@@ -1,5 +1,4 @@
-// Long reductions in blocks where the accumulators are rows in memory (NestEmitter.h): a row for each size of
-// block.
+// Long reductions in blocks, with accumulators that are rows in memory (NestEmitter.h): a row for each size of block.
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -7,10 +6,10 @@
 
 namespace mlir::array::loops {
 
-/// Rows that are too few for blocks, where their number is not known, and the operations of steps that are repeated for
-/// each place of a block in a longer one.
+/// The minimum rows for blocks if their number is not known, and the maximum operations of steps that are duplicated
+/// for each position of a block in a larger one.
 static constexpr int64_t leastRows = 64, joinedOperations = 4;
-/// The accumulators of rows that blocks may have of their own: they lie on the stack.
+/// Maximum bytes of the blocks' own rows of accumulators, which are on the stack.
 static constexpr int64_t mostBytesOfRows = 128 << 10;
 
 std::pair<Value, SymbolicSize> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
@@ -38,12 +37,12 @@ void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Symbo
     if (!isZeroInteger(rest))
       body(main, indices.firstLanes(b, lanes, columns.factor % lanes));
   } else if (!columns.isMultipleOf(lanes)) {
-    body(main, indices.firstLanes(b, loc, lanes, rest)); // of no lanes, if there is no rest
+    body(main, indices.firstLanes(b, loc, lanes, rest)); // without lanes if there is no rest
   }
 }
 
-/// Whether the loops over rows whose accumulators are rows in memory have blocks, and how deep the stack has place for
-/// these.
+/// Decides whether loops over rows with accumulators in memory have blocks, and for how many levels of them the stack
+/// has space.
 void NestEmitter::findBlocksOfRows() {
   if (!hasRowsInMemory() || accumulators.empty() || !hasFloatSums())
     return;
@@ -58,7 +57,7 @@ void NestEmitter::findBlocksOfRows() {
 /// The blocks of the loop at `level` over rows, in elements of its dimension.
 SmallVector<int64_t> NestEmitter::blocksOfRows(unsigned level) {
   const LoopDim &dim = space.dims[levels[level].dim];
-  // Of few rows, as one expects them, there are none.
+  // A small expected number of rows needs no blocks.
   if (!dim.reduced || level >= reductionLevel || levels[level].kind == Level::Vector ||
       (!hasStaticTrips(level) && dim.size.expected() < leastRows))
     return {};
@@ -89,8 +88,8 @@ void NestEmitter::setToNeutral() {
   });
 }
 
-/// The loop at `level` over rows or tiles of rows: in blocks, then in the shortest ones, then what is less than a tile
-/// or one of these. So tiles of more rows or of less add them in one order.
+/// The loop at `level` over rows or tiles of rows: in blocks, then in the smallest blocks, then the rest of less than a
+/// tile or a block. So tiles of any number of rows add in one order.
 void NestEmitter::emitRowsInBlocks(unsigned level) {
   SmallVector<int64_t> blocks = blocksOfRows(level);
   Value end = indices.get(b, loc, sizeOf(levels[level].dim)), begin = indices.index(b, 0);
@@ -138,7 +137,7 @@ void NestEmitter::useRows(const Rows &rows) {
   instances.front().position = rows.position;
 }
 
-/// Blocks of rows, whose accumulators are a row of their own for each size of block.
+/// Blocks of rows. Each size of block has its own row of accumulators.
 void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks,
                                    std::optional<int64_t> total) {
   int64_t each = levels[level].kind == Level::TileBlocks ? schedule.tileSize : 1;
@@ -147,7 +146,7 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
     return;
   }
   int64_t block = blocks.back();
-  // Short blocks, and those of these if steps are light, have no sweeps of their own.
+  // Short blocks, and also the next larger ones if steps are light, have no separate sweeps.
   size_t mostJoined = stepsOfBody().operations <= joinedOperations ? 2 : 1;
   size_t joined = hasWholeTiles && blocks.size() <= mostJoined ? blocks.size() : 1;
   SmallVector<SmallVector<std::pair<Value, SymbolicSize>>, 2> places(joined);
@@ -183,7 +182,7 @@ void NestEmitter::emitBlocksOfRows(unsigned level, Value begin, Value end, Array
   depthOfRows += int64_t(joined);
 }
 
-/// A block whose first part, a shorter block or a tile, sets its row, and whose last part goes on with the sum to
+/// A block whose first part, a shorter block or a tile, sets its row, and whose last part continues the sum in
 /// `targets`.
 void NestEmitter::emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t> blocks, ArrayRef<Rows> rows,
                                   ArrayRef<Rows> targets) {

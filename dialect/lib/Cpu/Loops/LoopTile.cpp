@@ -1,5 +1,4 @@
-// Jammed loops, which do several elements of a dimension at once, and the elements of a tiled one
-// (NestEmitter.h).
+// Jammed loops, which compute several elements of a dimension at once, and the elements of a tiled one (NestEmitter.h).
 #include "NestEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,7 +33,7 @@ void NestEmitter::emitJammedLoop(unsigned level) {
     emitJammedStep(level, indices.index(b, main), rest);
 }
 
-/// Elements iv, iv + 1, ...: each has an instance, whose indices are constants away from those of the first.
+/// Elements iv, iv + 1, ...: each has an instance, whose indices are at constant distances from those of the first.
 void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
   unsigned dim = levels[level].dim;
   SmallVector<Value> saved = instances.front().position;
@@ -57,8 +56,8 @@ void NestEmitter::emitJammedStep(unsigned level, Value iv, int64_t count) {
   instances.front().position = std::move(saved);
 }
 
-/// The elements of a block, inside of the vector loop. Operands that lie across are read from a transposed copy of the
-/// block.
+/// The elements of a block, inside of the vector loop. Operands across the vectors are read from a transposed copy of
+/// the block.
 NestEmitter::Values NestEmitter::emitTileElements(unsigned level, ArrayRef<Value> carried) {
   SymbolicSize size = sizeOf(levels[level].dim);
   if (schedule.tileSize == 1)

@@ -1,6 +1,6 @@
-// Blocks of a buffer that are read across (LoopNest.h) go to a scratch buffer: whole ones by squares in
-// registers, whose addresses are constants apart; others by a transpose, which array-lower-transposes turns into a call
-// of a function that all of them share.
+// Copies blocks that are read across the vectors (LoopNest.h) to a scratch buffer, transposed. Whole blocks are
+// transposed by squares in registers, at constant distances. Other blocks become a transpose op, which
+// array-lower-transposes turns into a call of a shared function.
 #include "LoopNest.h"
 #include "TransposeFunction.h"
 
@@ -14,7 +14,7 @@ namespace mlir::array::loops {
 
 int64_t transposeSide(Type element) { return element.isIndex() || element.getIntOrFloatBitWidth() > 32 ? 8 : 16; }
 
-/// A block that is whole, of constant sizes: squares in registers, where it is.
+/// A whole block of constant sizes: squares in registers, inline.
 static void emitWholeTile(OpBuilder &b, IndexBuilder &indices, Location loc, const TransposedTile &tile,
                           Value scratch) {
   Type element = cast<MemRefType>(tile.flat.getType()).getElementType();

@@ -1,4 +1,4 @@
-// array-lower-masks: what makes 1-D vector code ready for the one conversion to the LLVM dialect.
+// array-lower-masks: prepares 1-D vector code for the conversion to the LLVM dialect.
 #include "array/Cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,7 +15,7 @@ namespace mlir::array {
 
 namespace {
 
-/// The mask is known, and lets through the first lane only.
+/// Whether the mask is known and selects only the first lane.
 bool isFirstLane(Value mask) {
   if (auto constant = mask.getDefiningOp<vector::ConstantMaskOp>())
     return constant.getMaskDimSizes().front() == 1;
@@ -26,8 +26,8 @@ bool isFirstLane(Value mask) {
          llvm::count(lanes.getValues<bool>(), true) == 1;
 }
 
-/// Stores the lane as a number. LLVM does so by itself, but of numbers that it has in wider lanes (the ends of integers
-/// of 32 bits, say) it stores a whole wide lane: it overwrites what follows.
+/// Stores the lane as a scalar. LLVM does so itself, except for lanes that it holds in a wider type (for example the
+/// ends of 32-bit integers): there it stores a whole wide lane, and overwrites the following element.
 void storeFirstLane(vector::MaskedStoreOp op) {
   OpBuilder b(op);
   Value number = vector::ExtractOp::create(b, op.getLoc(), op.getValueToStore(), 0);

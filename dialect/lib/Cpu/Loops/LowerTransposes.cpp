@@ -19,7 +19,7 @@ namespace mlir::array {
 
 namespace {
 
-/// The square at (row, column) as rows; those beyond the last one repeat it.
+/// The rows of the square at (row, column); rows beyond the last one repeat it.
 SmallVector<Value> loadSquare(ImplicitLocOpBuilder &b, Value source, Value row, Value column, int64_t side) {
   auto type = VectorType::get({side}, cast<MemRefType>(source.getType()).getElementType());
   Value height = memref::DimOp::create(b, source, 0), width = memref::DimOp::create(b, source, 1);

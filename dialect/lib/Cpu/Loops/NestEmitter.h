@@ -1,14 +1,14 @@
-// The loop nest of one linalg op while it is emitted: shared by LoopNest.cpp (order, levels, plain loops),
-// LoopTile.cpp (jammed and tiled loops), LoopAccumulators.cpp, LoopSums.cpp and
-// LoopSumsOfRows.cpp (long reductions) and LoopSearch.cpp.
+// The loop nest of one linalg op during its emission. LoopNest.cpp (order, levels, plain loops), LoopTile.cpp (jammed
+// and tiled loops), LoopAccumulators.cpp, LoopSums.cpp and LoopSumsOfRows.cpp (long reductions) and LoopSearch.cpp
+// share it.
 //
-// Loops stand in this order: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions,
-// the vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
-// block. Short dimensions whose elements lie between those of a vector are inside of its loop, and have no loop of
-// their own: what they load is in the same registers. Everything is emitted at the level (number of loops entered) from
-// which on it does not change: operands are loaded and body operations computed there, so what is uniform in the inner
-// loop is outside of it. Accumulators are iter_args of the reduction loops; an output that moves along some reduced
-// dimensions only is updated in memory.
+// The order of the loops: parallel dimensions, the jammed one, the vector dimension if it is parallel, reductions, the
+// vector dimension if it is reduced. With a tiled dimension: all others, its blocks, the vectors, the elements of a
+// block. Short dimensions whose elements lie between those of a vector are unrolled inside its loop: their elements are
+// in the same loaded registers. Each operation is emitted at the outermost level (number of loops entered) at which its
+// operands are available, so loads and body operations that are uniform in an inner loop are outside of it.
+// Accumulators are iter_args of the reduction loops. An output that moves along only some reduced dimensions is updated
+// in memory.
 #ifndef ARRAY_LIB_CPU_LOOPS_NESTEMITTER_H
 #define ARRAY_LIB_CPU_LOOPS_NESTEMITTER_H
 
@@ -32,13 +32,13 @@ struct Instance {
 /// An output that the reduction loops carry in a register.
 struct Accumulator {
   const Access *access;
-  std::optional<Combiner> combiner; // on vectors, but for an arg reduction
-  /// Its lanes are joined behind the loops: the vectors lie along a reduced dimension.
+  std::optional<Combiner> combiner; // on vectors, except for an arg reduction
+  /// Its lanes are joined after the loops: the vectors lie along a reduced dimension.
   bool isJoined = false;
-  /// A maximum or minimum of floats: a comparison of numbers, and a nan replaces what is there. That is three
-  /// instructions, where the operation, which orders zeros by their sign as well, is five.
+  /// A maximum or minimum of floats: a comparison of numbers, and a nan replaces the number. This takes three
+  /// instructions; the operation itself, which orders zeros by their sign as well, takes five.
   bool isExtremum = false;
-  /// Lanes that are joined later keep their nans in a second value, so that a step waits for one instruction.
+  /// Lanes that are joined later record their nans in a second value, so that a step waits for one instruction.
   bool hasNans() const { return isExtremum && isJoined; }
 };
 
@@ -46,26 +46,25 @@ struct Accumulator {
 struct Search {
   ArgReduction arg;
   Value candidate;                        // the body's value that is compared
-  SmallPtrSet<Operation *, 4> operations; // what computes it
+  SmallPtrSet<Operation *, 4> operations; // the operations that compute it
   TypedAttr neutral;
 };
 
-/// What `accumulator`, the combiner's argument, holds after `value`: scalars, or vectors.
+/// The combination of `accumulator`, the combiner's argument, and `value`: scalars, or vectors.
 Value combine(OpBuilder &b, const Combiner &combiner, Value accumulator, Value before, Value value);
-/// What a block starts from: a neutral element.
+/// The initial value of a block: a neutral element.
 TypedAttr startOf(const Combiner &combiner);
 /// A constant of a type: the value, or a vector of it.
 Value splat(OpBuilder &b, IndexBuilder &indices, Type type, TypedAttr value);
-/// A buffer on the stack for so many accumulators in memory, and where they begin in it: apart from the rows that the
-/// nest reads in order.
+/// A stack buffer for the accumulators in memory, and their start in it, apart from the rows that the nest reads in
+/// order.
 std::pair<Value, SymbolicSize> placeRows(OpBuilder &b, IndexBuilder &indices, Location loc, const Nest &nest,
                                          int64_t elements, Type element, unsigned number, bool shared = false);
 /// A loop over whole vectors of columns, then a masked step for the rest.
 void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const SymbolicSize &columns, int64_t lanes,
                   function_ref<void(Value column, Value mask)> body);
 
-/// The rows of the shortest blocks whose accumulators are rows in memory: those of longer ones may be in the second
-/// cache.
+/// The rows of the smallest blocks with accumulators in memory: rows of larger ones may be in the second cache.
 constexpr int64_t blockOfRows = 8;
 /// Four blocks are a longer one, and so on: four equal numbers are added up without an error but that of the third one.
 constexpr int64_t blocksOfBlock = 4;
@@ -76,12 +75,12 @@ public:
       : b(b), indices(indices), nest(nest), op(nest.op), space(nest.space), schedule(nest.schedule),
         startsFromNeutral(nest.startsFromNeutral), loc(op.getLoc()), accesses(space.accesses) {}
 
-  /// What precedes the loops. Those of a nest that takes `nestNs` may be marked for several threads.
+  /// Emits operations before the loops. Loops of a nest that takes `nestNs` may be marked for several threads.
   void prepare(double nestNs = 0);
-  /// The rows that follow are those of a block: where rows share memory, those of a block do.
+  /// Begins a block of rows: temporaries with shared rows share them within a block.
   void startBlock(Value number);
   void emitLoops() { emitLevel(0, {}); }
-  /// One iteration of the outermost loop, which is made elsewhere.
+  /// One iteration of the outermost loop, which the caller emits.
   void emitHoisted() { emitEntered(0, instances.front(), {}); }
   void emitRow(Value iv) { emitStep(0, iv, {}); }
 
@@ -94,7 +93,7 @@ private:
   void mapCaptures(BodyCloner &body);
   unsigned levelOf(Value bodyValue);
 
-  // Loops: each returns the accumulators' values behind it.
+  // Loops: each returns the accumulators' values after it.
   Values emitLevel(unsigned level, ArrayRef<Value> carried);
   Values emitLoop(unsigned level, ArrayRef<Value> carried);
   Values emitInnermost(ArrayRef<Value> carried);
@@ -113,7 +112,7 @@ private:
   Values emitLevelFor(unsigned level, Value begin, Value end, int64_t step, ArrayRef<Value> accumulators,
                       EmitBody emitBody);
 
-  // Sizes, where we are: the last block of a dimension that was cut may be shorter.
+  // Sizes at the current position: the last block of a divided dimension may be shorter.
   SymbolicSize sizeOf(unsigned dim) const;
   SizeFacts factsOfSize(unsigned dim) const;
   bool isWhole(unsigned dim, int64_t unit) const { return factsOfSize(dim).multipleOf % unit == 0; }
@@ -143,8 +142,8 @@ private:
   int64_t stepsInside(unsigned level) const;
   struct Steps {
     int64_t operations = 0, registers = 0;
-    bool addsProducts = false; // by one instruction for both
-    bool wait = false;         // for the sums before rather than for each other
+    bool addsProducts = false; // by one instruction for multiplication and addition
+    bool wait = false;         // for earlier sums rather than for each other
   };
   Steps stepsOfBody();
   int64_t stepsOfBlock();
@@ -162,8 +161,8 @@ private:
   void findBlocksOfRows();
   SmallVector<int64_t> blocksOfRows(unsigned level);
   void emitRowsInBlocks(unsigned level);
-  /// Rows of accumulators in memory: the outputs' own, or those of a block. What is added up may be added to them, or
-  /// set, or go on with them to the next ones.
+  /// Rows of accumulators in memory: the outputs' own, or those of a block. A sum may be added to them, set them, or be
+  /// continued from them in the next ones.
   struct Rows {
     SmallVector<Access, 4> accesses;
     SmallVector<Value> position;
@@ -177,7 +176,7 @@ private:
   Value addToRows(const Accumulator &accumulator, const Rows &rows, Value column, Value value);
   void emitBlocksOfRows(unsigned level, Value begin, Value end, ArrayRef<int64_t> blocks, std::optional<int64_t> total);
 
-  // The place of an extreme value.
+  // The search for the index of an extreme value.
   void findSearch();
   void emitSearch(unsigned level);
   struct Found {
@@ -219,24 +218,25 @@ private:
   const LoopSchedule &schedule;
   bool startsFromNeutral;
   Location loc;
-  SmallVector<Access, 4> accesses; // the space's; a transposed tile stands for its operand while it is there
+  SmallVector<Access, 4> accesses; // of the space; a transposed tile replaces its operand while it exists
   SmallVector<Accumulator> accumulators;
   SmallVector<Level> levels;
   unsigned reductionLevel = 0;
-  int64_t depthOfRows = 0; // blocks within blocks for whose rows of accumulators the stack has place
-  // Where we are, of tiles of rows: all are whole; they set the accumulators; with these they go on to other rows.
+  int64_t depthOfRows = 0; // levels of nested blocks for whose rows of accumulators the stack has space
+  // State of the current tiles of rows: all are whole; they set the accumulators; they continue from these in other
+  // rows.
   bool hasWholeTiles = false, setsRows = false;
   SmallVector<Rows, 0> joinedRows;
   std::optional<Search> search;
   bool fetchesAhead = true;
   double nestNs = 0;
-  Value lengthOfBlock; // of the dimension that was cut
+  Value lengthOfBlock; // of the divided dimension
   SmallVector<unsigned> accessLevels;
   DenseMap<Operation *, unsigned> opLevels;
   SmallVector<SmallVector<Operation *>> opsOfLevel;
   SmallVector<Instance> instances;
   Value tileStart, vectorStart;
-  /// Of outputs that are stored when all columns of their rows are there.
+  /// Columns of outputs that are stored once all columns of their rows are computed.
   llvm::MapVector<const Access *, Values> columns;
 };
 

@@ -1,9 +1,9 @@
-// array-parallelize-loops: a loop that its emitter marked as parallel becomes a function over a range of its
-// iterations, which the runtime's table calls piece by piece, in as many threads as are free. Comes after
-// array-vectorize-linalg and what expands operations; array-lower-runtime-calls and array-emit-entry follow.
+// array-parallelize-loops: a loop that is marked as parallel becomes a function over a range of its iterations. The
+// runtime's table calls it piece by piece, in as many threads as are free. Runs after array-vectorize-linalg and the
+// passes that expand operations; array-lower-runtime-calls and array-emit-entry follow.
 //
-// Two functions stand for a loop: @<main>_loop<n> takes what the loop uses as arguments, so that LLVM knows of its
-// pointers what it knows of @main's; @<main>_piece<n> has the signature of the ABI, and unpacks them.
+// A loop becomes two functions. @<main>_loop<n> takes the captured values as arguments, so that its pointers have the
+// same LLVM attributes as those of @main. @<main>_piece<n> has the signature of the ABI, and unpacks the arguments.
 #include "Analysis/ParallelLoops.h"
 #include "array/Analysis/SymbolicSizes.h"
 #include "array/Cpu/Passes.h"
@@ -29,13 +29,14 @@ namespace mlir::array {
 
 namespace {
 
-/// What a loop takes from outside of it.
+/// The values that a loop captures.
 struct Captures {
   explicit Captures(func::FuncOp main) : main(main) {}
 
   SmallVector<Value> buffers; ///< passed as pointers
   SmallVector<Value> values;  ///< passed as they are
-  /// Made again, in this order: what computes addresses, constants, private buffers; and what gives a buffer its shape.
+  /// Recomputed in the function, in this order: addresses, constants, private buffers; and operations that give a
+  /// buffer its shape.
   struct Made {
     Operation *op = nullptr;
     Value buffer = {};
@@ -70,7 +71,7 @@ struct Captures {
   }
 
 private:
-  /// A buffer whose sizes a call decides is passed as its elements in a row.
+  /// A buffer of symbolic sizes is passed as 1-D elements.
   bool addShape(Value buffer, MemRefType type) {
     if (type.hasStaticShape() || type.getRank() == 1)
       return true;
@@ -95,7 +96,7 @@ MemRefType passedType(Value buffer) {
   return type.hasStaticShape() ? type : MemRefType::get({ShapedType::kDynamic}, type.getElementType());
 }
 
-/// The structure of what is captured: offsets of the buffers' pointers, then of the values.
+/// The structure of the captured values: offsets of the buffers' pointers, then of the values.
 struct Layout {
   explicit Layout(const Captures &captures) {
     for (size_t i = 0; i < captures.buffers.size(); ++i)
@@ -143,7 +144,7 @@ public:
 private:
   Value constant(int64_t value, unsigned bits) { return LLVM::ConstantOp::create(b, b.getIntegerType(bits), value); }
 
-  /// Writes what is captured to a structure on the stack of @main.
+  /// Writes the captured values to a structure on the stack of @main.
   Value pack(const Layout &layout) {
     Value structure;
     {
@@ -181,7 +182,7 @@ private:
     return arith::IndexCastOp::create(b, b.getI64Type(), arith::DivSIOp::create(b, distance, step));
   }
 
-  /// Of a loop whose length is known only now, the grain is all of it unless it is worth sharing.
+  /// If the length of a loop is known only at run time, the grain is the whole loop unless sharing pays.
   Value grainOf(Value count, int64_t grain) {
     Value least = constant(grain, 64);
     if (grain == 1 || count.getDefiningOp<LLVM::ConstantOp>())
@@ -249,7 +250,7 @@ private:
     return function;
   }
 
-  /// Elements in a row become the buffer that they are.
+  /// Gives 1-D elements the shape of their buffer.
   void giveShape(const Captures::Made &made, IRMapping &mapping) {
     auto type = cast<MemRefType>(made.buffer.getType());
     SmallVector<OpFoldResult> sizes;
@@ -261,7 +262,7 @@ private:
                                  .getResult());
   }
 
-  /// The buffers are pointers at the function's border, of which LLVM knows what it knows of @main's.
+  /// Buffers become pointers in the function's signature, with the same LLVM attributes as those of @main.
   void takePointers(func::FuncOp function) {
     Block &block = function.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&block);
@@ -299,8 +300,8 @@ private:
     return function;
   }
 
-  /// frame->table->parallel_for(frame, piece, captured, count, grain). Nothing in a loop can fail, so its status is not
-  /// looked at.
+  /// frame->table->parallel_for(frame, piece, captured, count, grain). No operation in a loop can fail, so its status
+  /// is ignored.
   void call(Value frame, func::FuncOp piece, Value captured, Value count, int64_t grain) {
     Type pointer = frame.getType(), i64 = b.getI64Type();
     Value address = func::ConstantOp::create(b, piece.getFunctionType(), piece.getName());

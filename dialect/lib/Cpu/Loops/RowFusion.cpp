@@ -1,5 +1,5 @@
-// Decides which ops share the loop over their rows (RowFusion.h). Sizes that are not known are compared as
-// products of the sizes of arguments.
+// Decides which ops share the loop over their rows (RowFusion.h). Unknown sizes are compared as products of the sizes
+// of arguments.
 #include "RowFusion.h"
 #include "Analysis/Footprint.h"
 #include "RowTemporaries.h"
@@ -15,7 +15,7 @@ static constexpr size_t maxMembers = 16;
 
 //===--- Memory ---------------------------------------------------------------------------------------------------===//
 
-/// Whether row i of one nest may be done right after row i of the other one, before the other rows of the other one.
+/// Whether row i of one nest may be computed right after row i of another one, before the other rows of that one.
 static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
   for (const Access &a : before.space.accesses) {
     for (const Access &b : after.space.accesses) {
@@ -32,7 +32,7 @@ static bool isRowByRow(const Nest &before, const Nest &after, bool &shares) {
   return true;
 }
 
-/// Whether a nest writes what the body of another one loads from.
+/// Whether a nest writes memory that the body of another one loads.
 static bool writesCaptured(const Nest &writer, const Nest &reader) {
   linalg::LinalgOp op = reader.op;
   for (auto load : op.getBlock()->getOps<memref::LoadOp>()) {
@@ -89,12 +89,12 @@ static bool cutIntoBlocks(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<N
   return llvm::all_of(nests, [&](Nest &nest) { return cutIntoBlocks(b, indices, nest, block, machine); });
 }
 
-/// Arrays of more bytes than this leave the first cache between one nest and the next; blocks of at most so many stay,
-/// those of a dozen arrays with them (Black-Scholes takes 9% less time by blocks of 2 KiB than of 8 on Zen 4).
+/// Larger arrays, in bytes, leave the first cache between one nest and the next. Blocks of at most blockBytes stay,
+/// even with a dozen arrays (Black-Scholes takes 9% less time by blocks of 2 KiB than of 8 KiB on Zen 4).
 static constexpr int64_t cachedBytes = 64 << 10, blockBytes = 2 << 10;
 
-/// The elements of a block if flat nests of that many elements share a loop: even parts, of whole cache lines if there
-/// are such, where the size is known; 0 where they are as well off one after the other.
+/// The elements of a block if flat nests of that many elements share a loop. If the size is known, the parts are even,
+/// in whole cache lines if possible. 0 if separate loops are as fast.
 static int64_t elementsOfBlock(const SymbolicSize &size, const Nest &nest) {
   int64_t bytes = 1;
   for (const Access &access : nest.space.accesses)
@@ -112,10 +112,10 @@ static int64_t elementsOfBlock(const SymbolicSize &size, const Nest &nest) {
   return 0;
 }
 
-/// Results of more bytes than this are kept to rows even where several rows at once would be computed faster.
+/// Larger results, in bytes, are computed row by row even if several rows at once would be faster.
 static constexpr int64_t largeBytes = 2 << 20;
 
-/// A nest that does several rows at once does one after the other, if what it writes is large.
+/// A nest that computes several rows at once computes one at a time if its result is large.
 static bool doRowByRow(Nest &nest) {
   bool isLarge = llvm::any_of(nest.space.outputs(),
                               [&](const Access &output) { return nest.space.bytesTouched(output) > largeBytes; });
@@ -126,7 +126,7 @@ static bool doRowByRow(Nest &nest) {
   return nest.startsWithRows();
 }
 
-/// Whether `nest` may do its rows right after those of the members, and has some of them in common.
+/// Whether `nest` may compute its rows right after those of the members, and shares some of them.
 static bool fitsBehind(ArrayRef<Nest> members, const Nest &nest) {
   bool shares = false;
   return llvm::all_of(members,
@@ -141,7 +141,7 @@ static bool cutIntoRows(MutableArrayRef<Nest> nests, const SymbolicSize &rows, c
   return llvm::all_of(nests, [&](Nest &nest) { return cutIntoRows(nest, rows, machine); });
 }
 
-/// Flat nests stay as they are, so that rows that come later can say how they are cut.
+/// Flat nests stay flat, so that later nests with rows can determine their division.
 bool RowFusion::joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest) {
   const SymbolicSize &size = nests.front().space.dims[0].size;
   int64_t length = nest.space.dims[0].size == size ? elementsOfBlock(size, nest) : 0;

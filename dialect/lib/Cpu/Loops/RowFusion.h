@@ -12,9 +12,8 @@ class RowFusion {
 public:
   RowFusion(const Machine &machine, bool marksKernels) : machine(machine), marksKernels(marksKernels) {}
 
-  /// Adds `nest` if it fits: as many rows, some buffer in common, and what one member writes and another touches
-  /// belongs to one row. A dense elementwise op is cut into rows for that; several of them, into blocks that stay in
-  /// the cache.
+  /// Adds `nest` if it fits: equal numbers of rows, a common buffer, and dependences between members only within one
+  /// row. For this, a dense elementwise op is divided into rows; several of them, into blocks that stay in the cache.
   bool join(OpBuilder &b, IndexBuilder &indices, Nest nest);
   bool empty() const { return nests.empty(); }
   /// Emits the members at `b` and erases their ops.
@@ -24,9 +23,9 @@ private:
   bool joinFlat(OpBuilder &b, IndexBuilder &indices, Nest &nest);
 
   Machine machine;
-  bool marksKernels; ///< What is emitted stands in a region of its own (Kernels.h).
+  bool marksKernels; ///< The emitted loops are in a separate region (Kernels.h).
   SmallVector<Nest, 4> nests;
-  int64_t block = 0; ///< Several nests of one dimension will be cut into blocks of so many elements.
+  int64_t block = 0; ///< Several one-dimensional nests will be divided into blocks of this many elements.
 };
 
 } // namespace mlir::array::loops

@@ -1,4 +1,4 @@
-// Where the rows of temporaries are that a row fusion keeps one row of (RowTemporaries.h).
+// The memory of temporaries that a row fusion reduces to one row (RowTemporaries.h).
 #include "RowTemporaries.h"
 #include "Analysis/Footprint.h"
 #include "array/Entry/Entry.h"
@@ -9,10 +9,10 @@
 
 namespace mlir::array::loops {
 
-/// What two threads write is at least so far apart: a cache line, and the one that some machines fetch with it. Rows of
-/// at most so many bytes are on the stack.
+/// Minimum distance of the writes of two threads: a cache line, and the adjacent line that some machines load with it.
+/// Rows of at most this many bytes are on the stack.
 static constexpr int64_t apartBytes = 128;
-/// Their buffers there have numbers from this one on: those below are of operands.
+/// Their scratch buffers have numbers from this one on; operands have the numbers below.
 static constexpr unsigned firstScratch = 1 << 16;
 
 namespace {
@@ -47,14 +47,13 @@ static SymbolicSize strideOfBlocks(OpBuilder &b, IndexBuilder &indices, Location
     return row;
   if (row.isStatic())
     return SymbolicSize(llvm::alignTo(row.factor, unit));
-  // At the start of the function, and so before the allocation, if the row's size is there.
+  // At the start of the function, before the allocation, if the row's size is available there.
   Value size = indices.get(b, loc, row);
   bool isEarly = size.getParentBlock()->isEntryBlock() && isa<func::FuncOp>(size.getParentBlock()->getParentOp());
   return isEarly ? SymbolicSize(unit, indices.ceilDiv(b, loc, size, indices.index(b, unit))) : row;
 }
 
-/// The rows of a temporary may share the memory of its first row, unless a buffer that keeps its rows lies in the same
-/// place.
+/// The rows of a temporary may share the memory of its first row, unless a buffer with separate rows shares its memory.
 SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<Nest> nests) {
   SmallPtrSet<Operation *, 8> members;
   llvm::MapVector<Value, SmallVector<Use>> uses;
@@ -139,7 +138,7 @@ void shrink(RewriterBase &rewriter, IndexBuilder &indices, const RowsOfTemporary
   if (!elements.isStatic())
     length.push_back(indices.get(rewriter, alloc.getLoc(), elements));
   Value flat = memref::AllocOp::create(rewriter, alloc.getLoc(), type, length);
-  // Only loads and stores of elements in a row are left of its uses: those take a buffer of any length.
+  // All remaining uses are loads and stores of elements in a row, which accept a buffer of any length.
   for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
     if (isa<memref::ReinterpretCastOp>(user))
       rewriter.replaceOp(user, flat);

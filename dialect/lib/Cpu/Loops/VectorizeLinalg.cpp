@@ -1,7 +1,6 @@
 // The pass array-vectorize-linalg: every linalg op on memrefs, and every memref.copy, becomes scf.for loops over 1-D
-// vectors. Comes after bufferization, array-lower-matmuls and array-reuse-buffers; array-plan-memory,
-// array-expand-math and the conversions to LLVM follow. IterationSpace reads an op, LoopSchedule chooses, LoopNest and
-// LoopBody emit.
+// vectors. Runs after bufferization, array-lower-matmuls and array-reuse-buffers; array-plan-memory, array-expand-math
+// and the conversions to LLVM follow. IterationSpace reads an op, LoopSchedule chooses, LoopNest and LoopBody emit.
 #include "RowFusion.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Cpu/Passes.h"
@@ -16,7 +15,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Scalar loops over the op as it stands, before it: for what has no iteration space with strides.
+/// Scalar loops that replace the op if it has no iteration space with strides.
 LogicalResult emitFallback(IRRewriter &rewriter, linalg::LinalgOp op) {
   FailureOr<linalg::LinalgLoops> nest = linalg::linalgOpToLoops(rewriter, op);
   if (failed(nest))
@@ -51,13 +50,13 @@ private:
   loops::IndexBuilder indices;
   loops::Machine machine;
   loops::RowFusion fusion;
-  DenseMap<Value, linalg::FillOp> fills; // whose consumer comes later in the block
+  DenseMap<Value, linalg::FillOp> fills; // their consumer comes later in the block
 };
 
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-      // What was changed in place is copied onto itself: the views of it are found to be one after canonicalization.
+      // An in-place change leaves a copy of a buffer to itself: canonicalization finds that both views are one.
       if (copy.getSource() == copy.getTarget()) {
         rewriter.eraseOp(copy);
         continue;
@@ -101,7 +100,7 @@ bool Lowering::isLeftToConsumer(linalg::FillOp fill) {
 
 LogicalResult Lowering::lowerFill(linalg::FillOp fill, Operation *consumer) {
   fills.erase(fill.getOutputs().front());
-  rewriter.moveOpBefore(fill, consumer); // its turn is after what came between them
+  rewriter.moveOpBefore(fill, consumer); // it is emitted after the operations between them
   return lower(fill);
 }
 

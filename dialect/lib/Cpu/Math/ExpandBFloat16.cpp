@@ -1,6 +1,6 @@
-// array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and conversions integer arithmetic: LLVM
-// would call a function of the C runtime for each element. Loads and stores under a mask, shuffles and choices move
-// integers: of bf16, LLVM moves one lane after the other. Comes after array-expand-math, which rounds too.
+// array-expand-bfloat16: arithmetic on bf16 becomes arithmetic on f32, and conversions become integer arithmetic: LLVM
+// would call a function of the C runtime for each element. Masked loads and stores, shuffles and selects move integers,
+// because LLVM moves bf16 one lane at a time. Runs after array-expand-math, which also rounds.
 #include "array/Cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,8 +50,8 @@ void computeInF32(Operation *op) {
   op->erase();
 }
 
-/// To the nearest, ties to even: half of the last place that stays is added, less one ulp of f32 if the last bit is
-/// even. A nan stays one: its upper half, quiet.
+/// To the nearest, ties to even: adds half of the last kept bit, less one ulp of f32 if the last bit is even. A nan
+/// stays a nan: its upper half, quiet.
 void roundWithIntegers(arith::TruncFOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Type bits = withElement(op.getType(), b.getI32Type()), half = withElement(op.getType(), b.getI16Type());
@@ -87,7 +87,7 @@ void extendWithIntegers(arith::ExtFOp op) {
   op.erase();
 }
 
-/// The buffer as one of integers: in LLVM's dialect both have the same type.
+/// The buffer with integer elements: in LLVM's dialect both have the same type.
 Value ofIntegers(ImplicitLocOpBuilder &b, TypedValue<MemRefType> buffer) {
   MemRefType type = MemRefType::Builder(buffer.getType()).setElementType(b.getI16Type());
   return UnrealizedConversionCastOp::create(b, type, buffer).getResult(0);

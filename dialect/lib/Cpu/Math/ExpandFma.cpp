@@ -1,5 +1,5 @@
-// array-expand-fma: multiplication and addition with one rounding, of other instructions. Math functions rely on it:
-// their range reductions and what they know of an error are exact with it alone. Comes after array-expand-math.
+// array-expand-fma: emulates multiplication and addition with one rounding by other instructions. Math functions rely
+// on it: their range reductions and error terms are exact only with it. Runs after array-expand-math.
 #include "array/Cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,7 +33,7 @@ Value inF64(ImplicitLocOpBuilder &b, math::FmaOp op) {
   return arith::TruncFOp::create(b, type, add(b, product, extended(op.getC())));
 }
 
-/// The upper half of the bits of x and the lower one, of which every product of two is exact (Veltkamp).
+/// The upper and the lower half of the bits of x; every product of two halves is exact (Veltkamp).
 std::pair<Value, Value> split(ImplicitLocOpBuilder &b, Value x) {
   Value scaled = mul(b, x, constant(b, x.getType(), 134217729.0)); // 2^27 + 1
   Value high = sub(b, scaled, sub(b, scaled, x));
@@ -48,7 +48,7 @@ Value withErrors(ImplicitLocOpBuilder &b, math::FmaOp op) {
   Value ofProduct = sub(b, mul(b, xHigh, yHigh), product);
   ofProduct = add(b, add(b, ofProduct, mul(b, xHigh, yLow)), mul(b, xLow, yHigh));
   ofProduct = add(b, ofProduct, mul(b, xLow, yLow));
-  // What the sum lost of either summand (Knuth).
+  // The rounding error of the sum (Knuth).
   Value sum = add(b, product, z);
   Value shareOfZ = sub(b, sum, product);
   Value ofSum = add(b, sub(b, product, sub(b, sum, shareOfZ)), sub(b, z, shareOfZ));

@@ -1,9 +1,10 @@
 // array-expand-math: every operation of the math dialect that LLVM would turn into calls of the C library becomes
-// arithmetic, or a call that can be resolved. It comes after the loops are built (operations stand on scalars and 1-D
-// vectors) and before structured control flow is lowered. The table says which formula stands for which operation; they
-// are in ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric and -Angle, one for f32 and f64.
+// arithmetic, or a call that can be resolved. It runs after the loops are built (operations are on scalars and 1-D
+// vectors), and before structured control flow is lowered. The table maps operations to formulas. The formulas are in
+// ExpandMathExponential.cpp, -Logarithm, -Power, -Error, -Trigonometric and -Angle, one for f32 and f64.
 //
-// What stands often in a module is compiled once: those operations call a function on one register (MathFunctions).
+// A formula that occurs often in a module is compiled once: the operations call a function on registers
+// (MathFunctions).
 #include "ExpandMathLibrary.h"
 #include "ExpandMathTerm.h"
 #include "array/Cpu/Passes.h"
@@ -72,7 +73,7 @@ Value anyOf(Term condition) {
 
 class MathFunctions;
 
-/// Expands one operation: in its place, or as a call of one of `functions`.
+/// Expands one operation: inline, or as a call of one of `functions`.
 class Expander {
 public:
   Expander(ImplicitLocOpBuilder &b, ModuleOp module, const Rule &rule, MathFunctions *functions = nullptr)
@@ -102,7 +103,7 @@ private:
 
   Value callFunction(ValueRange operands);
 
-  /// The formula, corrected by the library where an operand is out of its range, which is rare.
+  /// The formula. If an operand is out of its range, which is rare, the library corrects the result.
   Value expandWithin(Term x) {
     Value formula = rule.unary(x).value;
     Term isBeyond = abs(x) > x.either(maxWideQuadrantArgument, maxQuadrantArgument);
@@ -122,7 +123,7 @@ private:
   MathFunctions *functions;
 };
 
-/// A formula and the format in which it is computed: what a function of the module may stand for.
+/// A formula and its format of computation: the key of a function of the module.
 using Formula = std::pair<const Rule *, Type>;
 
 Formula formulaOf(Operation *op, const Rule *rule) {
@@ -130,8 +131,8 @@ Formula formulaOf(Operation *op, const Rule *rule) {
   return {rule, element.isF64() ? element : Float32Type::get(op->getContext())};
 }
 
-/// The functions of a module that compute one formula each: @math_sin_64xf32 takes and gives four registers, which is
-/// what the calling convention has room for, @math_sin_16xf32 one, @math_sin_f32 a scalar.
+/// The functions of a module that compute one formula each. @math_sin_64xf32 takes and returns four registers, the
+/// limit of the calling convention, @math_sin_16xf32 one, and @math_sin_f32 a scalar.
 class MathFunctions {
 public:
   MathFunctions(ModuleOp module, unsigned vectorBits) : module(module), vectorBits(vectorBits) {}
@@ -174,8 +175,8 @@ private:
 
 Value Expander::callFunction(ValueRange operands) { return functions->call(b, rule, operands); }
 
-/// A formula that stands more often than this in a module is a function of it. Inline code is a little faster, since
-/// nothing has to leave the registers for a call; but the code generator takes milliseconds for each of them.
+/// A formula that occurs more often than this in a module becomes a function. Inline code is a little faster, because
+/// no registers are saved for a call; but the code generator takes milliseconds for each.
 constexpr unsigned inlineLimit = 8;
 
 struct ExpandMath : impl::ExpandMathBase<ExpandMath> {

@@ -35,8 +35,8 @@ Term octantAngle(Term small, Term large) {
 /// pi * part - angle.
 Term angleFrom(double part, Term angle) { return angle.like(pi * part) - (angle - piLow(angle) * part); }
 
-/// asin |x| is s + s z P(z): of s = |x| up to 1/2, and beyond, where it is pi/2 less twice this, of
-/// s = sqrt((1 - |x|) / 2); z is s^2.
+/// asin |x| is s + s z P(z) with s = |x| up to 1/2. Beyond, it is pi/2 less twice this with s = sqrt((1 - |x|) / 2).
+/// z is s^2.
 struct Arcsine {
   Term isBeyond;
   Term angle;
@@ -78,7 +78,7 @@ Term expandAtan(Term x) {
   return copysign(select(isSteep, angleFrom(0.5, angle), angle), x);
 }
 
-// The angle in the octant where the quotient is at most 1, then moved.
+// The angle in the octant with a quotient of at most 1, then moved to its octant.
 Term expandAtan2(Term y, Term x) {
   Term absX = abs(x), absY = abs(y);
   Term isSteep = absY > absX;

@@ -67,7 +67,7 @@ Term expandErf(Term x) {
   return copysign(select(magnitude < 1.0, nearErf(magnitude), far), x);
 }
 
-// 0 from 27.3 (f64) or 10.1 (f32) on, and 2 to the last bit from -5.87 or -3.84 down. Near zero the other way has less
+// 0 from 27.3 (f64) or 10.1 (f32) on, and 2 to the last bit from -5.87 or -3.84 down. Near zero, 1 - erf(x) has less
 // rounding.
 Term expandErfc(Term x) {
   Term magnitude = atMost(abs(x), x.either(28.0, 11.0));

@@ -1,5 +1,5 @@
-// Exponentials and what is built on them: exp, exp2, expm1, sinh, cosh, tanh. All reduce to 2^n * e^r with an integer n
-// and |r| <= ln(2)/2 (two-part ln 2, after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions",
+// Exponentials and functions based on them: exp, exp2, expm1, sinh, cosh, tanh. All reduce to 2^n * e^r with an integer
+// n and |r| <= ln(2)/2 (two-part ln 2, after W. J. Cody and W. Waite, "Software Manual for the Elementary Functions",
 // 1980). Coefficients are minimax fits of relative error, unless a comment names another source.
 #include "ExpandMathTerm.h"
 
@@ -64,14 +64,14 @@ ReducedExponent reduceExponent(Term x) {
 
 namespace {
 
-/// (e^x - 1) / 4, which does not overflow where the hyperbolic functions don't.
+/// (e^x - 1) / 4, which overflows only if the hyperbolic functions do.
 Term quarterExpm1(Term x) {
   ReducedExponent reduced = reduceExponent(atLeast(atMost(x, x.either(710.5, 89.6)), x.either(-40.0, -18.0)));
   Term quarter = reduced.n.powerOfTwo(-2);
   return fma(quarter, smallExpm1(reduced.r), quarter - 0.25);
 }
 
-/// x itself near zero, whose quarters may be denormal, and elsewhere `result` with the sign of x.
+/// x itself near zero, because a quarter of it may be denormal; elsewhere `result` with the sign of x.
 Term nearZeroItself(Term x, Term result) { return select(abs(x) < x.either(0x1p-54, 0x1p-25), x, copysign(result, x)); }
 
 } // namespace
@@ -98,7 +98,7 @@ Term expandExp2(Term x) {
 // A quarter of the result first, as 2^n itself may overflow.
 Term expandExpm1(Term x) { return nearZeroItself(x, quarterExpm1(x) * 4.0); }
 
-// With E = e^|x| - 1: (E + E / (E + 1)) / 2, where a large E may overflow in the denominator, which is right.
+// With E = e^|x| - 1: (E + E / (E + 1)) / 2. A large E may overflow in the denominator; the result is still right.
 Term expandSinh(Term x) {
   Term quarter = quarterExpm1(abs(x));
   return nearZeroItself(x, (quarter + quarter / fma(quarter, 4.0, quarter.like(1.0))) * 2.0);

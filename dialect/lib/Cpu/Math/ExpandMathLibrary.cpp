@@ -1,4 +1,4 @@
-// Builds the calls of the C library that array-expand-math needs, and the functions that make them lane by lane.
+// Builds the calls of the C library for array-expand-math, and the functions that make them lane by lane.
 #include "ExpandMathLibrary.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,5 +1,4 @@
-// Calls of the C library's scalar functions, lane by lane for vectors: the way for what is too rare to be worth a
-// formula.
+// Calls of the C library's scalar functions, lane by lane for vectors: for cases that are too rare for a formula.
 #ifndef ARRAY_LIB_CPU_MATH_EXPANDMATHLIBRARY_H
 #define ARRAY_LIB_CPU_MATH_EXPANDMATHLIBRARY_H
 

@@ -19,11 +19,11 @@ struct Split {
   Term fraction;
 };
 
-/// The bits of the least 1 + fraction there is; the greatest is less than twice as much.
+/// The bits of the minimum of 1 + fraction; the maximum is less than twice as much.
 int64_t threeQuarters(Term x) { return x.either<int64_t>(0x3FE8000000000000, 0x3F400000); }
 int64_t sqrtHalf(Term x) { return x.either<int64_t>(0x3FE6A09E667F3BCD, 0x3F3504F3); }
 
-/// Of positive, finite numbers that are not denormal; the exponent is an integer.
+/// For positive, finite, normal numbers; the exponent is an integer.
 Split splitNormal(Term x, int64_t least) {
   Term bits = x.bits();
   Term exponent = (bits - bits.likeInt(least)) >> x.fractionBits();
@@ -38,15 +38,15 @@ Split splitPositive(Term x, int64_t least) {
   return {toFloat(split.exponent) - excess, split.fraction};
 }
 
-/// Of any number, with 1 + fraction from 3/4 to 3/2: the exponent of zeros is -inf, that of inf is inf, and of negative
-/// numbers and nan the fraction is nan, so that what is made of both as if they were numbers is the logarithm.
+/// For any number, with 1 + fraction from 3/4 to 3/2. The exponent of zeros is -inf, and that of inf is inf; the
+/// fraction of negative numbers and nan is nan. So the same arithmetic on both gives the logarithm.
 Split splitByIntegers(Term x) {
   Split split = splitPositive(x, threeQuarters(x));
   Term exponent = select(x == 0.0, x.like(-infinity), select(x == infinity, x, split.exponent));
   return {exponent, select((x < 0.0) | isNan(x), x.like(quietNan), split.fraction)};
 }
 
-/// Of a vector of 512 bits, by AVX-512. The exponent of the mantissa, which is 3/4 at least, is -1 or 0.
+/// For a vector of 512 bits, by AVX-512. The exponent of the mantissa, which is at least 3/4, is -1 or 0.
 Split splitInRegister(Term x) {
   ImplicitLocOpBuilder &b = *x.b;
   int64_t lanes = cast<VectorType>(x.type()).getNumElements();
@@ -60,7 +60,7 @@ Split splitInRegister(Term x) {
                                               ValueRange{y.value, y.value, all, currentRounding})
                     .getResult(0));
   };
-  // From 3/4 to 3/2; nan for what is negative.
+  // From 3/4 to 3/2; nan for negative numbers.
   Value interval = constant(32, 15);
   Term mantissa =
       x.of(LLVM::CallIntrinsicOp::create(b, x.type(), b.getStringAttr("llvm.x86.avx512.mask.getmant." + suffix),
@@ -69,7 +69,7 @@ Split splitInRegister(Term x) {
   return {exponentOf(x) - exponentOf(mantissa), mantissa - 1.0};
 }
 
-// Stand for the parts until expandSplit.
+// Placeholders for the parts until expandSplit.
 constexpr char exponentIntrinsic[] = "array.logarithm.exponent";
 constexpr char fractionIntrinsic[] = "array.logarithm.fraction";
 
@@ -124,8 +124,8 @@ Term joinLogarithm(Term exponent, Term fraction, std::optional<Term> correction 
   return fma(exponent, exponent.either(0.6931471805599453, 0.693145751953125), parts.withRest(fraction, rest));
 }
 
-/// log(1 + t), or log(2t) where `isHuge`. The rounded u = 1 + t has the logarithm of 1 + t less (1 + t - u) / u; near
-/// zero t itself is the fraction.
+/// log(1 + t), or log(2t) if `isHuge`. For the rounded sum u = 1 + t, the logarithm of 1 + t is log(u) plus (1 + t - u)
+/// / u; near zero t itself is the fraction.
 Term logOnePlus(Term t, std::optional<Term> isHuge = std::nullopt) {
   Term u = t + 1.0;
   if (isHuge)
@@ -157,13 +157,13 @@ Term expandLog1p(Term x) {
   return select((x == infinity) | (x == 0.0), x, result);
 }
 
-// exponent + log(1 + fraction) / ln 2, which is the exponent itself of powers of two.
+// exponent + log(1 + fraction) / ln 2, which is the exponent itself for powers of two.
 Term expandLog2(Term x) {
   Split split = splitAny(x);
   return fma(logOfFraction(split.fraction), log2e, split.exponent);
 }
 
-// The last rounding alone matters from 10 on, so that powers of ten have integers for logarithms.
+// From 10 on, only the last step rounds, so the logarithms of powers of ten are integers.
 Term expandLog10(Term x) {
   Split split = splitAny(x);
   Term small = logOfFraction(split.fraction) * 0.4342944819032518; // 1 / ln 10

@@ -1,4 +1,4 @@
-// Vectors of any length as registers: taken apart, and joined again. For the files ExpandMath*.cpp.
+// Splits vectors of any length into registers, and joins them again. For the files ExpandMath*.cpp.
 #include "ExpandMathTerm.h"
 
 namespace mlir::array {
@@ -25,7 +25,7 @@ Value inParts(ImplicitLocOpBuilder &b, ValueRange vectors, int64_t lanes, functi
     return function(vectors);
   SmallVector<Value> results;
   for (int64_t first = 0; first < count; first += lanes) {
-    // Lanes beyond the last one repeat the first, which is as good as any.
+    // Lanes beyond the last one repeat the first; any value would do.
     SmallVector<int64_t> order;
     for (int64_t lane = first; lane < first + lanes; ++lane)
       order.push_back(lane < count ? lane : first);

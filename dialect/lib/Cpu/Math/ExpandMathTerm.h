@@ -1,5 +1,5 @@
-// Formulas on scalars and vectors: a Term is an SSA value with the operators that formulas are written in. One formula
-// serves scalars and vectors of any length, so all have the same bits. Used by the files ExpandMath*.cpp.
+// Formulas on scalars and vectors. A Term is an SSA value with the operators of formulas. One formula serves scalars
+// and vectors of any length, so all have the same bits. Used by the files ExpandMath*.cpp.
 #ifndef ARRAY_LIB_CPU_MATH_EXPANDMATHTERM_H
 #define ARRAY_LIB_CPU_MATH_EXPANDMATHTERM_H
 
@@ -24,7 +24,7 @@ struct Term {
   bool isWide() const { return element().getIntOrFloatBitWidth() == 64; }
   int64_t fractionBits() const { return isWide() ? 52 : 23; }
   int64_t bias() const { return isWide() ? 1023 : 127; }
-  /// One of two numbers, by the format.
+  /// Selects one of two numbers by the format.
   template <typename T> T either(T wide, T single) const { return isWide() ? wide : single; }
   Term of(Value other) const { return {b, other}; }
 
@@ -80,8 +80,8 @@ inline Term fma(Term x, Term y, Term z) { return x.of(math::FmaOp::create(*x.b, 
 inline Term fma(Term x, double y, Term z) { return fma(x, x.like(y), z); }
 inline Term fma(Term x, Term y, double z) { return fma(x, y, x.like(z)); }
 
-/// The polynomial with `coefficients` from the highest power to the lowest, by Horner's rule with fma. A first one of 1
-/// costs an addition, which takes no time from the multiplier.
+/// The polynomial with `coefficients` from the highest power to the lowest, by Horner's rule with fma. A leading
+/// coefficient of 1 costs an addition, which does not occupy the multiplier.
 inline Term polynomial(Term x, ArrayRef<double> coefficients) {
   bool isMonic = coefficients.size() > 1 && coefficients.front() == 1.0;
   Term sum = isMonic ? x + coefficients[1] : x.like(coefficients.front());
@@ -107,7 +107,7 @@ inline Term operator>(Term x, double y) { return x > x.like(y); }
 inline Term operator==(Term x, double y) { return x == x.like(y); }
 inline Term isNan(Term x) { return compare(arith::CmpFPredicate::UNO, x, x); }
 
-// Of booleans and integers.
+// For booleans and integers.
 inline Term operator&(Term x, Term y) { return x.of(arith::AndIOp::create(*x.b, x.value, y.value)); }
 inline Term operator|(Term x, Term y) { return x.of(arith::OrIOp::create(*x.b, x.value, y.value)); }
 inline Term operator^(Term x, Term y) { return x.of(arith::XOrIOp::create(*x.b, x.value, y.value)); }
@@ -127,12 +127,11 @@ inline Term isZero(Term integer) {
       arith::CmpIOp::create(*integer.b, arith::CmpIPredicate::eq, integer.value, integer.likeInt(0).value));
 }
 
-/// 1.5 * 2^23 or 1.5 * 2^52: adding it to a small float rounds to the nearest integer, which then stands in the low
-/// bits.
+/// 1.5 * 2^23 or 1.5 * 2^52: adding it to a small float rounds to the nearest integer, which is then in the low bits.
 inline double roundingShift(Term x) { return x.either(6755399441055744.0, 12582912.0); }
 inline int64_t roundingShiftBits(Term x) { return x.either<int64_t>(0x4338000000000000, 0x4B400000); }
 
-/// Conversions. Between f64 and i64, for which not every processor has an instruction, of magnitudes up to 2^50 alone,
+/// Conversions. Between f64 and i64, for which not every processor has an instruction, only for magnitudes up to 2^50,
 /// and to the nearest integer.
 inline Term toFloat(Term integer) {
   if (integer.isWide()) {
@@ -164,7 +163,7 @@ inline Term atLeast(Term x, double limit) { return select(x < limit, x.like(limi
 inline Term widen(Term x) { return x.of(arith::ExtFOp::create(*x.b, x.typeWith(x.b->getF64Type()), x.value)); }
 inline Term narrow(Term x) { return x.of(arith::TruncFOp::create(*x.b, x.typeWith(x.b->getF32Type()), x.value)); }
 
-/// A function of registers of so many lanes, applied to vectors of any length.
+/// Applies a function of registers of `lanes` lanes to vectors of any length.
 Value inParts(ImplicitLocOpBuilder &b, ValueRange vectors, int64_t lanes, function_ref<Value(ValueRange)> function);
 
 //===--- Parts of formulas ----------------------------------------------------------------------------------------===//
@@ -174,7 +173,7 @@ struct Rounded {
   Term number;
   Term shifted;
 
-  /// 2^(number + offset), where that is a normal number.
+  /// 2^(number + offset), if that is a normal number.
   Term powerOfTwo(int64_t offset = 0) const {
     int64_t places = shifted.fractionBits();
     return ((shifted << places) + shifted.likeInt((shifted.bias() + offset) << places)).asFloat();
@@ -188,9 +187,9 @@ Rounded roundProduct(Term x, double factor);
 /// y * 2^n, rounded once: n runs from -252 to 254 (f32) or -2044 to 2046 (f64), and results may be denormal. Vectors of
 /// f32 have an instruction for it on some processors; for others this is taken apart at the end.
 Term scale(Term y, Term n);
-/// Products in place of the scaling of a vector.
+/// Replaces the scaling of a vector by multiplications.
 void expandScale(LLVM::CallIntrinsicOp op);
-/// Instructions of AVX-512, or arithmetic on integers, in place of the parts of vectors that logarithms are made of.
+/// Replaces the parts of logarithms by AVX-512 instructions, or by arithmetic on integers.
 void expandSplit(LLVM::CallIntrinsicOp op, unsigned vectorBits);
 
 /// e^r - 1 for |r| <= ln(2)/2.
@@ -203,9 +202,9 @@ struct ReducedExponent {
 };
 ReducedExponent reduceExponent(Term x);
 
-/// An odd f32 function that tends to 1 and is x (k + P(x^2) / Q(x^2)), where that is it to less than a unit up to
-/// sqrt(`end`) and 1 there. The terms that are not in x k lose their weight as the function nears 1, and with it the
-/// errors of their many roundings; beyond the end the sum passes 1 and is limited. Lists from the highest power down.
+/// An odd f32 function that tends to 1. Up to sqrt(`end`), it is x (k + P(x^2) / Q(x^2)) to less than a unit; beyond,
+/// it is 1. The terms other than x k lose their weight as the function nears 1, and with it the errors of their many
+/// roundings. Beyond the end the sum passes 1 and is limited. Lists from the highest power down.
 Term saturatingQuotient(Term x, double k, double end, ArrayRef<double> numerator, ArrayRef<double> denominator);
 
 /// A sum of two floats, the second of which is at most half a unit in the last place of the first.
@@ -242,7 +241,7 @@ Term expandPow(Term x, Term y);
 Term expandRsqrt(Term x);
 Term expandCbrt(Term x);
 
-/// Valid up to maxQuadrantArgument in magnitude; beyond it the caller takes another way.
+/// Valid up to maxQuadrantArgument in magnitude; the caller handles larger arguments differently.
 Term expandSin(Term x);
 Term expandCos(Term x);
 Term expandTan(Term x);

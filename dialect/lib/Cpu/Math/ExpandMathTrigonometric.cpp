@@ -1,13 +1,13 @@
 // Sine, cosine, tangent. Angles are reduced by a three-part pi/2 with fma (W. J. Cody and W. Waite, 1980): each step
-// rounds once, and up to maxQuadrantArgument no angle is so near to a multiple of pi/2 that the parts don't suffice.
-// Polynomials in f32 are those of S. L. Moshier's Cephes library (sinf, cosf), 1992, in f64 minimax fits.
+// rounds once. Up to maxQuadrantArgument, the parts suffice for every angle near a multiple of pi/2. Polynomials in f32
+// are those of S. L. Moshier's Cephes library (sinf, cosf), 1992, in f64 minimax fits.
 #include "ExpandMathTerm.h"
 
 namespace mlir::array {
 
 namespace {
 
-/// x = quadrant * pi/2 + r with |r| <= pi/4 (a little more where rounding decides).
+/// x = quadrant * pi/2 + r with |r| <= pi/4 (a little more because of rounding).
 struct Angle {
   Term quadrant;
   Term r;
@@ -42,7 +42,7 @@ Term smallCos(Term r) {
 
 Term isOdd(Term quadrant) { return isZero((quadrant & quadrant.likeInt(1)) ^ quadrant.likeInt(1)); }
 
-/// Flips the sign of x where `bit` (0 or 1) of `quadrant` is set.
+/// Flips the sign of x if `bit` (0 or 1) of `quadrant` is set.
 Term signByQuadrant(Term x, Term quadrant, int64_t bit) {
   Term sign = (quadrant & quadrant.likeInt(1 << bit)) << (x.either(63, 31) - bit);
   return (x.bits() ^ sign).asFloat();

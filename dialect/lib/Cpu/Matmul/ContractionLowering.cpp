@@ -1,5 +1,5 @@
-// Replaces one contraction by its product (ContractionLowering.h): with what computes its operands and what follows it,
-// in loops over what is left of its dimensions, with the buffers that it needs.
+// Replaces one contraction by its matmul (ContractionLowering.h), with its prologues and epilogue, in loops over the
+// remaining dimensions, with its buffers.
 #include "ContractionLowering.h"
 #include "Analysis/ContractionForm.h"
 #include "Analysis/ParallelLoops.h"
@@ -13,7 +13,7 @@ namespace mlir::array {
 
 namespace {
 
-/// A matrix of fewer bytes is there before it is missed.
+/// A smaller matrix, in bytes, is loaded in time without prefetching.
 constexpr int64_t kLeastAhead = 2 << 10;
 
 class CallEmitter {
@@ -106,7 +106,8 @@ public:
   }
 
 private:
-  /// The ways to compute the product of which the call chooses one by its number of rows. Without any nothing is read.
+  /// Emits the variants of the matmul. The call chooses one by its number of rows. With an empty variant, nothing is
+  /// read.
   void emitCall(MatmulCall &call) {
     OpBuilder::InsertionGuard guard(b);
     if (call.m.least() <= 0 || call.n.least() <= 0) {
@@ -137,7 +138,7 @@ private:
     emitTiles(module, tiled);
   }
 
-  /// What tiles compute is not computed after them.
+  /// The epilogue in tiles replaces the epilogue after them.
   void emitTiles(ModuleOp module, MatmulCall call) {
     if (tileEpilogue)
       call.finish = {};
@@ -150,7 +151,8 @@ private:
            canBlockEpilogue(epilogue, op);
   }
 
-  /// Has tiles compute `epilogue`, if they can: what does without tiles for some sizes has to be able to as well.
+  /// Moves `epilogue` into the tiles, if they support it. The variants without tiles, for some sizes, must support it,
+  /// too.
   void giveToTiles(linalg::GenericOp epilogue) {
     bool isTiled = method == MatmulMethod::Tiles || method == MatmulMethod::Dot2;
     bool hasTilesOnly = product.m.size.isStatic() && product.n.size.isStatic() && product.k.size.isStatic();
@@ -174,14 +176,14 @@ private:
     tileEpilogue = matched;
   }
 
-  /// Tells the call what tiles add and whether they rectify.
+  /// Passes the addend of the tiles to the call, and whether they rectify.
   void bindTileEpilogue(MatmulCall &call, ArrayRef<Value> offsets) {
     call.rectifies = tileEpilogue->rectifies;
     if (tileEpilogue->addend)
       call.addend = {product.more.back().buffer, offsets.back(), product.m.strides.back(), 1};
   }
 
-  /// The product with strides for all of these operands as well; fails where they take it apart.
+  /// The matmul with strides for all these operands as well; fails if they do not fit its dimensions.
   FailureOr<MatmulForm> extendProduct(ArrayRef<Operand> all) {
     FailureOr<MatmulForm> extended = readMatmul(op, all);
     bool isSame = succeeded(extended) && succeeded(orient(*extended)) && extended->isSwapped == product.isSwapped &&
@@ -191,16 +193,15 @@ private:
     return isSame ? extended : FailureOr<MatmulForm>();
   }
 
-  /// Calls of fewer rows, columns or terms than a tile is worth are for the loops, as products with static sizes are:
-  /// row by row, column by column, or with a nest for each number of terms. What is emitted after this is for the
-  /// others.
+  /// Calls with fewer rows, columns or terms than a tile pays off for use the loops, like matmuls of static sizes: row
+  /// by row, column by column, or with a nest for each number of terms. The code after this handles all other calls.
   void leaveFewToLoops(linalg::FillOp fill) {
     if (method != MatmulMethod::Tiles || prologues[0].producer || prologues[1].producer)
       return;
     SmallVector<BoundedSize> done;
     for (auto [number, dimension] : llvm::enumerate(std::array{&product.m, &product.n, &product.k})) {
       BoundedSize size = dimension->size;
-      bool isFewRows = number == 0 && fewRows > 0; // they are streamed
+      bool isFewRows = number == 0 && fewRows > 0; // these are streamed
       std::optional<unsigned> loop = loopAlong(op, product, number);
       if (size.isStatic() || size.least() >= kLeastTiled || isFewRows || !loop || llvm::is_contained(done, size))
         continue;
@@ -236,8 +237,8 @@ private:
     pairing = {factor(product.a, product.k.strides[0]), factor(product.b, product.n.strides[1]), terms};
   }
 
-  /// Whether threads share the outermost loop around the product: where there are many small products. Where something
-  /// is packed, there are some blocks of them, each with a packing buffer of its own.
+  /// Decides whether threads share the outermost loop around the matmul: they do if there are many small matmuls. If an
+  /// operand is packed, there are several blocks of matmuls, each with its own packing buffer.
   void planBatch() {
     if (product.outer.empty())
       return;
@@ -284,15 +285,15 @@ private:
     return block;
   }
 
-  /// Of one packing buffer; whole cache lines.
+  /// Elements of one packing buffer, in whole cache lines.
   int64_t packElements() const {
     return llvm::alignTo(matmulPackElements(tile, packing, matmulBlocks, product.k.size, product.n.size), 16);
   }
 
-  /// Whether the tiles do not read the left operand in place.
+  /// Whether the tiles read a copy of the left operand.
   bool needsLeft() const { return pairing || prologues[0].producer || packsLeft; }
 
-  /// Of its buffer; whole cache lines.
+  /// Elements of its buffer, in whole cache lines.
   BoundedSize countLeftElements() {
     BoundedSize elements =
         pairing ? product.m.size * product.k.size
@@ -302,8 +303,8 @@ private:
     return BoundedSize(g.ceilDiv(g.index(elements), 16), SizeFacts()) * 16;
   }
 
-  /// Looks for what computes the operands, as long as that is done once for each element, or is little work beside the
-  /// product's.
+  /// Finds the prologues of the operands. Each must run once for each element, or be little work relative to the
+  /// matmul.
   void takePrologues() {
     for (int side : {1, 0}) {
       OpOperand *operand = op.getDpsInputOperand(product.isSwapped ? 1 - side : side);
@@ -342,7 +343,7 @@ private:
     return k * (side == 0 ? m : n) >= leastElements && times <= mostTimes;
   }
 
-  /// Tells the call how to compute operands; `offsets` are those of all that they are computed from.
+  /// Passes the prologues to the call; `offsets` are those of all their inputs.
   void bindPrologues(MatmulCall &call, ArrayRef<Value> offsets) {
     for (int side : {0, 1}) {
       MatmulPrologue &prologue = prologues[side];
@@ -357,9 +358,9 @@ private:
     }
   }
 
-  /// Tells the call where the next product of the batch lies, so that it is fetched during this one: where matrices are
-  /// that small, nothing else does it in time. 64 products of 64 x 64 took a quarter longer from memory than from the
-  /// cache on Zen 4; then they do not.
+  /// Passes the addresses of the batch's next matmul to the call, which prefetches them. With small matrices, hardware
+  /// prefetching is too late: 64 matmuls of 64 x 64 took a quarter longer from memory than from the cache on Zen 4, and
+  /// no longer with this.
   void announceNext(MatmulCall &call, ArrayRef<Value> offsets) {
     const Dimension &m = product.m, &n = product.n, &k = product.k;
     bool isOneBlock = m.size.isStatic() && n.size.isStatic() && k.size.isStatic() &&
@@ -386,7 +387,7 @@ private:
       bool isWorthIt = isDense && distance.isStatic() && distance.factor() >= elements && step * bytes <= kLineBytes &&
                        elements * bytes >= kLeastAhead;
       fetches |= isWorthIt;
-      // What is not worth it is one line again and again.
+      // If it does not pay, the address is always the same line.
       ahead.push_back(
           {operands[i]->buffer, isWorthIt ? g.add(offsets[i], distance.factor()) : offsets[i], isWorthIt ? step : 0});
     }
@@ -400,7 +401,7 @@ private:
     return memref::ExtractStridedMetadataOp::create(b, operand.buffer).getOffset();
   }
 
-  /// Goes on in the body of a loop over `dimension`, with the operands' offsets advanced. Returns the position in it.
+  /// Enters the body of a loop over `dimension`, with the operands' offsets advanced. Returns the position in it.
   Value enterLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
     auto loop = scf::ForOp::create(b, g.index(0), g.index(dimension.size), g.index(1));
     b.setInsertionPointToStart(loop.getBody());
@@ -409,7 +410,7 @@ private:
     return loop.getInductionVar();
   }
 
-  /// The buffer for the packed block, allocated where array-plan-memory looks for it.
+  /// The buffer for the packed block, allocated in a block that array-plan-memory supports.
   Value packBuffer() {
     if (needsLeft())
       leftBuffer = allocate([&] { return leftElements = countLeftElements(); });
@@ -440,7 +441,7 @@ private:
     return memref::AllocOp::create(b, MemRefType::get({elements.inType()}, element), sizes, b.getI64IntegerAttr(64));
   }
 
-  /// At the function's start, or where it knows the product's sizes.
+  /// At the function's start, or after the definitions of the matmul's sizes.
   void setInsertionPointAfterSizes(func::FuncOp function) {
     Block &entry = function.getBody().front();
     b.setInsertionPointToStart(&entry);
@@ -466,9 +467,9 @@ private:
   std::optional<TileEpilogue> tileEpilogue; ///< its addend, if any, is the last one of product.more
   MatmulPrologue prologues[2];              ///< of the left and the right operand
   size_t firstInput[2] = {0, 0};            ///< of theirs in product.more
-  SmallVector<Block *> fewBlocks;           ///< of what is left to loops
+  SmallVector<Block *> fewBlocks;           ///< of the calls that use loops
   Value leftBuffer;
-  BoundedSize leftElements = 0; ///< of its part for one block of the batch
+  BoundedSize leftElements = 0; ///< its part for one block of the batch
   BoundedSize batchStep = 1;
   int64_t batchBlocks = 1;
   double itemNs = 0;

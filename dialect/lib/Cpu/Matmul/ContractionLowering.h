@@ -1,4 +1,4 @@
-// One contraction as the blocked product that Matmul.h emits. Private to this directory.
+// Lowers one contraction to the blocked matmul that Matmul.h emits. Private to this directory.
 #ifndef ARRAY_LIB_CPU_MATMUL_CONTRACTIONLOWERING_H
 #define ARRAY_LIB_CPU_MATMUL_CONTRACTIONLOWERING_H
 
@@ -6,7 +6,8 @@
 
 namespace mlir::array {
 
-/// Replaces `op`, which reads as `product` with sums of `element`, by calls cut as `cut` says: no loops.
+/// Replaces `op` by calls, by the schedule `cut`, which is not Loops. `product` is the form of `op`, with sums of
+/// `element`.
 void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulCut &cut, Type element);
 
 } // namespace mlir::array

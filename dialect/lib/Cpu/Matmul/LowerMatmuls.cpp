@@ -1,6 +1,6 @@
-// array-lower-matmuls: products of matrices on buffers become the blocked products that Matmul.cpp emits. It
-// comes after bufferization and before array-plan-memory, which gives the packing buffers their place; what it leaves
-// alone is for array-vectorize-linalg.
+// array-lower-matmuls: matmuls on buffers become the blocked matmuls that Matmul.cpp emits. Runs after bufferization,
+// and before array-plan-memory, which places the packing buffers. array-vectorize-linalg lowers the remaining
+// contractions.
 #include "ContractionLowering.h"
 #include "MatmulEpilogue.h"
 #include "MatmulPlanTable.h"
@@ -19,8 +19,7 @@ namespace mlir::array {
 
 namespace {
 
-/// For two or three columns that do not lie along k, over rows of a that do: the loops read vectors of both once b is
-/// transposed.
+/// For two or three columns across k, with rows of a along k: once b is transposed, the loops read vectors of both.
 void transposeNarrow(linalg::LinalgOp op) {
   constexpr int64_t mostColumns = 3, leastRows = 16, leastDepth = 64;
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
@@ -51,7 +50,7 @@ void transposeNarrow(linalg::LinalgOp op) {
   generic.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
-/// Stores the result in the order in which it is read, if the product stays as large as it is.
+/// Stores the result in the order of its reader, if the matmul stays as large.
 void storeInOrder(linalg::GenericOp op, const Registers &registers) {
   FailureOr<MatmulForm> product = readMatmul(op);
   if (failed(product) || failed(orient(*product)))
@@ -74,7 +73,7 @@ void tellOfLoops(linalg::LinalgOp op, int64_t m, int64_t n, int64_t k, const llv
                     llvm::Twine(n) + " is computed by loops: " + why);
 }
 
-/// Remarks if a contraction whose form cannot be read has the sizes of a matmul.
+/// Emits a remark if a contraction of unsupported form has the sizes of a matmul.
 void tellOfForm(linalg::LinalgOp op) {
   FailureOr<linalg::ContractionDimensions> dimensions = linalg::inferContractionDims(op);
   if (failed(dimensions))

@@ -1,6 +1,5 @@
-// Emits one matrix product by tiles: a loop over blocks of columns and of depth, where the sizes ask for one, around
-// the calls that pack a block of the right operand and multiply all rows with it. The packed block stays in the second
-// cache.
+// Emits one matmul by tiles: calls that pack a block of the right operand and multiply all rows with it, in a loop over
+// blocks of columns and of depth if the sizes need one. The packed block stays in the second cache.
 #include "Analysis/ParallelLoops.h"
 #include "MatmulEmitter.h"
 
@@ -55,7 +54,7 @@ public:
 private:
   bool isPacked() const { return pack || call.produceRight; }
 
-  /// The functions for tiles: of one height, or of those that a block of rows may choose from.
+  /// The functions for tiles: of one height, or of all heights that a block of rows may choose.
   void getTiles() {
     heights = {call.tile.rows};
     if (!call.m.isStatic() && !call.pairing && !call.packsLeft)
@@ -70,7 +69,7 @@ private:
     }
   }
 
-  /// Which ones cost least for so many rows.
+  /// The number of the function with the least cost for `rows` rows.
   Value chooseTiles(Value rows) {
     Value least, number;
     for (auto [i, height] : llvm::enumerate(heights)) {
@@ -84,7 +83,7 @@ private:
     return number;
   }
 
-  /// The function that packs. Columns that may be too short to be transposed have another one.
+  /// The packing function. If columns may be too short for transposing, the call chooses between two functions.
   void getPack() {
     pack = getMatmulPack(module, call.element, call.tile, call.packing);
     int64_t side = call.tile.squareSide();
@@ -105,8 +104,8 @@ private:
     return BoundedSize(block, {1, most, 1, evenDepthBlock(call.k.expected(), most)});
   }
 
-  /// Computes a block of the left operand, laid out along the dimension that it lies along. Blocks of rows that threads
-  /// share have memory of their own.
+  /// Computes a block of the left operand, in the order of its unit stride. Blocks of rows that threads share have
+  /// separate memory.
   void produceLeft(Value row, Value rows, Value depth, Value height, int64_t rowStep) {
     int64_t most = mostDepthBlock(call.k, call.blocks.depth);
     Value offset = sharesRows(call.m, rowStep) ? g.advance(call.leftOffset, row, most) : call.leftOffset;
@@ -145,8 +144,7 @@ private:
                                              OpFoldResult(matrix.offset), sizes, strides);
   }
 
-  /// Makes pairs of the whole left factor, which the tiles then read instead; the right one becomes pairs as it is
-  /// packed.
+  /// Makes pairs of the whole left factor, and the tiles read these. Packing makes the pairs of the right factor.
   void dot2Left() {
     const Dot2Operands &pairing = *call.pairing;
     pack = getDot2Right(module, pairing.right, call.tile);
@@ -162,8 +160,8 @@ private:
     });
   }
 
-  /// Calls `body(first, size)` for blocks of `total`, in a loop where there is more than one. Threads may share it if
-  /// a block's time is given.
+  /// Calls `body(first, size)` for blocks of `total`, in a loop if there is more than one. Threads may share it if a
+  /// block's time is given.
   void blocks(const BoundedSize &total, const BoundedSize &step, double blockNs,
               llvm::function_ref<void(Value, Value)> body) {
     if (total == step || (step.isStatic() && total.isAtMost(step.factor())))
@@ -177,7 +175,7 @@ private:
 
   bool hasDepthBlocks() const { return !call.k.isAtMost(call.blocks.depth); }
 
-  /// Whether a block of depth is not the first one, which starts the sums; null where there is one block.
+  /// Whether a block of depth is not the first one, which initializes the sums; null if there is one block.
   Value isLater(Value depth) {
     return hasDepthBlocks() ? Value(arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, depth, g.index(0))) : Value();
   }
@@ -223,7 +221,7 @@ private:
       };
       if (!call.addend)
         return callTiles(result, later ? arith::OrIOp::create(b, call.accumulate, later) : call.accumulate);
-      // The first block of depth adds what is given, the others add to its sums.
+      // The first block of depth adds the given addend, the others add to its sums.
       Value yes = truth(true);
       OpBuilder::InsertionGuard guard(b);
       if (later) {
@@ -240,7 +238,7 @@ private:
     markParallel(loop, llvm::divideCeil(std::min(call.n.expected(), call.blocks.columns), columns), panelNs);
   }
 
-  /// The part of a matrix of the next product that the tiles of the panel at `first` fetch.
+  /// The part of a matrix of the next matmul that the tiles of the panel at `first` prefetch.
   Value aheadOf(const MatmulAhead &next, Value first) {
     int64_t tiles = llvm::divideCeil(call.m.factor(), call.tile.rows), elements = tiles * call.k.factor();
     Value number = arith::DivUIOp::create(b, first, g.index(call.tile.columns()));
@@ -250,7 +248,7 @@ private:
                                              strides);
   }
 
-  /// The panel from column `first` of the block at `column`: a view of b, or packed before.
+  /// The panel from column `first` of the block at `column`: a view of b, or packed earlier.
   Value panel(Value depth, Value height, Value column, Value first) {
     MemRefType type = matmulPanelType(call.element, call.tile);
     SmallVector<OpFoldResult> sizes{height, b.getIndexAttr(call.tile.columns())};
@@ -347,8 +345,8 @@ private:
   BoundedSize depthBlock;
   bool isOnce = false;     ///< the first tile of a panel copies it
   MatmulMatrix leftMatrix; ///< as the tiles read it
-  Value leftPanels;        ///< where it is packed
-  double panelNs = 0;      ///< of a panel, where threads may share the panels
+  Value leftPanels;        ///< if a is packed
+  double panelNs = 0;      ///< of a panel, if threads may share the panels
 };
 
 } // namespace

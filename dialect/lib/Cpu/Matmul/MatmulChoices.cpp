@@ -1,4 +1,4 @@
-// Decides how a product is cut (Matmul.h): by what is expected of its sizes, and by the caches of this machine.
+// Chooses the blocks of a matmul (Matmul.h) from its expected sizes and the caches of this machine.
 #include "Analysis/Caches.h"
 #include "Analysis/ParallelLoops.h"
 #include "Matmul.h"
@@ -9,9 +9,9 @@ namespace mlir::array {
 
 namespace {
 
-/// Blocks of at most kMatmulDepth terms: `rows` of the left operand take a quarter of the second cache, and stay there
-/// while the panels of `columns` of the right one pass, which take at most twice that cache, and 2 MiB: what is packed
-/// is memory that a program takes besides its arrays.
+/// Blocks of at most kMatmulDepth terms. `rows` of the left operand take a quarter of the second cache, and stay there
+/// while the panels of `columns` of the right operand pass. The panels take at most twice that cache, and at most 2
+/// MiB, because packed blocks are extra memory of a program.
 struct CacheBlocks {
   int64_t rows, columns;
 };
@@ -26,16 +26,17 @@ CacheBlocks cacheBlocks(Type element) {
   return {size(terms / 4, 32, 256), size(terms * 2, 512, mostColumns)};
 }
 
-/// Where threads share the rows, there are more blocks of fewer rows, but not so few that panels are loaded too often.
+/// If threads share the rows, there are more blocks of fewer rows, but not so few rows that panels are reloaded too
+/// often.
 constexpr int64_t leastRowBlock = 32, rowBlocks = 16;
 
-/// A product of at most this depth writes more than it computes.
+/// A matmul of at most this depth is bound by stores.
 constexpr int64_t shallowDepth = 16;
 
-/// A row takes its time in each tile, and what a tile loads and stores takes as long as another one.
+/// Each tile costs its rows, plus one row for its loads and stores.
 int64_t costOfTiles(int64_t height, int64_t rows) { return llvm::divideCeil(rows, height) * (height + 1); }
 
-/// The rows of the tile that costs least.
+/// The height of the tile with the least cost.
 int64_t bestTileRows(const MatmulTile &tile, int64_t rows) {
   int64_t best = tile.rows;
   for (int64_t height = tile.rows - 1; height >= leastTileRows(tile); --height)
@@ -44,12 +45,12 @@ int64_t bestTileRows(const MatmulTile &tile, int64_t rows) {
   return best;
 }
 
-/// Rows of a block, whole tiles: with tiles of 6 rows a block of 32 takes as long as one of 36.
+/// Rows of a block, in whole tiles: with tiles of 6 rows, a block of 32 takes as long as one of 36.
 int64_t rowStepOf(const MatmulTile &tile, const CacheBlocks &cached, int64_t m, int64_t n, int64_t k,
                   int64_t rowBytes) {
   int64_t most = llvm::alignTo(cached.rows, tile.rows);
-  // Writing c is what takes the time: no more of its rows side by side than the first cache has room for in the same
-  // sets. They are next to each other, so the panels stay in the caches.
+  // Storing c dominates: limit the rows at a time to those that share sets of the first cache without conflicts. The
+  // rows are adjacent, so the panels stay in the caches.
   if (k <= shallowDepth && n > tile.columns()) {
     int64_t places = kPageBytes / std::gcd(rowBytes, kPageBytes);
     return std::min(tile.rows * places, most);
@@ -101,8 +102,8 @@ LogicalResult verifyVectorBits(ModuleOp module, StringRef pass, unsigned vectorB
 
 MatmulTile chooseMatmulTile(Type element, unsigned vectorBits, int64_t columns) {
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
-  // As many rows as leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows reach
-  // the peak already), 16 narrower ones.
+  // The maximum rows that leave registers for one broadcast and the row of the panel: 32 registers of 512 bits (8 rows
+  // reach the peak already), 16 narrower ones.
   int64_t rows = vectorBits >= 512 ? 8 : vectorBits >= 256 ? 6 : 4;
   while (lanes > 4 && columns <= lanes / 2)
     lanes /= 2;
@@ -120,11 +121,10 @@ SmallVector<MatmulTile> wideTiles(const MatmulTile &tile, unsigned vectorBits) {
   return {{6, 4, tile.lanes}, {8, 3, tile.lanes}};
 }
 
-/// Each term of a tile takes its multiply-adds, and about half as long for each vector of the panel that is loaded and
-/// each element of the left operand that is spread; reading and writing the result counts as half a row. Where another
-/// thread has a share of the core the loads are what counts: 6x4 has taken a fifth less time there than 8x2, else as
-/// much. A tile whose rows or columns are not all there counts half more: 64 batches of 64x64 take 5% less time by
-/// 8x2, all of whose tiles are whole, on Zen 4.
+/// Each term of a tile costs its multiply-adds, and half as much for each loaded vector of the panel and each broadcast
+/// element of the left operand; loading and storing the result counts as half a row. If another thread shares the core,
+/// the loads dominate: there 6x4 took a fifth less time than 8x2, else as much. A tile with missing rows or columns
+/// counts half more: 64 batches of 64x64 take 5% less time by 8x2, whose tiles are all whole, on Zen 4.
 static double costOfProduct(const MatmulTile &tile, int64_t rows, int64_t columns) {
   double sums = double(tile.rows * tile.vectors), loads = double(tile.rows + tile.vectors);
   auto tiles = [](int64_t size, int64_t side) {
@@ -135,7 +135,7 @@ static double costOfProduct(const MatmulTile &tile, int64_t rows, int64_t column
 
 MatmulTile fitMatmulTile(const MatmulTile &chosen, unsigned vectorBits, const BoundedSize &rows, int64_t columns,
                          int64_t rowBytes) {
-  // Rows of a wide panel compete for the same sets of the first cache where they are read in place.
+  // Rows of a wide panel that is read in place compete for the same sets of the first cache.
   constexpr int64_t mostBytes = kPageBytes / 8;
   MatmulTile tile = chosen;
   if (rowBytes <= mostBytes || rowBytes >= kPageBytes / 2)
@@ -173,13 +173,13 @@ BoundedSize matmulLeftElements(MatmulBuilder &g, const MatmulBlocks &blocks, con
 }
 
 double estimateMatmulNs(const MatmulTile &tile, int64_t m, int64_t n, int64_t k) {
-  // Four multiply-adds of a vector in a nanosecond, with what surrounds them.
+  // Four multiply-adds of a vector in a nanosecond, including overhead.
   return double(m) * double(n) * double(k) / (4 * double(tile.lanes));
 }
 
 int64_t mostStreamedRows(Type element, unsigned vectorBits, int64_t n, int64_t k) {
-  // Up to three rows, tiles would compute more that is thrown away than what is needed. Up to eight, they are faster
-  // where b is in the second cache.
+  // Up to three rows, most of the tiles' work would be discarded. Up to eight, tiles are faster if b is in the second
+  // cache.
   constexpr int64_t fewRows = 3, cachedBytes = 1 << 20, leastElements = 4096, leastDepth = 8;
   int64_t bits = element.getIntOrFloatBitWidth(), elements = n * k;
   if (n < vectorBits / bits || k < leastDepth || elements < leastElements)

@@ -1,25 +1,25 @@
-// Chooses how a product is computed (MatmulCut.h).
+// Chooses the method and the blocks of a matmul (MatmulCut.h).
 #include "MatmulCut.h"
 #include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"
 
 namespace mlir::array {
 
-/// What a size may well be if nothing bounds it.
+/// An assumed size if it has no bound.
 static constexpr int64_t kManyOfCall = 1 << 10;
 
-/// A product with at most so many rows is streamed.
+/// The maximum number of rows of a streamed matmul.
 static int64_t streamedRows(const MatmulForm &product, Type element, unsigned vectorBits) {
   if (product.narrow != MatmulForm::None || !product.n.strides[1].isStatic(1))
     return 0;
   return mostStreamedRows(element, vectorBits, product.n.size.expected(), product.k.size.expected());
 }
 
-/// The rule for what is worth a call. Fewer than 4 rows, columns or terms are a sum or an update of vectors and bound
-/// by memory: streamed where b lies that way, else left to the loops.
+/// The rule for methods. With fewer than 4 rows, columns or terms, a matmul is a sum or an update of vectors, and
+/// memory is the limit: it is streamed if the layout of b allows it, else lowered to loops.
 MatmulMethod chooseMethod(const MatmulForm &product, Type element, const Registers &registers) {
   int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected();
-  // The instruction for bytes is there from 256 bits on. The loops are as fast where making the pairs takes long.
+  // The instruction for bytes needs at least 256 bits. Loops are as fast if making the pairs takes long.
   if (product.narrow == MatmulForm::Bytes)
     return registers.bits >= 256 && isWorthDot2(m, n, k) ? MatmulMethod::Dot2 : MatmulMethod::Loops;
   if (product.narrow == MatmulForm::BFloat16)
@@ -27,7 +27,7 @@ MatmulMethod chooseMethod(const MatmulForm &product, Type element, const Registe
                                                                                        : MatmulMethod::Loops;
   if (product.m.size.isAtMost(streamedRows(product, element, registers.bits)))
     return MatmulMethod::Stream;
-  // What a call takes too long for is soon done. So where some call may be large, the call is there.
+  // A small matmul is fast, even if a call is overhead. So if some size may be large, the matmul is a call.
   bool isWorth = isWorthBlocking(m, n, k) || isWorthBlocking(std::min(product.m.size.most(), kManyOfCall),
                                                              std::min(product.n.size.most(), kManyOfCall),
                                                              std::min(product.k.size.most(), kManyOfCall));
@@ -41,7 +41,7 @@ bool canStream(const MatmulForm &product, Type element, unsigned vectorBits) {
          product.m.size.isStatic() && product.m.size.isAtMost(mostRows);
 }
 
-/// Where there may be few rows, packing b for them takes as long as they do, while many lose a few percent without.
+/// With few rows, packing b takes as long as the matmul. With many rows, reading in place costs a few percent.
 static constexpr int64_t kFewPacked = 128;
 
 /// The rows that b is packed for.
@@ -55,9 +55,9 @@ bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
   return product.n.strides[1].isStatic(1) && isOneBlock && blocks.depth <= kMatmulDepth;
 }
 
-/// How b reaches the tile. Reading it in place wins until rows are a page apart, where they compete for the same sets
-/// of the cache, or half a page where many rows of a make up for it. Where a has few rows, each panel is needed by one
-/// block of them, so it is copied on the way.
+/// The packing of b. Reading it in place is faster until its rows are a page apart, because they then compete for the
+/// same sets of the cache; the limit is half a page if a has many rows, which amortize the packing. If a has few rows,
+/// one block of them needs each panel, so that block copies it.
 static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks,
                                    Type element) {
   constexpr int64_t manyRows = 256;
@@ -74,8 +74,8 @@ static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &
   return hasSquares ? MatmulPacking::Columns : MatmulPacking::Strided;
 }
 
-/// Whether a is packed: its rows lie side by side, so that each term of a tile would be in another line of the cache,
-/// and in another page of a large matrix. It is little work beside that of many columns.
+/// Whether a is packed: if its columns have unit stride, each term of a tile would be in another cache line, and in
+/// another page of a large matrix. Packing is little work relative to many columns.
 static bool paysToPackLeft(const MatmulForm &product) {
   constexpr int64_t leastRows = 48, leastDepth = 64, leastColumns = 96;
   const Dimension &m = product.m, &n = product.n, &k = product.k;
@@ -94,7 +94,7 @@ MatmulCut chooseCut(linalg::LinalgOp op, const MatmulForm &product, Type element
     method = MatmulMethod::Stream;
   else if (wanted == "tiles" && product.narrow == MatmulForm::None)
     method = MatmulMethod::Tiles;
-  // The buffer of the pairs' left factor has its size where the function starts.
+  // The buffer for the pairs of the left factor needs its size at the start of the function.
   if (method == MatmulMethod::Dot2 && !product.k.size.isStatic() && !isa<func::FuncOp>(op->getParentOp()))
     method = MatmulMethod::Loops;
   if (method == MatmulMethod::Stream)

@@ -29,10 +29,10 @@ public:
 
 private:
   bool isFloat() const { return isa<FloatType>(factor.element); }
-  /// Pairs of floats lie in memory as if they were f32, which is what their sums are.
+  /// Pairs of floats are stored like f32, the type of their sums.
   Type stored() { return isFloat() ? Type(b.getF32Type()) : b.getI32Type(); }
 
-  /// Whether there is nothing left to emit: the module has the function, or the build has compiled it.
+  /// Whether the function exists already: in the module, or compiled by the build.
   bool isThere(Type packed) {
     if (!function)
       function = addSharedFunction(b, name, {matmulMatrixType(factor.element, factor.unitStride), packed});
@@ -60,7 +60,7 @@ private:
     return type == value.getType() ? value : arith::ExtUIOp::create(b, type, value);
   }
 
-  /// The integers with the bits of floats; others as they are.
+  /// The integers with the bits of floats; other values are unchanged.
   Value bitsOf(Value value) { return isFloat() ? reinterpret(value, b.getI16Type()) : value; }
   Value asStored(Value pairs) { return isFloat() ? reinterpret(pairs, stored()) : pairs; }
   Value reinterpret(Value value, Type element) {
@@ -68,7 +68,7 @@ private:
     return arith::BitcastOp::create(b, type ? Type(type.clone(element)) : element, value);
   }
 
-  /// `count` factors at [row][column], of which those from `live` on count as zeros.
+  /// `count` factors at [row][column]. Those from `live` on count as zeros.
   Value loadNarrow(Value row, Value column, int64_t count, Value live) {
     auto type = VectorType::get({count}, factor.element);
     Value mask = vector::CreateMaskOp::create(b, type.clone(b.getI1Type()), live);
@@ -83,7 +83,7 @@ private:
     return arith::OrIOp::create(b, arith::AndIOp::create(b, low, mask), arith::ShLIOp::create(b, high, shift));
   }
 
-  /// The elements (at, other) and (at + 1, other), or transposed, with zero for one that is not there.
+  /// The elements (at, other) and (at + 1, other), or transposed; zero replaces a missing one.
   Value loadPair(Value at, Value limit, Value other, bool alongColumns) {
     auto load = [&](Value position) {
       Value row = alongColumns ? other : position, column = alongColumns ? position : other;
@@ -105,7 +105,7 @@ private:
   Value source, target;
 };
 
-/// With unit stride along k, pairs are what lies side by side after widening.
+/// With unit stride along k, adjacent elements form a pair after widening.
 func::FuncOp PairKernel::getLeft() {
   if (isThere(matmulMatrixType(stored(), /*unitStride=*/true)))
     return function;
@@ -130,7 +130,7 @@ func::FuncOp PairKernel::getLeft() {
   return end();
 }
 
-/// Two rows become one of pairs. Columns beyond n are zeros, or repeat the last one.
+/// Two rows become one row of pairs. Columns beyond n are zeros, or repeat the last one.
 func::FuncOp PairKernel::getRight() {
   constexpr int64_t ahead = 32;
   if (isThere(matmulPackedType(stored(), tile)))
@@ -150,7 +150,7 @@ func::FuncOp PairKernel::getRight() {
       }
       Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, next, lastDepth);
       Value second = g.min(next, lastDepth);
-      // Rows are far apart: nothing but asking for them early enough brings them in time.
+      // Rows are far apart, so they need software prefetching.
       for (Value row : {depth, next})
         memref::PrefetchOp::create(b, source, ValueRange{g.add(row, ahead), first}, /*isWrite=*/false,
                                    /*localityHint=*/3, /*isDataCache=*/true);
@@ -176,7 +176,7 @@ func::FuncOp getDot2Right(ModuleOp module, const Dot2Factor &factor, const Matmu
   return PairKernel(module, "matmul_dot2_right", factor, tile).getRight();
 }
 
-// Making pairs of the right factor takes as long as a few rows of products.
+// Making pairs of the right factor takes as long as a few rows of the matmul.
 bool isWorthDot2(int64_t m, int64_t n, int64_t k) {
   return m >= 8 && n >= 8 && k >= 8 && m * n * k >= 2 * 16 * 16 * 16;
 }

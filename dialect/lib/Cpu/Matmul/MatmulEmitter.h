@@ -1,5 +1,5 @@
-// What the emission of a product by tiles and of one that is streamed share: views of its matrices, and calls of the
-// functions of MatmulKernels.h. Private to this directory.
+// Shared parts of the emission of tiled and streamed matmuls: views of the matrices, and calls of the functions of
+// MatmulKernels.h. Private to this directory.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULEMITTER_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULEMITTER_H
 
@@ -14,7 +14,7 @@ protected:
   MatmulEmitter(ImplicitLocOpBuilder &b, ModuleOp module, const MatmulCall &call)
       : g(b), b(b), call(call), module(module) {}
 
-  /// Calls the function of this number, of one there is none.
+  /// Calls the function with this number; if there is only one function, calls it directly.
   void callOne(ArrayRef<func::FuncOp> functions, Value number, ValueRange operands) {
     if (functions.size() == 1) {
       func::CallOp::create(b, functions.front(), operands);
@@ -30,7 +30,7 @@ protected:
     }
   }
 
-  /// The last one first, which is the default of a switch.
+  /// Moves the last function, the default of the switch, to the front.
   static SmallVector<func::FuncOp> rotated(ArrayRef<func::FuncOp> functions) {
     SmallVector<func::FuncOp> result{functions.back()};
     llvm::append_range(result, functions.drop_back());

@@ -1,4 +1,4 @@
-// Finds the operation that follows a product, joins their memory, and emits it block by block (MatmulEpilogue.h).
+// Finds the epilogue of a matmul, joins their memory, and emits it block by block (MatmulEpilogue.h).
 #include "MatmulEpilogue.h"
 #include "Analysis/ContractionForm.h"
 
@@ -16,8 +16,8 @@ bool isElementwise(linalg::GenericOp op) {
          llvm::all_of(*op.getBody(), [](Operation &nested) { return isMemoryEffectFree(&nested); });
 }
 
-/// The one reader of the buffer behind `product`, element by element, if all others that use it come before and fill
-/// it.
+/// The only reader of the buffer after `product`, if it is elementwise, and all other users come before and fill the
+/// buffer.
 linalg::GenericOp findReader(linalg::LinalgOp product, memref::AllocOp buffer) {
   linalg::GenericOp reader;
   for (OpOperand &use : buffer->getUses()) {
@@ -42,7 +42,7 @@ AffineMap mapOf(linalg::GenericOp op, Value operand) {
 
 bool isZero(Value value) { return matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()); }
 
-/// x, of max(x, 0) that hands NaN on and makes 0 of -0; null for any other value.
+/// x, if the value is a max(x, 0) that propagates NaN and turns -0 into 0; else null.
 Value rectifiedBy(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<arith::MaximumFOp, arith::MaxSIOp>(op))
@@ -82,7 +82,7 @@ void storeInOrderOfReader(linalg::GenericOp product, llvm::function_ref<bool()> 
   AffineMap order = reader ? mapOf(reader, alloc) : AffineMap();
   if (!reader || order.isIdentity())
     return;
-  // The reader's element d is element order(d) of the product's: from here on both are d.
+  // Element d of the reader is element order(d) of the matmul's result. After this, both are d.
   AffineMap stored = product.getMatchingIndexingMap(sums);
   SmallVector<int64_t> dims;
   for (AffineExpr dim : inversePermutation(order).getResults())

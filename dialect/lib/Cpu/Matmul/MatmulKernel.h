@@ -1,5 +1,5 @@
-// What the emission of each function of a product shares (MatmulKernels.h): the function of a module, masks of columns,
-// and short names.
+// Shared parts of the emission of matmul functions (MatmulKernels.h): the function of a module, masks of columns, and
+// short names.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULKERNEL_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULKERNEL_H
 
@@ -27,7 +27,7 @@ protected:
     function = module.lookupSymbol<func::FuncOp>(name);
   }
 
-  /// Whether there is nothing left to emit: the module has the function, or the build has compiled it.
+  /// Whether the function exists already: in the module, or compiled by the build.
   bool isThere(TypeRange arguments) {
     if (!function)
       function = addSharedFunction(b, name, arguments);

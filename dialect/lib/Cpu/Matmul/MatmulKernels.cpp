@@ -1,4 +1,4 @@
-// The types of what the functions of a matrix product take (MatmulKernels.h).
+// The parameter types of the functions of a matmul (MatmulKernels.h).
 #include "MatmulKernels.h"
 
 namespace mlir::array {

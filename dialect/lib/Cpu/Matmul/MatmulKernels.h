@@ -1,5 +1,5 @@
-// The functions that a matrix product calls: built once a module for each element type, tile and layout, with run-time
-// sizes, so that ten products of one module cost one kernel. Matmul.cpp calls them block by block.
+// The functions that a matmul calls. A module has one for each element type, tile and layout, with run-time sizes, so
+// ten matmuls of one module share one kernel. Matmul.cpp calls them block by block.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULKERNELS_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULKERNELS_H
 
@@ -21,20 +21,20 @@ struct MatmulTile {
   int64_t lanes;
 
   int64_t columns() const { return vectors * lanes; }
-  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 take a third of the time of
-  /// 16 to compile, and are transposed as fast as the second cache delivers.
+  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 compile in a third of the
+  /// time of 16, and are transposed at the speed of the second cache.
   int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
-  /// The tile whose panels are a packed left operand's: [tile][k][row].
+  /// The tile whose panels form a packed left operand: [tile][k][row].
   MatmulTile ofLeftPanels() const { return {rows, 1, rows}; }
 };
 
-/// Terms that are summed in registers. It decides on the order of a sum, so it is the same on every machine. A panel of
-/// as many rows streams from the second cache.
+/// Maximum number of terms that are summed in registers. It determines the order of a sum, so it is the same on every
+/// machine. A panel of this many rows streams from the second cache.
 inline constexpr int64_t kMatmulDepth = 512;
 
 /// How the right operand reaches the tile, which reads rows of `columns()` elements.
 enum class MatmulPacking {
-  InPlace, ///< Read where it is: unit stride along n, n a multiple of the tile's columns.
+  InPlace, ///< Not copied: unit stride along n, n a multiple of the tile's columns.
   Once,    ///< Copied to the stack by the first tile; unit stride along n.
   Rows,    ///< Copied to panels; unit stride along n.
   Columns, ///< Copied to panels; unit stride along k, at least `squareSide()` long: transposed in registers.
@@ -44,38 +44,38 @@ enum class MatmulPacking {
 /// Matrices as the functions take them: dynamic sizes, offset and row stride.
 MemRefType matmulMatrixType(Type element, bool unitStride);
 
-/// A panel as the tiles read it, packed or in place: [k][column].
+/// A panel in the tiles' layout, packed or in place: [k][column].
 MemRefType matmulPanelType(Type element, const MatmulTile &tile);
 
 /// Packed panels, [panel][k][column]: the rows of one panel follow each other.
 MemRefType matmulPackedType(Type element, const MatmulTile &tile);
 
-/// @matmul_tiles_*(a: m x k, panel, c: m x n, d: m x n, adds: i1, rectifies: i1): c = (adds ? d : 0) + a * panel, and
-/// the maximum of that and 0 where it rectifies. d may be c, and n is at most the tile's columns. With `isDot2` the
-/// elements of a and the panel are pairs (MatmulDot2.h).
+/// @matmul_tiles_*(a: m x k, panel, c: m x n, d: m x n, adds: i1, rectifies: i1): c = (adds ? d : 0) + a * panel, then
+/// max(c, 0) if `rectifies`. d may be c, and n is at most the tile's columns. With `isDot2`, the elements of a and the
+/// panel are pairs (MatmulDot2.h).
 func::FuncOp getMatmulTiles(ModuleOp module, Type element, const MatmulTile &tile, bool isDot2 = false);
 
-/// What the functions that fetch ahead take of the matrices that the next product reads and writes: elements at some
-/// distance, one for each term of a tile.
+/// The type of a matrix of the next matmul for the functions that prefetch: elements at some distance, one for each
+/// term of a tile.
 MemRefType matmulAheadType(Type element);
 
-/// @matmul_tiles_ahead_*(a, panel, c, d, adds, rectifies, next a, next b, next c): matmul_tiles, and term k of tile t
-/// fetches element (t * depth + k) of each of the last three.
+/// @matmul_tiles_ahead_*(a, panel, c, d, adds, rectifies, next a, next b, next c): matmul_tiles; term k of tile t also
+/// prefetches element (t * depth + k) of each of the last three.
 func::FuncOp getMatmulTilesAhead(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @matmul_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): matmul_tiles where a is packed as rows of the
-/// tile's `ofLeftPanels()` are.
+/// @matmul_tiles_packed_*(a's panels, panel, c, d, adds, rectifies): matmul_tiles for a packed a, in panels of the
+/// tile's `ofLeftPanels()`.
 func::FuncOp getMatmulTilesPacked(ModuleOp module, Type element, const MatmulTile &tile);
 
 /// @matmul_tiles_once_*(a, b: k x n, c, d, adds, rectifies): matmul_tiles for a panel of b in place, with k of at most
-/// kMatmulDepth. For all rows that there are: they are few.
+/// kMatmulDepth. One call handles all rows, which are few.
 func::FuncOp getMatmulTilesOnce(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// Columns of b that are streamed at once with so many rows of a: rows of 16 KiB, whose sums stay in the first cache,
-/// or as much of them as sums of all rows have room for, but long enough for the memory's prefetching.
+/// Columns of b that are streamed at once with this many rows of a: rows of 16 KiB, whose sums stay in the first cache,
+/// or fewer if the sums of all rows need the space, but enough for memory prefetching.
 int64_t streamColumns(Type element, int64_t rows);
 
-/// Those that a function has room for: the last block has what is left, and the blocks may be moved by half a page.
+/// The maximum number of columns of a block: the last block has the rest, and blocks may be moved by half a page.
 int64_t mostStreamColumns(Type element, int64_t rows);
 
 /// @matmul_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0)

@@ -19,8 +19,8 @@ private:
   void transpose(MutableArrayRef<Value> rows);
 };
 
-/// Rows that are packed side by side, panel after panel: as many as there are pages at hand, and lines of panels that
-/// lie the same in the first cache.
+/// Rows that are packed together, panel after panel. Their pages fit the translation cache, and panels whose lines
+/// share sets fit the first cache.
 constexpr int64_t kPackedDepth = 32;
 
 /// Copies rows; the columns beyond n become zeros.
@@ -63,7 +63,7 @@ func::FuncOp PackKernel::getPackStrided() {
   return end();
 }
 
-/// Transposes squares in registers. The last square begins early enough to be whole. Columns beyond n repeat the last
+/// Transposes squares in registers. The last square starts early enough to be whole. Columns beyond n repeat the last
 /// one.
 func::FuncOp PackKernel::getPackColumns() {
   if (isThere({matmulMatrixType(element, true), matmulPackedType(element, tile)}))

@@ -21,7 +21,7 @@ std::optional<unsigned> loopAlong(linalg::LinalgOp op, const MatmulForm &product
   return found;
 }
 
-/// What an operand holds for [first, first + count) of a loop.
+/// The part of an operand for [first, first + count) of a loop.
 static Value partOf(ImplicitLocOpBuilder &b, linalg::LinalgOp op, OpOperand &operand, unsigned loop, Value first,
                     int64_t count) {
   AffineMap map = op.getMatchingIndexingMap(&operand);

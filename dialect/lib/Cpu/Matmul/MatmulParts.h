@@ -1,4 +1,4 @@
-// Parts of a contraction on buffers: some rows, columns or terms of it, as operations of their own.
+// Parts of a contraction on buffers: some rows, columns or terms of it, as separate operations.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULPARTS_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULPARTS_H
 
@@ -8,15 +8,15 @@
 
 namespace mlir::array {
 
-/// The one loop over a product's rows (0), columns (1) or terms (2); none if there are several.
+/// The only loop over a matmul's rows (0), columns (1) or terms (2); none if there are several.
 std::optional<unsigned> loopAlong(linalg::LinalgOp op, const MatmulForm &product, unsigned number);
 
 /// The operation on [first, first + count) of a loop, with a fill of its result before it if there is one.
 void emitPart(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop, Value first,
               int64_t count);
 
-/// The operation, by the number of its terms: those of `loop`, of which there are fewer than `end`. No terms are
-/// nothing to add.
+/// Emits variants of the operation for each number of terms below `end`, the size of `loop`. Without terms nothing is
+/// added.
 void emitTerms(ImplicitLocOpBuilder &b, linalg::LinalgOp op, linalg::FillOp fill, unsigned loop,
                const BoundedSize &size, int64_t end);
 

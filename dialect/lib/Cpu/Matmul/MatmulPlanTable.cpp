@@ -1,12 +1,12 @@
-// Writes down the plans that are worth measuring for a product (MatmulPlanTable.h). Whoever measures may join the
-// winners of several directions: keys do not repeat within one.
+// Lists the plans worth measuring for a matmul (MatmulPlanTable.h). Tuning may join the winners of several directions:
+// keys do not repeat within one.
 #include "MatmulPlanTable.h"
 
 namespace mlir::array {
 
 namespace {
 
-/// Loops without blocks are worth trying where an operand is thin, or all of it is in the caches.
+/// Loops without blocks are worth measuring if an operand is thin, or if all of it is in the caches.
 constexpr int64_t thin = 16, cachedTerms = 1 << 21, mostTerms = int64_t(1) << 28;
 
 /// A block of rows or of depth that is not cut further.
@@ -22,7 +22,7 @@ std::vector<MatmulPlan> tilePlans(const MatmulTile &chosen, int64_t rows, int64_
     bool isChosen = height == chosen.rows && vectors == chosen.vectors;
     // The accumulators, the row of a panel, and one factor.
     bool fits = height * vectors + vectors + 1 <= registers;
-    // Small tiles leave the machine waiting for the sums before, unless there is no more to compute.
+    // Small tiles wait for earlier sums, unless the matmul is that small.
     bool isSmall = height * vectors < registers / 4 && height < rows;
     if (!isChosen && fits && !isSmall && (vectors - 1) * chosen.lanes < columns && height < rows + 4)
       plans.push_back({{"tile_rows", height}, {"tile_vectors", vectors}});

@@ -1,5 +1,5 @@
-// The table of plans that are worth measuring for a product: one step away from the cost model's choice in each
-// direction in which there is one.
+// The table of plans worth measuring for a matmul: one step away from the cost model's choice, in each possible
+// direction.
 #ifndef ARRAY_LIB_CPU_MATMUL_MATMULPLANTABLE_H
 #define ARRAY_LIB_CPU_MATMUL_MATMULPLANTABLE_H
 
@@ -8,7 +8,7 @@
 
 namespace mlir::array {
 
-/// A product, what the cost model chose for it, and what its layout leaves free.
+/// A matmul, the cost model's choice, and the freedom that its layout leaves.
 struct MatmulFreedom {
   int64_t m, n, k;
   MatmulTile tile;
@@ -23,7 +23,7 @@ struct MatmulFreedom {
 
 std::vector<MatmulPlan> matmulPlanTable(const MatmulFreedom &freedom);
 
-/// Tiles of a product with `columns` columns other than `chosen`, for a machine with so many registers.
+/// Tiles other than `chosen` for a matmul with `columns` columns, on a machine with this many registers.
 std::vector<MatmulPlan> tilePlans(const MatmulTile &chosen, int64_t rows, int64_t columns, int64_t registers);
 
 } // namespace mlir::array

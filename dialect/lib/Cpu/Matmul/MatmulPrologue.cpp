@@ -1,4 +1,4 @@
-// Finds the operation that computes an operand of a product, and emits it block by block (MatmulPrologue.h).
+// Finds the prologue of a matmul's operand, and emits it block by block (MatmulPrologue.h).
 #include "MatmulPrologue.h"
 #include "Analysis/ContractionForm.h"
 
@@ -44,7 +44,7 @@ bool isReadBy(Value buffer, linalg::GenericOp reader) {
          });
 }
 
-/// About as many as a call has.
+/// The expected number of bytes in a call.
 double bytesOf(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   std::optional<BoundedSize> elements = elementsOf(buffer);
@@ -57,7 +57,7 @@ linalg::GenericOp findPrologue(linalg::LinalgOp product, OpOperand &operand) {
   linalg::GenericOp producer = findProducer(product, operand.get());
   if (!producer || !isElementwise(producer))
     return {};
-  // A product of a matrix with itself.
+  // A matrix times itself.
   if (llvm::count(product->getOperands(), operand.get()) != 1)
     return {};
   double saved = bytesOf(operand.get());

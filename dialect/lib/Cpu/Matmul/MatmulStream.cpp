@@ -1,5 +1,5 @@
-// Builds @matmul_stream_* (MatmulKernels.h), which multiplies a few rows with a matrix that is read once, in the order
-// in which it lies in memory.
+// Builds @matmul_stream_* (MatmulKernels.h), which multiply a few rows with a matrix that is read once, in the order of
+// memory.
 #include "Analysis/AddressLayout.h"
 #include "MatmulKernel.h"
 
@@ -24,14 +24,14 @@ private:
   void announceRows(Value last, int64_t depths);
   void streamVector(ArrayRef<Value> positions, ArrayRef<Value> factors, Value column, Value mask, bool isFar);
 
-  Value sums, sumsShift; ///< by row, the column after so many elements
+  Value sums, sumsShift; ///< by row; the column starts after this many elements
 };
 
-/// So many vectors before the end of the rows the first lines of the next ones are fetched.
+/// The first lines of the next rows are prefetched this many vectors before the end of the current ones.
 constexpr int64_t kAnnounced = 32, kAnnouncedLines = 2;
 
-/// The rows of b that are read side by side: as many as memory has in flight, and the sets of the first cache have room
-/// for; fewer where each has to be multiplied with many elements of a, which are kept in registers.
+/// The number of rows of b that are read together: limited by the loads in flight and the sets of the first cache. It
+/// is smaller if each row is multiplied with many elements of a, which are kept in registers.
 static int64_t streamedDepths(int64_t rows) { return rows <= 2 ? 8 : 4; }
 
 func::FuncOp StreamKernel::getStream() {
@@ -51,20 +51,20 @@ func::FuncOp StreamKernel::getStream() {
   return end();
 }
 
-/// Where b begins.
+/// The address of b.
 Value StreamKernel::addressOfRight() {
   Value right = function.getArgument(1), first = memref::ExtractStridedMetadataOp::create(b, right).getOffset();
   return g.add(memref::ExtractAlignedPointerAsIndexOp::create(b, right),
                g.mul(first, element.getIntOrFloatBitWidth() / 8));
 }
 
-/// From one row of b to the next.
+/// The distance from one row of b to the next.
 Value StreamKernel::bytesOfRightRow() {
   return g.mul(rowStrideOf(function.getArgument(1)), element.getIntOrFloatBitWidth() / 8);
 }
 
-/// The sums stay in the first cache, in a buffer of their own that lies half a page from b's rows: where c lay like b,
-/// a product of 1 x 4096 x 4096 took a quarter longer on Zen 4.
+/// The sums stay in the first cache, in a separate buffer half a page from b's rows. If c had the same address layout
+/// as b, a matmul of 1 x 4096 x 4096 took a quarter longer on Zen 4.
 void StreamKernel::placeSums() {
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
   // Room for a page more, to be moved, and for the lanes beyond the last column.
@@ -75,7 +75,7 @@ void StreamKernel::placeSums() {
   sumsShift = elementsToHalfPage(b, b.getLoc(), own, addressOfRight(), bytes);
 }
 
-/// Zero, unless the product is added to what is in c.
+/// Zero, unless the matmul adds to c.
 void StreamKernel::beginSums() {
   Value c = function.getArgument(2), columns = dim(c, 1), accumulate = function.getArgument(3);
   g.loop(g.index(0), columns, tile.lanes, [&](Value column) {
@@ -125,8 +125,8 @@ void StreamKernel::streamDepths(Value depth, int64_t depths, bool isFar) {
   });
 }
 
-/// Fetches the first lines of the rows that follow, and of the page that each comes to: what reads ahead by itself does
-/// so within a page. With 1024 columns of f32 this takes a tenth to a fifth of the time away on Zen 4.
+/// Prefetches the first lines of the next rows, and of the next page of each row: hardware prefetching stops at the end
+/// of a page. With 1024 columns of f32 this saves a tenth to a fifth of the time on Zen 4.
 void StreamKernel::announceRows(Value last, int64_t depths) {
   Value matrix = function.getArgument(1), end = g.sub(dim(matrix, 0), 1), lastColumn = g.sub(dim(matrix, 1), 1);
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
@@ -141,10 +141,10 @@ void StreamKernel::announceRows(Value last, int64_t depths) {
   }
 }
 
-/// The sums of the vector at `column`; without a mask all of its lanes are there. Of a matrix that is far, the vectors
-/// of the next rows go to the second cache meanwhile: 1 x 4096 x 4096 takes 15% less time on Zen 4, for what a core
-/// reads ahead by itself is not all that memory delivers. A fetch to the first cache takes longer than none, and so
-/// does any one of what a cache holds.
+/// The sums of the vector at `column`; without a mask all lanes are live. For a matrix outside the caches, vectors of
+/// the next rows are prefetched to the second cache: 1 x 4096 x 4096 takes 15% less time on Zen 4, because hardware
+/// prefetching does not use all of the memory's bandwidth. Prefetching to the first cache, or prefetching lines that
+/// are in a cache, is slower than no prefetching.
 void StreamKernel::streamVector(ArrayRef<Value> positions, ArrayRef<Value> factors, Value column, Value mask,
                                 bool isFar) {
   Value right = function.getArgument(1), place = g.add(sumsShift, column);

@@ -1,5 +1,5 @@
-// Emits one matrix product that is streamed: pieces of the right operand, blocks of columns and of depth, that threads
-// share, each a call of @matmul_stream_*.
+// Emits one streamed matmul: threads share pieces of the right operand, which are blocks of columns and of depth. Each
+// piece is a call of @matmul_stream_*.
 #include "Analysis/ParallelLoops.h"
 #include "MatmulEmitter.h"
 
@@ -10,11 +10,11 @@ namespace {
 /// A byte that is streamed.
 constexpr double readNs = 0.03;
 
-/// Columns as blocks that begin with a page of b's first row, and of all rows where these are some pages long, but
-/// for the first block: what a core reads ahead by itself ends with a page.
+/// Blocks of columns. Except for the first, blocks start at a page of b's first row, and of all rows if these are whole
+/// pages long, because hardware prefetching stops at the end of a page.
 struct StreamColumns {
   int64_t unit;
-  Value count, shift; ///< null where there is one block
+  Value count, shift; ///< null if there is one block
 };
 
 class StreamEmitter : MatmulEmitter {
@@ -86,7 +86,7 @@ private:
     markParallel(loop, trips, bytes * readNs / double(trips));
   }
 
-  /// The terms of a block of depth, whole groups of rows that are read side by side; null where there is one block.
+  /// The terms of a block of depth, in whole groups of rows that are read together; null if there is one block.
   Value streamDepthStep() {
     constexpr int64_t unit = 8;
     if (call.depthBlocks == 1)

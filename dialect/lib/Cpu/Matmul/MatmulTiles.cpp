@@ -1,8 +1,8 @@
 // Builds the functions that multiply rows with a panel (MatmulKernels.h), as scf, vector and memref operations:
 //   @matmul_tiles_*        one tile of accumulators in registers at a time;
-//   @matmul_tiles_ahead_*  and fetch what the next product reads and writes;
-//   @matmul_tiles_packed_* with a left operand that is packed;
-//   @matmul_tiles_once_*   with a panel that is not packed, and no other rows need: the first tile copies it.
+//   @matmul_tiles_ahead_*  and prefetch the operands and the result of the next matmul;
+//   @matmul_tiles_packed_* with a packed left operand;
+//   @matmul_tiles_once_*   with a panel in place that no later rows need: the first tile copies it.
 // The left operand is read by scalar broadcasts: in place, with any strides, or packed. Rows beyond the last one are
 // clamped to it: they compute and store the same values again. Columns beyond the last one are masked.
 #include "MatmulDot2.h"
@@ -23,7 +23,7 @@ public:
   func::FuncOp getTilesOnce();
 
 private:
-  /// What all functions of tiles take.
+  /// The parameters of all tile functions.
   enum Argument : unsigned { Left, Right, Result, Addend, Adds, Rectifies };
   Value argument(Argument which) { return function.getArgument(which); }
   SmallVector<Type> tileArguments(Type leftType, Type rightType) {
@@ -57,7 +57,7 @@ private:
   Value leftTile;            ///< the number of a tile
   bool isLeftPacked = false; ///< the left operand is [tile][k][row]
   ValueRange ahead;          ///< a, b and c of the next product
-  Value aheadOfTile;         ///< the elements that the tiles before have fetched
+  Value aheadOfTile;         ///< the number of elements that earlier tiles have prefetched
 };
 
 func::FuncOp TileKernel::getTiles() {
@@ -127,9 +127,9 @@ Value TileKernel::rowsFrom(Value matrix, Value i) {
   return memref::SubViewOp::create(b, matrix, offsets, sizes, strides);
 }
 
-/// The rows [i, i + tile.rows). The sums start at zero and d is added to them at the end: a tile whose sums started
-/// with what is in d would wait for it, which may take as long as a third of the loop over k. It is on its way
-/// meanwhile. Where all rows of d are one and the same, that is at hand, and the sums start with it.
+/// The rows [i, i + tile.rows). The sums start at zero, and d is added to them at the end, after a prefetch. A tile
+/// whose sums started with d would wait for its loads, for up to a third of the loop over k. If all rows of d are
+/// equal, they are in the cache, and the sums start with them.
 void TileKernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> masks, Value copy) {
   left = isLeftPacked ? argument(Left) : rowsFrom(argument(Left), i);
   leftTile = isLeftPacked ? arith::DivUIOp::create(b, i, g.index(tile.rows)) : Value();
@@ -163,7 +163,7 @@ void TileKernel::emitTile(Value i, bool isWhole, Value panel, ArrayRef<Value> ma
   }
 }
 
-/// Asks for what is going to be added. Sums that are only stored have no need to wait.
+/// Prefetches the addend. Sums without an addend need no prefetch.
 void TileKernel::prefetch(ArrayRef<Value> rows, ArrayRef<Value> columns) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(scf::IfOp::create(b, addsRows).thenBlock());
@@ -173,7 +173,7 @@ void TileKernel::prefetch(ArrayRef<Value> rows, ArrayRef<Value> columns) {
                                  /*isDataCache=*/true);
 }
 
-/// What each row of sums starts with.
+/// The initial values of each row of sums.
 SmallVector<Value> TileKernel::initialSums(ArrayRef<Value> columns, ArrayRef<Value> masks) {
   SmallVector<Type> types(columns.size(), vector);
   SmallVector<Value> zero(columns.size(), zeros()), row;
@@ -188,7 +188,7 @@ SmallVector<Value> TileKernel::initialSums(ArrayRef<Value> columns, ArrayRef<Val
   return SmallVector<Value>(branch.getResults());
 }
 
-/// The sums, with the rows of d added to them where that is asked for.
+/// The sums, plus the rows of d if requested.
 SmallVector<Value> TileKernel::addRows(ArrayRef<Value> rows, ArrayRef<Value> columns, ArrayRef<Value> masks,
                                        ArrayRef<Value> sums) {
   Value zero = zeros();
@@ -209,7 +209,7 @@ SmallVector<Value> TileKernel::addRows(ArrayRef<Value> rows, ArrayRef<Value> col
   return SmallVector<Value>(branch.getResults());
 }
 
-/// The sums, and zero instead of those below it where that is asked for.
+/// The sums, or max(sum, 0) if requested.
 SmallVector<Value> TileKernel::rectify(Value rectifies, ArrayRef<Value> sums) {
   Value zero = zeros();
   auto branch = scf::IfOp::create(b, ValueRange(sums).getTypes(), rectifies, /*addElseBlock=*/true);
@@ -221,8 +221,8 @@ SmallVector<Value> TileKernel::rectify(Value rectifies, ArrayRef<Value> sums) {
       rectified.push_back(arith::MaxSIOp::create(b, sum, zero));
       continue;
     }
-    // One instruction of x86, which hands a NaN on, and an addition that turns -0 into 0: units that do not multiply
-    // do both, beside the next tile's terms.
+    // One instruction of x86 that propagates NaN, and an addition that turns -0 into 0: units that do not multiply
+    // execute both, in parallel with the next tile's terms.
     Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, zero, sum);
     Value least = arith::SelectOp::create(b, isBelow, zero, sum);
     rectified.push_back(arith::AddFOp::create(b, least, zero));
@@ -233,8 +233,8 @@ SmallVector<Value> TileKernel::rectify(Value rectifies, ArrayRef<Value> sums) {
   return SmallVector<Value>(branch.getResults());
 }
 
-/// A vector of a panel in place, which goes to `copy` as well. Its rows are far apart: nothing but asking for them
-/// early enough brings them in time.
+/// A vector of a panel in place, which is also stored to `copy`. Its rows are far apart, so they need software
+/// prefetching.
 Value TileKernel::loadOnce(Value panel, Value k, Value column, Value mask, Value copy) {
   constexpr int64_t ahead = 32;
   memref::PrefetchOp::create(b, panel, ValueRange{g.add(k, ahead), column}, /*isWrite=*/false, /*localityHint=*/3,
@@ -244,8 +244,8 @@ Value TileKernel::loadOnce(Value panel, Value k, Value column, Value mask, Value
   return loaded;
 }
 
-/// An instruction or three beside each term's multiply-adds take no time; as many at once would take as long as a tenth
-/// of the product, and the first loads of the next one would wait all the same.
+/// One to three instructions beside each term's multiply-adds are free. All of them at once would take up to a tenth of
+/// the matmul, and the first loads of the next matmul would still wait.
 void TileKernel::prefetchDistance(Value k) {
   Value place = g.add(aheadOfTile, k);
   for (auto [number, matrix] : llvm::enumerate(ahead))

@@ -1,5 +1,6 @@
-// array-widen-matmuls: large products of narrow floats get operands in the type of their sums. After
-// convert-array-to-linalg, before array-fuse-elementwise, which computes the operands where they are widened.
+// array-widen-matmuls: large matmuls of narrow floats get operands in the type of their sums. Runs after
+// convert-array-to-linalg, and before array-fuse-elementwise, which fuses the widening into the producers of the
+// operands.
 #include "Analysis/ContractionForm.h"
 #include "MatmulDot2.h"
 #include "array/Analysis/MatmulWorth.h"
@@ -15,12 +16,13 @@ namespace mlir::array {
 
 namespace {
 
-/// Rows, columns and terms: of the loops over one factor, over the other one, and over both but not the result.
+/// Rows, columns and terms: the loops over one factor alone, over the other one alone, and over both but not the
+/// result.
 struct ProductSizes {
   int64_t m = 1, n = 1, k = 1;
 };
 
-/// What is expected of a loop's size.
+/// The expected size of a loop.
 std::optional<int64_t> sizeOfLoop(SymbolicSizes &sizes, linalg::GenericOp op, unsigned loop) {
   for (OpOperand &operand : op->getOpOperands())
     for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))

@@ -1,6 +1,6 @@
-// array-emulate-gpu: the kernels of a module become functions that the CPU runs, one call for each thread of the grid,
-// for tests without a GPU. tests/emulator/EmulatedKernel.h is the contract of these functions with who calls them; what
-// they do with threads, blocks and warps is in EmulateGpuBody.cpp. Launches become calls of one function.
+// array-emulate-gpu: the kernels of a module become functions for the CPU, with one call for each thread of the grid,
+// for tests without a GPU. tests/emulator/EmulatedKernel.h is the contract between these functions and their caller.
+// EmulateGpuBody.cpp lowers operations on threads, blocks and warps. Launches become calls of one function.
 #include "EmulateGpuBody.h"
 #include "array/Gpu/Passes.h"
 
@@ -18,7 +18,7 @@ namespace mlir::array {
 
 namespace {
 
-/// What a launch must know of a kernel.
+/// The data of a kernel that a launch needs.
 struct Kernel {
   func::FuncOp function;
   int64_t sharedBytes;
@@ -30,7 +30,7 @@ LogicalResult expandReductions(gpu::GPUModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   populateGpuAllReducePatterns(patterns);
   populateGpuBreakDownSubgroupReducePatterns(patterns, /*maxShuffleBitwidth=*/32, PatternBenefit(3));
-  for (unsigned bits : {32, 64}) { // numbers of 64 bits only where 32 don't do
+  for (unsigned bits : {32, 64}) { // 64-bit numbers only if 32 bits do not suffice
     PatternBenefit benefit(bits == 32 ? 2 : 1);
     populateGpuLowerSubgroupReduceToShufflePatterns(patterns, warp, bits, benefit);
     populateGpuLowerClusteredSubgroupReduceToShufflePatterns(patterns, warp, bits, benefit);
@@ -38,7 +38,7 @@ LogicalResult expandReductions(gpu::GPUModuleOp module) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-/// The CPU has one memory: no type says where its elements are.
+/// The CPU has one memory: types do not say where their elements are.
 void forgetMemorySpaces(gpu::GPUModuleOp module) {
   AttrTypeReplacer replacer;
   replacer.addReplacement([](MemRefType type) -> Type {
@@ -92,8 +92,8 @@ private:
     return success();
   }
 
-  /// Functions that kernels call and constants that they read move into the module of the host, under other names where
-  /// theirs are taken.
+  /// Moves the functions that kernels call and the constants that they read to the host's module, with new names if
+  /// theirs exist there.
   LogicalResult moveOut(gpu::GPUModuleOp gpuModule) {
     SymbolTable symbols(getOperation()), own(gpuModule);
     for (Operation &op : llvm::make_early_inc_range(*gpuModule.getBody())) {
@@ -145,7 +145,7 @@ private:
     return success();
   }
 
-  /// Constants beside a kernel say what a launch by name must know.
+  /// Constants next to a kernel hold the data for a launch by name.
   static void describe(OpBuilder &builder, gpu::GPUFuncOp kernel, int64_t sharedBytes) {
     SmallVector<int8_t> sizes;
     for (Type type : kernel.getFunctionType().getInputs())

@@ -1,7 +1,6 @@
-// The operations of a kernel on the CPU (array-emulate-gpu): what a thread is comes from its EmulatedThread, barriers
-// and shuffles are calls of the emulator, through the thread's pointers. One emulator runs one thread at a time, and
-// turns to another one at a barrier, a shuffle or the end alone: so reading, changing and writing an element is atomic
-// as it stands.
+// The operations of a kernel on the CPU (array-emulate-gpu). The thread's state is in its EmulatedThread; barriers and
+// shuffles call the emulator through its function pointers. An emulator runs one thread at a time, and switches only at
+// a barrier, a shuffle or the end. So a read-modify-write of an element is atomic without further measures.
 #include "EmulateGpuBody.h"
 #include "array/Entry/Entry.h"
 
@@ -23,7 +22,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Where the fields of an EmulatedThread are, in bytes; the first four are three uint32_t.
+/// The byte offsets of the fields of an EmulatedThread; the first four are three uint32_t each.
 enum Field : int64_t {
   threadId = 0,
   blockId = 12,
@@ -35,12 +34,12 @@ enum Field : int64_t {
 };
 
 constexpr int64_t warpSize = 32;
-/// The parameters of a launch are this far from each other, which is room for the greatest.
+/// The distance of a launch's parameters, which has room for the largest.
 constexpr int64_t parameterStride = 16;
 /// Shared buffers start at multiples of this, as accesses of 16 bytes need it.
 constexpr int64_t sharedAlignment = 16;
 
-/// The number by which the emulator knows a mode; the dialect's own numbers differ.
+/// The emulator's number of a mode; the dialect's numbers differ.
 int64_t modeNumber(gpu::ShuffleMode mode) {
   switch (mode) {
   case gpu::ShuffleMode::XOR:
@@ -75,7 +74,7 @@ LogicalResult refuse(Operation *op) {
   return op->emitError("'") << op->getName() << "' cannot be emulated in a kernel";
 }
 
-/// Of a scalar in the memory where parameters are, which who launches need not align for more than 64 bits.
+/// The alignment of a scalar in the parameter memory, which the launcher aligns only to 64 bits.
 unsigned parameterAlignment(Type type) { return std::min<int64_t>(parameterBytes(type), alignof(int64_t)); }
 
 class BodyEmulator {
@@ -88,7 +87,7 @@ public:
   }
 
   FailureOr<int64_t> run() {
-    // Only then is the entry block's own code looked at: what `setup` builds stands before all of it, and stays.
+    // List the entry block's operations only now: the code of `setup` comes before all of them, and stays.
     SmallVector<Operation *> operations;
     kernel.getBody().walk([&](Operation *op) { operations.push_back(op); });
     if (failed(takeArguments()))
@@ -164,7 +163,7 @@ private:
     return sharedBase;
   }
 
-  /// One of the thread's numbers, read once.
+  /// One of the thread's numbers, loaded once.
   Value number(Field field, gpu::Dimension dimension) {
     int64_t offset = field + static_cast<int64_t>(dimension) * sizeof(uint32_t);
     Value &value = numbers[offset];
@@ -236,16 +235,16 @@ private:
           return replace(op, {});
         })
         .Case([&](memref::AtomicRMWOp op) { return emulateAtomic(op); })
-        .Case([&](memref::AtomicYieldOp) { return success(); }) // with the op that it ends
+        .Case([&](memref::AtomicYieldOp) { return success(); }) // erased with its parent op
         .Case([&](memref::GenericAtomicRMWOp op) { return emulateAtomic(op); })
         .Case<memref::MemorySpaceCastOp, LLVM::AddrSpaceCastOp>([&](auto cast) {
-          // The types are the same now that they don't say where the memory is.
+          // Both types are the same after memory spaces are removed.
           return replace(cast, cast->getOperand(0));
         })
         .Default([&](Operation *op) { return runsOnCpu(op) ? success() : refuse(op); });
   }
 
-  /// What the launch asks for stands behind the kernel's own buffers.
+  /// Dynamic shared memory comes after the kernel's static buffers.
   LogicalResult emulateDynamic(gpu::DynamicSharedMemoryOp op) {
     Value address = offsetPointer(b, b.getLoc(), sharedMemory(), sharedBytes);
     MemRefType type = op.getResultMemref().getType();
@@ -255,13 +254,13 @@ private:
     descriptor.setAllocatedPtr(b, b.getLoc(), address);
     descriptor.setAlignedPtr(b, b.getLoc(), address);
     descriptor.setConstantOffset(b, b.getLoc(), 0);
-    // How long it is, only the launch knows; nothing reads the length of the whole.
+    // Only the launch knows its length; the total length is never read.
     descriptor.setSize(b, b.getLoc(), 0, LLVM::ConstantOp::create(b, i64, std::numeric_limits<int64_t>::max()));
     descriptor.setConstantStride(b, b.getLoc(), 0, 1);
     return replace(op, UnrealizedConversionCastOp::create(b, type, Value(descriptor)).getResults());
   }
 
-  /// A value as numbers of 32 bits, which is what lanes exchange; none if it cannot be cut so.
+  /// A value as 32-bit numbers, the unit that lanes exchange; none if it cannot be split.
   SmallVector<Value> toWords(Value value) {
     int64_t bits = bitsOf(value.getType());
     Type i32 = b.getI32Type();
@@ -316,7 +315,7 @@ private:
     return replace(op, {fromWords(type, words), isValid});
   }
 
-  /// The result is what the element was before, as in compiled kernels.
+  /// The result is the former value of the element, as in compiled kernels.
   LogicalResult emulateAtomic(memref::AtomicRMWOp op) {
     Value old = memref::LoadOp::create(b, op.getMemref(), op.getIndices()), changed = op.getValue();
     if (op.getKind() != arith::AtomicRMWKind::assign)

@@ -1,4 +1,4 @@
-// What array-emulate-gpu does inside of kernels and with their parameters.
+// The lowering of kernels' bodies and parameters for array-emulate-gpu.
 #ifndef ARRAY_LIB_GPU_EMULATION_EMULATEGPUBODY_H
 #define ARRAY_LIB_GPU_EMULATION_EMULATEGPUBODY_H
 
@@ -12,8 +12,8 @@ namespace mlir::array {
 LogicalResult expandInstructions(gpu::GPUModuleOp module);
 
 /// Gives the body of a kernel the form of an `EmulatedKernel`: its block's arguments are the thread and the parameters,
-/// and no operation of the GPU dialect is left. Returns the bytes of shared memory that a block needs. The kernel is no
-/// valid `gpu.func` afterwards.
+/// and no operation of the GPU dialect is left. Returns the bytes of shared memory that a block needs. Afterwards the
+/// kernel is not a valid `gpu.func`.
 FailureOr<int64_t> emulateBody(gpu::GPUFuncOp kernel);
 
 /// Fails, with an error that names it, if there is an operation that the CPU cannot run.

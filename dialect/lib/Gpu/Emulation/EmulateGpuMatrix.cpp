@@ -1,9 +1,8 @@
 // The instructions of NVIDIA's tensor cores and asynchronous copies for array-emulate-gpu, by the layouts of the PTX
-// ISA's chapters on mma.m16n8k*, ldmatrix, wgmma and cp.async: they become shuffles, loads and arithmetic.
+// ISA's chapters on mma.m16n8k*, ldmatrix, wgmma and cp.async. They become shuffles, loads and arithmetic.
 //
-// In a warp, lane `4 * group + member` holds what stands in row `group`. A register of 32 bits holds one number, two of
-// 16 bits or four of 8 that are neighbours along the dimension that is summed; in these terms the layouts of all types
-// agree.
+// In a warp, lane `4 * group + member` holds elements of row `group`. A 32-bit register holds one number, or two of 16
+// bits, or four of 8 bits, adjacent along the summed dimension. In these terms the layouts of all types agree.
 #include "EmulateGpuBody.h"
 #include "Gpu/Kernels/UnrollVectors.h"
 #include "Gpu/Matmul/MatrixDescriptor.h"
@@ -71,7 +70,7 @@ private:
   }
 
   Value wide(int64_t value) { return arith::ConstantIntOp::create(b, b.getI64Type(), value); }
-  /// Some bits of a descriptor's number that begin at `first`, a distance or an address in bytes.
+  /// A field of a descriptor from bit `first` on: a distance or an address, in bytes.
   Value bytesIn(Value descriptor, int64_t first) {
     Value field = arith::AndIOp::create(b, arith::ShRUIOp::create(b, descriptor, wide(first)), //
                                         wide(descriptor::kFieldMask));
@@ -126,8 +125,8 @@ LogicalResult InstructionExpander::expand(nvgpu::MmaSyncOp op) {
   return success();
 }
 
-/// Lanes 8 * m to 8 * m + 7 say where the rows of matrix m are. Each lane gets the neighbours of row `group`, or of
-/// column `group` when transposed, that are a register.
+/// Lanes 8 * m to 8 * m + 7 hold the addresses of the rows of matrix m. Each lane gets the register with its adjacent
+/// elements of row `group`, or of column `group` if transposed.
 LogicalResult InstructionExpander::expand(nvgpu::LdMatrixOp op) {
   auto type = cast<VectorType>(op.getRes().getType());
   int64_t bits = type.getElementType().getIntOrFloatBitWidth(), neighbours = 32 / bits;
@@ -156,8 +155,8 @@ LogicalResult InstructionExpander::expand(nvgpu::LdMatrixOp op) {
   return success();
 }
 
-/// The number of a factor of 16 bits, as f32, by the canonical layouts with a swizzle of 128 bytes: what lies side by
-/// side is terms, or else rows or columns (`outer`). Of an address there are 18 bits: memory is that of the launch.
+/// A 16-bit factor, as f32, by the canonical layouts with a swizzle of 128 bytes. Adjacent elements are terms, or else
+/// rows or columns (`outer`). An address has 18 bits: it is relative to the launch's shared memory.
 Value InstructionExpander::factorAt(Value matrix, Type element, bool areTermsInner, Value outer, Value term) {
   using namespace descriptor;
   Value inner = areTermsInner ? term : outer, row = areTermsInner ? outer : term;
@@ -183,8 +182,8 @@ Value InstructionExpander::factorAt(Value matrix, Type element, bool areTermsInn
   return arith::ExtFOp::create(b, b.getF32Type(), number);
 }
 
-/// At once, as the copies. Register `4 * n + 2 * h + c` of lane `4 * group + member` is row `group + 8 * h` of the
-/// warp's 16, column `8 * n + 2 * member + c`. With a swizzle that is not known here the sums are no numbers.
+/// Executes immediately, like the copies. Register `4 * n + 2 * h + c` of lane `4 * group + member` is row `group + 8 *
+/// h` of the warp's 16, column `8 * n + 2 * member + c`. With an unknown swizzle the sums are nan.
 LogicalResult InstructionExpander::expand(NVVM::WgmmaMmaAsyncOp op) {
   auto sums = cast<LLVM::LLVMStructType>(op.getResults().getType());
   auto isHalf = [](NVVM::WGMMATypes type) { return type == NVVM::WGMMATypes::f16 || type == NVVM::WGMMATypes::bf16; };
@@ -245,7 +244,7 @@ LogicalResult InstructionExpander::expand(NVVM::WgmmaMmaAsyncOp op) {
   return success();
 }
 
-/// To the nearest number of 10 bits of mantissa, of two the one away from zero.
+/// Rounds to the nearest number with 10 bits of mantissa, ties away from zero.
 LogicalResult InstructionExpander::expand(NVVM::ConvertFloatToTF32Op op) {
   if (op.getRnd() != NVVM::FPRoundingMode::RNA || op.getSat() != NVVM::SaturationMode::NONE || op.getRelu())
     return op.emitError("'nvvm.convert.float.to.tf32' cannot be emulated: expected the rounding mode rna alone");
@@ -257,7 +256,7 @@ LogicalResult InstructionExpander::expand(NVVM::ConvertFloatToTF32Op op) {
   return success();
 }
 
-/// Without instructions it gives what it is given: it only stands where the compiler is to keep an order.
+/// Without instructions it returns its operand: it only keeps an order in the compiler.
 LogicalResult InstructionExpander::expand(LLVM::InlineAsmOp op) {
   auto results = op->getNumResults() == 1 ? dyn_cast<LLVM::LLVMStructType>(op.getRes().getType()) : nullptr;
   if (!op.getAsmString().empty() || !results || results.getBody().size() != op.getOperands().size())
@@ -270,7 +269,7 @@ LogicalResult InstructionExpander::expand(LLVM::InlineAsmOp op) {
   return success();
 }
 
-/// At once, which is one of the times at which the hardware may do it.
+/// Executes immediately, which the hardware may do as well.
 LogicalResult InstructionExpander::expand(nvgpu::DeviceAsyncCopyOp op) {
   Type element = cast<MemRefType>(op.getSrc().getType()).getElementType();
   auto at = [&](OperandRange indices, int64_t offset) {

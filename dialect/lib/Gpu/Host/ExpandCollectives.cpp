@@ -1,7 +1,7 @@
 // array-expand-collectives: reductions among participants, and exchanges along any dimension, become exchanges of whole
-// buffers with operations around them. Before it: array modules with calls inlined; after it: array-expand-complex and
-// convert-array-to-linalg, and the runtime's side (runtime/lib/cuda/DeviceExchange.cpp), which copies what is
-// contiguous.
+// buffers with operations around them. Before it: array modules with calls inlined. After it: array-expand-complex and
+// convert-array-to-linalg, and the runtime's side (runtime/lib/cuda/DeviceExchange.cpp), which copies contiguous
+// memory.
 #include "array/Gpu/Collectives.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -16,8 +16,8 @@ namespace mlir::array {
 
 namespace {
 
-/// From so many bytes on, each member receives all parts of one piece and then all pieces, rather than all operands:
-/// less to move, but another meeting of the hosts' threads.
+/// From this many bytes on, each member receives all parts of one piece and then all pieces, rather than all operands.
+/// This moves fewer bytes, but the hosts' threads meet once more.
 constexpr int64_t kTwoStepBytes = 128 << 10;
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
@@ -37,7 +37,7 @@ Value reshape(ImplicitLocOpBuilder &b, Value value, ArrayRef<int64_t> shape) {
   return ReshapeOp::create(b, typeOf(value).clone(shape), value, ValueRange());
 }
 
-/// Dimension `from` becomes dimension `to`; the others keep their order.
+/// Moves dimension `from` to `to`; the others keep their order.
 Value move(ImplicitLocOpBuilder &b, Value value, int64_t from, int64_t to) {
   if (from == to)
     return value;
@@ -61,7 +61,7 @@ Value join(ImplicitLocOpBuilder &b, Value value, int64_t dimension) {
   return reshape(b, value, shape);
 }
 
-/// Along the first dimension, which is that of the members.
+/// Reduces along the first dimension, that of the members.
 Value reduce(ImplicitLocOpBuilder &b, StringRef kind, Value value) {
   int64_t first[] = {0};
   if (kind == "sum")
@@ -77,14 +77,14 @@ Value reduce(ImplicitLocOpBuilder &b, StringRef kind, Value value) {
   return ReduceOrOp::create(b, value, first);
 }
 
-/// What every member has, along a new first dimension.
+/// Gathers the values of all members along a new first dimension.
 Value gather(ImplicitLocOpBuilder &b, Value value, DenseIntElementsAttr groups) {
   auto shape = llvm::to_vector(typeOf(value).getShape());
   shape.insert(shape.begin(), 1);
   return AllGatherOp::create(b, reshape(b, value, shape), 0, groups);
 }
 
-/// The first dimension is that of the members, to whom the parts go before, and from whom they are afterwards.
+/// The first dimension is that of the members: the receivers before the exchange, and the senders after it.
 Value exchange(ImplicitLocOpBuilder &b, Value parts, DenseIntElementsAttr groups) {
   return AllToAllOp::create(b, parts, 0, 0, groups);
 }
@@ -113,7 +113,7 @@ Value expand(ImplicitLocOpBuilder &b, ReduceScatterOp op) {
 
 Value expand(ImplicitLocOpBuilder &b, AllGatherOp op) {
   int64_t dimension = op.getDimension();
-  // What is before the dimension is of size 1: already what the runtime does.
+  // The dimensions before it have size 1: the runtime supports this case directly.
   if (productOf(typeOf(op.getOperand()).getShape().take_front(dimension)) == 1) {
     if (dimension == 0)
       return nullptr;

@@ -1,4 +1,4 @@
-// Telling what the device can do of it, and launches of one thread.
+// Decides which operations the device can execute, and makes launches of one thread.
 #include "HostAccesses.h"
 #include "array/Gpu/Kernels.h"
 

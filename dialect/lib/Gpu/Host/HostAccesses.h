@@ -1,4 +1,4 @@
-// What @main does to memory between launches, for the passes that give it to the device: array-launch-stores,
+// Memory accesses of @main between launches, for the passes that move them to the device: array-launch-stores,
 // array-predicate-launches, array-sink-loads.
 #ifndef ARRAY_LIB_GPU_HOST_HOSTACCESSES_H
 #define ARRAY_LIB_GPU_HOST_HOSTACCESSES_H
@@ -8,13 +8,13 @@
 
 namespace mlir::array {
 
-/// Whether an op can be done by the device at a later time, if nothing it loads is overwritten until then.
+/// Whether the device can execute an op later, if none of its loaded values is overwritten until then.
 bool isMovable(Operation *op);
 
-/// Whether a value was computed, by movable operations, of what is loaded.
+/// Whether a value follows, by movable operations, from a load.
 bool dependsOnLoad(Value value);
 
-/// A launch of one thread, whose body `emit` fills.
+/// Makes a launch of one thread, whose body `emit` fills.
 gpu::LaunchOp launchThread(ImplicitLocOpBuilder &b, StringRef name,
                            llvm::function_ref<void(ImplicitLocOpBuilder &)> emit);
 

@@ -1,4 +1,4 @@
-// array-launch-stores: what @main stores itself is stored by kernels, as the memory is the device's. Comes after
+// array-launch-stores: stores of @main move to kernels, because the memory is the device's. Runs after
 // array-map-to-gpu; array-predicate-launches and array-sink-loads follow.
 #include "HostAccesses.h"
 #include "array/Gpu/Passes.h"
@@ -17,7 +17,7 @@ namespace mlir::array {
 
 namespace {
 
-/// What the host can't hand over: it launches, calls, or takes memory.
+/// Whether only the host can execute the op: a launch, a call, or an allocation.
 bool isHostOnly(Operation *op) {
   return isa<gpu::LaunchOp, RuntimeCallOp, CallOpInterface, memref::AllocOp, memref::DeallocOp>(op);
 }
@@ -32,7 +32,7 @@ bool isWriter(Operation *op) {
   return writes && !walked.wasInterrupted() && !op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Makes launches of the writers of a block and of those inside of its other operations.
+/// Makes launches of the stores of a block, and of stores inside its other operations.
 class WriterGrouping {
 public:
   void run(Block &block) {
@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  /// What others need of a group, and a launch does not give: the group ends before it.
+  /// A launch returns no values. So if a later op uses a value of the group, the group ends before that value.
   void split(ArrayRef<Operation *> group) {
     SmallVector<Operation *> part;
     for (Operation *op : group) {
@@ -71,7 +71,7 @@ private:
     launch(part);
   }
 
-  /// From the first writer to the last one: what is between them is done by the same thread.
+  /// Launches the operations from the first store to the last one in the same thread.
   static void launch(ArrayRef<Operation *> part) {
     part = part.drop_until([](Operation *op) { return isWriter(op); });
     while (!part.empty() && !isWriter(part.back()))

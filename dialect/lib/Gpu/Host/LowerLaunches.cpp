@@ -1,7 +1,7 @@
 // array-lower-launches: @main launches the kernels of the module by their numbers, and reads the device's memory,
-// through the call frame's table (runtime/include/runtime/Abi.h). Comes after array-outline-gpu-kernels, when
-// structured control flow is branches; the rest of the host's part is lowered as any program of the CPU, and the
-// kernels are compiled apart.
+// through the call frame's table (runtime/include/runtime/Abi.h). Runs after array-outline-gpu-kernels, when structured
+// control flow is branches. The rest of the host's part is lowered like a program for the CPU, and the kernels are
+// compiled separately.
 #include "Entry/TableCalls.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Entry/CallSites.h"
@@ -31,7 +31,7 @@ namespace {
 /// Room for the value of an argument: a pointer, or a number of at most 64 bits.
 constexpr int64_t kArgumentBytes = 8;
 
-/// What the runtime does itself, wherever the operands are.
+/// Routines that the runtime executes itself, for operands in any memory.
 bool isHostRoutine(StringRef name) { return name == "host_call" || name == "collective" || name == "check"; }
 
 /// Whether a load is of the device's memory: constants of the module are the host's.
@@ -52,11 +52,11 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
         auto load = dyn_cast<memref::LoadOp>(op);
         if (isa<gpu::LaunchFuncOp>(op) || (load && isOfDevice(load)))
           doors.push_back(op);
-        // Between its kernels cuSOLVER looks at what they computed.
+        // cuSOLVER waits for results of its kernels.
         auto library = op->getAttrOfType<StringAttr>(kLibraryAttr);
         if (library && library == "cusolver") {
           waits = true;
-          tellGivenUp(op->getLoc(), "host-waits", "cuSOLVER reads on the host what its kernels computed");
+          tellGivenUp(op->getLoc(), "host-waits", "cuSOLVER reads results of its kernels on the host");
         }
         return succeeded(check(op)) ? WalkResult::advance() : WalkResult::interrupt();
       });
@@ -98,13 +98,13 @@ private:
     sites.write();
   }
 
-  /// What nobody may have left to the host.
+  /// Reports operations that earlier passes must not leave to the host.
   static LogicalResult check(Operation *op) {
     if (auto call = dyn_cast<RuntimeCallOp>(op); call && !isHostRoutine(call.getName()) && !call->hasAttr(kLibraryAttr))
       return call.emitError("'")
              << call.getName()
              << "' has no kernel for a GPU yet: put its operands on a CPU, by device_put(x, devices(\"cpu\")[0]), and "
-                "call it outside of what is compiled for the GPU";
+                "call it outside of the code for the GPU";
     if (isa<memref::StoreOp, memref::CopyOp>(op))
       return op->emitError("the host does not write a device's memory: array-launch-stores makes kernels of this");
     return success();
@@ -146,7 +146,7 @@ private:
     return shape;
   }
 
-  /// Pointers to the values of the arguments, which stand behind them.
+  /// Pointers to the values of the arguments, which follow them.
   static Value describeArguments(TableCalls &calls, gpu::LaunchFuncOp launch) {
     ImplicitLocOpBuilder &b = calls.before(launch);
     int64_t count = launch.getNumKernelOperands(), value = count * sizeof(void *);

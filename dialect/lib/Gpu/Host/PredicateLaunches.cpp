@@ -1,7 +1,8 @@
-// array-predicate-launches: branches and loops whose condition a kernel computes do without the host's knowing it:
-// their kernels look at the condition themselves. Comes after array-launch-stores; array-sink-loads follows.
+// array-predicate-launches: branches and loops with a condition that a kernel computes do not wait for the host; their
+// kernels read the condition themselves. Runs after array-launch-stores; array-sink-loads follows.
 //
-// A loop is launched some trips ahead. The kernels of a trip that is not to be find so, and return at once.
+// A loop is launched several iterations ahead. If an iteration should not run, its kernels detect this and return at
+// once.
 #include "HostAccesses.h"
 #include "array/Gpu/Passes.h"
 
@@ -18,13 +19,13 @@ namespace mlir::array {
 
 namespace {
 
-/// The launches of both branches, up to which launching them all costs less than to wait for the condition.
+/// The maximum number of launches in both branches for which launching all of them costs less than waiting for the
+/// condition.
 constexpr int64_t kBranchLaunches = 8;
-/// The trips of a loop that are launched before the host looks whether it has ended.
+/// The number of iterations that are launched before the host checks whether the loop has ended.
 constexpr int64_t kTripsAhead = 8;
 
-/// How many launches an op stands for, in both branches of conditionals; nothing where it does what can't be taken
-/// back.
+/// The number of launches in a region, including both branches of conditionals; none if an effect cannot be undone.
 std::optional<int64_t> launchesIn(Region &region) {
   int64_t count = 0;
   WalkResult walked = region.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -80,7 +81,7 @@ private:
   Value buffer;
 };
 
-/// Puts the operations of a region's only block, but for its terminator, before `op`.
+/// Moves the operations of a region's only block, except its terminator, before `op`.
 void moveBefore(Region &region, Operation *op) {
   Block &block = region.front();
   op->getBlock()->getOperations().splice(op->getIterator(), block.getOperations(), block.begin(),
@@ -141,7 +142,7 @@ void predicate(scf::WhileOp loop) {
 
 struct PredicateLaunches : impl::PredicateLaunchesBase<PredicateLaunches> {
   void runOnOperation() override {
-    // From the inside: what is predicated is launches alone.
+    // From the inside out: a predicated region contains only launches.
     SmallVector<Operation *> found;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
       if (isa<scf::IfOp, scf::WhileOp>(op) && !op->getParentOfType<gpu::LaunchOp>())

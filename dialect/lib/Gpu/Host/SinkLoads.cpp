@@ -1,5 +1,5 @@
-// array-sink-loads: what kernels need of what @main loads, they load themselves. Comes after array-predicate-launches;
-// array-plan-memory gives the temporaries that it asks for their places.
+// array-sink-loads: if a kernel needs values that @main loads, the kernel loads them itself. Runs after
+// array-predicate-launches; array-plan-memory places the temporaries that it adds.
 #include "HostAccesses.h"
 #include "array/Gpu/Passes.h"
 
@@ -17,7 +17,7 @@ namespace mlir::array {
 
 namespace {
 
-/// The allocation or the argument whose memory a buffer is in; null where that is not known.
+/// The allocation or argument whose memory contains a buffer; null if unknown.
 Value rootOf(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
@@ -33,7 +33,7 @@ bool mayShare(Value a, Value b) {
   return !first || !second || first == second;
 }
 
-/// Whether an op, or one inside of it, may write what a load reads.
+/// Whether an op, or one inside of it, may write the memory of a load.
 bool mayWrite(Operation *op, memref::LoadOp load) {
   return op
       ->walk([&](Operation *inner) {
@@ -67,7 +67,7 @@ bool lasts(memref::LoadOp load, gpu::LaunchOp launch) {
   return false;
 }
 
-/// Loads in a launch what it captures of loads.
+/// Repeats in a launch the loads whose values it captures.
 class LoadSinking {
 public:
   explicit LoadSinking(gpu::LaunchOp launch) : launch(launch), b(OpBuilder::atBlockBegin(&launch.getBody().front())) {}
@@ -97,7 +97,7 @@ private:
     return copies.lookup(value);
   }
 
-  /// The value of a load, of a temporary that it is kept in by a launch of its own.
+  /// The value of a load, from a temporary to which a separate launch copies it.
   Value loadKept(memref::LoadOp load) {
     ImplicitLocOpBuilder at(load.getLoc(), load);
     Value kept = memref::AllocOp::create(at, MemRefType::get({}, load.getType()));
@@ -123,7 +123,7 @@ struct SinkLoads : impl::SinkLoadsBase<SinkLoads> {
     eraseUnused(getOperation());
   }
 
-  /// Loads that kernels do for themselves now, and what was computed of them.
+  /// Erases loads that kernels now do themselves, and operations on them.
   static void eraseUnused(func::FuncOp function) {
     SmallVector<Operation *> ops;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {

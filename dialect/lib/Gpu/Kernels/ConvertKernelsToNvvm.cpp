@@ -1,6 +1,6 @@
-// array-convert-kernels-to-nvvm: the kernels of a gpu.module in the LLVM and NVVM dialects. It differs from upstream's
-// pass in one respect: functions of the math dialect that are left are instructions, or LLVM's expansions of them, and
-// no calls of libdevice, which a user need not have.
+// array-convert-kernels-to-nvvm: lowers the kernels of a gpu.module to the LLVM and NVVM dialects. It differs from
+// upstream's pass in one respect: the remaining functions of the math dialect become instructions, or LLVM's expansions
+// of them, and not calls of libdevice, which a user may not have.
 #include "UnrollVectors.h"
 #include "array/Gpu/Passes.h"
 
@@ -28,8 +28,8 @@ namespace mlir::array {
 
 namespace {
 
-/// Products of bf16, which upstream's pattern for nvgpu.mma.sync does not know, and of i8, whose sums stop there at the
-/// greatest number, where integers wrap around here. Two or four numbers are a register of 32 bits.
+/// Matmuls of bf16, which upstream's pattern for nvgpu.mma.sync does not support, and of i8, whose sums saturate there
+/// but wrap around here. Two or four numbers form a 32-bit register.
 struct ConvertMma : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
@@ -119,7 +119,7 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
     target.addIllegalOp<NVVM::WgmmaMmaAsyncOp>(); // inline assembly
     if (failed(applyPartialConversion(module, target, std::move(patterns))))
       return signalPassFailure();
-    // What the launch asks for is declared, as CUDA does; without a size it would be a variable of one byte.
+    // Dynamic shared memory is declared as in CUDA; without a size it would be a variable of one byte.
     for (auto global : module.getOps<LLVM::GlobalOp>()) {
       auto type = dyn_cast<LLVM::LLVMArrayType>(global.getType());
       if (global.getAddrSpace() == static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared) && type &&

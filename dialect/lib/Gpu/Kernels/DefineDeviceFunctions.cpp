@@ -1,9 +1,11 @@
-// array-define-device-functions: what array-expand-math leaves to functions of the C library, in kernels, where there
-// is none: sin, cos and tan of large arguments, and the remainder of floats. It comes after array-outline-gpu-kernels.
+// array-define-device-functions: defines the functions of the C library that array-expand-math leaves in kernels, where
+// no C library exists: sin, cos and tan of large arguments, and the remainder of floats. It runs after
+// array-outline-gpu-kernels.
 //
-// Large angles are reduced as M. H. Payne and R. N. Hanek do (Radian Reduction for Trigonometric Functions, SIGNUM
-// Newsletter 18, 1983): of 2/pi only those bits are multiplied that neither give multiples of a full turn nor are too
-// small to matter. The remainder is the long division of the significands, some binary digits a step, and so exact.
+// Large angles are reduced as by M. H. Payne and R. N. Hanek (Radian Reduction for Trigonometric Functions, SIGNUM
+// Newsletter 18, 1983): the product uses only those bits of 2/pi that neither give multiples of a full turn nor are too
+// small to matter. The remainder is the long division of the significands, several binary digits in a step, and so it
+// is exact.
 #include "Cpu/Math/ExpandMathTerm.h"
 #include "array/Gpu/Passes.h"
 
@@ -64,8 +66,8 @@ struct Angle {
   Value quadrant, rest;
 };
 
-/// Digit 1 of 2/pi stands for 2^-1. Of |x| = m 2^s the digits up to s - 2 give multiples of 4 quadrants; the window of
-/// three words begins with the next one. In front of the digits stands a word of zeros, for an s below 2.
+/// Digit 1 of 2/pi is worth 2^-1. For |x| = m 2^s, the digits up to s - 2 give multiples of 4 quadrants, so the window
+/// of three words begins with the next one. A word of zeros precedes the digits, for an s below 2.
 Angle reduceLargeAngle(ImplicitLocOpBuilder &b, Value x) {
   auto type = cast<FloatType>(x.getType());
   Words w(b, type);
@@ -82,7 +84,7 @@ Angle reduceLargeAngle(ImplicitLocOpBuilder &b, Value x) {
       return twoOverPi[index - 1];
     return (index - 1) % 2 ? twoOverPi[(index - 1) / 2] & UINT32_MAX : twoOverPi[(index - 1) / 2] >> 32;
   };
-  // The greatest exponent of a finite number decides how many first words there may be.
+  // The maximum exponent of a finite number determines the number of possible first words.
   unsigned last = ((w.width == 64 ? 2046 : 254) + w.width - 2 - w.exponentOfOne()) >> wordBits;
   Value chosen[4];
   for (unsigned i = 0; i < 4; ++i) {
@@ -96,7 +98,7 @@ Angle reduceLargeAngle(ImplicitLocOpBuilder &b, Value x) {
   auto windowWord = [&](unsigned i) {
     return w.either(w.left(chosen[i], shift), w.right(w.right(chosen[i + 1], one), back));
   };
-  // The product modulo 2^(3 width): two digits of quadrant, and the fraction of one. The lowest word is dropped.
+  // The product modulo 2^(3 width): two digits of quadrant, and the fraction of one. The lowest word is not needed.
   auto low = arith::MulUIExtendedOp::create(b, significand, windowWord(2));
   auto middle = arith::MulUIExtendedOp::create(b, significand, windowWord(1));
   auto carried = arith::AddUIExtendedOp::create(b, middle.getLow(), low.getHigh());
@@ -117,7 +119,7 @@ Angle reduceLargeAngle(ImplicitLocOpBuilder &b, Value x) {
   Value angle = arith::MulFOp::create(b, arith::AddFOp::create(b, top, rest), real(1.5707963267948966));
   if (w.width == 32)
     angle = arith::TruncFOp::create(b, type, angle);
-  // Of a negative x both change their signs.
+  // For negative x both change their signs.
   Value isNegative = w.is(arith::CmpIPredicate::slt, w.bitsOf(x), w.constant(0));
   quadrant = w.select(isNegative, w.sub(w.constant(0), quadrant), quadrant);
   return {quadrant, w.select(isNegative, arith::NegFOp::create(b, angle), angle)};
@@ -157,7 +159,7 @@ Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
   divisor = w.select(w.is(arith::CmpIPredicate::eq, divisor, zero), one, divisor);
   Value digits =
       w.select(w.is(arith::CmpIPredicate::ugt, exponent, divisorExponent), w.sub(exponent, divisorExponent), zero);
-  // So many digits of the quotient in a step that the rest, shifted, fits 64 bits.
+  // The number of quotient digits in a step, such that the shifted rest fits 64 bits.
   Type wide = b.getI64Type();
   auto widen = [&](Value value) { return w.width == 64 ? value : Value(arith::ExtUIOp::create(b, wide, value)); };
   Value most = w.constant(64 - (w.fraction + 1));
@@ -178,7 +180,8 @@ Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
   Value rest = loop.getResult(0);
   if (w.width == 32)
     rest = arith::TruncIOp::create(b, w.type, rest);
-  // The bits of a rest are it times the least denormal; two powers of two bring it to the divisor's exponent.
+  // The integer value of a rest is its multiple of the smallest denormal; two powers of two scale it to the divisor's
+  // exponent.
   Value power = w.sub(divisorExponent, one), half = w.right(power, one);
   auto powerOfTwo = [&](Value exponentOf) {
     Value biased = w.add(exponentOf, w.constant(w.width == 64 ? 1023 : 127));
@@ -188,7 +191,7 @@ Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
   result = arith::MulFOp::create(b, result, powerOfTwo(half));
   result = arith::MulFOp::create(b, result, powerOfTwo(w.sub(power, half)));
 
-  // What is less than the divisor, infinity too, is its own remainder.
+  // A dividend below the divisor, which may be infinite, is its own remainder.
   result = w.select(w.is(arith::CmpIPredicate::ult, a, c), arith::BitcastOp::create(b, type, a).getResult(), result);
   Value infinity = w.constant(w.width == 64 ? 0x7ff0000000000000 : 0x7f800000);
   Value isDefined = arith::AndIOp::create(

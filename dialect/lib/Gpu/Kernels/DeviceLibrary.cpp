@@ -1,5 +1,4 @@
-// The device library as the build made it (dialect/device/CMakeLists.txt): MLIR's bytecode, which is part of the
-// binary.
+// The device library from the build (dialect/device/CMakeLists.txt): MLIR's bytecode, embedded in the binary.
 #include "DeviceLibrary.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -27,7 +26,7 @@ static llvm::MemoryBufferRef libraryBytes() {
 
 DeviceLibrary::DeviceLibrary(MLIRContext *context)
     : config(context, /*verifyAfterParse=*/false), reader(libraryBytes(), config, /*lazyLoad=*/true) {
-  // The module is read, and of what it has, the names.
+  // Reads the module, and the names of its contents.
   if (failed(reader.readTopLevel(&place, [](Operation *op) { return isa<ModuleOp>(op); })))
     llvm::report_fatal_error("the device library that the build made can't be read");
   for (ModuleOp module : place.getOps<ModuleOp>())
@@ -37,7 +36,7 @@ DeviceLibrary::DeviceLibrary(MLIRContext *context)
 }
 
 DeviceLibrary::~DeviceLibrary() {
-  (void)reader.finalize([](Operation *) { return false; }); // what nobody asked for is dropped
+  (void)reader.finalize([](Operation *) { return false; }); // unused functions are dropped
 }
 
 Operation *DeviceLibrary::lookup(StringAttr name) {

@@ -1,4 +1,4 @@
-// The functions of dialect/device, which kernels call, in MLIR's LLVM dialect. Each is read when it is asked for.
+// The functions of dialect/device, which kernels call, in MLIR's LLVM dialect. Each is read on demand.
 #ifndef ARRAY_LIB_GPU_KERNELS_DEVICELIBRARY_H
 #define ARRAY_LIB_GPU_KERNELS_DEVICELIBRARY_H
 
@@ -12,7 +12,7 @@ public:
   explicit DeviceLibrary(MLIRContext *context);
   ~DeviceLibrary();
 
-  /// The function or constant of a name, a part of the library, which it lives in; null if there is none.
+  /// The function or constant with this name, which belongs to the library; null if there is none.
   Operation *lookup(StringAttr name);
 
 private:

@@ -1,4 +1,4 @@
-// What kernels are made of (KernelBuilder.h).
+// Building blocks of kernels (KernelBuilder.h).
 #include "KernelBuilder.h"
 #include "array/Gpu/Kernels.h"
 
@@ -63,7 +63,7 @@ int64_t lanesAlong(const IterationSpace &space, unsigned dim) {
 }
 
 bool runsAlongMemory(const IterationSpace &space) {
-  int64_t along = 0, across = 0; // elements that are read in the one way and in the other
+  int64_t along = 0, across = 0; // elements that are read along memory, and across it
   for (const Access &input : space.inputs()) {
     int64_t elements = 1;
     for (auto [number, dim] : llvm::enumerate(space.dims))
@@ -113,7 +113,7 @@ FailureOr<Member> KernelBuilder::read(linalg::LinalgOp op, bool reorderReduction
 
 //===-- Arithmetic ----------------------------------------------------------------------------------------------===//
 
-// 32 bits where they suffice: a division by a constant is several times dearer with 64.
+// Use 32 bits if they suffice: a division by a constant is several times slower with 64 bits.
 Values KernelBuilder::place(ArrayRef<int64_t> sizes, Value number) {
   bool isShort = product(sizes) <= std::numeric_limits<int32_t>::max() && sizes.size() > 1;
   Type type = isShort ? Type(getI32Type()) : getIndexType();
@@ -223,7 +223,7 @@ Values KernelBuilder::body(linalg::LinalgOp op, const IterationSpace &space, Arr
   Block &block = op->getRegion(0).front();
   for (auto [argument, value] : llvm::zip_equal(block.getArguments(), arguments))
     mapping.map(argument, value);
-  auto indexAt = [&](linalg::IndexOp index) { // of a dimension that the space does not have there is but one
+  auto indexAt = [&](linalg::IndexOp index) { // a dimension that the space lacks has size 1
     for (auto [dim, i] : llvm::zip_equal(space.dims, at))
       if (dim.indexSource == index.getDim())
         return i;

@@ -1,8 +1,8 @@
-// A launch that is being written, with what every kernel needs: the threads' numbers, indices of points, elements of
-// operands alone and side by side, the body of an op. The strategies (Kernel*.cpp) are made of it.
+// A launch under construction, with the common parts of kernels: the threads' numbers, indices of points, single and
+// adjacent elements of operands, and the body of an op. The strategies (Kernel*.cpp) use it.
 //
-// A kernel sees a linalg op as an iteration space (IterationSpace.h): dimensions, and for each operand a flat
-// buffer with one stride for each dimension. The views are made in the kernel, so that it is passed whole buffers.
+// A kernel reads a linalg op as an iteration space (IterationSpace.h): dimensions, and for each operand a flat buffer
+// with one stride for each dimension. The kernel makes the views itself, so its arguments are whole buffers.
 #ifndef ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H
 #define ARRAY_LIB_GPU_KERNELS_KERNELBUILDER_H
 
@@ -16,7 +16,7 @@ namespace mlir::array {
 
 using loops::Access;
 using loops::IterationSpace;
-/// Values of neighbouring points, or what a kernel accumulates.
+/// Values of neighbouring points, or accumulators of a kernel.
 using Values = SmallVector<Value, 4>;
 
 /// Threads of a warp, and of a block: eight warps hide the latency of memory on every generation, and leave 256
@@ -33,18 +33,18 @@ unsigned countParallel(const IterationSpace &space);
 
 /// Whether an element has bits that can be moved in vectors.
 bool hasWholeBytes(Type element);
-/// Whether elements at multiples of `lanes` along a dimension can be moved together with their neighbours: they lie
-/// side by side, and start at a multiple of what is moved.
+/// Whether groups of `lanes` elements along a dimension can be moved together: they are adjacent, and aligned to the
+/// size of the group.
 bool isWide(const Access &access, unsigned dim, int64_t lanes);
-/// The number of neighbours along a dimension that a thread takes so that what it moves of the widest operand that lies
-/// along it is 16 bytes; 1 where nothing does.
+/// The number of neighbouring points of a thread along a dimension, such that it moves 16 bytes of the widest operand
+/// along this dimension; 1 if there is no such operand.
 int64_t lanesAlong(const IterationSpace &space, unsigned dim);
 
-/// Whether a reduction runs along what lies side by side in memory, so that neighbouring threads should share it.
+/// Whether a reduction runs along adjacent elements in memory, so that neighbouring threads should share it.
 bool runsAlongMemory(const IterationSpace &space);
 
-/// What a kernel computes at each point: a linalg op, or what stands for one. Where a fill right before gave an output
-/// its value, that is the access's `init`, and the element need not be read.
+/// The computation of a kernel at each point: a linalg op, or a replacement of one. If a fill right before it defines
+/// the value of an output, that value is the access's `init`, and the element is not read.
 struct Member {
   using Body = std::function<Values(const IterationSpace &space, ArrayRef<Value> arguments, ArrayRef<Value> at)>;
 
@@ -52,7 +52,7 @@ struct Member {
   Body yields;
   size_t bodySize = 1; ///< operations
 
-  /// What is yielded at a point for the values of all accesses; those that it does not read may be null.
+  /// The yielded values at a point, for the values of all accesses. Unused ones may be null.
   Values body(ArrayRef<Value> arguments, ArrayRef<Value> at) const { return yields(space, arguments, at); }
 
   bool reads(const Access &access) const { return !access.argument || !access.argument.use_empty(); }
@@ -60,14 +60,14 @@ struct Member {
 
 class KernelBuilder : public ImplicitLocOpBuilder {
 public:
-  /// Opens a launch at an op; what is built stands in it. `setGrid` says how many threads it has.
+  /// Creates a launch at an op, and builds inside it. `setGrid` sets the number of threads.
   KernelBuilder(Operation *at, StringRef name);
   void setGrid(int64_t blocks, int64_t threads);
   gpu::LaunchOp getLaunch() { return launch; }
-  /// There is nothing to launch.
+  /// Erases a launch that is not needed.
   void abandon() { launch->erase(); }
 
-  /// Fails, with an error, for an op that has no such space.
+  /// Fails, with an error, if the op has no such space.
   FailureOr<Member> read(linalg::LinalgOp op, bool reorderReductions);
 
   Value block() { return launch.getBlockIds().x; }
@@ -81,10 +81,10 @@ public:
   Value least(Value x, int64_t y);
   Value isLess(Value x, Value y);
   Value isLess(Value x, int64_t y) { return isLess(x, index(y)); }
-  /// Both, where null is true.
+  /// The conjunction; null counts as true.
   Value both(Value x, Value y);
-  /// A number that is at most `count - 1`, and whether it was before (null: it always is). So all threads come to
-  /// barriers and shuffles; those beyond the end repeat the work of the last one.
+  /// A number limited to `count - 1`, and whether it was below `count` (null: always). So all threads reach barriers
+  /// and shuffles; those beyond the end repeat the work of the last one.
   std::pair<Value, Value> clamp(Value number, int64_t count, bool isExact);
 
   /// Code that runs if the condition holds; always, without one.
@@ -94,11 +94,11 @@ public:
 
   /// The indices of the point or step with a number, the last dimension running fastest.
   Values place(ArrayRef<int64_t> sizes, Value number);
-  /// The indices so many further along a dimension.
+  /// The indices, moved by `distance` along a dimension.
   Values moved(ArrayRef<Value> at, unsigned dim, int64_t distance);
 
   Value load(const Access &access, ArrayRef<Value> at);
-  /// What an operand holds before the op, which need not be in memory.
+  /// The value of an operand before the op, which may be a known value instead of memory.
   Value before(const Access &access, ArrayRef<Value> at) { return access.init ? access.init : load(access, at); }
   void store(Value value, const Access &access, ArrayRef<Value> at);
   /// `lanes` elements from an element on, in one access of memory.

@@ -1,6 +1,6 @@
-// Reductions across memory: a thread has neighbouring results, as many as are 16 bytes of what it reads, so that rows
-// of threads read stretches of memory. The rows of threads of a block take turns at the steps and meet in shared
-// memory; where there are few results and many steps, several blocks share these.
+// Reductions across memory: a thread has adjacent results, for 16 bytes of its input, so that rows of threads read
+// contiguous memory. The rows of threads of a block share the steps and combine their results in shared memory. If
+// there are few results and many steps, several blocks share the steps.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -11,7 +11,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Steps of a thread, at least, that are worth another row of threads, and another block.
+/// Minimum steps of a thread for adding another row of threads, and another block.
 constexpr int64_t kStepsOfRow = 8, kStepsOfPart = 32;
 
 class Columns {
@@ -80,7 +80,7 @@ private:
         [&](const Loaded &loaded, ValueRange sums) { return addStep(member, loaded, sums); });
   }
 
-  /// Each row of threads leaves what it has; the first one joins them.
+  /// Each row of threads stores its partial result; the first row joins them.
   void joinRows(ValueRange sums, Value x, Value y, Value isInside, function_ref<void(int64_t, ValueRange)> store) {
     size_t outputs = member.space.outputs().size();
     Values shared;
@@ -108,7 +108,7 @@ private:
     });
   }
 
-  /// Steps one after the other, by the body alone. Outputs that move along them are stored in each.
+  /// Executes steps sequentially, by the body alone. Outputs that move along them are stored in each step.
   void emitAlone(ArrayRef<Value> at) {
     ArrayRef<Access> outputs = member.space.outputs();
     auto moves = [&](const Access &output) {

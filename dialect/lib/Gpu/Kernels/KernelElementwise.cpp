@@ -1,9 +1,9 @@
-// Elementwise ops: a thread takes as many neighbouring points as are 16 bytes of the widest operand, and several such
-// groups where there are many, all of which it reads before it writes.
+// Elementwise ops: a thread computes adjacent points for 16 bytes of the widest operand, and several such groups if
+// there are many. It reads all groups before it writes.
 //
-// Where every output is dense the points are those of one long row, whatever its shape: an end of fewer points than a
-// group is left to single threads. Operands that are dense in the same way, and those that lie side by side in groups
-// of the last dimension, are moved in groups; others element by element.
+// If every output is dense, the points form one long row, whatever its shape. Single threads compute a rest that is
+// smaller than a group. Operands that are dense in the same way, and those that are contiguous in groups of the last
+// dimension, are moved in groups; others element by element.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,9 +12,9 @@ namespace mlir::array {
 
 namespace {
 
-/// Groups of one thread, where there are so many points that enough blocks are left.
+/// Groups of one thread, if this leaves enough blocks.
 constexpr int64_t kGroups = 2;
-/// Bodies of more operations than this keep a thread busy with one group.
+/// Larger bodies, in operations, keep a thread busy with one group.
 constexpr size_t kShortPoint = 48;
 
 class Elementwise {
@@ -68,7 +68,7 @@ private:
     isInRow = sizes.back() % lanes == 0;
   }
 
-  /// The number of the first element where all lanes are moved together; null if they are not.
+  /// The number of the first element if all lanes are moved together; else null.
   Value wideOffset(const Access &access, Value point, ArrayRef<Value> at) {
     if (lanes == 1 || access.scalar || !hasWholeBytes(access.element))
       return {};
@@ -87,7 +87,7 @@ private:
   };
 
   void emitGroups(Value first, int64_t groups, int64_t threads, int64_t perThread, bool isExact) {
-    // One group is left out as a whole. Of several, each is read, from where there is something.
+    // A single group is skipped as a whole. Several groups are all read, at clamped positions.
     Value isInside = isExact || perThread > 1 ? Value() : k.isLess(first, groups);
     k.when(isInside, [&] {
       SmallVector<Group, kGroups> read;

@@ -9,7 +9,7 @@
 
 namespace mlir::array {
 
-//===-- What kind of reduction it is ----------------------------------------------------------------------------===//
+//===-- The kind of a reduction ---------------------------------------------------------------------------------===//
 
 static bool canMove(Type element) { return element.isIntOrFloat() && element.getIntOrFloatBitWidth() <= 64; }
 
@@ -38,7 +38,7 @@ std::optional<Join> Join::of(linalg::LinalgOp op) {
   return join;
 }
 
-/// What every other value is better than.
+/// A value that is worse than every other one.
 static TypedAttr worst(OpBuilder &b, vector::CombiningKind kind, Type element) {
   using Kind = vector::CombiningKind;
   if (auto type = dyn_cast<FloatType>(element))
@@ -54,7 +54,7 @@ Values Join::neutral(KernelBuilder &k) const {
   Values values;
   for (const loops::Combiner &combiner : combiners)
     values.push_back(arith::ConstantOp::create(k, combiner.neutral));
-  if (search) { // the element of no index: it comes behind all others
+  if (search) { // an element without an index: it comes after all others
     values.resize(2);
     Type element = getElementTypeOrSelf(op.getDpsInits()[search->value]),
          index = getElementTypeOrSelf(op.getDpsInits()[search->index]);
@@ -76,7 +76,7 @@ Values Join::operator()(KernelBuilder &k, ValueRange left, ValueRange right) con
   return joined;
 }
 
-/// The better one by the body's own comparison, and the earlier one of two that are as good.
+/// The better one by the body's own comparison, and the earlier one of equal ones.
 Values Join::joinSearch(KernelBuilder &k, ValueRange left, ValueRange right) const {
   Block *body = op.getBlock();
   auto pick = body->getTerminator()->getOperand(search->value).getDefiningOp<arith::SelectOp>();

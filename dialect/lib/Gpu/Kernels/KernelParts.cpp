@@ -1,4 +1,4 @@
-// What reductions have in common (Kernels.h): steps with several loads in flight, parts of blocks, and their join.
+// Shared parts of reductions (Kernels.h): steps with several loads in flight, parts of blocks, and their join.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,7 +52,7 @@ Values sweep(KernelBuilder &k, Value from, Value to, int64_t stride, bool isShor
              function_ref<Loaded(Value)> load, function_ref<Values(const Loaded &, ValueRange)> add) {
   constexpr int64_t inFlight = 4;
   if (isShort) {
-    // The steps that are done at once, and where the others begin.
+    // The number of unrolled steps, and the start of the others.
     sums.push_back(from);
     Value end = arith::SubIOp::create(k, to, k.index((inFlight - 1) * stride));
     sums = k.loop(from, end, k.index(inFlight * stride), sums, [&](Value step, ValueRange carried) {
@@ -95,7 +95,7 @@ void storeResult(KernelBuilder &k, const Member &member, const Join &join, Value
     k.store(value, output, at);
 }
 
-/// The op's outputs, as what is accumulated over the parts.
+/// The op's outputs as accumulations over the parts.
 static Member memberOfParts(KernelBuilder &k, const Member &member, const Join &join, ValueRange parts) {
   unsigned parallel = countParallel(member.space);
   int64_t points = product(sizesOf(member.space, 0, parallel));

@@ -1,6 +1,6 @@
-// Reductions along memory: neighbouring lanes take neighbouring elements of a row, 16 bytes each where the rows allow
-// it, and join what they have by shuffles. Short rows are shared by as many lanes as they have groups of such elements,
-// long ones by the threads of a block, and few long ones by several blocks.
+// Reductions along memory: neighbouring lanes read adjacent elements of a row, 16 bytes each if the rows allow it, and
+// join their values by shuffles. A short row is shared by as many lanes as it has such groups, a long one by the
+// threads of a block, and few long ones by several blocks.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,13 +75,13 @@ private:
         [&](const Loaded &loaded, ValueRange sums) { return addStep(member, loaded, sums); });
   }
 
-  /// The last steps, fewer than a group, one for each of the first threads that share the last part.
+  /// The last steps, fewer than a group, go to the first threads of the last part, one each.
   Values addTail(ArrayRef<Value> at, Value share, Value part, int64_t parts, Values sums) {
     int64_t tail = steps % lanes;
     if (tail == 0)
       return sums;
     Value from = k.add(share, steps - tail);
-    // A loop of one iteration or none.
+    // A loop of zero or one iterations.
     if (parts > 1)
       from = k.add(from, k.mul(arith::SubIOp::create(k, k.index(parts - 1), part), steps));
     return k.loop(from, k.index(steps), k.index(sharers), sums, [&](Value step, ValueRange carried) {

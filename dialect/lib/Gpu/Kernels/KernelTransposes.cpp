@@ -1,7 +1,8 @@
-// Elementwise ops in which operands run along different dimensions, transposes among them. A block takes a tile of the
-// last dimension, along which results lie side by side, and of the one along which a transposed operand does. It reads
-// that operand along the latter into shared memory, and computes along the former, so that every access of memory is of
-// neighbours. Rows of the tile in shared memory are one element longer: its columns lie in different banks then.
+// Elementwise ops with operands along different dimensions, such as transposes. A block computes a tile of the last
+// dimension, along which results are adjacent, and of the dimension along which a transposed operand is. It reads that
+// operand along the latter into shared memory, and computes along the former, so that every memory access is of
+// adjacent elements. Rows of the tile in shared memory have one extra element, so that the elements of a column are in
+// different banks.
 #include "Kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,7 +26,7 @@ public:
         !llvm::all_of(member.space.outputs(), [&](const Access &output) { return output.strides.back().isStatic(1); }))
       return false;
     last = static_cast<unsigned>(sizes.size()) - 1;
-    // The dimension along which most operands lie that don't along the last one.
+    // The dimension along which most of the other operands are contiguous.
     int64_t most = 0;
     for (unsigned dim = 0; dim < last; ++dim)
       if (int64_t count = llvm::count_if(member.space.inputs(), [&](const Access &a) { return isAlong(a, dim); });
@@ -57,9 +58,9 @@ private:
            access.moves(last);
   }
 
-  /// Of what is beyond the end of a dimension the last element stands in the tile.
+  /// Positions beyond the end of a dimension get the last element.
   void readTiles(ArrayRef<Value> tile, Value x, Value y) {
-    SmallVector<std::tuple<Value, Value, Value>> read; // a value, the tile where it belongs, the row
+    SmallVector<std::tuple<Value, Value, Value>> read; // a value, the tile of its place, the row
     for (auto [number, access] : llvm::enumerate(member.space.inputs())) {
       if (!isAlong(access, other))
         continue;

@@ -1,6 +1,6 @@
-// array-link-device-library: functions of dialect/device that kernels call get their bodies, with all that these call
-// in turn. Comes after array-map-routines-to-gpu, which calls them, and before array-expand-math: what is the C
-// library's in C++ is an operation of the math dialect here.
+// array-link-device-library: gives functions of dialect/device that kernels call their bodies, with all their callees.
+// Runs after array-map-routines-to-gpu, which calls them, and before array-expand-math: a function of the C library in
+// C++ is an operation of the math dialect here.
 #include "DeviceLibrary.h"
 #include "array/Gpu/Passes.h"
 
@@ -31,7 +31,7 @@ constexpr MathFunction mathFunctions[] = {
     {"cbrt", "math.cbrt"}, {"asinh", "math.asinh"}, {"acosh", "math.acosh"}, {"atanh", "math.atanh"},
 };
 
-/// The operation that a call or an intrinsic is; empty if it is none of the math dialect's.
+/// The math operation for a call or an intrinsic; empty if there is none.
 StringRef mathOperation(Operation *op) {
   StringRef name = op->getName().getStringRef();
   bool isIntrinsic = name.consume_front("llvm.intr.");
@@ -48,7 +48,7 @@ StringRef mathOperation(Operation *op) {
   return "";
 }
 
-/// Makes operations of the GPU dialect of a call of a function of Device.h. False if it is another one.
+/// Replaces a call of a function of Device.h by operations of the GPU dialect. False for any other call.
 bool replaceThreadFunction(LLVM::CallOp call) {
   OpBuilder b(call);
   Location loc = call.getLoc();
@@ -72,8 +72,7 @@ bool replaceThreadFunction(LLVM::CallOp call) {
   return true;
 }
 
-/// The threads that an atomic access is seen by at once: those of the device. In C++ there is no saying so for no
-/// target.
+/// Limits the scope of an atomic access to the threads of the device. C++ code without a target cannot express it.
 void limitToDevice(Operation *op) {
   StringAttr scope = StringAttr::get(op->getContext(), "device");
   if (auto change = dyn_cast<LLVM::AtomicRMWOp>(op))
@@ -108,7 +107,7 @@ public:
     return success();
   }
 
-  /// The entries, which ask what the thread is, become parts of the kernels that call them.
+  /// Inlines entries, which use the thread's numbers, into the kernels that call them.
   LogicalResult inlineEntries() {
     SmallVector<LLVM::CallOp> calls;
     module.walk([&](LLVM::CallOp call) {
@@ -147,7 +146,7 @@ private:
         op->replaceAllUsesWith(b.create(state));
         op->erase();
       } else if (auto call = dyn_cast<LLVM::CallOp>(op)) {
-        // The copies have C's convention; a call by another one would be undefined.
+        // The copies have C's calling convention; a call with another one would be undefined.
         call.setCConv(LLVM::CConv::C);
         call.setTailCallKind(LLVM::TailCallKind::None);
         if (replaceThreadFunction(call))

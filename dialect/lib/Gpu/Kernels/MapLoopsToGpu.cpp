@@ -1,5 +1,5 @@
-// array-map-loops-to-gpu: small loops and conditionals run on the device as a whole, in one thread. Comes before
-// array-map-to-gpu, which has a launch for each operation that is left.
+// array-map-loops-to-gpu: small loops and conditionals run on the device as a whole, in one thread. Runs before
+// array-map-to-gpu, which launches each remaining operation.
 #include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 #include "array/IR/Array.h"
@@ -20,10 +20,10 @@ namespace mlir::array {
 
 namespace {
 
-/// The steps that a thread does in about the time of a launch, a few microseconds.
+/// The steps of a thread in about the time of a launch, a few microseconds.
 constexpr int64_t kFewSteps = 256;
 
-/// How often the body of a linalg op or of a copy runs; nothing where that is not known.
+/// The number of times that the body of a linalg op or of a copy runs; none if unknown.
 std::optional<int64_t> stepsOf(Operation *op) {
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     auto type = cast<MemRefType>(copy.getSource().getType());
@@ -38,7 +38,7 @@ std::optional<int64_t> stepsOf(Operation *op) {
   return steps;
 }
 
-/// Whether a thread does well to do all of it alone.
+/// Whether one thread is fast enough for the whole op.
 bool isSmall(Operation *op) {
   return !op->walk([](Operation *inner) {
               bool isTooMuch = isa<RuntimeCallOp, gpu::LaunchOp, CallOpInterface>(inner);
@@ -52,7 +52,7 @@ struct MapLoopsToGpu : impl::MapLoopsToGpuBase<MapLoopsToGpu> {
   void runOnOperation() override {
     SmallVector<Operation *> small;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<gpu::LaunchOp>(op)) // what is in a kernel already
+      if (isa<gpu::LaunchOp>(op)) // already in a kernel
         return WalkResult::skip();
       if (!isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op) || !op->use_empty() || !isSmall(op))
         return WalkResult::advance();
@@ -68,7 +68,7 @@ struct MapLoopsToGpu : impl::MapLoopsToGpuBase<MapLoopsToGpu> {
     if (failed(lowerToLoops(op)))
       return failure();
     op->walk([&](Operation *inner) {
-      // No iteration sees what another left in a temporary, so one for all of them will do.
+      // No iteration reads another one's temporaries, so all iterations share one.
       if (isa<memref::AllocOp>(inner))
         inner->moveBefore(op);
       if (isa<memref::DeallocOp>(inner))

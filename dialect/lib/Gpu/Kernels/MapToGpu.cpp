@@ -1,9 +1,9 @@
-// array-map-to-gpu: linalg ops and copies on buffers become launches of kernels. It comes before array-plan-memory, as
-// reductions that several blocks share ask for memory; array-outline-gpu-kernels follows. Which threads do what is
-// chosen here; the kernels are written by the strategies of Kernels.h.
+// array-map-to-gpu: linalg ops and copies on buffers become launches of kernels. It runs before array-plan-memory,
+// because reductions that several blocks share allocate memory; array-outline-gpu-kernels follows. This file assigns
+// work to threads; the strategies of Kernels.h emit the kernels.
 //
-// Points of the parallel dimensions are counted with the last one running fastest, so that neighbours of a warp read
-// neighbours in memory.
+// Points of the parallel dimensions are numbered with the last dimension fastest, so that neighbours in a warp read
+// adjacent elements.
 #include "Kernels.h"
 #include "array/Gpu/Passes.h"
 
@@ -34,7 +34,7 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
       if (isa<linalg::LinalgOp, memref::CopyOp>(op))
         ops.push_back(op);
     });
-    // Backwards: an op takes the fills before it with it.
+    // Backwards: an op takes over the fills before it.
     llvm::SmallPtrSet<Operation *, 8> taken;
     for (Operation *op : llvm::reverse(ops))
       if (!taken.contains(op) && failed(mapOp(op, taken)))
@@ -101,7 +101,7 @@ struct MapToGpu : impl::MapToGpuBase<MapToGpu> {
         access.init = fill.value();
   }
 
-  /// The fills right before a reduction that only adds to their buffers: values that need not be stored.
+  /// The fills right before a reduction that only initialize its buffers: their values need not be stored.
   static SmallVector<linalg::FillOp> takeFills(linalg::LinalgOp op, KernelBuilder &k, Member &member) {
     SmallVector<linalg::FillOp> fills;
     if (op.getNumReductionLoops() == 0)

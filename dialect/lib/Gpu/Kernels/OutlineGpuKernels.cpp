@@ -1,5 +1,5 @@
-// array-outline-gpu-kernels: the launches of @main call kernels of one gpu.module, in which those that compute the same
-// stand once. Comes after array-map-to-gpu; the module is compiled for a GPU from here on, @main for the host.
+// array-outline-gpu-kernels: the launches of @main call kernels of one gpu.module, which has equal kernels once. Runs
+// after array-map-to-gpu. From here on the module is compiled for a GPU, and @main for the host.
 #include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr StringLiteral kModuleName = "kernels";
 
-/// What is passed as a pointer to its first element.
+/// Whether the buffer is passed as a pointer to its first element.
 bool isWhole(MemRefType type) { return type.hasStaticShape() && type.getLayout().isIdentity(); }
 
 /// Constants, and views that are more than a pointer: computed again in a kernel rather than passed to it.
@@ -70,7 +70,7 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
     for (gpu::LaunchOp launch : launches)
       if (failed(outline(launch, module, kernels)))
         return signalPassFailure();
-    // Their numbers are settled here: what becomes of the kernels does not keep them.
+    // This fixes the numbers of kernels, because their later forms do not keep them.
     SmallVector<Attribute> names;
     for (auto kernel : kernels.getOps<gpu::GPUFuncOp>())
       names.push_back(kernel.getNameAttr());
@@ -99,7 +99,7 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
     return success();
   }
 
-  /// What a kernel refers to by name, constants and functions, stands in its module as well.
+  /// Copies the constants and functions that a kernel refers to into its module.
   static void copySymbols(Operation *user, ModuleOp module, gpu::GPUModuleOp kernels) {
     std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(user);
     for (SymbolTable::SymbolUse use : uses.value_or(SymbolTable::UseRange({}))) {
@@ -113,7 +113,7 @@ struct OutlineGpuKernels : impl::OutlineGpuKernelsBase<OutlineGpuKernels> {
     }
   }
 
-  /// The kernel of the module that computes the same, or else this one.
+  /// An equal kernel of the module, or else this one.
   static gpu::GPUFuncOp insert(gpu::GPUFuncOp kernel, gpu::GPUModuleOp kernels) {
     for (auto known : kernels.getOps<gpu::GPUFuncOp>())
       if (known.getFunctionType() == kernel.getFunctionType() &&

@@ -1,4 +1,5 @@
-// Unrolls what makes vectors of several dimensions (UnrollVectors.h): the canonicalizer makes it of insertions.
+// Unrolls operations that make vectors of several dimensions (UnrollVectors.h): the canonicalizer creates them from
+// insertions.
 #include "UnrollVectors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

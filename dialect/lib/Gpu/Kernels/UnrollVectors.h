@@ -1,4 +1,4 @@
-// Vectors of several dimensions that are put together of scalars, which neither way to LLVM knows.
+// Vectors of several dimensions that are assembled from scalars. Neither lowering to LLVM supports them.
 #ifndef ARRAY_LIB_GPU_KERNELS_UNROLLVECTORS_H
 #define ARRAY_LIB_GPU_KERNELS_UNROLLVECTORS_H
 

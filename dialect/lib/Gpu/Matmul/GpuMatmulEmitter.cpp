@@ -1,5 +1,5 @@
-// Joins the parts of a product's kernel (GpuMatmulEmitter.h): a block has a tile of the result, whose terms pass
-// through shared memory in stages. While a stage is multiplied, those after it are on their way.
+// Joins the parts of a matmul's kernel (GpuMatmulEmitter.h): a block computes a tile of the result, whose terms pass
+// through shared memory in stages. While a stage is multiplied, later ones are being loaded.
 #include "GpuMatmulEmitter.h"
 #include "GpuMatmulStore.h"
 #include "array/Gpu/Kernels.h"
@@ -11,8 +11,8 @@ namespace mlir::array {
 
 namespace {
 
-/// Blocks that run at the same time should read the same rows and columns: they are counted down some rows of tiles,
-/// then on to the next columns.
+/// Concurrent blocks should read the same rows and columns: blocks are numbered down some rows of tiles, then on to the
+/// next columns.
 constexpr int64_t kRowsOfTiles = 8;
 
 class Emitter {
@@ -78,8 +78,8 @@ private:
     kernel->lane = kernel->rem(kernel->thread, 32);
   }
 
-  /// The sums of the block's terms. In the loop a step of the pipeline is a commit of what was copied last, a wait for
-  /// the stage that is next, a barrier, loads for the stage that was multiplied last, and the multiplication.
+  /// The sums of the block's terms. An iteration of the pipeline commits the last copies, waits for the next stage, has
+  /// a barrier, starts loads for the stage that was multiplied last, and multiplies.
   SmallVector<Value> emitLoop(GpuMatmulMultiplier &multiplier) {
     int64_t perSplit = llvm::divideCeil(stages, plan.splits), ahead = plan.tile.stages - multiplier.stagesHeld();
     Value begin = kernel->index(0), one = kernel->index(1);
@@ -99,7 +99,7 @@ private:
     b.setInsertionPointToStart(loop.getBody());
     if (commit())
       NVVM::CpAsyncWaitGroupOp::create(b, static_cast<uint32_t>(ahead - 1));
-    if (plan.unit == GpuMatmulUnit::Warpgroups) // these read shared memory in a way of their own
+    if (plan.unit == GpuMatmulUnit::Warpgroups) // warpgroups read shared memory through descriptors
       NVVM::FenceProxyOp::create(b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
                                  NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
     gpu::BarrierOp::create(b);
@@ -113,7 +113,7 @@ private:
     return loop.getResults();
   }
 
-  /// Begins the loads of both factors, unless there are no more terms.
+  /// Starts the loads of both factors, unless there are no more terms.
   SmallVector<Value> beginLoads(Value number, Value stage) {
     SmallVector<Type> types;
     for (GpuMatmulLoader &loader : loaders)
@@ -143,7 +143,7 @@ private:
     }
   }
 
-  /// Makes a group of the copies since the last commit, which can be waited for. False where nothing is copied so.
+  /// Makes a group of the copies since the last commit, for a later wait. False if there are no such copies.
   bool commit() {
     if (llvm::none_of(loaders, [](GpuMatmulLoader &loader) { return loader.isAsync(); }))
       return false;

@@ -1,4 +1,4 @@
-// The kernel of one product. MapMatmulsToGpu.cpp decides which products have one.
+// The kernel of one matmul. MapMatmulsToGpu.cpp decides which matmuls have one.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULEMITTER_H
 
@@ -8,7 +8,7 @@
 
 namespace mlir::array {
 
-/// Emits the launch. With `accumulates`, the sums are added to what the result holds.
+/// Emits the launch. With `accumulates`, the sums are added to the result.
 void emitProduct(ImplicitLocOpBuilder &b, const GpuMatmul &product, const GpuMatmulTiling &plan, bool accumulates);
 
 } // namespace mlir::array

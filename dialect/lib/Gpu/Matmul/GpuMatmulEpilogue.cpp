@@ -1,4 +1,4 @@
-// What lies between a product and its epilogue decides (GpuMatmulEpilogue.h).
+// Checks the operations between a matmul and its epilogue (GpuMatmulEpilogue.h).
 #include "GpuMatmulEpilogue.h"
 #include "Analysis/BufferUses.h"
 
@@ -21,7 +21,7 @@ bool canFuse(linalg::LinalgOp product, linalg::GenericOp epilogue) {
       if (mayWriteMemory(op, buffer))
         return false;
   }
-  // What the epilogue reads may lie where it writes if it is the same element.
+  // The epilogue may read memory that it writes if it is the same element.
   AffineMap written = epilogue.getMatchingIndexingMap(epilogue.getDpsInitOperand(0));
   return llvm::all_of(epilogue.getDpsInputOperands(), [&](OpOperand *input) {
     Value value = input->get();
@@ -35,7 +35,7 @@ bool canFuse(linalg::LinalgOp product, linalg::GenericOp epilogue) {
 void eraseWithEpilogue(linalg::LinalgOp product, linalg::GenericOp epilogue) {
   Value sums = product.getDpsInits().front();
   epilogue.erase();
-  for (Operation *user : llvm::make_early_inc_range(sums.getUsers())) // the product and fills
+  for (Operation *user : llvm::make_early_inc_range(sums.getUsers())) // the matmul and fills
     user->erase();
   sums.getDefiningOp()->erase();
 }

@@ -1,5 +1,5 @@
-// The elementwise operation that alone reads a product (findEpilogue), for the passes that compute it with the product:
-// array-map-matmuls-to-gpu, array-map-to-gpu-libraries.
+// The epilogue of a matmul (findEpilogue), for the passes that compute it with the matmul: array-map-matmuls-to-gpu,
+// array-map-to-gpu-libraries.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULEPILOGUE_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULEPILOGUE_H
 
@@ -7,10 +7,10 @@
 
 namespace mlir::array {
 
-/// Whether the product can be computed where the epilogue is, element by element.
+/// Whether the matmul can be computed at the position of the epilogue, element by element.
 bool canFuse(linalg::LinalgOp product, linalg::GenericOp epilogue);
 
-/// Removes both, with the memory of the sums and what fills it.
+/// Erases both, with the memory of the sums and its fills.
 void eraseWithEpilogue(linalg::LinalgOp product, linalg::GenericOp epilogue);
 
 } // namespace mlir::array

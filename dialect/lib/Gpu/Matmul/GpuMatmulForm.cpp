@@ -1,4 +1,4 @@
-// Reads operations as products (GpuMatmulForm.h).
+// Reads operations as matmuls (GpuMatmulForm.h).
 #include "GpuMatmulForm.h"
 #include "Analysis/ContractionForm.h"
 
@@ -15,7 +15,7 @@ int64_t sizeOf(const GpuMatmulDims &dims) {
 
 //===-- Operands ------------------------------------------------------------------------------------------------===//
 
-/// The coefficients of a linear expression by dimension; fails for another one. Constants go to `start`.
+/// The coefficients of a linear expression by dimension; fails for any other one. Constants go to `start`.
 static LogicalResult readLinear(AffineExpr expr, int64_t factor, MutableArrayRef<int64_t> steps, int64_t &start) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
     steps[dim.getPosition()] += factor;
@@ -57,7 +57,7 @@ static FailureOr<GpuMatmulOperand> readOperand(linalg::LinalgOp op, OpOperand &o
   return result;
 }
 
-/// The result's place taken by a dense buffer with a dimension for splits.
+/// Replaces the result by a dense buffer with a dimension for splits.
 static void readPartial(GpuMatmul &product, Value partial) {
   auto type = cast<MemRefType>(partial.getType());
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
@@ -70,7 +70,7 @@ static void readPartial(GpuMatmul &product, Value partial) {
       result.steps[loop.getPosition()] = stride;
 }
 
-/// What the epilogue reads and writes, by the product's loops.
+/// The inputs and the output of the epilogue, by the matmul's loops.
 static LogicalResult readEpilogue(GpuMatmul &product) {
   linalg::GenericOp epilogue = product.epilogue;
   OpOperand *sums = product.op.getDpsInitOperand(0);
@@ -133,7 +133,7 @@ static LogicalResult readBody(GpuMatmul &product) {
 
 //===-- Dimensions ----------------------------------------------------------------------------------------------===//
 
-/// Orders loops by falling steps of an operand, and joins those through which every operand steps as through one.
+/// Orders loops by decreasing steps of an operand, and joins loops that have compatible steps in every operand.
 static void join(GpuMatmulDims &dims, unsigned operand) {
   llvm::stable_sort(dims,
                     [&](const GpuMatmulDim &x, const GpuMatmulDim &y) { return x.steps[operand] > y.steps[operand]; });
@@ -172,7 +172,7 @@ static LogicalResult readDims(GpuMatmul &product, const GpuMatmulOperand &sums) 
   return success();
 }
 
-/// Computes the transposed product where that has columns along the result's memory.
+/// Computes the transposed matmul if that has columns along the result's memory.
 static void orient(GpuMatmul &product) {
   auto isAlong = [](const GpuMatmulDims &dims) { return !dims.empty() && dims.back().steps[GpuMatmul::Result] == 1; };
   if (isAlong(product.n) || !isAlong(product.m))

@@ -1,4 +1,4 @@
-// Offsets and views of a product's operands (GpuMatmulKernel.h).
+// Offsets and views of a matmul's operands (GpuMatmulKernel.h).
 #include "GpuMatmulKernel.h"
 #include "MatrixDescriptor.h"
 
@@ -7,7 +7,7 @@
 namespace mlir::array {
 
 Value GpuMatmulKernel::offset(unsigned operand, const GpuMatmulDims &dims, Value number) {
-  // 32 bits where they suffice: a division by a constant is several times dearer with 64.
+  // Use 32 bits if they suffice: a division by a constant is several times slower with 64 bits.
   bool isShort = sizeOf(dims) <= std::numeric_limits<int32_t>::max();
   Type type = isShort ? Type(b.getI32Type()) : b.getIndexType();
   auto constant = [&](int64_t value) {

@@ -1,4 +1,4 @@
-// What the parts of a product's kernel share: the product, its plan, the thread's place, and arithmetic on indices.
+// Shared parts of a matmul's kernel: the matmul, its plan, the thread's position, and arithmetic on indices.
 // GpuMatmulEmitter.cpp joins the parts.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULKERNEL_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULKERNEL_H
@@ -34,19 +34,19 @@ struct GpuMatmulKernel {
   Value isBelow(Value x, int64_t y) { return isBelow(x, index(y)); }
   Value both(Value x, Value y) { return !x ? y : !y ? x : arith::AndIOp::create(b, x, y).getResult(); }
 
-  /// Where an operand is at the number-th point of some loops, from where it is at their first.
+  /// The offset of an operand at point `number` of some loops, relative to their first point.
   Value offset(unsigned operand, const GpuMatmulDims &dims, Value number);
 
   /// The elements of an operand from the first that is used on, one after the other.
   Value flat(const GpuMatmulOperand &operand);
 
-  /// A buffer of shared memory. Where the launch asks for its memory, also the address of the first byte, which is a
-  /// multiple of a descriptor's block.
+  /// A buffer of shared memory. If it is dynamic shared memory, also the address of its first byte, which is a multiple
+  /// of a descriptor's block.
   std::pair<Value, Value> shared(ArrayRef<int64_t> shape, Type element);
 
 private:
-  /// What the launch asked for; its first byte that is aligned, in it and in shared memory; how much is taken from
-  /// there.
+  /// Dynamic shared memory; its first aligned byte, as an offset and as an address in shared memory; and the bytes that
+  /// are in use.
   Value dynamicMemory, dynamicStart, dynamicAddress;
   int64_t dynamicTaken = 0;
 };

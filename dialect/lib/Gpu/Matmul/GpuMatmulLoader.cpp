@@ -1,5 +1,5 @@
-// Loads tiles (GpuMatmulLoader.h): 16 bytes at a time where the operand's layout allows it, asynchronously where the
-// chip can and nothing is to be computed on the way.
+// Loads tiles (GpuMatmulLoader.h): 16 bytes at a time if the operand's layout allows it, and asynchronously if the chip
+// supports it and the elements need no computation.
 #include "GpuMatmulLoader.h"
 #include "MatrixDescriptor.h"
 
@@ -41,7 +41,7 @@ GpuMatmulLoader::GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side)
     swizzleCount = std::min(banks, kBanks);
     swizzleRows = std::max<int64_t>(kBanks / banks, 1);
   } else {
-    columns += unit; // what is stored across goes to other banks
+    columns += unit; // transposed stores go to different banks
   }
   int64_t blocks = std::max<int64_t>((termsInner ? terms : outerSize) / columns, 1);
   std::tie(buffer, start) = kernel.shared({kernel.plan.tile.stages, blocks * rows, columns}, stored);
@@ -50,8 +50,8 @@ GpuMatmulLoader::GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side)
   addUnits();
 }
 
-/// Along which dimension, and how many elements a thread moves at once: as many as lie side by side, but no more than
-/// leave each thread something.
+/// Chooses the dimension, and the number of elements that a thread moves at once: as many as are adjacent, but few
+/// enough that each thread has work.
 void GpuMatmulLoader::chooseWidth() {
   const GpuMatmul &product = kernel.product;
   int64_t inTerms = product.widthAlong(side, product.k), inOuter = product.widthAlong(side, outerDims);
@@ -69,7 +69,7 @@ void GpuMatmulLoader::addUnits() {
   for (int64_t number = 0; number < count; ++number) {
     Value unit = kernel.add(kernel.thread, number * threads);
     Value along = kernel.mul(kernel.rem(unit, inner), width), across = kernel.div(unit, inner);
-    // Where threads fill whole rows, only the row differs between a thread's units.
+    // If threads fill whole rows, a thread's units differ only in their rows.
     if (threads % inner == 0) {
       along = kernel.mul(kernel.rem(kernel.thread, inner), width);
       across = kernel.add(kernel.div(kernel.thread, inner), number * (threads / inner));
@@ -113,7 +113,7 @@ void GpuMatmulLoader::copy(const Unit &unit, Value firstTerm, Value stage) {
     offset = arith::SelectOp::create(b, there, offset, kernel.index(0));
   }
   auto token = nvgpu::DeviceAsyncTokenType::get(b.getContext());
-  bool isWhole = width * bytesOf(element) == 16; // these need not go through the first cache
+  bool isWhole = width * bytesOf(element) == 16; // these bypass the first cache
   nvgpu::DeviceAsyncCopyOp::create(b, token, buffer, place(stage, unit.outer, unit.term), source, offset,
                                    b.getIndexAttr(width), count, isWhole ? b.getUnitAttr() : UnitAttr());
 }
@@ -121,7 +121,7 @@ void GpuMatmulLoader::copy(const Unit &unit, Value firstTerm, Value stage) {
 Value GpuMatmulLoader::load(const Unit &unit, Value firstTerm) {
   Value term = kernel.add(firstTerm, unit.term), there = isThere(unit, term);
   Value offset = kernel.add(unit.offset, kernel.offset(side, kernel.product.k, term));
-  if (there) // the first element is there, whatever becomes of it
+  if (there) // the first element always exists
     offset = arith::SelectOp::create(b, there, offset, kernel.index(0));
   auto loaded = vector::LoadOp::create(b, VectorType::get({width}, element), source, offset);
   loaded->setAttr("alignment", b.getI64IntegerAttr(width * bytesOf(element)));

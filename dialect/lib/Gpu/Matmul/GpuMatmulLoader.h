@@ -1,4 +1,5 @@
-// One operand's part of a block's tile: from memory to shared memory, by all threads together, some terms at a time.
+// Loads one operand's part of a block's tile from memory to shared memory, by all threads together, some terms at a
+// time.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULLOADER_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULLOADER_H
 
@@ -11,23 +12,23 @@ public:
   /// `side` is 0 for the left factor, whose outer dimension is rows, and 1 for the right one, with columns.
   GpuMatmulLoader(GpuMatmulKernel &kernel, unsigned side);
 
-  /// Whether elements go to shared memory without passing through registers.
+  /// Whether elements go to shared memory without registers.
   bool isAsync() const { return async; }
-  /// The types of what a thread holds between `begin` and `finish`: none where copies are asynchronous.
+  /// The types of a thread's values between `begin` and `finish`; none if copies are asynchronous.
   SmallVector<Type> held() const;
 
-  /// Begins to load the terms from `firstTerm` on for a stage. What is beyond the operand's end counts as zero.
+  /// Starts loading the terms from `firstTerm` on for a stage. Elements beyond the operand's end count as zero.
   SmallVector<Value> begin(Value firstTerm, Value stage);
-  /// Leaves in shared memory what `begin` has read.
+  /// Stores the values of `begin` in shared memory.
   void finish(ValueRange values, Value stage);
 
   Value memory() const { return buffer; }
-  /// Where that begins in shared memory, in bytes, if the plan's unit finds it by descriptors.
+  /// The start of the buffer in shared memory, in bytes, if the plan's unit uses descriptors.
   Value address() const { return start; }
   int64_t stageBytes() const;
-  /// Where the element of shared memory is that belongs to a row or column `outer` of the tile and to a term.
+  /// The position in shared memory of the element at a row or column `outer` of the tile and a term.
   SmallVector<Value> place(Value stage, Value outer, Value term);
-  /// Whether it is terms that lie side by side in shared memory, or rows or columns.
+  /// Whether terms are adjacent in shared memory, rather than rows or columns.
   bool areTermsInner() const { return termsInner; }
 
 private:
@@ -35,12 +36,12 @@ private:
   struct Unit {
     Value outer, term;
     Value offset;   ///< of `outer`, in memory
-    Value isInside; ///< null where it always is
+    Value isInside; ///< null if it always is
   };
 
   void chooseWidth();
   void addUnits();
-  /// Whether the unit's terms are there; null where they always are.
+  /// Whether the unit's terms exist; null if they always do.
   Value isThere(const Unit &unit, Value term);
   Value load(const Unit &unit, Value firstTerm);
   void copy(const Unit &unit, Value firstTerm, Value stage);

@@ -1,4 +1,4 @@
-// Multiplies tiles (GpuMatmulMultiplier.h): each thread a part of them, or each warp with the tensor cores.
+// Multiplies tiles (GpuMatmulMultiplier.h): by threads, each with a part of a tile, or by warps with the tensor cores.
 #include "GpuMatmulMultiplier.h"
 #include "GpuMatmulWarpgroup.h"
 
@@ -14,8 +14,8 @@ SmallVector<Value> GpuMatmulMultiplier::zeros(int64_t count, VectorType type) {
 
 namespace {
 
-/// The lanes of a warp are 4 x 8. Each has rows and columns in groups of 4, which lie a row or column of lanes apart:
-/// so neighbours read neighbouring vectors from shared memory.
+/// The lanes of a warp are 4 x 8. Each has rows and columns in groups of 4, which are a row or column of lanes apart,
+/// so neighbours read adjacent vectors from shared memory.
 class ThreadMultiplier : public GpuMatmulMultiplier {
 public:
   ThreadMultiplier(GpuMatmulKernel &kernel, GpuMatmulLoader &left, GpuMatmulLoader &right)
@@ -84,8 +84,8 @@ private:
   Value row, column;
 };
 
-/// mma.sync: 16 rows by 8 columns at a time. The registers of both factors come from shared memory by ldmatrix, four
-/// matrices of 8 rows of 16 bytes at once: of the left factor two by two for 16 rows, of the right one for two
+/// mma.sync: 16 rows by 8 columns at a time. ldmatrix loads the registers of both factors from shared memory, four
+/// matrices of 8 rows of 16 bytes at once: for the left factor two by two for 16 rows, for the right one for two
 /// instructions.
 class TensorCoreMultiplier : public GpuMatmulMultiplier {
 public:
@@ -134,10 +134,10 @@ public:
   }
 
 private:
-  static constexpr int64_t block = 16; ///< rows, or columns, of which registers are read at once
+  static constexpr int64_t block = 16; ///< rows, or columns, whose registers are read at once
 
-  /// Matrix `lane / 8` is at 8 rows and at 16 bytes of terms, or 0; which of both comes first differs by side. Its row
-  /// `lane % 8`, which is a term where these are not side by side, is the one whose place the lane says.
+  /// Matrix `lane / 8` is at 8 rows, or at 16 bytes of terms, from the first; the order of both differs by side. The
+  /// lane gives the address of the matrix's row `lane % 8`, which is a term if terms are not adjacent.
   Value read(GpuMatmulLoader &loader, bool isLeft, Value stage, Value first, int64_t term) {
     Value matrix = kernel.div(kernel.lane, 8), within = kernel.rem(kernel.lane, 8);
     Value low = kernel.rem(matrix, 2), high = kernel.div(matrix, 2);

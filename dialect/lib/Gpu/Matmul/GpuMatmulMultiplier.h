@@ -1,4 +1,4 @@
-// What multiplies the tiles in shared memory and holds the sums of a block, in the registers of its threads.
+// Multiplies the tiles in shared memory and holds the sums of a block in the registers of its threads.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULMULTIPLIER_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULMULTIPLIER_H
 
@@ -8,7 +8,7 @@
 
 namespace mlir::array {
 
-/// Sums that lie side by side in a row of the block's tile.
+/// Adjacent sums in a row of the block's tile.
 struct GpuMatmulFragment {
   Value row, column; ///< of the first one
   Value sums;        ///< a vector
@@ -20,9 +20,9 @@ public:
       : kernel(kernel), b(kernel.b), left(left), right(right) {}
   virtual ~GpuMatmulMultiplier() = default;
 
-  /// The sums of a thread before the first term.
+  /// The initial sums of a thread.
   virtual SmallVector<Value> zeros() = 0;
-  /// How many stages of shared memory are read at a time.
+  /// The number of stages of shared memory that are read at a time.
   virtual int64_t stagesHeld() const { return 1; }
   /// The sums with the terms of a stage added.
   virtual SmallVector<Value> add(ValueRange sums, Value stage) = 0;

@@ -1,5 +1,5 @@
-// Stores a product's result (GpuMatmulStore.h): several neighbours at once where they lie side by side, each alone at
-// an edge that cuts them.
+// Stores a matmul's result (GpuMatmulStore.h): several elements at once if they are adjacent, and single elements at
+// the edges of the matrix.
 #include "GpuMatmulStore.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  /// Goes on where the row and the column `at` are in the matrix.
+  /// Continues inside a condition that the row and the column `at` are in the matrix.
   void enterIfInside(Value at) {
     int64_t rows = sizeOf(product.m), columns = sizeOf(product.n);
     const GpuMatmulTile &tile = kernel.plan.tile;
@@ -79,7 +79,7 @@ private:
     stored->setAttr("alignment", b.getI64IntegerAttr(width * element.getIntOrFloatBitWidth() / 8));
   }
 
-  /// What an operand has at neighbouring columns: at once where they lie side by side.
+  /// The elements of an operand at adjacent columns, loaded at once if they are contiguous.
   SmallVector<Value> load(unsigned number, int64_t first, int64_t width) {
     SmallVector<Value> values;
     bool isConstant = llvm::all_of(product.n, [&](const GpuMatmulDim &dim) { return dim.steps[number] == 0; });

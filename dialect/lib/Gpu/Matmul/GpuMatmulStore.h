@@ -1,4 +1,4 @@
-// The end of a product's kernel: what follows the sums element by element, and the result in memory.
+// The end of a matmul's kernel: the epilogue, and the result in memory.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULSTORE_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULSTORE_H
 
@@ -6,7 +6,7 @@
 
 namespace mlir::array {
 
-/// Stores the sums of a thread as the product's result, which begins `start` elements into its buffer.
+/// Stores the sums of a thread as the matmul's result, which begins `start` elements into its buffer.
 void storeProduct(GpuMatmulKernel &kernel, ArrayRef<GpuMatmulFragment> fragments, bool accumulates, Value start);
 
 } // namespace mlir::array

@@ -14,8 +14,8 @@ namespace {
 /// Tiles from the largest to the smallest. Shared memory stays within the 48 KiB that every kernel may have.
 ///
 /// Threads with numbers of up to 4 bytes: 8 x 8 sums of a thread take 64 fused multiply-adds for 16 numbers from shared
-/// memory, which is what both can do at the same time; 128 x 128 multiplies each element from memory 128 times. With
-/// three stages of 8 terms it takes 25 KiB; that two blocks are to fit has ptxas get along with 128 registers.
+/// memory, which balances both units; 128 x 128 multiplies each element from memory 128 times. With three stages of 8
+/// terms it takes 25 KiB. Two resident blocks make ptxas limit itself to 128 registers.
 constexpr GpuMatmulTile kThreadTiles[] = {
     {128, 128, 8, 4, 2, 3, 2},
     {64, 64, 16, 4, 2, 3},
@@ -26,15 +26,15 @@ constexpr GpuMatmulTile kWideThreadTiles[] = {
     {64, 64, 8, 4, 2, 3},
     {32, 32, 8, 2, 1, 3},
 };
-/// Tensor cores; k counts bytes. A warp's 64 x 32 sums are 64 registers, and 21 operations for each byte that it reads
-/// from shared memory, where the cores of sm_80 need 16. Three stages of 128 x 128 x 64 bytes take 48 KiB.
+/// Tensor cores; k counts bytes. A warp's 64 x 32 sums are 64 registers, and 21 operations for each byte from shared
+/// memory; the cores of sm_80 need 16. Three stages of 128 x 128 x 64 bytes take 48 KiB.
 constexpr GpuMatmulTile kTensorTiles[] = {
     {128, 128, 64, 2, 4, 3},
     {64, 64, 64, 2, 2, 4},
     {32, 32, 64, 2, 1, 4},
 };
 /// Warpgroups; k counts bytes, those of a descriptor's row. A thread has 128 or 64 sums. 128 x 256 multiplies each byte
-/// from memory 85 times in either direction, which the second cache can keep up with; 192 KiB are four stages.
+/// from memory 85 times on average, which the second cache can sustain; four stages take 192 KiB.
 constexpr GpuMatmulTile kWarpgroupTiles[] = {
     {128, 256, 128, 8, 1, 4},
     {128, 128, 128, 8, 1, 4},
@@ -44,14 +44,14 @@ constexpr GpuMatmulTile kWarpgroupTiles[] = {
 constexpr int64_t kLeastRows = 8, kLeastTerms = 8;
 /// Batches are a grid's z.
 constexpr int64_t kMostBatches = 65535;
-/// Terms that a block sums at least where several share a tile; its sums pass through memory.
+/// The minimum terms of a block if several share a tile; their sums pass through memory.
 constexpr int64_t kLeastSplitTerms = 256, kMostSplits = 64;
 
 bool isSingle(ArrayRef<Operation *> casts, StringRef name) {
   return casts.size() == 1 && casts.front()->getName().getStringRef() == name;
 }
 
-/// Whether tensor cores multiply these factors, without a loss if none is allowed.
+/// Whether tensor cores can multiply these factors, without loss of precision if none is allowed.
 bool haveTensorCores(const GpuMatmul &product, unsigned capability) {
   Type element = product.operands[GpuMatmul::Left].element();
   if (product.operands[GpuMatmul::Right].element() != element)
@@ -67,7 +67,7 @@ bool haveTensorCores(const GpuMatmul &product, unsigned capability) {
          capability >= 80;
 }
 
-/// Whether warpgroups can: of floats of 16 bits that are copied to shared memory 16 bytes at a time.
+/// Whether warpgroups can: for 16-bit floats that are copied to shared memory 16 bytes at a time.
 bool haveWarpgroups(const GpuMatmul &product) {
   return llvm::all_of(ArrayRef<unsigned>{GpuMatmul::Left, GpuMatmul::Right}, [&](unsigned side) {
     const GpuMatmulDims &outer = side == GpuMatmul::Left ? product.m : product.n;

@@ -1,4 +1,4 @@
-// How a product is cut into tiles, and what multiplies them: the cost model of array-map-matmuls-to-gpu.
+// Chooses the tiles of a matmul and the unit that multiplies them: the cost model of array-map-matmuls-to-gpu.
 #ifndef ARRAY_LIB_GPU_MATMUL_GPUMATMULTILING_H
 #define ARRAY_LIB_GPU_MATMUL_GPUMATMULTILING_H
 
@@ -8,19 +8,19 @@
 
 namespace mlir::array {
 
-/// What multiplies: threads, each a part of a tile, or the tensor cores, each warp a part of it, or four warps
-/// together.
+/// The multiplying unit: threads, each with a part of a tile; tensor cores, each warp with a part; or tensor cores,
+/// with four warps together.
 enum class GpuMatmulUnit { Threads, TensorCores, Warpgroups };
 
-/// What the choice rests on.
+/// The properties of a chip that the choice depends on.
 struct GpuMatmulChip {
   unsigned capability; ///< 80 is 8.0
   bool hasWarpgroups;  ///< has wgmma: sm_90a alone
-  int64_t leastBlocks; ///< keep it busy
+  int64_t leastBlocks; ///< blocks that keep the chip busy
 };
 
-/// What a block computes at once, and with how many warps. `k` terms of it are in shared memory at a time, for each of
-/// `stages`. At least `resident` blocks are to have room on a processor.
+/// The tile of a block, and its number of warps. `k` terms of it are in shared memory at a time, in each of `stages`.
+/// At least `resident` blocks must fit on a multiprocessor.
 struct GpuMatmulTile {
   int64_t m, n, k, warpsM, warpsN, stages, resident = 1;
 
@@ -38,11 +38,11 @@ struct GpuMatmulTiling {
   bool copiesAsync;
   /// Bytes of a row of the left factor that one instruction of a tensor core multiplies.
   int64_t instructionBytes;
-  /// Of shared memory that the launch asks for; 0 where the kernel has it.
+  /// Bytes of dynamic shared memory; 0 if the kernel's is static.
   int64_t dynamicBytes = 0;
 };
 
-/// The plan, or none where each thread had better have results of its own.
+/// The plan, or none if separate results for each thread are better.
 std::optional<GpuMatmulTiling> tileProduct(const GpuMatmul &product, const GpuMatmulChip &chip);
 
 } // namespace mlir::array

@@ -25,7 +25,7 @@ public:
 
   SmallVector<Value> zeros() override { return {LLVM::ZeroOp::create(b, sumsType)}; }
 
-  /// While a stage is multiplied, so may be the one before.
+  /// The previous stage may still be multiplied.
   int64_t stagesHeld() const override { return 2; }
 
   SmallVector<Value> add(ValueRange before, Value stage) override {
@@ -39,8 +39,8 @@ public:
     return {sums};
   }
 
-  /// Waits for all. That the registers hold the sums only then is what the empty assembly tells the compiler, which
-  /// might move uses of them to before the wait.
+  /// Waits for all. The empty assembly tells the compiler that the registers hold the sums only then; otherwise it
+  /// might move uses before the wait.
   SmallVector<Value> finish(ValueRange before) override {
     NVVM::WgmmaWaitGroupSyncOp::create(b, /*group=*/0);
     SmallVector<Value> sums;
@@ -82,7 +82,7 @@ private:
 
   /// The descriptor of a loader's first stage, from `offset` bytes on.
   Value describe(GpuMatmulLoader &loader, Value offset) {
-    int64_t blockBytes = kernel.plan.tile.k * descriptor::kRowBytes; // of those that lie side by side
+    int64_t blockBytes = kernel.plan.tile.k * descriptor::kRowBytes; // of adjacent elements
     int64_t fields = (blockBytes >> descriptor::kUnitBits) << descriptor::kLeading |
                      (descriptor::kBlockBytes >> descriptor::kUnitBits) << descriptor::kStride |
                      descriptor::kSwizzle128 << descriptor::kSwizzle;

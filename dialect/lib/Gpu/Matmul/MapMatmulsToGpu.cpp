@@ -1,8 +1,8 @@
 // array-map-matmuls-to-gpu: contractions and convolutions on buffers become launches of kernels that compute tiles,
-// with what follows them element by element. It comes after array-forward-copies and before array-reuse-buffers and
-// array-plan-memory, as it asks for memory for partial sums; what it leaves alone is for array-map-to-gpu.
+// with their epilogues. It runs after array-forward-copies, and before array-reuse-buffers and array-plan-memory,
+// because it allocates memory for partial sums. array-map-to-gpu lowers the remaining operations.
 //
-// GpuMatmulForm.cpp reads an operation as a product, GpuMatmulTiling.cpp chooses its tiles, GpuMatmulEmitter.cpp emits
+// GpuMatmulForm.cpp reads an operation as a matmul, GpuMatmulTiling.cpp chooses its tiles, GpuMatmulEmitter.cpp emits
 // the kernel.
 #include "Analysis/ContractionForm.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
@@ -22,7 +22,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Of a name like sm_90a: 90.
+/// The number in a name like sm_90a: 90.
 std::optional<unsigned> capabilityOf(StringRef chip) {
   unsigned capability = 0;
   if (!chip.consume_front("sm_") || chip.consumeInteger(10, capability) || capability < 75)
@@ -69,7 +69,7 @@ struct MapMatmulsToGpu : impl::MapMatmulsToGpuBase<MapMatmulsToGpu> {
       if (op.getNumReductionLoops() > 0)
         products.push_back(op);
     });
-    // Backwards: who looks for a product's fill must not meet kernels.
+    // Backwards: the search for a matmul's fill must not meet kernels.
     for (linalg::LinalgOp op : llvm::reverse(products))
       map(op);
   }
@@ -99,7 +99,7 @@ struct MapMatmulsToGpu : impl::MapMatmulsToGpuBase<MapMatmulsToGpu> {
     return succeeded(product) ? tileProduct(*product, target) : std::nullopt;
   }
 
-  /// The product with its epilogue, where that is. The sums have no memory then.
+  /// The matmul with its epilogue, at the epilogue's position. The sums need no memory.
   static void emitFused(const GpuMatmul &product, const GpuMatmulTiling &plan) {
     ImplicitLocOpBuilder b(product.epilogue->getLoc(), product.epilogue);
     emitProduct(b, product, plan, /*accumulates=*/false);
@@ -113,7 +113,7 @@ struct MapMatmulsToGpu : impl::MapMatmulsToGpuBase<MapMatmulsToGpu> {
     FailureOr<GpuMatmul> product = readGpuProduct(op, {}, partial);
     emitProduct(b, *product, plan, /*accumulates=*/false);
     if (fill)
-      fill->moveBefore(op); // array-map-to-gpu takes what is right before a reduction as its initial value
+      fill->moveBefore(op); // array-map-to-gpu takes a fill right before a reduction as its initial value
     addPartial(b, op, partial);
     op.erase();
   }

@@ -1,5 +1,5 @@
-// Routines that a library of the GPU's maker does (`array.library`, by array-map-to-gpu-libraries): what is to be done
-// around its calls, as it takes matrices column by column, say. The rows are in MapRoutinesToGpuLibraries.cpp.
+// Routines that a GPU library computes (`array.library`, set by array-map-to-gpu-libraries): the operations around its
+// calls, for example because it takes matrices column by column. The rows are in MapRoutinesToGpuLibraries.cpp.
 #ifndef ARRAY_LIB_GPU_ROUTINES_LIBRARYROUTINES_H
 #define ARRAY_LIB_GPU_ROUTINES_LIBRARYROUTINES_H
 
@@ -10,12 +10,12 @@ namespace mlir::array {
 /// The row for a name, or null.
 const Routine *findLibraryRoutine(StringRef name);
 
-/// In MapRoutinesToGpuFft.cpp: by kernels or by a library.
+/// In MapRoutinesToGpuFft.cpp: uses kernels or a library.
 LogicalResult mapFft(RoutineLauncher &launcher);
 
-/// A call of a routine by the library that does `of`, in its place. runtime/lib/cuda/LibraryTable.cpp says
-/// what its operands are; those in both lists are changed in place. `elements` says what the elements of inputs, then
-/// of outputs, are, as buffers hold the bits of complex ones.
+/// Replaces `of` by a call of a library's routine. runtime/lib/cuda/LibraryTable.cpp defines its operands; operands in
+/// both lists are changed in place. `elements` has the element types of inputs, then of outputs, because buffers hold
+/// the bits of complex numbers.
 RuntimeCallOp callLibrary(RoutineLauncher &of, StringRef routine, ArrayRef<int64_t> params, ArrayRef<Value> ins,
                           ArrayRef<Value> outs, ArrayRef<Type> elements);
 

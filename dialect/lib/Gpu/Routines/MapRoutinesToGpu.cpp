@@ -1,6 +1,6 @@
-// array-map-routines-to-gpu: calls of the runtime's library become launches of functions of the device library. Comes
-// right before array-map-to-gpu; array-plan-memory gives the memory that is asked for here its place. What has no row
-// in a family's table stays a call.
+// array-map-routines-to-gpu: calls of the runtime's library become launches of functions of the device library. Runs
+// right before array-map-to-gpu; array-plan-memory places the memory that it allocates. Routines without a row in a
+// family's table stay calls.
 #include "LibraryRoutines.h"
 #include "array/Gpu/Kernels.h"
 #include "array/Gpu/Passes.h"

@@ -1,6 +1,6 @@
 // The routine `fft` as launches (dialect/device/Fft.cpp): each of the trailing dimensions in passes over all elements.
-// A transform of real numbers is one of complex ones, half of which is kept, or made up first. Where a library does it,
-// its calls take the place of the passes.
+// A real transform is a complex one, half of which is kept, or is completed first. If a library computes it, its calls
+// replace the passes.
 #include "LibraryRoutines.h"
 #include "array/Gpu/Kernels.h"
 
@@ -16,7 +16,7 @@ constexpr int64_t kThreads = 256;
 
 enum FftType : int64_t { Fft, Ifft, Rfft, Irfft };
 
-/// The factors of a length, greatest powers of two first: few passes, each of which reads `factor` elements for one.
+/// The factors of a length, large powers of two first: few passes, each of which reads `factor` elements for one.
 SmallVector<int64_t> factorsOf(int64_t n) {
   SmallVector<int64_t> factors;
   for (int64_t factor : {8, 4})
@@ -38,14 +38,15 @@ public:
         complex(launcher.element(type == Irfft ? 0 : 1)), name(elementName(complex)),
         isByLibrary(RuntimeCallOp(launcher.call)->hasAttr(kLibraryAttr)) {}
 
-  /// Bytes of one of the two places that passes go to and fro between: all numbers are complex, and none are left out.
+  /// The bytes of each of the two buffers between which passes alternate: all numbers are complex, and none are
+  /// omitted.
   int64_t placeBytes() const { return real.getNumElements() * elementBytes(complex); }
 
   LogicalResult map() {
     int64_t last = real.getRank() - 1, n = real.getDimSize(last), half = n / 2 + 1;
     SmallVector<int64_t> shape(real.getShape());
     current = launcher.input(0);
-    // Passes that are still to come, of which the last one writes the result.
+    // The number of remaining passes; the last one writes the result.
     left = passesOf(shape);
     bool isInverse = type == Ifft || type == Irfft;
     if (type == Rfft && isByLibrary) {
@@ -83,7 +84,7 @@ private:
     return passes;
   }
 
-  /// Where the next pass writes.
+  /// The destination of the next pass.
   Value next() {
     if (--left == 0)
       return launcher.output(0);
@@ -103,7 +104,7 @@ private:
     current = to;
   }
 
-  /// What a library is given holds numbers, not bytes.
+  /// The library's operands hold numbers, not bytes.
   Value typedPlace() {
     Type stored = (type == Irfft ? launcher.inputType(0) : launcher.outputType(0)).getElementType();
     return memref::AllocOp::create(launcher.builder(), MemRefType::get({real.getNumElements()}, stored),
@@ -118,7 +119,7 @@ private:
     current = to;
   }
 
-  /// Divides what the library has left as sums.
+  /// Scales the unnormalized results of the library.
   void divide(Value numbers, int64_t length) {
     ImplicitLocOpBuilder &b = launcher.builder();
     unsigned rank = cast<MemRefType>(numbers.getType()).getRank();
@@ -126,7 +127,7 @@ private:
     SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
     linalg::GenericOp::create(
         b, numbers, numbers, {map, map}, loops, [&](OpBuilder &inner, Location loc, ValueRange in) {
-          // Bits, of which the low half is the real part.
+          // Bits; the low half is the real part.
           ImplicitLocOpBuilder body(loc, inner);
           auto part = cast<FloatType>(partElement(complex));
           Type whole = in[0].getType(), half = body.getIntegerType(part.getWidth());
@@ -163,15 +164,15 @@ private:
   RoutineLauncher &launcher;
   FftType type;
   int64_t axes;
-  MemRefType real; ///< Of the side that has all elements.
-  Type complex;    ///< What is transformed: buffers hold the bits of it.
+  MemRefType real; ///< The operand or result that has all elements.
+  Type complex;    ///< The element type of the transform; buffers hold its bits.
   std::string name;
   bool isByLibrary;
   Value current, place, otherPlace;
   int64_t left = 0;
 };
 
-/// What has no elements has no transform, but for the one frequency that there is of no samples.
+/// An empty array has an empty transform, except for the one frequency of zero samples.
 bool isEmpty(RoutineLauncher &launcher) {
   return launcher.inputType(0).getNumElements() == 0 || launcher.outputType(0).getNumElements() == 0;
 }

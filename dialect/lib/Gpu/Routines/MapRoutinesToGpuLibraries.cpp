@@ -1,5 +1,5 @@
-// Routines by libraries as calls of these, and kernels around them: transposition between our matrices, row by row, and
-// the library's, column by column; nan where it says that it failed. Nothing waits for its answer.
+// Routines of libraries as calls, with kernels around them: transposition between our row-major matrices and the
+// library's column-major ones, and nan if the library reports a failure. The host does not wait for this report.
 #include "LibraryRoutines.h"
 #include "array/Gpu/Kernels.h"
 
@@ -41,7 +41,7 @@ public:
     llvm::append_range(shape, tail);
     return memref::AllocOp::create(b, MemRefType::get(shape, type), b.getI64IntegerAttr(64));
   }
-  /// What the library says of each matrix: 0 where all went well.
+  /// The library's status of each matrix: 0 on success.
   Value info() { return allocate({}, infoElement()); }
   Type infoElement() { return b.getI32Type(); }
 
@@ -56,13 +56,13 @@ public:
     dims.push_back(b.getAffineDimExpr(batch.size()));
     return AffineMap::get(batch.size() + 2, 0, dims, b.getContext());
   }
-  /// That of the matrix for one of its elements.
+  /// The map from one of a matrix's elements to the matrix.
   AffineMap ofMatrix(unsigned tail) {
     AffineMap map = straight(tail);
     return tail ? map.dropResults(llvm::to_vector(llvm::seq<int64_t>(batch.size(), batch.size() + tail))) : map;
   }
 
-  /// Each element of `to` computed of those of the others.
+  /// Computes each element of `to` from those of the others.
   void compute(ValueRange from, ArrayRef<AffineMap> maps, Value to, Body body) {
     unsigned rank = cast<MemRefType>(to.getType()).getRank();
     SmallVector<AffineMap> all(maps);
@@ -75,7 +75,7 @@ public:
   void copy(Value from, AffineMap map, Value to) {
     compute(from, map, to, [](OpBuilder &, Location, ValueRange values) { return values[0]; });
   }
-  /// The same, with nan where `info` is not 0.
+  /// The same, but nan if `info` is not 0.
   void copyChecked(Value from, AffineMap map, Value info, Value to) {
     unsigned tail = cast<MemRefType>(to.getType()).getRank() - batch.size();
     compute({from, info}, {map, ofMatrix(tail)}, to,
@@ -87,7 +87,7 @@ public:
                                          arith::ConstantIntOp::create(b, loc, info.getType(), 0));
     return arith::SelectOp::create(b, loc, failed, constant(b, loc, value.getType(), true), value);
   }
-  /// A nan, or zero: a real number, or the bits of a complex one, of which the low half is the real part.
+  /// A nan, or zero: a real number, or the bits of a complex one, whose low half is the real part.
   Value constant(OpBuilder &b, Location loc, Type type, bool isNan) {
     const llvm::fltSemantics &kind = real.getFloatSemantics();
     APFloat number = isNan ? APFloat::getNaN(kind) : APFloat::getZero(kind);
@@ -99,8 +99,8 @@ public:
 
   SmallVector<int64_t> batch;
   int64_t rows, columns;
-  Type element, stored; ///< What the elements are, and as what buffers hold them.
-  FloatType real;       ///< Of the parts of complex ones.
+  Type element, stored; ///< The element type, and its storage type in buffers.
+  FloatType real;       ///< The type of the parts of complex numbers.
 
 private:
   ImplicitLocOpBuilder &b;
@@ -130,7 +130,7 @@ LogicalResult mapLu(RoutineLauncher &launcher) {
   Value swaps = m.allocate({count}, b.getI64Type());
   m.copy(launcher.input(0), m.turned(), work);
   callLibrary(launcher, "lu", {}, work, {work, swaps, info}, {m.element, m.element, b.getI64Type(), m.infoElement()});
-  // A pivot that is 0 is no failure.
+  // A zero pivot is not a failure.
   m.copy(work, m.turned(), launcher.output(0));
   m.compute(swaps, m.straight(1), launcher.output(1), [](OpBuilder &b, Location loc, ValueRange values) -> Value {
     Value narrow = arith::TruncIOp::create(b, loc, b.getI32Type(), values[0]);
@@ -159,8 +159,8 @@ LogicalResult mapEigh(RoutineLauncher &launcher) {
   return success();
 }
 
-/// The library takes tall matrices. A wide one, row by row, is its tall transpose column by column: the factors change
-/// their roles, and lie as they shall.
+/// The library takes tall matrices. A wide row-major matrix is its tall transpose column by column: the factors
+/// exchange their roles, and are already in the right order.
 LogicalResult mapSvd(RoutineLauncher &launcher) {
   MatrixBatch m(launcher, 0);
   bool hasVectors = launcher.param(1), isFull = launcher.param(2), isWide = m.columns >= m.rows;

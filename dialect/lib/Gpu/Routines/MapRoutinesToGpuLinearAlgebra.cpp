@@ -1,6 +1,6 @@
 // The routines of linear algebra as launches (dialect/device/Solve.cpp, Reflectors.cpp, Eigen.cpp): a block for each
-// matrix of a batch where it is factored, a thread for each vector that is solved for. The params are the op's
-// attributes in alphabetical order.
+// matrix of a batch in factorizations, a thread for each vector in solves. The params are the op's attributes in
+// alphabetical order.
 #include "RoutineLauncher.h"
 
 namespace mlir::array {
@@ -53,7 +53,7 @@ LogicalResult mapLinearSolve(RoutineLauncher &launcher) {
   if (b.elements() == 0 || b.count == 0)
     return success();
   int64_t count = b.count * b.columns;
-  // For the result before its rows are in order, if it is transposed.
+  // If transposed, it holds the result before its rows are permuted.
   Value scratch = launcher.scratch(launcher.outputType(0).getNumElements() * elementBytes(launcher.element(0)));
   launcher.launch(launcher.entryOf("linear_solve"), blocksFor(count, kThreads), kThreads,
                   {launcher.input(1), launcher.input(2), launcher.input(3), launcher.output(0), scratch,
@@ -84,8 +84,7 @@ LogicalResult mapCholeskyUpdate(RoutineLauncher &launcher) {
   return success();
 }
 
-/// A block factors each matrix of `from`. `order` is the buffer for that of the columns, which is not used without
-/// pivots.
+/// A block factors each matrix of `from`. `order` is the buffer for the order of the columns, unused without pivots.
 void launchFactor(RoutineLauncher &launcher, const Matrices &a, Value reflectors, Value taus, Value order,
                   bool hasPivots) {
   int64_t threads = threadsFor(a.rows);

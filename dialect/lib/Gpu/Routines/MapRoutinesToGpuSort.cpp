@@ -9,14 +9,14 @@ namespace {
 
 constexpr int64_t kThreads = 256;
 
-/// The buffer of which a value is all.
+/// The buffer of a view of all its elements.
 Value base(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
     value = view.getViewSource();
   return value;
 }
 
-/// Whether a result is written where an operand is still to be read (array-reuse-buffers).
+/// Whether a result overwrites an operand that is still read (array-reuse-buffers).
 bool isInPlace(RoutineLauncher &launcher) {
   return llvm::any_of(launcher.outputs(), [&](Value output) {
     return llvm::any_of(launcher.inputs(), [&](Value input) { return base(input) == base(output); });
@@ -36,7 +36,7 @@ LogicalResult mapSort(RoutineLauncher &launcher) {
       words.permute(launcher.input(i), output, launcher.element(i), sizes.length);
     return success();
   }
-  // All is read before any of it is written.
+  // All operands are read before any result is written.
   SmallVector<Value> copies;
   for (unsigned i = 0; i < launcher.outputs().size(); ++i) {
     copies.push_back(launcher.scratch(count * elementBytes(launcher.element(i))));

@@ -1,5 +1,5 @@
-// The routine `special`: a function of the elements is called for each, in an operation that array-map-to-gpu maps as
-// it maps the others.
+// The routine `special`: an elementwise operation that calls a function for each element. array-map-to-gpu maps it like
+// others.
 #include "RoutineLauncher.h"
 #include "runtime/Abi.h"
 

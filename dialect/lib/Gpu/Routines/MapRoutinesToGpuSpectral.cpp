@@ -1,4 +1,4 @@
-// The singular value decomposition, the reductions that spectra are found from, and the exponential as launches
+// The singular value decomposition, the reductions of spectral decompositions, and the exponential as launches
 // (dialect/device/Svd.cpp, Hessenberg.cpp, Exponential.cpp): a block for each matrix of a batch. The params are the
 // op's attributes in alphabetical order.
 #include "RoutineLauncher.h"

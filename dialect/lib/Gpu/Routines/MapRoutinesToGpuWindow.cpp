@@ -9,7 +9,7 @@ namespace mlir::array {
 namespace {
 
 constexpr int64_t kThreads = 256;
-/// The bytes of a value in which elements are kept between steps, at the most, and of a choice.
+/// Maximum bytes of a value between steps, and of a choice.
 constexpr int64_t kValueBytes = 8, kChoiceBytes = 4;
 
 /// One dimension of the windows, as in the routines' params.
@@ -18,7 +18,7 @@ struct Dim {
   bool isTrivial() const { return size == 1 && stride == 1 && low == 0 && baseDilation == 1; }
 };
 
-/// From `length` elements to `windows` windows in the middle of [outer, length, inner].
+/// A step from `length` elements to `windows` windows in the middle of [outer, length, inner].
 struct Step {
   int64_t outer = 1, length = 1, windows = 1, inner = 1;
   Dim dim{1, 1, 0, 1, 1};

@@ -1,6 +1,6 @@
-// array-map-scatters-to-gpu: scatters become launches of the device library's functions. Comes before array-map-to-gpu,
-// which would give each row a thread that looks at every update; array-plan-memory gives the memory that is asked for
-// here its place. Which launches: ScatterRules.cpp.
+// array-map-scatters-to-gpu: scatters become launches of the device library's functions. Runs before array-map-to-gpu,
+// in which the thread of each row would visit every update; array-plan-memory places the memory that it allocates.
+// ScatterRules.cpp chooses the launches.
 #include "ScatterRules.h"
 #include "array/Analysis/ScatterForm.h"
 #include "array/Gpu/Passes.h"
@@ -17,10 +17,10 @@ namespace mlir::array {
 
 namespace {
 
-/// Kernels are given the first element alone.
+/// Kernels get a pointer to the first element alone.
 bool isWhole(Value buffer) { return cast<MemRefType>(buffer.getType()).getLayout().isIdentity(); }
 
-/// A buffer of its own for what is a view.
+/// A separate buffer for the elements of a view.
 Value emptyLike(OpBuilder &b, Value view) {
   auto type = cast<MemRefType>(view.getType());
   return memref::AllocOp::create(b, view.getLoc(), MemRefType::get(type.getShape(), type.getElementType()));

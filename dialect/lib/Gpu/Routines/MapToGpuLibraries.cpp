@@ -1,6 +1,6 @@
-// array-map-to-gpu-libraries: what the libraries of the GPU's maker do better than generated kernels becomes, or stays,
-// a call of the runtime's, which the runtime passes on to the library. Comes before array-map-matmuls-to-gpu and
-// array-map-routines-to-gpu, which have a kernel for all that is left. Which operations those are is in two tables.
+// array-map-to-gpu-libraries: operations that GPU libraries compute faster than generated kernels become, or stay,
+// calls of the runtime, which passes them on to the library. Runs before array-map-matmuls-to-gpu and
+// array-map-routines-to-gpu, which have kernels for the remaining ones. Two tables list the operations.
 #include "Analysis/ContractionForm.h"
 #include "Cpu/Matmul/MatmulEpilogue.h"
 #include "Gpu/Matmul/GpuMatmulEpilogue.h"
@@ -30,21 +30,21 @@ namespace {
 constexpr StringLiteral kProducts = "cublaslt", kTransforms = "cufft", kDecompositions = "cusolver";
 constexpr StringLiteral kLibraries[] = {kProducts, kTransforms, kDecompositions};
 
-/// A call costs the host as much as several launches, and a library gains nothing over a kernel that leaves most of the
-/// GPU idle: from this many multiplications on, and with all three sizes of a tile of tensor cores.
+/// Minimum multiplications, and minimum sizes (those of a tile of tensor cores), for a call: a call costs the host as
+/// much as several launches, and a library is not faster than a kernel that leaves most of the GPU idle.
 constexpr int64_t kLeastMultiplications = int64_t(1) << 24, kLeastSize = 64;
-/// In a branch, or a loop until something holds: kernels are launched ahead of a condition, and look at a flag; for a
-/// call the host waits, some ten microseconds.
+/// The minimum in a branch, or in a loop with a condition: kernels are launched ahead of the condition, and read a
+/// flag; a call makes the host wait, for some ten microseconds.
 constexpr int64_t kLeastMultiplicationsInBranch = int64_t(1) << 33;
 
-/// Which products the library computes, with sums of `sum`.
+/// Matmuls that the library computes, with sums of type `sum`.
 struct LibraryProduct {
   bool (*isFactor)(Type);
   bool (*isSum)(Type);
-  /// Where more than a cast follows, the generated kernel has it in registers, and after the library's it is a kernel
-  /// that reads the sums and writes results, 8 bytes for each. From so many terms on that is less than an eighth of the
-  /// product: on sm_90 memory moves 8 bytes in the time of some 1000 multiplications of 16-bit floats, and 70 of f32 or
-  /// f64.
+  /// If the epilogue is more than a cast, the generated kernel computes it in registers, while after the library it is
+  /// a kernel that reads the sums and writes results, 8 bytes for each. From this many terms on that is less than an
+  /// eighth of the matmul: on sm_90 memory moves 8 bytes in the time of about 1000 multiplications of 16-bit floats,
+  /// and 70 of f32 or f64.
   int64_t leastTermsBeforeOthers;
 };
 constexpr LibraryProduct kLibraryProducts[] = {
@@ -53,7 +53,7 @@ constexpr LibraryProduct kLibraryProducts[] = {
     {[](Type type) { return type.isF64(); }, [](Type type) { return type.isF64(); }, 512},
 };
 
-/// The row for a product whose factors are of one type, widened to that of the sums if they are narrower.
+/// The row for a matmul whose factors have one type, widened to that of the sums if they are narrower.
 const LibraryProduct *findRow(const GpuMatmul &product) {
   Type factor = product.operands[GpuMatmul::Left].element();
   if (product.operands[GpuMatmul::Right].element() != factor)
@@ -76,16 +76,16 @@ bool isRounding(linalg::GenericOp op, Type factor) {
          cast.getIn() == op.getBody()->getArgument(0) && cast.getType() == factor;
 }
 
-/// The step of an operand along a dimension; of one that has but one element, the one that a dense matrix has.
+/// The step of an operand along a dimension; for a dimension of size 1, the step of a dense matrix.
 int64_t stepAlong(const GpuMatmulDims &dims, unsigned operand, int64_t otherwise) {
   return dims.empty() ? otherwise : dims.back().steps[operand];
 }
 
-/// The product as the library takes it; none where an operand's elements lie otherwise.
+/// The library's description of the matmul; none if an operand has an unsupported layout.
 std::optional<PcrtProduct> sizesFor(const GpuMatmul &product) {
   using Product = GpuMatmul;
   GpuMatmulDims batch = product.batch, m = product.m, n = product.n, k = product.k;
-  // A factor that all of a batch share: the other one's rows or columns are in two dimensions, of which one is the
+  // If the whole batch shares a factor, the other one's rows or columns are in two dimensions, one of which is the
   // batch.
   for (GpuMatmulDims *dims : {&m, &n})
     if (batch.empty() && dims->size() == 2) {
@@ -106,7 +106,7 @@ std::optional<PcrtProduct> sizesFor(const GpuMatmul &product) {
   auto isMatrix = [](int64_t rows, int64_t columns, int64_t rowStep, int64_t columnStep) {
     return (columnStep == 1 && rowStep >= columns) || (rowStep == 1 && columnStep >= rows);
   };
-  // What a call writes is whole: its memory holds the result and nothing else.
+  // A call must write a dense result: its memory holds nothing else.
   bool isDense = stepAlong(n, Product::Result, 0) == 1 &&
                  product.operands[Product::Result].extent == sizes.batch * sizes.rows * sizes.columns;
   bool isForward = sizes.leftBatch >= 0 && sizes.rightBatch >= 0;
@@ -127,7 +127,7 @@ bool isLarge(linalg::LinalgOp op, const PcrtProduct &sizes) {
          multiplications >= (isInBranch ? kLeastMultiplicationsInBranch : kLeastMultiplications);
 }
 
-/// The elements from the first to the last that the product uses, as calls take them.
+/// The elements from the first to the last that the matmul uses, as a 1-D operand of the call.
 Value denseView(ImplicitLocOpBuilder &b, const GpuMatmulOperand &operand) {
   auto type = cast<MemRefType>(operand.buffer.getType());
   if (memref::isStaticShapeAndContiguousRowMajor(type))
@@ -181,9 +181,9 @@ void mapProduct(linalg::LinalgOp op) {
 
 //===-- Routines ------------------------------------------------------------------------------------------------===//
 
-/// The kernels take a pass over memory for each factor of a length, of which 8 is the largest power of two, and time in
-/// proportion to the largest factor: a library wins by far where that is greater, and where it takes fewer passes. Less
-/// than so many elements keep no GPU busy.
+/// The kernels take a pass over memory for each factor of a length, with 8 as the largest power of two, and time in
+/// proportion to the largest factor. A library is much faster if a factor is larger, or if it takes fewer passes. Fewer
+/// elements do not keep a GPU busy.
 constexpr int64_t kLeastTransformed = 4096, kLargestFactor = 8, kLeastLength = 512;
 
 bool isLargeTransform(RuntimeCallOp call) {
@@ -203,8 +203,9 @@ bool isLargeTransform(RuntimeCallOp call) {
          llvm::any_of(whole.getShape().take_back(call.getParams()[1]), isHard);
 }
 
-/// A block for each matrix is one of a hundred processors: from `Least` rows and columns on a library wins, unless
-/// there are so many matrices that the others are busy as well, as it takes one after the other.
+/// A kernel uses one block for each matrix, so one of a hundred multiprocessors. From `Least` rows and columns on a
+/// library is faster, unless many matrices keep the other multiprocessors busy, because it takes one matrix after the
+/// other.
 template <int64_t Least> bool isLargeMatrix(RuntimeCallOp call) {
   auto matrices = cast<MemRefType>(call.getIns()[0].getType());
   ArrayRef<int64_t> shape = matrices.getShape();

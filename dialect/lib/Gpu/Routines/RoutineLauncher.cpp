@@ -14,7 +14,7 @@ std::string elementName(Type type) {
     return "c" + std::to_string(2 * complex.getElementType().getIntOrFloatBitWidth());
   std::string bits = std::to_string(type.getIntOrFloatBitWidth());
   if (type.isInteger(1))
-    return "u8"; // as it is stored
+    return "u8"; // the storage type
   if (type.isBF16())
     return "bf16";
   return (isa<FloatType>(type) ? "f" : type.isUnsignedInteger() ? "u" : "i") + bits;
@@ -67,7 +67,7 @@ FlatSymbolRefAttr DeviceLauncher::doubles(StringRef function, unsigned inputs) {
 }
 
 Value DeviceLauncher::pointerTo(Value buffer) {
-  // A kernel can not be given a buffer of no elements.
+  // Kernels do not accept empty buffers.
   if (cast<MemRefType>(buffer.getType()).getNumElements() == 0)
     return LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
@@ -90,7 +90,7 @@ void DeviceLauncher::launch(StringRef entry, int64_t blocks, int64_t threads, Ar
     arguments.push_back(isa<MemRefType>(operand.getType()) ? pointerTo(operand) : operand);
   if (sharedBytes > 0) {
     auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-    // Of 64 bits, so that they are aligned for every element.
+    // In units of 64 bits, so that they are aligned for every element type.
     int64_t words = llvm::divideCeil(sharedBytes, 8);
     auto type = MemRefType::get({words}, b.getI64Type(), MemRefLayoutAttrInterface(), space);
     Value shared = launch.addWorkgroupAttribution(type, b.getLoc());

@@ -1,5 +1,5 @@
-// What a routine of the runtime's library is on a GPU: launches of functions of the device library (dialect/device).
-// How each is launched is in MapRoutinesToGpu*.cpp, a table for each family.
+// Implements a routine of the runtime's library on a GPU: launches of functions of the device library (dialect/device).
+// MapRoutinesToGpu*.cpp have the launches of each routine, with a table for each family.
 #ifndef ARRAY_LIB_GPU_ROUTINES_ROUTINELAUNCHER_H
 #define ARRAY_LIB_GPU_ROUTINES_ROUTINELAUNCHER_H
 
@@ -10,7 +10,7 @@
 
 namespace mlir::array {
 
-/// The dimensions of a buffer around one of them.
+/// The products of the dimensions before and after one dimension of a buffer, and its size.
 struct AxisSizes {
   int64_t outer = 1, length = 1, inner = 1;
   AxisSizes(ArrayRef<int64_t> shape, int64_t axis);
@@ -29,8 +29,8 @@ public:
   /// A function of doubles of the device library.
   FlatSymbolRefAttr doubles(StringRef function, unsigned inputs);
 
-  /// Runs an entry of the device library in `blocks` blocks of `threads` threads. It is given a pointer for each
-  /// buffer, then shared memory, if it is to have some.
+  /// Runs an entry of the device library in `blocks` blocks of `threads` threads. Its arguments are a pointer for each
+  /// buffer, the numbers, then shared memory, if any.
   void launch(StringRef entry, int64_t blocks, int64_t threads, ArrayRef<Value> operands, int64_t sharedBytes = 0);
 
   ImplicitLocOpBuilder &builder() { return b; }
@@ -56,7 +56,7 @@ public:
   OperandRange outputs() { return op().getOuts(); }
   MemRefType inputType(unsigned index) { return cast<MemRefType>(input(index).getType()); }
   MemRefType outputType(unsigned index) { return cast<MemRefType>(output(index).getType()); }
-  /// What the elements of an operand are, inputs first.
+  /// The element type of an operand, inputs first.
   Type element(unsigned operand) { return cast<TypeAttr>(op().getElementTypes()[operand]).getValue(); }
 
   /// The entry for a routine of linear algebra on elements of the first operand.
@@ -72,10 +72,10 @@ std::string elementName(Type type);
 /// How many bytes an element takes.
 int64_t elementBytes(Type type);
 
-/// How many blocks of so many threads have a thread for each of `count`.
+/// The number of blocks of `threads` threads with a thread for each of `count`.
 int64_t blocksFor(int64_t count, int64_t threads);
 
-/// The matrices of an operand: the leading dimensions are those of a batch.
+/// The matrices of an operand: the leading dimensions are those of the batch.
 struct Matrices {
   int64_t count = 1, rows, columns;
 
@@ -83,13 +83,13 @@ struct Matrices {
   int64_t elements() const { return rows * columns; }
 };
 
-/// Threads of a block that works on a matrix with so many elements in a column: a power of two.
+/// Threads of a block for a matrix with this many elements in a column: a power of two.
 int64_t threadsFor(int64_t rows);
 
 /// A routine of the runtime's library that has kernels.
 struct Routine {
   StringRef name;
-  /// Builds the launches in place of the call.
+  /// Builds the launches that replace the call.
   LogicalResult (*map)(RoutineLauncher &);
 };
 

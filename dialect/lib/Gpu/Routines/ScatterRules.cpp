@@ -1,4 +1,4 @@
-// The launches of scatters (dialect/device/Scatter.cpp), by what is known of their updates. Every rule's result is the
+// The launches of scatters (dialect/device/Scatter.cpp), by the properties of their updates. Every rule's result is the
 // same in each run.
 #include "ScatterRules.h"
 #include "SortWords.h"
@@ -10,23 +10,23 @@ namespace mlir::array {
 namespace {
 
 constexpr int64_t kThreads = 256;
-/// Updates that a thread takes one after the other in about the time of a few launches: a microsecond each.
+/// Updates that a thread processes sequentially in about the time of a few launches: a microsecond each.
 constexpr int64_t kFewPositions = 8;
-/// Bytes of shared memory in which a block counts, and how many updates there are for each row, at least, so that
-/// blocks save accesses of the target. A thread of theirs takes several.
+/// Bytes of shared memory in which a block counts, minimum updates for each row so that counting saves accesses to the
+/// target, and updates of one of its threads.
 constexpr int64_t kCountedBytes = 32 * 1024, kCountedPerRow = 8, kCountedPerThread = 16;
 /// Updates that a thread sums up. Each piece leaves two: pieces are worth their launch from a few times that on.
 constexpr int64_t kPiece = 32;
 
 bool isSet(const ScatterOnBuffers &scatter) { return scatter.kind == "set"; }
 
-/// Whether the result is the same in whatever order updates come.
+/// Whether the result does not depend on the order of updates.
 bool isExact(const ScatterOnBuffers &scatter) {
   bool isExtremum = scatter.kind == "min" || scatter.kind == "max";
   return !isSet(scatter) && (isExtremum || isa<IntegerType>(scatter.element));
 }
 
-/// Entries that move elements are named by their bytes, those that compute by their kind and type.
+/// Entries that move elements are named by the elements' bytes, and computing entries by kind and type.
 std::string entryName(StringRef how, const ScatterOnBuffers &scatter) {
   std::string end = isSet(scatter) ? std::to_string(elementBytes(scatter.element)) : elementName(scatter.element);
   return ("scatter_" + how + "_" + scatter.kind + "_" + end).str();

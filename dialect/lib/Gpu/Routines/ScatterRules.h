@@ -1,4 +1,4 @@
-// How a scatter on buffers is launched: a table of rules, of which the first that holds is taken (ScatterRules.cpp).
+// Chooses the launches of a scatter on buffers: the first matching rule of a table (ScatterRules.cpp).
 #ifndef ARRAY_LIB_GPU_ROUTINES_SCATTERRULES_H
 #define ARRAY_LIB_GPU_ROUTINES_SCATTERRULES_H
 
@@ -9,7 +9,7 @@ namespace mlir::array {
 /// A scatter of `positions` updates of `width` neighbouring elements into `rows` rows, on whole buffers.
 struct ScatterOnBuffers {
   StringRef kind;
-  Type element;   ///< What the elements are taken for.
+  Type element;   ///< The element type of the program.
   bool isUnique;  ///< No two updates have the same key.
   bool isGrouped; ///< Updates of the same key follow each other.
   Value keys, updates, target;

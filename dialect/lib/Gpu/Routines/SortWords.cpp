@@ -1,4 +1,4 @@
-// The launches that sort words (SortWords.h): a block sorts a chunk, then merges double the sorted runs.
+// The launches that sort words (SortWords.h): a block sorts a chunk, then merges double the length of sorted runs.
 #include "SortWords.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -6,7 +6,7 @@
 namespace mlir::array {
 
 static constexpr int64_t kThreads = 256;
-/// What a block sorts in shared memory at the most: 16 bytes of it for each.
+/// The maximum number of words that a block sorts in shared memory, and the bytes of each.
 static constexpr int64_t kMostOfChunk = 1024, kSharedBytesOfWord = 16;
 
 SortWords::SortWords(DeviceLauncher &launcher, AxisSizes sizes)

@@ -1,5 +1,5 @@
-// Words of a key and a position that are sorted along lines: what sorts (MapRoutinesToGpuSort.cpp) and scatters
-// (ScatterRules.cpp) order elements by. The kernels are in dialect/device/Sort.cpp.
+// Words of a key and a position that are sorted along lines. Sorts (MapRoutinesToGpuSort.cpp) and scatters
+// (ScatterRules.cpp) order elements by them. The kernels are in dialect/device/Sort.cpp.
 #ifndef ARRAY_LIB_GPU_ROUTINES_SORTWORDS_H
 #define ARRAY_LIB_GPU_ROUTINES_SORTWORDS_H
 
@@ -12,16 +12,16 @@ class SortWords {
 public:
   SortWords(DeviceLauncher &launcher, AxisSizes sizes);
 
-  /// Sorts by one more key, which comes before those sorted by so far.
+  /// Sorts by one more key, which is more significant than the previous ones.
   void sortBy(Value operand, Type element, bool isFirst, bool isDescending) {
     take(operand, element, isFirst, isDescending);
     sort();
   }
-  /// The keys of an operand as words, as they are; `sort` brings them into their order.
+  /// The keys of an operand as words, unsorted; `sort` sorts them.
   void take(Value operand, Type element, bool isFirst, bool isDescending);
   void sort();
 
-  /// The first `kept` of each line in their order; `places` for those of the positions.
+  /// The first `kept` of each line in order; `places` for those of the positions.
   void permute(Value source, Value target, Type element, int64_t kept);
   void places(Value target, int64_t kept);
 
@@ -34,7 +34,7 @@ private:
   AxisSizes sizes;
   int64_t lines, count;
   Value keys, positions;
-  Value nextKeys, nextPositions; ///< Where merges write.
+  Value nextKeys, nextPositions; ///< Destination of merges.
 };
 
 } // namespace mlir::array

@@ -1,7 +1,6 @@
-// array-map-row-fusions-to-gpu: linalg ops that work on the same rows become one launch (RowFusionForm.h). Comes after
-// array-map-loops-to-gpu and array-map-routines-to-gpu, which want ops for themselves, and before array-map-to-gpu,
-// which has a launch for each op that is left, and array-plan-memory, which has no place for what is not in memory any
-// more.
+// array-map-row-fusions-to-gpu: linalg ops on the same rows become one launch (RowFusionForm.h). Runs after
+// array-map-loops-to-gpu and array-map-routines-to-gpu, which need separate ops, and before array-map-to-gpu, which
+// launches each remaining op, and array-plan-memory, because fused temporaries are not in memory any more.
 #include "Analysis/BufferUses.h"
 #include "Analysis/Footprint.h"
 #include "RowFusionKernels.h"
@@ -21,7 +20,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Whether members may come from both sides of an op: one that can be moved, or has nothing to do with memory.
+/// Whether members may come from both sides of an op: it can be moved, or does not access memory.
 bool isPassed(Operation *op) {
   return isa<linalg::LinalgOp, memref::CopyOp, memref::AllocOp>(op) || isMemoryEffectFree(op);
 }
@@ -49,7 +48,7 @@ bool mayPass(Operation *candidate, Operation *op) {
               .wasInterrupted();
 }
 
-/// Views and allocations that nobody uses any more.
+/// Erases views and allocations without uses.
 void eraseUnused(Value root) {
   llvm::SetVector<Value> views = viewsOf(root);
   for (Value view : llvm::reverse(views))
@@ -98,8 +97,8 @@ private:
     return success();
   }
 
-  /// The neighbours of an op that fit, in their order. Other ops come before the kernel if they may, else behind it,
-  /// which members after them must allow.
+  /// Collects the fitting neighbours of an op, in order. Other ops move before the kernel if possible, else after it,
+  /// if later members allow that.
   LogicalResult collect(KernelBuilder &k, GpuRowFusion &fusion, Operation *seed) {
     auto isNeighbour = [&](Operation *op) { return op && (isPassed(op) || op == k.getLaunch()); };
     Operation *begin = seed;
@@ -117,7 +116,8 @@ private:
     return success();
   }
 
-  /// Returns where to begin instead, if the op in question does not fit behind those before it; else null.
+  /// If the op in question does not fit after the earlier members, returns the op from which to start instead; else
+  /// null.
   FailureOr<Operation *> collectFrom(KernelBuilder &k, GpuRowFusion &fusion, Operation *begin, Operation *seed) {
     for (Operation *at = begin; at && (isPassed(at) || at == k.getLaunch()); at = at->getNextNode()) {
       if (!usesMemory(at))
@@ -148,7 +148,7 @@ private:
     return llvm::all_of(fusion.members, [&](const RowMember &member) { return mayPass(member.op, op); });
   }
 
-  /// An op takes the fills with it that it alone is for: array-map-to-gpu makes them a part of it.
+  /// An op takes along the fills that only it uses: array-map-to-gpu fuses them into it.
   void putBehind(const GpuRowFusion &fusion, Operation *op) {
     for (size_t number = 0; number < front.size();) {
       auto fill = dyn_cast<linalg::FillOp>(front[number]);
@@ -165,7 +165,7 @@ private:
     behind.push_back(op);
   }
 
-  /// A kernel for several ops: a fill is a part of the one that it is for anyway.
+  /// Whether the kernel replaces several ops: a fill is part of its op anyway.
   static bool isOfUse(const GpuRowFusion &fusion) {
     return llvm::count_if(fusion.members, [](const RowMember &member) { return !isa<linalg::FillOp>(member.op); }) > 1;
   }
@@ -192,7 +192,7 @@ private:
     taken.insert(members.begin(), members.end());
     for (Operation *member : members)
       member->erase();
-    // Views that were made to look at members, too.
+    // Also erases views that were made only to analyze members.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(launch.getBody().front())))
       if (isOpTriviallyDead(&op))
         op.erase();
@@ -201,7 +201,7 @@ private:
   }
 
   Block &block;
-  SmallVector<Operation *> front, behind; ///< What comes before the kernel, or may, and what comes after it.
+  SmallVector<Operation *> front, behind; ///< Ops before the kernel, or movable there, and ops after it.
   llvm::SmallPtrSet<Operation *, 16> taken;
 };
 

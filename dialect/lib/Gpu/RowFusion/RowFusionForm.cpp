@@ -1,4 +1,4 @@
-// Decides which ops share a kernel row by row (RowFusionForm.h). All of it rests on sizes and layouts alone.
+// Decides which ops share a kernel row by row (RowFusionForm.h), by sizes and layouts alone.
 #include "RowFusionForm.h"
 #include "Analysis/BufferUses.h"
 #include "Analysis/Footprint.h"
@@ -14,7 +14,7 @@ using loops::SymbolicSize;
 
 /// Members beyond these make a kernel that takes long to compile, and spills.
 static constexpr size_t mostMembers = 32;
-/// Blocks that keep the GPU busy. Where there are fewer rows, several blocks share one if it is long (KernelRows.cpp).
+/// Blocks that keep the GPU busy. With fewer rows, several blocks share a long one (KernelRows.cpp).
 static constexpr int64_t leastRows = 128;
 
 //===-- Rows and columns ----------------------------------------------------------------------------------------===//
@@ -29,7 +29,7 @@ bool RowMember::movesAlongColumns(const Access &access) const {
 
 bool RowMember::movesAlongRows(const Access &access) const { return movesAlong(access, 0, rowDims); }
 
-/// Has the first dimensions count `rows` points, so that one ends there; false where none can be cut for that.
+/// Splits a dimension so that the first dimensions have `rows` points; false if no dimension can be split.
 static std::optional<unsigned> cutRows(IterationSpace &space, int64_t rows) {
   unsigned dim = 0;
   int64_t before = 1;
@@ -136,7 +136,7 @@ static bool overlaps(const RowMember &a, const Access &x, const RowMember &b, co
   return !x.scalar && !y.scalar && mayOverlap(footprintOf(x, a.space()), footprintOf(y, b.space()));
 }
 
-/// Whether one member writes what the body of another one loads.
+/// Whether one member writes memory that the body of another one loads.
 bool GpuRowFusion::readsCaptured(const RowMember &writer, const RowMember &reader) const {
   linalg::LinalgOp op = reader.op;
   return op.getBlock()
@@ -150,8 +150,8 @@ bool GpuRowFusion::readsCaptured(const RowMember &writer, const RowMember &reade
       .wasInterrupted();
 }
 
-/// Finds where the accesses of a candidate have their elements from; false where it touches other elements of what a
-/// member writes, or writes other elements of what one reads.
+/// Finds the sources of a candidate's accesses. False if it touches other elements of a member's output, or writes
+/// other elements of a member's input.
 bool GpuRowFusion::resolve(RowMember &candidate) {
   for (const Access &output : candidate.space().outputs()) {
     auto clashes = [&](const RowMember &other, const Access &access) {
@@ -230,7 +230,7 @@ bool GpuRowFusion::add(linalg::LinalgOp op, Member member, std::optional<Join> j
   return true;
 }
 
-/// Whether nobody but the members uses a buffer, and they read only what they have written.
+/// Whether only the members use a buffer, and they read only elements that they have written.
 bool GpuRowFusion::isPrivate(Value root) const {
   if (!root.getDefiningOp<memref::AllocOp>())
     return false;
@@ -247,7 +247,7 @@ bool GpuRowFusion::isPrivate(Value root) const {
 }
 
 void GpuRowFusion::finish(Operation *op) {
-  // Who shares elements with whom, from `op` on.
+  // Finds the members that share elements, directly or indirectly, starting from `op`.
   SmallVector<bool> isKept(members.size(), false);
   SmallVector<unsigned> pending;
   for (auto [number, member] : llvm::enumerate(members))

@@ -1,10 +1,10 @@
-// Row fusions: neighbouring linalg ops that work on the same rows and become one kernel, in which a row is read once,
-// its temporaries never lie in memory, and what leaves the row fusion is stored at the end (softmax, normalization, and
-// their gradients). MapRowFusionsToGpu.cpp collects the members, RowFusionKernels.cpp writes the kernel.
+// Row fusions: neighbouring linalg ops on the same rows that become one kernel. The kernel reads a row once, has no
+// temporaries in memory, and stores its outputs at the end (softmax, normalization, and their gradients).
+// MapRowFusionsToGpu.cpp collects the members, RowFusionKernels.cpp emits the kernel.
 //
-// A member is a reduction of rows to one value each, or elementwise, over rows and columns or over rows. What one
-// member writes and another one reads or writes are the same elements, at the same row and column: so the elements of a
-// row belong to the thread that has their column, and all that a row fusion reads of memory was there before it.
+// A member is a reduction of rows to one value each, or elementwise, over rows and columns or over rows. If one member
+// writes elements that another one reads or writes, both access them at the same row and column. So the elements of a
+// row belong to the thread of their column, and all memory that a row fusion reads was written before it.
 #ifndef ARRAY_LIB_GPU_ROWFUSION_ROWFUSIONFORM_H
 #define ARRAY_LIB_GPU_ROWFUSION_ROWFUSIONFORM_H
 
@@ -12,7 +12,7 @@
 
 namespace mlir::array {
 
-/// Where an access of a member finds what it reads.
+/// The source of a member's access.
 struct Source {
   enum Kind { None, Scalar, Memory, Computed } kind = None;
   unsigned number = 0; ///< of the load (Memory) or of the member (Computed)
@@ -25,7 +25,7 @@ struct RowMember {
   Member member;
   std::optional<Join> join; // of a reduction
   unsigned rowDims = 0;
-  unsigned phase = 0;      ///< The reductions that come before it, one after the other.
+  unsigned phase = 0;      ///< The number of reductions that must precede it, one after the other.
   bool storesRows = false; ///< One value for each row.
   SmallVector<Source> sources;
 
@@ -47,20 +47,20 @@ struct RowLoad {
 
 class GpuRowFusion {
 public:
-  /// Of a reduction along rows; nothing for one whose rows are no use to a row fusion.
+  /// The fusion that starts with a reduction along rows; none if its rows are unsuitable.
   static std::optional<GpuRowFusion> of(linalg::LinalgOp op, Member member, const Join &join);
 
-  /// Whether an op may be a member at all, by its sizes alone.
+  /// Whether an op may be a member, by its sizes alone.
   bool mayTake(linalg::LinalgOp op) const;
   /// Adds an op that comes after the members, if it works on the same rows.
   bool add(linalg::LinalgOp op, Member member, std::optional<Join> join);
-  /// Keeps the members that share elements with each other and with `op`, and what they store.
+  /// Keeps the members that share elements with each other and with `op`, and their stores.
   void finish(Operation *op);
 
   int64_t rows = 1, columns = 1;
   std::vector<RowMember> members;
   SmallVector<RowLoad> loads;
-  /// Outputs that somebody else reads: the last ones at their places.
+  /// Outputs with readers outside: the last writes of their elements.
   SmallVector<std::pair<unsigned, unsigned>> stores;
 
   const Access &accessOf(const RowLoad &load) const { return members[load.member].space().accesses[load.access]; }

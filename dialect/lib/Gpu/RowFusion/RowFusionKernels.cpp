@@ -1,10 +1,10 @@
-// The kernel of a row fusion (RowFusionForm.h). Some lanes of a warp, or a block, have a row together; a thread takes
-// groups of 16 bytes, and has the same columns from the beginning to the end. Phases follow each other: each computes
-// what needs no reduction but those of the phases before it, and ends with reductions; the last one stores.
+// The kernel of a row fusion (RowFusionForm.h). Several lanes of a warp, or a block, share a row; a thread takes groups
+// of 16 bytes, and has the same columns from beginning to end. The kernel runs in phases. Each phase computes the
+// values that need only reductions of earlier phases, and ends with reductions; the last one stores.
 //
-// As long as that fits, a thread holds its elements of the row in registers: all of them are loaded at the beginning,
-// and computed once. The elements of longer rows are loaded, and computed, again in every phase: they come from the
-// second cache.
+// If they fit, a thread holds its elements of the row in registers: all of them are loaded at the beginning, and
+// computed once. Elements of longer rows are loaded, and computed, again in every phase: they come from the second
+// cache.
 #include "RowFusionKernels.h"
 #include "Analysis/Footprint.h"
 #include "Gpu/Kernels/Kernels.h"
@@ -76,7 +76,7 @@ private:
     return elements;
   }
 
-  /// What is the same for all rows is left in the first cache until it is needed.
+  /// Values that are the same for all rows stay in the first cache until they are needed.
   Group holdGroup(int64_t number) {
     Group group;
     Value own = k.add(share, number * threads);
@@ -119,7 +119,7 @@ private:
     return arguments;
   }
 
-  /// Where the lanes of a group are, for a body that asks.
+  /// The indices of a group's lanes, for a body that uses them.
   Values placeOfLane(unsigned member, const Group &group, int64_t lane) {
     const IterationSpace &space = members[member].space();
     Values at = placeOf(member, group.column);
@@ -144,7 +144,7 @@ private:
 
   //===-- Phases ------------------------------------------------------------------------------------------------===//
 
-  /// What members compute for a row: every thread that shares it does.
+  /// The members' values for a row: every thread that shares it computes them.
   void computeRows(unsigned phase) {
     for (auto [number, member] : llvm::enumerate(members)) {
       if (!member.storesRows || member.isReduction() || member.phase != phase)
@@ -204,7 +204,7 @@ private:
 
   //===-- Rows that are not held ----------------------------------------------------------------------------------===//
 
-  /// The loads of a member's elements, and of what it is computed of.
+  /// The loads of a member's elements, and of its operands.
   void addLoads(unsigned number, llvm::SmallSetVector<unsigned, 4> &needed) const {
     for (const Source &source : members[number].sources) {
       if (source.kind == Source::Memory && fusion.isAlongColumns(loads[source.number]))
@@ -255,7 +255,7 @@ private:
 
   //===-- Stores --------------------------------------------------------------------------------------------------===//
 
-  /// One thread stores what the others may have loaded.
+  /// One thread stores elements that the others may have loaded.
   void storeRows() {
     auto isLoaded = [&](Key key) {
       Value root = loops::rootOf(members[key.first].output(key.second).memref);
@@ -296,7 +296,7 @@ private:
     });
   }
 
-  /// All is computed before something is stored: that may be where an element was.
+  /// All values are computed before any is stored: a store may overwrite a loaded element.
   void storeGroups(ArrayRef<Key> stored, MutableArrayRef<Group> some, Value condition) {
     k.when(condition, [&] {
       for (Group &group : some)
@@ -328,7 +328,7 @@ private:
 
   Value row, isInside, share;
   SmallVector<Values> rowAt;      ///< The indices of the row, for each member.
-  SmallVector<Value> rowLoads;    ///< Of each load that is none of columns.
+  SmallVector<Value> rowLoads;    ///< Of each load without columns.
   std::map<Key, Value> rowValues; ///< That members have computed.
   SmallVector<Group> heldGroups;
 };

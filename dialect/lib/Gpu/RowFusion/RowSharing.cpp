@@ -1,4 +1,5 @@
-// Chooses who has what of a row (RowSharing.h). All of it depends on sizes alone: results are the same on every GPU.
+// Chooses the division of rows among threads (RowSharing.h). The choice depends on sizes alone: results are the same on
+// every GPU.
 #include "RowSharing.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -7,20 +8,20 @@
 
 namespace mlir::array {
 
-/// Threads that share a row, and the registers (words of 32 bits) of each that hold elements of it: a multiprocessor
-/// has 65536, of which a thread of a block of 1024 has 64. The first that suffices is taken; lanes of a warp that no
-/// group is left for take other rows.
+/// Threads that share a row, and the registers (32-bit words) of each that hold elements of it. A multiprocessor has
+/// 65536 registers, which is 64 for each thread of a block of 1024. The first sufficient entry is taken; lanes of a
+/// warp without a group take other rows.
 namespace {
 struct Sharing {
   int64_t threads, words;
 };
 } // namespace
 static constexpr Sharing kSharings[] = {{32, 64}, {64, 48}, {128, 48}, {256, 48}, {512, 40}, {1024, 28}};
-/// Threads for a row that is too long to be held, and of a block whose warps have rows of their own.
+/// Threads for a row that is too long for registers, and of a block whose warps have separate rows.
 static constexpr int64_t kLongThreads = 512, kWarpsThreads = 128;
-/// Elements that a thread holds, and operations on all of them: they are written one after the other.
+/// Maximum elements that a thread holds, and maximum operations on all of them, which are unrolled.
 static constexpr int64_t kMostHeld = 32, kMostOperations = 8192;
-/// What a function of the math dialect expands to, about.
+/// The approximate number of operations that a math function expands to.
 static constexpr int64_t kMathOperations = 16;
 static constexpr int64_t kWidestBits = 128;
 
@@ -36,7 +37,7 @@ static int64_t wordsOf(const Access &access) {
   return access.element.isIntOrFloat() ? llvm::divideCeil(access.element.getIntOrFloatBitWidth(), 32) : 2;
 }
 
-/// The neighbours that are 16 bytes of what is widest in memory; fewer, where rows are no multiple of them.
+/// The number of elements in 16 bytes of the widest type in memory; fewer if rows are not multiples of it.
 static int64_t chooseLanes(const GpuRowFusion &fusion) {
   SmallVector<const Access *> accesses;
   for (const RowLoad &load : fusion.loads)
@@ -66,8 +67,7 @@ static int64_t chooseLanes(const GpuRowFusion &fusion) {
   return most;
 }
 
-/// The registers that hold an element's values where most do: between a phase and the next one, or when all is
-/// loaded.
+/// The maximum registers for an element's values: between two phases, or when all is loaded.
 static int64_t countWords(const GpuRowFusion &fusion, unsigned lastPhase) {
   ArrayRef<RowMember> members = fusion.members;
   constexpr unsigned never = std::numeric_limits<unsigned>::max();

@@ -1,5 +1,5 @@
-// How the threads of a kernel share the rows of a row fusion: a table by the length of the rows, and by the registers
-// that their elements take (RowFusionForm.h; RowFusionKernels.cpp writes the kernel).
+// The division of a row fusion's rows among the threads of a kernel: a table by the length of the rows, and by the
+// registers for their elements (RowFusionForm.h; RowFusionKernels.cpp emits the kernel).
 #ifndef ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
 #define ARRAY_LIB_GPU_ROWFUSION_ROWSHARING_H
 
@@ -13,7 +13,7 @@ struct RowSharing {
   int64_t lanes;      ///< Neighbouring elements that a thread takes at once: a group.
   int64_t groups;     ///< Of a row.
   int64_t threads;    ///< That share a row: some lanes of a warp, or a block.
-  int64_t held = 0;   ///< Groups of a thread; 0 where they are loaded in every phase.
+  int64_t held = 0;   ///< Groups of a thread; 0 if they are loaded in every phase.
   int64_t rows = 1;   ///< Of a block.
   int64_t operations; ///< For an element.
   unsigned phases;    ///< The last one stores.

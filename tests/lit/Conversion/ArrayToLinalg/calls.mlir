@@ -20,7 +20,7 @@ func.func @main(%x: tensor<4xi1>) -> tensor<4xi1> {
   return %z : tensor<4xi1>
 }
 
-// The runtime is told what the storage types don't say.
+// The runtime gets the element types that storage types do not determine.
 // CHECK-LABEL: func @sort(
 // CHECK-SAME: %[[K:.*]]: tensor<?xi32>, %[[V:.*]]: tensor<?xi8>)
 // CHECK-DAG: %[[KE:.*]] = tensor.empty(%{{.*}}) : tensor<?xi32>
@@ -33,7 +33,7 @@ func.func @sort(%k: tensor<?xui32>, %v: tensor<?xi1>) -> (tensor<?xui32>, tensor
   return %0, %1 : tensor<?xui32>, tensor<?xi1>
 }
 
-// What other dialects do with types that change is retyped.
+// Operations of other dialects on types that change are retyped.
 // CHECK-LABEL: func @sizes(
 // CHECK: tensor.cast %arg0 : tensor<?xi8> to tensor<4xi8>
 // CHECK: tensor.dim %arg0, %{{.*}} : tensor<?xi8>

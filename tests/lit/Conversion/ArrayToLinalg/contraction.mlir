@@ -17,7 +17,7 @@ func.func @matmul(%x: tensor<4x5xf32>, %y: tensor<5x6xf32>) -> tensor<4x6xf32> {
 
 // -----
 
-// The loops are batch, lhs free, rhs free, contracting, wherever they stand in the operands.
+// The loops are batch, lhs free, rhs free, contracting, for any order in the operands.
 // CHECK-DAG: affine_map<(d0, d1, d2, d3) -> (d3, d0, d1)>
 // CHECK-DAG: affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 // CHECK-DAG: affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>

@@ -28,7 +28,7 @@ func.func @while(%p: tensor<i1>, %x: tensor<4xui32>) -> (tensor<i1>, tensor<4xui
   return %r#0, %r#1 : tensor<i1>, tensor<4xui32>
 }
 
-// Branches are alternatives; a third one is in what the second comparison leaves.
+// Branches are alternatives; a third one is in the else region of the second comparison.
 // CHECK-LABEL: func @cond(
 // CHECK-SAME: %[[I:.*]]: tensor<i32>, %[[X:.*]]: tensor<4xi32>)
 func.func @cond(%i: tensor<i32>, %x: tensor<4xui32>) -> tensor<4xui32> {
@@ -58,7 +58,7 @@ func.func @cond(%i: tensor<i32>, %x: tensor<4xui32>) -> tensor<4xui32> {
   return %r : tensor<4xui32>
 }
 
-// One branch is always chosen, whatever its sizes.
+// A single branch is always chosen, for any sizes.
 // CHECK-LABEL: func @only(
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>)
 func.func @only(%i: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
@@ -73,7 +73,7 @@ func.func @only(%i: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
   return %r : tensor<?xf32>
 }
 
-// Slices are read and written where they are, from the last one when the scan is reversed.
+// Slices are read and written in place, from the last one if the scan is reversed.
 // CHECK-LABEL: func @scan(
 // CHECK-SAME: %[[C:.*]]: tensor<4xi8>, %[[X:.*]]: tensor<5x4xi8>, %[[N:.*]]: tensor<5xi32>)
 func.func @scan(%c: tensor<4xi1>, %x: tensor<5x4xi1>, %n: tensor<5xi32>)

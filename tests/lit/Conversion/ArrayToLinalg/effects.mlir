@@ -1,6 +1,6 @@
 // RUN: array-opt %s --convert-array-to-linalg | FileCheck %s
 
-// The slot is the routine's parameter, element types say what storage does not; tokens are gone, the order stays.
+// The slot is the routine's parameter, element types complete storage types; tokens are gone, the order stays.
 // CHECK-LABEL: func @calls(
 // CHECK-SAME: %[[X:.*]]: tensor<4xi8>, %[[K:.*]]: tensor<2xi64>)
 func.func @calls(%x: tensor<4xi1>, %k: tensor<2xui64>) -> (tensor<3xi8>, tensor<f8E4M3FN>) {
@@ -21,7 +21,7 @@ func.func @calls(%x: tensor<4xi1>, %k: tensor<2xui64>) -> (tensor<3xi8>, tensor<
   return %y#0, %y#1 : tensor<3xi8>, tensor<f8E4M3FN>
 }
 
-// Of what is carried, tokens are no part any more.
+// Tokens are no part of a carry any more.
 // CHECK-LABEL: func @carried(
 // CHECK-SAME: %[[N:.*]]: tensor<i32>, %[[X:.*]]: tensor<4xf32>)
 func.func @carried(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<i32> {

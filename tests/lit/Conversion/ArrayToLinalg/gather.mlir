@@ -29,7 +29,7 @@ func.func @dynamic(%x: tensor<?x?xf32>, %i: tensor<3x?xi64>) -> tensor<3x?x?xf32
 
 // -----
 
-// Blocks of 2 x 3 at two indices, each for its own row of the batch; what is outside is the fill.
+// Blocks of 2 x 3 at two indices, each for its own row of the batch; elements outside are the fill.
 // CHECK-LABEL: func @blocks
 // CHECK: %[[FILL:.*]] = tensor.extract %arg3[]
 // CHECK: linalg.generic

@@ -22,7 +22,7 @@ func.func @pad(%x: tensor<4xf32>, %v: tensor<f32>) -> tensor<7xf32> {
 
 // -----
 
-// 4 elements with 2 between them stand at 0, 3, 6, 9; low = -1 drops the first, high = -3 the last.
+// 4 elements with 2 between them are at 0, 3, 6, 9; low = -1 drops the first, high = -3 the last.
 // CHECK-LABEL: func @pad_interior_negative
 // CHECK: linalg.fill {{.*}} outs(%{{.*}} : tensor<6xf32>)
 // CHECK: %[[S:.*]] = tensor.extract_slice %arg0[1] [2] [1]
@@ -69,7 +69,7 @@ func.func @concatenate_dynamic(%x: tensor<?xf32>, %y: tensor<5xf32>) -> tensor<?
 
 // -----
 
-// Starts are clamped to what leaves room for the block.
+// Starts are clamped so that the block fits.
 // CHECK-LABEL: func @dynamic_slice
 // CHECK: %[[S:.*]] = tensor.extract %arg1[] : tensor<i32>
 // CHECK: %[[I:.*]] = arith.index_cast %[[S]] : i32 to index
@@ -96,7 +96,7 @@ func.func @dynamic_update_slice(%x: tensor<?xf32>, %u: tensor<4xf32>, %i: tensor
 
 // -----
 
-// What is empty is not read or inserted: its offset may equal the size.
+// An empty block is not read or inserted: its offset may equal the size.
 // CHECK-LABEL: func @empty
 // CHECK-NEXT: %[[S:.*]] = tensor.empty() : tensor<0xf32>
 // CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<4xf32>

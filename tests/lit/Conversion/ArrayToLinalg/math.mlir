@@ -58,7 +58,7 @@ func.func @half(%x: tensor<4xbf16>) -> tensor<4xbf16> {
 
 // -----
 
-// Of the exponential that is at most 1, so that tiny results are as accurate as others.
+// By the exponential that is at most 1, so that tiny results are as accurate as others.
 // CHECK-LABEL: func @logistic
 // CHECK: %[[ABS:.*]] = math.absf
 // CHECK: %[[NEG:.*]] = arith.negf %[[ABS]]

@@ -132,7 +132,7 @@ func.func @reshape_inferred(%x: tensor<?x4xf32>) -> tensor<?x8xf32> {
 
 // -----
 
-// A dynamic size with equal products on either side stays what it is, and the others are grouped as static ones are.
+// A dynamic size with equal products on either side does not change, and the others are grouped like static ones.
 // CHECK-LABEL: func @reshape_around
 // CHECK: %[[C:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0], [1], [2, 3]] : tensor<6x?x4x5xf32> into tensor<6x?x20xf32>
 // CHECK: %[[D:.*]] = tensor.dim %[[C]], %c1
@@ -149,7 +149,7 @@ func.func @reshape_around(%x: tensor<6x?x4x5xf32>, %y: tensor<1x?x3xf32>, %z: te
 
 // -----
 
-// Products that differ: the dynamic sizes do too.
+// If the products differ, so do the dynamic sizes.
 // CHECK-LABEL: func @reshape_across
 // CHECK: %[[FLAT:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1]] : tensor<4x?xf32> into tensor<?xf32>
 // CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1]] output_shape [2, %arg1] : tensor<?xf32> into tensor<2x?xf32>

@@ -26,7 +26,7 @@ func.func @rows(%x: tensor<100x8xf32>, %u: tensor<4x8xf32>, %i: tensor<4xi32>) -
 
 // -----
 
-// In columns each element is a row of its own. Two columns that are clipped may be the same, whatever was promised.
+// In columns each element is a separate row. Two clipped columns may be the same, in spite of the hint "unique".
 // CHECK-LABEL: func @columns(
 // CHECK:         arith.maxsi
 // CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
@@ -54,7 +54,7 @@ func.func @blocks(%x: tensor<7x8xf32>, %u: tensor<2x5x3xf32>, %i: tensor<5xi32>,
 
 // -----
 
-// What was promised is told.
+// Hints are passed on.
 // CHECK-LABEL: func @promises(
 // CHECK:         attrs = {array.scatter = {element = ui8, grouped, kind = "max", unique}}
 func.func @promises(%x: tensor<100xui8>, %u: tensor<40xui8>, %i: tensor<40xi64>) -> tensor<100xui8> {

@@ -35,7 +35,7 @@ func.func @elements(%x: tensor<?xui32>, %u: tensor<?x2xui32>, %i: tensor<?x2xi64
 
 // -----
 
-// Columns: the loop over the rows is the outer one. With clip there is nothing to ask.
+// Columns: the loop over the rows is the outer one. With clip there is no check.
 // CHECK-LABEL: func @columns
 // CHECK: scf.for %[[ROW:.*]] = %c0{{.*}} to %c6
 // CHECK: scf.for %[[B:.*]] = %c0{{.*}} to %c3

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --convert-array-to-linalg --split-input-file | FileCheck %s
 
-// Sizes that are operands: what is static above is computed here.
+// Sizes that are operands: the static numbers above are computed here.
 
 // CHECK-LABEL: func @dim_as_value
 // CHECK: %[[N:.*]] = arith.index_cast %arg0 : index to i32
@@ -25,7 +25,7 @@ func.func @slice(%x: tensor<?x5xf32>, %n: index, %m: index) -> tensor<?x4xf32> {
 
 // -----
 
-// From 0 on with a step of 1 the limit is the size, and a size that the type knows is not computed.
+// From 0 on with a step of 1 the limit is the size, and a static size is not computed.
 // CHECK-LABEL: func @slice_known
 // CHECK-NOT: arith
 // CHECK: tensor.extract_slice %arg0[0, %arg1] [%arg2, 3] [1, 1] : tensor<?x5xf32> to tensor<?x3xf32>
@@ -37,7 +37,7 @@ func.func @slice_known(%x: tensor<?x5xf32>, %n: index, %m: index, %k: index) -> 
 
 // -----
 
-// What lies before the first element that stays, how many stay, and where they go.
+// The elements before the first kept one, the number of kept ones, and their positions.
 // CHECK-LABEL: func @pad
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %{{.*}}: tensor<f32>, %[[LOW:.*]]: index
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0
@@ -86,7 +86,7 @@ func.func @gather(%x: tensor<?xf32>, %i: tensor<4xi32>, %n: index) -> tensor<4x?
 
 // -----
 
-// The routine is told the window and the padding; how many windows there are is computed: (n + low - w + 2) / 2.
+// The routine gets the window and the padding; the number of windows is computed: (n + low - w + 2) / 2.
 // CHECK-LABEL: func @reduce_window
 // CHECK: %[[N:.*]] = tensor.dim %arg0, %c0
 // CHECK: %[[P:.*]] = arith.addi %[[N]], %arg2

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --convert-array-to-linalg --split-input-file | FileCheck %s
 
-// A complex number is an integer of twice the width, the real part in its low half: what moves elements moves it.
+// A complex number is an integer of twice the width, the real part in its low half: ops that move elements move it.
 // CHECK-LABEL: func.func @complex
 // CHECK-SAME: (%{{.*}}: tensor<2x3xf32>, %{{.*}}: tensor<2x3xf32>) -> (tensor<3x2xi64>, tensor<2x3xf32>)
 // CHECK: arith.extui %{{.*}} : i32 to i64
@@ -32,7 +32,7 @@ func.func @constants() -> (tensor<2xcomplex<f32>>, tensor<2xf8E4M3FN>, tensor<2x
 
 // -----
 
-// A small float becomes an f32 by moving its bits and a product, a small integer an i8 by shifts.
+// A small float becomes an f32 by a move of its bits and a multiplication, a small integer an i8 by shifts.
 // CHECK-LABEL: func.func @small
 // CHECK-SAME: (%{{.*}}: tensor<4xi8>, %{{.*}}: tensor<4xi8>)
 // CHECK: arith.shli

@@ -27,7 +27,7 @@
 // CHECK: array.parallel
 // CHECK: return
 
-// The tile: accumulators stay in registers over all terms, whose places are read from a table.
+// The tile: accumulators stay in registers over all terms, whose positions are read from a table.
 // CHECK: func.func private @convolution_tiles_f32_8x32({{.*}}) attributes {array.unit
 // CHECK: vector.create_mask
 // CHECK: scf.for {{.*}} iter_args
@@ -195,7 +195,7 @@ func.func @kernel(%x: memref<4x30x30x16xf32>, %g: memref<4x28x28x64xf32>, %k: me
 
 // -----
 
-// Left alone: one output feature, which is no product of matrices.
+// Not lowered: one output feature, which is no matmul.
 #x = affine_map<(h, i, c) -> (h + i, c)>
 #k = affine_map<(h, i, c) -> (i, c)>
 #y = affine_map<(h, i, c) -> (h)>

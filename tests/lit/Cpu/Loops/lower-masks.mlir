@@ -19,7 +19,7 @@ func.func @constant() -> vector<4xi1> {
   return %mask : vector<4xi1>
 }
 
-// Where LLVM 22 turns the masked store of one lane into a store, it may write more than the lane.
+// If LLVM 22 turns the masked store of one lane into a store, it may write more than the lane.
 // CHECK-LABEL: func.func @one_lane(
 // CHECK-SAME:    %[[BUFFER:.*]]: memref<16xi16>, %[[VALUE:.*]]: vector<4xi16>, %[[AT:.*]]: index)
 // CHECK:         %[[NUMBER:.*]] = vector.extract %[[VALUE]][0]

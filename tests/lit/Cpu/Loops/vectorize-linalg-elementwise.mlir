@@ -33,7 +33,7 @@ func.func @coalesced(%a: memref<10x100xf32>, %out: memref<10x100xf32>) {
   return
 }
 
-// A value for each row is loaded, and what depends on it alone is computed, once for a row.
+// A value for each row, and operations on it alone, are loaded and computed once for a row.
 // CHECK-LABEL: func @uniform
 // CHECK:         %[[MASK:.*]] = arith.constant dense<[{{(true, ){11}(false, ){4}false}}]> : vector<16xi1>
 // CHECK:         scf.for %[[I:.*]] =

@@ -1,4 +1,4 @@
-// array-vectorize-linalg on elements that lie a few elements apart.
+// array-vectorize-linalg on elements that are a few elements apart.
 // Invariants: they are loaded with whole registers, of which nothing outside of the first and the last element is read, and
 // shuffled into the vector; a store spreads the vector and masks what lies between, unless all of it is there. Short dimensions that lie between the
 // elements of a vector have no loop, so that their loads are of the same registers. Strides that are larger gather.

@@ -119,7 +119,7 @@ func.func @columns(%x: memref<64x32768xf32>, %r: memref<32768xf32>) {
 
 // -----
 
-// The rows that a sum transposes are cut into blocks of so many bytes, not of so many rows.
+// The rows that a sum transposes are divided into blocks by bytes, not by rows.
 // CHECK-LABEL: func.func @transposed(
 // CHECK:         scf.for %{{.*}} = %c0 to %c8 step %c1
 // CHECK:           scf.for %{{.*}} = %c0 to %c33 step %c32

@@ -147,7 +147,7 @@ func.func @apart(%a: memref<4x5x256xf32>, %out: memref<5xf32>) {
   return
 }
 
-// An output of all dimensions may stand beside a reduced one.
+// An output of all dimensions may accompany a reduced one.
 // CHECK-LABEL: func @beside
 // CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>) {
 // CHECK:           %[[E:.*]] = math.exp
@@ -165,7 +165,7 @@ func.func @beside(%a: memref<8x256xf32>, %e: memref<8x256xf32>, %out: memref<8xf
   return
 }
 
-// Contractions: along k where both operands are contiguous in it, else along n, with k inside.
+// Contractions: along k if both operands are contiguous in it, else along n, with k inside.
 // CHECK-LABEL: func @matvec
 // CHECK:         arith.mulf {{.*}} vector<64xf32>
 // CHECK:         vector.reduction <add>

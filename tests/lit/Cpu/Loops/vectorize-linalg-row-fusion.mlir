@@ -51,7 +51,7 @@ func.func @normalize(%a: memref<16x64xf32>, %out: memref<16x64xf32>, %squares: m
   return
 }
 
-// The sum of columns needs all rows of what the first op writes.
+// The sum of columns needs all rows of the first op's result.
 // CHECK-LABEL: func @across
 // CHECK:         scf.for
 // CHECK:           arith.subf
@@ -112,7 +112,7 @@ func.func @reused(%a: memref<16x64xf32>, %out: memref<16x64xf32>, %arena: memref
   return %value : f32
 }
 
-// A fill stays where its consumer goes over the output more than once.
+// A fill stays if its consumer visits the output more than once.
 // CHECK-LABEL: func @streamed
 // CHECK:         vector.store
 // CHECK:         scf.for {{.*}} step %c32
@@ -173,7 +173,7 @@ func.func @blocks(%x: memref<1048576xf32>, %sum: memref<1048576xf32>, %product: 
   return
 }
 
-// What reads the other end of what was written waits for all of it; small arrays have no need of blocks.
+// A reader of the other end of an array waits for all of it; small arrays do not need blocks.
 // CHECK-LABEL: func @no_blocks
 // CHECK:         scf.for
 // CHECK:           arith.addf

@@ -1,4 +1,4 @@
-// array-vectorize-linalg on what has no form on vectors.
+// array-vectorize-linalg on ops without a form on vectors.
 // Invariants: the result is still loops, of scalars; no affine operation is left either.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=vector --implicit-check-not=affine
 

@@ -85,7 +85,7 @@ func.func @multiple(%a: memref<?xf32> {array.dims = affine_map<()[n] -> (n)>},
 
 // -----
 
-// What is never more than one vector is one masked step, and never shared.
+// A size of at most one vector is one masked step, and never shared.
 // CHECK-LABEL: func @few
 // CHECK-NOT:     scf.for
 // CHECK:         vector.maskedload {{.*}} vector<16xf32>
@@ -180,7 +180,7 @@ func.func @sum(%a: memref<?xf32> {array.dims = affine_map<()[n] -> (n)>}, %out: 
 
 // -----
 
-// Where a product of all sizes is bounded, small stays small: neither threads nor blocks.
+// If a product of all sizes is bounded, small stays small: neither threads nor blocks.
 // CHECK-LABEL: func @bounded
 // CHECK-NOT:     memref.alloca
 // CHECK-NOT:     array.parallel

@@ -86,7 +86,7 @@ func.func @memory(%x: memref<800x300xf32>, %r: memref<300xf32>) {
 
 // -----
 
-// Whatever is reduced beside a sum is cut where the sum is; a maximum alone is not cut.
+// Reductions beside a sum are divided like the sum; a maximum alone is not divided.
 // CHECK-LABEL: func.func @both(
 // CHECK:         scf.for {{.*}} step %c512 iter_args(%[[T:.*]] = %{{.*}}, %[[M:.*]] = %{{.*}})
 // CHECK:           %[[R:.*]]:2 = scf.for {{.*}} step %c128
@@ -119,7 +119,7 @@ func.func @maximum(%x: memref<2000x64xf32>, %m: memref<64xf32>) {
 
 // -----
 
-// More than the second cache of any machine holds: each cache line is asked for.
+// Larger than the second cache of any machine: each cache line is prefetched.
 // CHECK-LABEL: func.func @large(
 // CHECK:         %[[X:.*]] = vector.load %{{.*}} : memref<268435456xf32>, vector<64xf32>
 // CHECK-COUNT-4: memref.prefetch %{{.*}}, read, locality<3>, data : memref<268435456xf32>

@@ -1,4 +1,4 @@
-// array-vectorize-linalg: where the one row of a temporary is that only a loop over rows uses.
+// array-vectorize-linalg: the memory of the one row of a temporary that only a loop over rows uses.
 // Invariants: what two threads store lies in cache lines of their own. A short row is on the stack of each, so that the
 // loop over the rows is the one that a single thread runs; of longer ones there is one for each block of rows, 128 bytes
 // apart or more.
@@ -48,7 +48,7 @@ func.func @single(%a: memref<65536x64xf32>, %out: memref<65536x64xf32>) {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Rows of 400 bytes: 512 bytes from one block to the next one. 63 of those, and a row.
+// Rows of 400 bytes: 512 bytes from one block to the next one. 63 of these, and a row.
 // CHECK-LABEL: func.func @blocks(
 // CHECK:         %[[EXP:.*]] = memref.alloc() {array.touched_bytes = 32656 : i64} : memref<64000x100xf32>
 // CHECK:         %[[FLAT:.*]] = memref.reinterpret_cast %[[EXP]]
@@ -89,7 +89,7 @@ func.func @blocks(%a: memref<64000x100xf32>, %sum: memref<64000xf32>, %out: memr
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Few long rows, each of which is a block: apart, they need more memory than all rows, 40 times 1024 * 1024 elements.
+// Few long rows, each of which is a block: separate rows need more memory than all rows, 40 times 1024 * 1024 elements.
 // CHECK-LABEL: func.func @few(
 // CHECK:         %[[EXP:.*]] = memref.alloc() : memref<41943040xf32>
 // CHECK:         scf.for

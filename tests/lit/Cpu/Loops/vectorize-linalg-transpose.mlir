@@ -1,4 +1,4 @@
-// array-vectorize-linalg on operands that lie across the vectors.
+// array-vectorize-linalg on operands across the vectors.
 // Invariants: an input that is contiguous along another dimension is transposed block by block to a tile on the stack (whole
 // blocks by shuffles, others by a linalg.transpose that is left), and the body reads the tile; of a block at the end
 // only the rows and columns that are there are transposed, so nothing is read outside; short dimensions are gathered.
@@ -67,7 +67,7 @@ func.func @short(%a: memref<64x3xf32>, %out: memref<3x64xf32>) {
   return
 }
 
-// Blocks of four squares each way where rows and columns fill them, but no more than four registers.
+// Blocks of four squares each way if rows and columns fill them, but at most four registers.
 // AVX2-LABEL: func @large
 // AVX2:         scf.for %{{.*}} step %c64
 // AVX2:           scf.for %{{.*}} step %c32

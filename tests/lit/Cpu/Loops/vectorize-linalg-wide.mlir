@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(one-shot-bufferize{bufferize-function-boundaries=true},func.func(array-vectorize-linalg))' | FileCheck %s
 
-// An element that is wider than all registers has no vectors, and no cost is asked of them.
+// An element that is wider than all registers has no vectors, and no cost of them is computed.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT:     vector
 // CHECK:         arith.addi %{{.*}} : i16777215

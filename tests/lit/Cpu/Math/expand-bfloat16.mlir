@@ -21,7 +21,7 @@ func.func @product(%x: vector<16xbf16>, %y: vector<16xbf16>) -> vector<16xbf16> 
   return %p : vector<16xbf16>
 }
 
-// What only moves stays; comparisons are of f32, which code generators have vectors for.
+// Moves stay; comparisons are of f32, for which code generators have vectors.
 // CHECK-LABEL: func.func @choice(
 // CHECK-COUNT-2: arith.shli
 // CHECK: arith.bitcast
@@ -43,7 +43,7 @@ func.func @other_roundings(%x: f32, %y: f64) -> (f16, f32) {
   return %a, %b : f16, f32
 }
 
-// What is moved under a mask is moved as integers.
+// Masked moves are moves of integers.
 // CHECK-LABEL: func.func @masked(
 // CHECK-SAME: %[[FROM:.*]]: memref<64xbf16>, %[[TO:.*]]: memref<64xbf16>, %[[MASK:.*]]: vector<16xi1>
 // CHECK: %[[BITS:.*]] = builtin.unrealized_conversion_cast %[[FROM]] : memref<64xbf16> to memref<64xi16>
@@ -57,7 +57,7 @@ func.func @masked(%from: memref<64xbf16>, %to: memref<64xbf16>, %mask: vector<16
   return
 }
 
-// So is what moves between lanes, or is chosen lane by lane.
+// So are moves between lanes, and selections lane by lane.
 // CHECK-LABEL: func.func @lanes(
 // CHECK-SAME: %[[X:.*]]: vector<16xbf16>, %[[Y:.*]]: vector<16xbf16>, %[[MASK:.*]]: vector<16xi1>)
 // CHECK-DAG: %[[A:.*]] = arith.bitcast %[[X]] : vector<16xbf16> to vector<16xi16>

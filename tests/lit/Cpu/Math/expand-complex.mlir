@@ -17,7 +17,7 @@ func.func @chain(%z: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
   return %2 : tensor<4xcomplex<f32>>
 }
 
-// What moves elements stays as it is.
+// Ops that move elements do not change.
 // CHECK-LABEL: func.func @movement
 // CHECK-NEXT: array.transpose %{{.*}} : (tensor<2x3xcomplex<f64>>) -> tensor<3x2xcomplex<f64>>
 // CHECK-NEXT: return
@@ -60,7 +60,7 @@ func.func @conversions(%z: tensor<4xcomplex<f32>>) -> (tensor<4xi32>, tensor<4xi
   return %0, %1, %2 : tensor<4xi32>, tensor<4xi1>, tensor<4xf32>
 }
 
-// What is linear in an operand is computed on its parts.
+// Ops that are linear in an operand compute on its parts.
 // CHECK-LABEL: @windows
 // CHECK-COUNT-2: array.reduce_window_sum {{.*}} : (tensor<4xf32>) -> tensor<3xf32>
 // CHECK-COUNT-4: array.conv_general_dilated {{.*}} : (tensor<1x1x3xf32>, tensor<1x1x2xf32>) -> tensor<1x1x2xf32>
@@ -75,7 +75,7 @@ func.func @windows(%x: tensor<4xcomplex<f32>>, %w: tensor<1x1x2xcomplex<f32>>) -
   return %2 : tensor<1x1x2xcomplex<f32>>
 }
 
-// What a loop that nothing reads holds goes with the loop, or stays with it.
+// The contents of a loop without readers are erased with the loop, or stay with it.
 // CHECK-LABEL: func.func @unread_loop
 func.func @unread_loop(%p: tensor<i1>, %z: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
   %r:2 = array.while(%p, %z) : (tensor<i1>, tensor<3xcomplex<f32>>) -> (tensor<i1>, tensor<3xcomplex<f32>>) cond {

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --array-expand-fma | FileCheck %s
 
-// Exact as a product of f64, rounded twice: that is one rounding, but for few sums.
+// As a product of f64, rounded twice: that equals one rounding, except for few sums.
 // CHECK-LABEL: func.func @single(
 // CHECK-SAME: %[[X:.*]]: vector<4xf32>, %[[Y:.*]]: vector<4xf32>, %[[Z:.*]]: vector<4xf32>)
 func.func @single(%x: vector<4xf32>, %y: vector<4xf32>, %z: vector<4xf32>) -> vector<4xf32> {
@@ -15,7 +15,7 @@ func.func @single(%x: vector<4xf32>, %y: vector<4xf32>, %z: vector<4xf32>) -> ve
   return %r : vector<4xf32>
 }
 
-// The errors of product and sum are added; nothing may be contracted or reordered.
+// The errors of product and sum are added; no operation may be contracted or reordered.
 // CHECK-LABEL: func.func @double(
 // CHECK-SAME: %[[X:.*]]: f64, %[[Y:.*]]: f64, %[[Z:.*]]: f64)
 func.func @double(%x: f64, %y: f64, %z: f64) -> f64 {

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --array-expand-math=vector-bits=256 | FileCheck %s
 
-// What stands often is called; the formula is in the module once for each kind of vector: of four registers, and of one.
+// Frequent formulas are calls; the formula is in the module once for each kind of vector: of four registers, and of one.
 // CHECK-LABEL: func.func @often(
 // CHECK-SAME:    %[[X:[^:]*]]: vector<32xf32>, %[[Y:.*]]: vector<16xf32>
 // CHECK-COUNT-6: call @math_exp_32xf32(%{{.*}}) : (vector<32xf32>) -> vector<32xf32>
@@ -21,7 +21,7 @@ func.func @often(%x: vector<32xf32>, %y: vector<16xf32>) -> (vector<32xf32>, vec
   return %5, %6 : vector<32xf32>, vector<16xf32>
 }
 
-// Fewer lanes than a register has, scalars and halves count for the same formula. What stands once is inline.
+// Fewer lanes than a register has, scalars and halves count for the same formula. A rare formula is inline.
 // CHECK-LABEL: func.func @few(
 // CHECK:         vector.shuffle {{.*}} [0, 1, 2, 3, 0, 0, 0, 0] : vector<4xf32>, vector<4xf32>
 // CHECK:         call @math_exp_8xf32(

@@ -123,7 +123,7 @@ func.func @narrow(%x: vector<16xbf16>) -> vector<16xbf16> {
   return %0 : vector<16xbf16>
 }
 
-// What is an instruction stays.
+// Operations with an instruction stay.
 // CHECK-LABEL: func.func @instructions
 // CHECK: math.absf
 // CHECK: math.roundeven
@@ -135,7 +135,7 @@ func.func @instructions(%x: vector<16xf32>) -> vector<16xf32> {
   return %2 : vector<16xf32>
 }
 
-// A vector of f32 is scaled by the instruction of AVX-512, or else by two products, of which the second one rounds.
+// A vector of f32 is scaled by the instruction of AVX-512, or else by two multiplications; the second one rounds.
 // CHECK-LABEL: func.func @scaled(
 // CHECK: llvm.call_intrinsic "llvm.ldexp"(%{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>
 // AVX2-LABEL: func.func @scaled(

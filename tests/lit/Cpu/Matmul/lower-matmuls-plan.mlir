@@ -1,4 +1,4 @@
-// What array.plan asks for is what is emitted, as far as the layout of the operands allows it.
+// The emitted code follows array.plan, as far as the layout of the operands allows it.
 // RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
 
 // The tile, and the blocks of depth, rows and columns.

@@ -73,7 +73,7 @@ func.func @in_place(%a: memref<128x784xf32>, %b: memref<784x512xf32>, %c: memref
 
 // -----
 
-// Two products share the functions. c is not known to be zero, so it is added to.
+// Two matmuls share the functions. c is not known to be zero, so it is added to.
 // CHECK-LABEL: func.func @shared
 // CHECK: %[[TRUE:.*]] = arith.constant true
 // CHECK: call @matmul_pack_rows_f32_8x32(
@@ -208,7 +208,7 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 // CHECK: %[[MASK:.*]] = arith.andi %{{.*}} : vector<16xi1>
 // CHECK: vector.maskedload %{{.*}}, %[[MASK]],
 // CHECK: vector.store %{{.*}}, %[[SUMS]]
-// Of a matrix that no cache holds the next rows are fetched to the second one.
+// For a matrix that exceeds all caches, the next rows are prefetched to the second one.
 // CHECK: %[[FAR:.*]] = arith.select %[[ISFAR]], %{{.*}}, %[[NONE:.*]] : index
 // CHECK: scf.for %{{.*}} = %[[NONE]] to %[[FAR]] step %c8
 // CHECK-COUNT-8: memref.load
@@ -328,7 +328,7 @@ func.func @narrow(%a: memref<100x900xf32>, %b: memref<900x3xf32>, %c: memref<100
 
 // -----
 
-// A matrix whose rows are contiguous times a vector, a tiny product, a product of integers: left to the loops.
+// A matrix whose rows are contiguous times a vector, a tiny matmul, a matmul of integers: lowered to loops.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-COUNT-3: linalg.
 // CHECK-NOT: matmul_
@@ -342,7 +342,7 @@ func.func @left_alone(%a: memref<128x128xf32>, %x: memref<128xf32>, %y: memref<1
 
 // -----
 
-// The fill is read by someone else first: it stays, and the product adds to it.
+// Another op reads the fill first: it stays, and the matmul adds to it.
 // CHECK-LABEL: func.func @fill_is_used
 // CHECK: linalg.fill
 // CHECK: memref.copy
@@ -357,7 +357,7 @@ func.func @fill_is_used(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref
 
 // -----
 
-// Both fills come first: the products before c's do not touch it, so its fill goes too.
+// Both fills come first: the matmuls before c's do not touch it, so its fill is erased too.
 // CHECK-LABEL: func.func @fills_first
 // CHECK-NOT: linalg.fill
 // CHECK-NOT: arith.constant true
@@ -495,7 +495,7 @@ func.func @residuals(%a: memref<7x64x64xf32>, %b: memref<7x64x64xf32>, %residual
 
 // -----
 
-// The result's memory is read by what follows (a residual that is changed in place): the sums have memory of their own.
+// The epilogue reads the result's memory (a residual that is changed in place): the sums have separate memory.
 #id = affine_map<(i, j) -> (i, j)>
 // CHECK-LABEL: func.func @residual_in_place
 // CHECK: memref.alloc() : memref<300x200xf32>
@@ -605,7 +605,7 @@ func.func @permuted_result(%a: memref<2x4x64x64xf32>, %b: memref<2x4x64x32xf32>,
 
 // -----
 
-// Not so where it would leave small products: rows would be those of one image.
+// Not if it would leave small matmuls: rows would be those of one image.
 // CHECK-LABEL: func.func @kept_in_order
 // CHECK: memref.alloc
 // CHECK: call @matmul_tiles_f32_8x32
@@ -634,7 +634,7 @@ func.func @kept_in_order(%a: memref<64x4x64xf32>, %b: memref<64x32xf32>, %d: mem
 
 // -----
 
-// A shallow product writes more than it computes: six rows of c a page apart fit into the first cache.
+// A shallow matmul is bound by stores: six rows of c a page apart fit into the first cache.
 // CHECK-LABEL: func.func @shallow
 // CHECK: %[[ROWS:.*]] = arith.constant 6 : index
 // CHECK: scf.for {{.*}} step %[[ROWS]]

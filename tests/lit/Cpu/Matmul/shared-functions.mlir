@@ -1,6 +1,6 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls | FileCheck %s
 
-// What the build has compiled is declared, the rest is defined.
+// Functions that the build has compiled are declared, the others are defined.
 // CHECK-LABEL: func.func @declared
 // CHECK: call @matmul_pack_rows_f32_8x32(
 // CHECK: call @matmul_tiles_f32_8x32(

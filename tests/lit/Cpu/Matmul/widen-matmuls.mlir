@@ -1,7 +1,7 @@
 // RUN: array-opt %s --split-input-file --array-widen-matmuls | FileCheck %s
 // RUN: array-opt %s --split-input-file --array-widen-matmuls=bfloat16-dot2=true | FileCheck %s --check-prefix=PAIRS
 
-// Operands are widened once, rather than in every step of the product, unless the target multiplies pairs of bf16.
+// Operands are widened once, rather than in every step of the matmul, unless the target multiplies pairs of bf16.
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

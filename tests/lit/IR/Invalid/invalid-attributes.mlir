@@ -41,7 +41,7 @@ func.func @of_another_kind(%x: tensor<4xf32>) attributes {array.donated = "x"} {
 
 // -----
 
-// Those of the table are taken.
+// Attributes of the table are accepted.
 func.func @known(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) attributes {array.symbols = [{min = 1 : i64}]} {
   return
 }

@@ -102,7 +102,7 @@ func.func @binary(%x: tensor<4xi32>, %y: tensor<4xui32>) {
 
 // -----
 
-// C0 of the binary ops: what one operand knows holds for the result.
+// C0 of the binary ops: a size of one operand holds for the result.
 func.func @binary(%x: tensor<?xf32>, %y: tensor<4xf32>) {
   // expected-error @+1 {{'array.add' op result types are 'tensor<5xf32>', expected types compatible with 'tensor<4xf32>' (C0)}}
   %0 = array.add %x, %y : (tensor<?xf32>, tensor<4xf32>) -> tensor<5xf32>
@@ -188,7 +188,7 @@ func.func @threefry(%k: tensor<ui32>, %x: tensor<4xui32>) {
 
 // -----
 
-// What the assembly format itself refuses.
+// Errors of the assembly format itself.
 func.func @format(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected 2 operand types and 1 result types, got '(tensor<4xf32>) -> tensor<4xf32>'}}
   %0 = array.add %x, %x : (tensor<4xf32>) -> tensor<4xf32>

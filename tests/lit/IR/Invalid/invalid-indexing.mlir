@@ -262,7 +262,7 @@ func.func @scatter(%x: tensor<4x5xf32>, %u: tensor<3x5xf32>, %i: tensor<3xi32>, 
 
 // -----
 
-// An attribute of another kind, where one that is left out has a default.
+// An attribute of another kind, where an absent one has a default.
 func.func @gather(%x: tensor<3x8xf32>, %i: tensor<2xi32>) {
   // expected-error @+1 {{'array.gather' op attribute 'collapsed_slice_dims' failed to satisfy constraint: i64 dense array attribute}}
   %0 = array.gather %x at(%i) {collapsed_slice_dims = @main, mode = "clip", offset_dims = array<i64: 1>,

@@ -282,7 +282,7 @@ func.func @reverse(%x: tensor<4x5xf32>) {
 
 // -----
 
-// Sizes whose product is beyond 64 bits are not equal to what it wraps to.
+// Sizes whose product exceeds 64 bits are not equal to its wrapped value.
 func.func @reshape(%x: tensor<4294967296x4294967296xi8>) {
   // expected-error @+1 {{'array.reshape' op reshapes 'tensor<4294967296x4294967296xi8>' to 'tensor<0xi8>', which has more elements than 2**63 - 1 (C2)}}
   %0 = array.reshape %x : (tensor<4294967296x4294967296xi8>) -> tensor<0xi8>

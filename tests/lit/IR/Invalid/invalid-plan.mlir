@@ -51,7 +51,7 @@ func.func @convolution(%x: tensor<2x8x16x8xf32>, %w: tensor<3x3x8x16xf32>) -> te
 
 // -----
 
-// The passes look at what others wrote.
+// The passes verify plans of other writers.
 func.func @buffers(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
   // expected-error @+1 {{'linalg.matmul' op array.plan: 'tile_rows' must be an i64 from 1 to 16, got 0 : i64}}
   linalg.matmul {array.plan = {tile_rows = 0}} ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)

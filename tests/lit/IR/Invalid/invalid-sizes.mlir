@@ -58,7 +58,7 @@ func.func @gather(%x: tensor<?xf32>, %i: tensor<4xi32>, %n: index) {
 
 // -----
 
-// What is collapsed is known to be 1.
+// A collapsed dimension is known to be 1.
 func.func @gather(%x: tensor<?xf32>, %i: tensor<4xi32>, %n: index) {
   // expected-error @+1 {{'array.gather' op slice_sizes [?] do not lie in 'tensor<?xf32>', or are not 1 in dimensions that are collapsed or batching (C4)}}
   %0 = array.gather %x at(%i) slice_sizes = [?] sizes(%n) {collapsed_slice_dims = array<i64: 0>, mode = "clip", start_index_map = array<i64: 0>} : (tensor<?xf32>, tensor<4xi32>, index) -> tensor<4xf32>

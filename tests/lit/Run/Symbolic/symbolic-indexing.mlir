@@ -1,6 +1,6 @@
 // UNSUPPORTED: gpu
 // Code for a GPU is of fixed sizes.
-// Ops whose positions are data, of sizes that a call decides.
+// Ops whose positions are data, of symbolic sizes.
 
 // A start is moved inside: at 4 of 5 a block of 2 begins at 3.
 // RUN: array-run %s --entry=blocks --sizes=5,2 --input='[1, 2, 3, 4, 5]' --input='[8, 9]' --input='4' --expect='[4, 5]' --expect='[1, 2, 3, 8, 9]'

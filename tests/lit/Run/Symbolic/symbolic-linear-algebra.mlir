@@ -11,7 +11,7 @@ func.func @cholesky(%a: tensor<?x?xf32> {array.dims = affine_map<()[n] -> (n, n)
   return %0 : tensor<?x?xf32>
 }
 
-// As many singular values as the lesser of both sizes, of which bounds say which it is; a batch of any size.
+// The number of singular values is the minimum of both sizes, which bounds determine; a batch of any size.
 // RUN: array-run %s --entry=singular --sizes=2,2 --input='[[[3, 0], [0, 4]], [[0, 0], [5, 0]]]' --expect='[[4, 3], [5, 0]]' %{exact}
 // RUN: array-run %s --entry=singular --sizes=1,1 --input='[[[0], [2]]]' --expect='[[2]]' %{exact}
 func.func @singular(%a: tensor<?x2x?xf32> {array.dims = affine_map<()[b, n] -> (b, 2, n)>}) -> tensor<?x?xf32>

@@ -17,7 +17,7 @@ func.func @slices(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) -> 
   return %0, %1, %2 : tensor<?xf32>, tensor<?xf32>, tensor<1xf32>
 }
 
-// The second one drops what the first has put before.
+// The second one drops the elements that the first one added in front.
 // RUN: array-run %s --entry=pads --sizes=3 --input='[1, 2, 3]' --expect='[0, 0, 0, 1, 2, 3, 0]' --expect='[1, 2, 3, 0]' \
 // RUN:   --expect='[1, 0, 2, 0, 3]'
 // RUN: array-run %s --entry=pads --sizes=1 --input='[4]' --expect='[0, 4, 0]' --expect='[4, 0]' --expect='[4]'

@@ -99,7 +99,7 @@ func.func @layer(%x: tensor<?x520xi32> {array.dims = affine_map<()[n] -> (n, 520
   return %11 : tensor<f32>
 }
 
-// Heads of attention: products for each of a batch, with rows, columns and terms that are one size.
+// Heads of attention: matmuls for each of a batch, with rows, columns and terms of one size.
 // DEFINE: %{heads} = --input=random:uniform,low=-8,high=8,seed=1 --input=random:uniform,low=-8,high=8,seed=2 \
 // DEFINE:   --input=random:uniform,low=-8,high=8,seed=3 --expect='0'
 // RUN: array-run %s --entry=heads --sizes=1,16 %{heads}
@@ -130,7 +130,7 @@ func.func @heads(%q: tensor<?x?x4x32xi32> {array.dims = affine_map<()[b, t] -> (
   return %6 : tensor<f32>
 }
 
-// Bytes and bf16, by pairs where the machine has them, or widened.
+// Bytes and bf16, by pairs if the machine supports them, or widened.
 // DEFINE: %{narrow} = --input=random:uniform,low=-8,high=8,seed=1 --input=random:uniform,low=-8,high=8,seed=2 \
 // DEFINE:   --expect='0' --expect='0'
 // RUN: array-run %s --entry=narrow --sizes=1,1,1 %{narrow}

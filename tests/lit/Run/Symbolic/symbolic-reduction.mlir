@@ -14,7 +14,7 @@ func.func @reduced(%x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor
   return %0, %1, %2, %3, %4 : tensor<?xf32>, tensor<?xf32>, tensor<f32>, tensor<?xi32>, tensor<?xi32>
 }
 
-// Of nothing the neutral element.
+// An empty reduction is the neutral element.
 // RUN: array-run %s --entry=neutral --sizes=0 --input='[]' --expect='0' --expect='1' --expect='-inf' --expect='0'
 // RUN: array-run %s --entry=neutral --sizes=3 --input='[2, 3, 4]' --expect='9' --expect='24' --expect='4' --expect='3'
 func.func @neutral(%x: tensor<?xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>, tensor<i32>) {
@@ -26,7 +26,7 @@ func.func @neutral(%x: tensor<?xf32>) -> (tensor<f32>, tensor<f32>, tensor<f32>,
   return %0, %1, %2, %3 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<i32>
 }
 
-// softmax: what has the size of the rows stands beside every element.
+// softmax: values with the size of the rows are combined with every element.
 // RUN: array-run %s --entry=softmax --sizes=2,2 --input='[[0, 0], [0, 1.0986123]]' --expect='[[0.5, 0.5], [0.25, 0.75]]' --rtol=1e-5
 // RUN: array-run %s --entry=softmax --sizes=1,1 --input='[[7]]' --expect='[[1]]'
 // RUN: array-run %s --entry=softmax --sizes=0,3 --input='random:normal' --expect='fill:0'

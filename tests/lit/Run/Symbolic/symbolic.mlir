@@ -14,7 +14,7 @@ func.func @rows(%x: tensor<?x2xf32>, %b: tensor<2xf32>) -> (tensor<?x2xf32>, ten
   return %y, %k : tensor<?x2xf32>, tensor<i32>
 }
 
-// A temporary whose size the call decides: the sum of squares of what is computed before.
+// A temporary of symbolic size: the sum of squares of earlier results.
 // RUN: array-run %s --entry=temporaries --sizes=2,3 --input=fill:2 --input=fill:3 --expect='[[18, 18, 18], [18, 18, 18]]'
 // RUN: array-run %s --entry=temporaries --sizes=1,1 --input=fill:2 --input=fill:3 --expect='[[6]]'
 func.func @temporaries(%x: tensor<?x?xf32> {array.dims = affine_map<()[n, m] -> (n, m)>},

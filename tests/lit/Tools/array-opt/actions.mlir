@@ -1,4 +1,4 @@
-// Actions: what is done is logged, of certain lines alone, timed, and left out by number.
+// Actions: they are logged, for certain lines alone, timed, and skipped by number.
 // RUN: array-opt %s --canonicalize --log-actions-to=- -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOG
 // LOG: begins (no breakpoint) Action `pass-execution` running `Canonicalizer` on Operation `builtin.module`
 // LOG: completed `pass-execution`

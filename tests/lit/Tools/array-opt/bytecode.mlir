@@ -1,4 +1,4 @@
-// Bytecode in and out, through stdin and stdout too; the round trip; and what is cut off or of another version.
+// Bytecode in and out, through stdin and stdout too; the round trip; and truncated files or other versions.
 // RUN: array-opt %s --emit-bytecode -o %t.mlirbc
 // RUN: array-opt %t.mlirbc | FileCheck %s
 // RUN: array-opt %s --emit-bytecode | array-opt --array-to-linalg | FileCheck %s --check-prefix=LINALG

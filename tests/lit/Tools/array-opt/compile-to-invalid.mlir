@@ -1,4 +1,4 @@
-// --compile-to: what does not go together, and what can't be compiled. Nothing is written then.
+// --compile-to: conflicting flags, and modules that can't be compiled. Nothing is written then.
 // RUN: not array-opt %s --compile-to=machine 2>&1 | FileCheck %s --check-prefix=STAGE
 // STAGE: for the --compile-to option: Cannot find option named 'machine'!
 // RUN: not array-opt %s --mcpu=x86-64 2>&1 | FileCheck %s --check-prefix=ALONE

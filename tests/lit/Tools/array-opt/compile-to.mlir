@@ -1,4 +1,4 @@
-// --compile-to: what the compiler makes of @main, stage by stage, for a CPU.
+// --compile-to: @main at each stage of the compiler, for a CPU.
 // RUN: array-opt %s --compile-to=array | FileCheck %s --check-prefix=ARRAY
 // RUN: array-opt %s --compile-to=linalg | FileCheck %s --check-prefix=LINALG
 // RUN: array-opt %s --compile-to=bufferized --mcpu=x86-64-v3 --mtriple=x86_64-linux-gnu | FileCheck %s --check-prefix=BUFFERIZED

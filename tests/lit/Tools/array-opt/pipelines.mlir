@@ -1,4 +1,4 @@
-// Passes and pipelines by name, as text and with options; what there is of them.
+// Passes and pipelines by name, as text and with options; and their lists.
 // RUN: array-opt %s --canonicalize | FileCheck %s
 // RUN: array-opt --canonicalize < %s | FileCheck %s
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(canonicalize{max-iterations=2}),cse)' -o %t.mlir

@@ -1,4 +1,4 @@
-// IR between passes: after and before them, where it changed, where one failed, into a tree of files; and how it looks.
+// IR between passes: after and before them, after changes, after a failure, into a tree of files; and its form.
 // RUN: array-opt %s --canonicalize --cse --mlir-print-ir-after-all -o /dev/null 2>&1 | FileCheck %s --check-prefix=ALL
 // ALL: IR Dump After Canonicalizer (canonicalize)
 // ALL: IR Dump After CSE (cse)

@@ -1,4 +1,4 @@
-// Remarks of passes go to a file, in the form that is asked for. (No pass here makes one.)
+// Remarks of passes go to a file, in the requested form. (No pass here makes one.)
 // RUN: rm -f %t.yaml && array-opt %s --canonicalize --remarks-filter=".*" --remark-format=yaml --remarks-output-file=%t.yaml \
 // RUN:   | FileCheck %s
 // RUN: ls %t.yaml

@@ -1,4 +1,4 @@
-// A file with a pipeline in it, written on demand, or where a pass fails; and run.
+// A file with a pipeline in it, written on demand, or if a pass fails; and run.
 // RUN: array-opt %s --canonicalize --cse --mlir-generate-reproducer=%t.asked.mlir -o /dev/null
 // RUN: FileCheck %s --check-prefix=ASKED < %t.asked.mlir
 // RUN: array-opt %t.asked.mlir --run-reproducer | FileCheck %s --check-prefix=RAN

@@ -1,4 +1,4 @@
-// What a pipeline refuses is reduced to what it refuses it for.
+// A refused module is reduced to the reason of the refusal.
 // RUN: array-reduce %s --array-reduction="test=%S/Inputs/is-refused.sh" | FileCheck %s
 // CHECK:      module {
 // CHECK-NEXT:   func.func @main(%{{.*}}: tensor<?xf32> {array.dims = affine_map<{{.*}}>}) {
