@@ -11,8 +11,8 @@ HEAD = f"""# Attributes
 
 Attributes of the dialect on operations of any dialect, on modules, functions, and arguments and results of functions.
 A program sets the attributes of the first table; passes set the others for later passes. The dialect verifies their
-places and kinds. An attribute `array.*` that is not in a table is an error, which names the nearest name. Generated from
-`{SOURCE}`.
+places and kinds. An attribute `array.*` that is not in a table is an error, which names the nearest name. Generated
+from `{SOURCE}`.
 """
 
 KINDS = {
