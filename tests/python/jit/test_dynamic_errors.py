@@ -182,7 +182,9 @@ def test_equal_sizes_inside_of_another_function():
 
 
 def test_transforms_of_a_length_that_is_not_fixed():
-    with pytest.raises(pc.errors.InconclusiveDimensionError, match="fft: the result depends on the value of the size n"):
+    with pytest.raises(
+        pc.errors.InconclusiveDimensionError, match="fft: the result depends on the value of the size n"
+    ):
         pc.jit(pnp.fft.fft, dynamic={0: ("n",)})(np.ones(4, np.float32))
 
 
