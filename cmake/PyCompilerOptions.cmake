@@ -8,6 +8,11 @@ endif()
 
 add_library(pycompiler_flags INTERFACE)
 target_compile_options(pycompiler_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter -fno-semantic-interposition)
+# Not by CMAKE_CXX_FLAGS: objects that tests load as compiled programs have no constructors, which coverage adds.
+if(PYCOMPILER_COVERAGE)
+  target_compile_options(pycompiler_flags INTERFACE --coverage)
+  target_link_options(pycompiler_flags INTERFACE --coverage)
+endif()
 if(PYCOMPILER_SANITIZER)
   target_compile_options(pycompiler_flags INTERFACE -fsanitize=${PYCOMPILER_SANITIZER} -fno-omit-frame-pointer -g)
   target_link_options(pycompiler_flags INTERFACE -fsanitize=${PYCOMPILER_SANITIZER})
