@@ -183,11 +183,17 @@ def _draw_line(scope: Scope, depth: int) -> None:
 
 
 def _draw_body(
-    scope: Scope, depth: int, wanted: Sequence[jax.ShapeDtypeStruct], more: Sequence[Any] = (), effects: bool = True
+    scope: Scope,
+    depth: int,
+    wanted: Sequence[jax.ShapeDtypeStruct],
+    more: Sequence[Any] = (),
+    effects: bool = True,
+    only_effects: bool = False,
 ) -> Body:
     """A function of values of the types `more` and `wanted`, that gives values of the wanted types.
 
-    How often a mapped function has its effects is not settled: there are none in one.
+    How often a mapped function has its effects is not settled: there are none in one. With `only_effects` it hands its
+    arguments on, and is there for an effect.
     """
     own = [scope.names.value() for _ in (*more, *wanted)]
     inner = Scope(
@@ -198,8 +204,10 @@ def _draw_body(
     )
     for _ in range(scope.rng.randrange(1, 4)):
         _draw_line(inner, depth + 1)
-    if inner.effects and scope.rng.random() < 0.2:
+    if inner.effects and (only_effects or scope.rng.random() < 0.2):
         inner.lines.append(Line((), f"debug.callback(seen, {inner.pick()})"))
+    if only_effects:
+        return Body(scope.names.function(), tuple(own), tuple(inner.lines), tuple(own[len(more) :]))
     results = [_fitting(inner, t, own) for t in wanted]
     return Body(scope.names.function(), tuple(own), tuple(inner.lines), tuple(results))
 
@@ -235,8 +243,9 @@ def _tupled(types: Sequence[Any], expression: str) -> str:
 
 def _cond(scope: Scope, depth: int) -> Line:
     types, args = _carried(scope)
-    branches = tuple(_draw_body(scope, depth, types) for _ in range(scope.rng.choice([2, 2, 2, 3])))
-    choice = scope.pick("b", 0) if scope.rng.random() < 0.4 else f"pnp.sum({scope.pick('fi')}) > 0"
+    count, only_effects = scope.rng.choice([2, 2, 2, 3]), scope.effects and scope.rng.random() < 0.2
+    branches = tuple(_draw_body(scope, depth, types, only_effects=only_effects) for _ in range(count))
+    choice = scope.pick("bi", 0) if scope.rng.random() < 0.4 else f"pnp.sum({scope.pick('fi')}) > 0"
     if len(branches) == 2:
         return Line(("?",), f"lax.cond({choice}, {branches[0].name}, {branches[1].name}, {args})", branches)
     named = ", ".join(branch.name for branch in branches)
