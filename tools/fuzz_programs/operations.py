@@ -133,6 +133,8 @@ def integers(v: Values) -> str:
 
 def powers(v: Values) -> str:
     a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
+    if v.rng.random() < 0.2:  # powers with exponents of 0, whose slopes have limits
+        return f"pnp.abs({a}) ** pnp.abs(pnp.round({v.pick('f')}))"
     return f"{a} ** {b}" if b.isdigit() else f"pnp.abs({a}) ** {exponent(v, b)}"
 
 
@@ -163,7 +165,10 @@ def cumulative(v: Values) -> str:
         if v.dtype(a).kind == "c":  # the angle of a logarithm turns over, and JAX's extrema pass over nan
             operation, a = v.rng.choice(["cummax", "cummin"]), f"pnp.nan_to_num({a})"
         return f"lax.{operation}({a}, axis={positive}{backwards})"
-    return f"pnp.{v.rng.choice(_CUMULATIVE)}({a}, axis={axis})"
+    operation = v.rng.choice(_CUMULATIVE)
+    if operation.startswith("nan") and v.dtype(a).kind not in "iu":
+        a = f"pnp.where(pnp.abs({a}) > 1, {a}, pnp.nan)"
+    return f"pnp.{operation}({a}, axis={axis})"
 
 
 def _factors(rng: random.Random, size: int) -> list[int]:
@@ -212,16 +217,29 @@ def movement(v: Values) -> str:
 def padding(v: Values) -> str:
     a, rng = any_of(v), v.rng
     pads = ", ".join(f"({rng.randrange(3)}, {rng.randrange(3)})" for _ in v.shape(a))
-    mode = rng.choice(["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "mean", "maximum"])
+    modes = ["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "linear_ramp", "mean", "maximum"]
+    mode = rng.choice(modes)
     if mode == "linear_ramp" or (mode == "maximum" and v.dtype(a).kind == "c"):
         # JAX's line of one number does not reach its end, which makes NumPy's nan; its complex extrema pass over nan.
         a = f"pnp.nan_to_num({a})"
     return f"pnp.pad({a}, ({pads}{',' if pads else ''}), mode={mode!r})"
 
 
+def _places(rng: random.Random, size: int, count: int) -> str:
+    """An array of so many indices, of a dtype of its own."""
+    dtype = rng.choice(["", "", ", pnp.int32", ", pnp.int8"])
+    return f"pnp.array({[rng.randrange(-size, size) for _ in range(count)]}{dtype})"
+
+
 def _index(v: Values, shape: Sequence[int]) -> str:
     """An index of an array of this shape: numbers, slices, arrays of indices, new dimensions."""
-    rng, parts = v.rng, []
+    rng = v.rng
+    if len(shape) > 1 and 0 not in shape and rng.random() < 0.25:  # arrays that something parts
+        count, between = rng.randrange(1, 4), rng.choice(["...", "...", ":", "None", "::-1"])
+        last = 2 if between in (":", "::-1") and len(shape) > 2 else 1
+        parted = [_places(rng, shape[0], count), between, _places(rng, min(shape[last:]), rng.choice([1, count]))]
+        return ", ".join([":", *parted] if rng.random() < 0.3 else parted)
+    parts = []
     for size in shape[: rng.randrange(len(shape) + 1)] if rng.random() < 0.4 else shape:
         draws = [
             f"{rng.randrange(-3, 3)}:{rng.randrange(-3, 5)}",
@@ -286,7 +304,7 @@ def sorting(v: Values) -> str:
             f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
             f"pnp.lexsort(({a}, {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
-            f"pnp.partition({a}, 0, axis={axis})",
+            f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
             f"pnp.quantile({a}, {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
             f"pnp.bincount({v.pick('i')}, length=4)",
             f"pnp.digitize({a}, pnp.array([-1.0, 0.0, 1.0]))",
@@ -409,6 +427,8 @@ def networks(v: Values) -> str:
         return f"nn.{name}({a})"
     if name == "gammaln":  # JAX's has an error of 1e-7 where it is nearly 0
         a = f"(pnp.abs({a}) + 3)"
+    if name == "entr":  # whether that of 1 is -0 or 0
+        return unsigned(f"special.entr({a})")
     if name in ("xlogy", "xlog1py"):
         return f"special.{name}({a}, {v.pick('f')})"
     return f"special.{name}({a})"
@@ -434,7 +454,7 @@ FAMILIES: dict[Maker, float] = {
     reduction: 3,
     cumulative: 1.5,
     movement: 5,
-    padding: 0.7,
+    padding: 1,
     indexing: 5,
     sorting: 2,
     contraction: 2.5,
