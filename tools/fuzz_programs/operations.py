@@ -48,7 +48,8 @@ _INT_BINARY = _words(
 _REDUCTIONS = _words(
     "sum prod max min mean var std any all nansum nanmax nanmean ptp count_nonzero median argmax argmin"
 )
-_COMPLEX_REDUCTIONS = _words("sum prod mean var std any all nansum nanmean count_nonzero")
+# Not means: NumPy and JAX divide an infinite sum by a count differently.
+_COMPLEX_REDUCTIONS = _words("sum prod var std any all nansum count_nonzero")
 _CUMULATIVE = _words("cumsum cumprod nancumsum nancumprod")
 _LAX_CUMULATIVE = _words("cummax cummin cumlogsumexp")
 _NN = _words(
@@ -110,6 +111,8 @@ def binary(v: Values) -> str:
         a, b = v.pick("fi"), v.pick("fi")
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
         a, b = f"pnp.abs({a})", exponent(v, b)
+        if b.startswith("v") and v.dtype(b).kind == "c":  # JAX's complex power of 0 is nan
+            a = f"({a} + 1)"
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
         return unsigned(f"pnp.floor_divide({a}, {b})")
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
