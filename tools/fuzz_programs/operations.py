@@ -135,7 +135,7 @@ def integers(v: Values) -> str:
 
 
 def powers(v: Values) -> str:
-    a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
+    a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick("bif")])
     if v.rng.random() < 0.2:  # powers with exponents of 0, whose slopes have limits
         return f"pnp.abs({a}) ** pnp.abs(pnp.round({v.pick('f')}))"
     return f"{a} ** {b}" if b.isdigit() else f"pnp.abs({a}) ** {exponent(v, b)}"
