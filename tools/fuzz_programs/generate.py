@@ -184,11 +184,17 @@ def _draw_line(scope: Scope, depth: int) -> None:
 
 
 def _draw_body(
-    scope: Scope, depth: int, wanted: Sequence[jax.ShapeDtypeStruct], more: Sequence[Any] = (), effects: bool = True
+    scope: Scope,
+    depth: int,
+    wanted: Sequence[jax.ShapeDtypeStruct],
+    more: Sequence[Any] = (),
+    effects: bool = True,
+    only_effects: bool = False,
 ) -> Body:
     """A function of values of the types `more` and `wanted`, that gives values of the wanted types.
 
-    How often a mapped function has its effects is not settled: there are none in one.
+    How often a mapped function has its effects is not settled: there are none in one. With `only_effects` it hands its
+    arguments on, and is there for an effect.
     """
     own = [scope.names.value() for _ in (*more, *wanted)]
     inner = Scope(
@@ -199,8 +205,10 @@ def _draw_body(
     )
     for _ in range(scope.rng.randrange(1, 4)):
         _draw_line(inner, depth + 1)
-    if inner.effects and scope.rng.random() < 0.2:
+    if inner.effects and (only_effects or scope.rng.random() < 0.2):
         inner.lines.append(Line((), f"debug.callback(seen, {inner.pick()})"))
+    if only_effects:
+        return Body(scope.names.function(), tuple(own), tuple(inner.lines), tuple(own[len(more) :]))
     results = [_fitting(inner, t, own) for t in wanted]
     return Body(scope.names.function(), tuple(own), tuple(inner.lines), tuple(results))
 
@@ -236,12 +244,25 @@ def _tupled(types: Sequence[Any], expression: str) -> str:
 
 def _cond(scope: Scope, depth: int) -> Line:
     types, args = _carried(scope)
-    branches = tuple(_draw_body(scope, depth, types) for _ in range(scope.rng.choice([2, 2, 2, 3])))
-    choice = scope.pick("b", 0) if scope.rng.random() < 0.4 else f"pnp.sum({scope.pick('fi')}) > 0"
+    count, only_effects = scope.rng.choice([2, 2, 2, 3]), scope.effects and scope.rng.random() < 0.2
+    branches = tuple(_draw_body(scope, depth, types, only_effects=only_effects) for _ in range(count))
+    choice = scope.pick("bi", 0) if scope.rng.random() < 0.3 else f"pnp.sum({scope.pick('fi')}) > 0"
+    if scope.rng.random() < 0.15:
+        choice = f"pnp.sum({scope.pick('i')})"
+    if not only_effects and _kind(types[0].dtype) == "f" and scope.rng.random() < 0.3:
+        branches, choice = (_guarded(scope, branches[0]), branches[1]), f"pnp.all({args.split(', ')[0]} > 0)"
     if len(branches) == 2:
         return Line(("?",), f"lax.cond({choice}, {branches[0].name}, {branches[1].name}, {args})", branches)
     named = ", ".join(branch.name for branch in branches)
     return Line(("?",), f"lax.switch(pnp.sum({scope.pick('i')}).astype(pnp.int32), [{named}], {args})", branches)
+
+
+def _guarded(scope: Scope, branch: Body) -> Body:
+    """The branch with a function of its first argument, that has no slope or an infinite one where it is not taken."""
+    name, operation = scope.names.value(), scope.rng.choice(["sqrt", "log", "reciprocal"])
+    line = Line((name,), f"pnp.{operation}({branch.parameters[0]})")
+    results = (f"({branch.results[0]}) + {name}", *branch.results[1:])
+    return Body(branch.name, branch.parameters, (*branch.lines, line), results)
 
 
 def _fori(scope: Scope, depth: int) -> Line:

@@ -49,7 +49,9 @@ _INT_BINARY = _words(
 _REDUCTIONS = _words(
     "sum prod max min mean var std any all nansum nanmax nanmean ptp count_nonzero median argmax argmin"
 )
-_CUMULATIVE = _words("cumsum cumprod nancumsum")
+# Not means: NumPy and JAX divide an infinite sum by a count differently.
+_COMPLEX_REDUCTIONS = _words("sum prod var std any all nansum count_nonzero")
+_CUMULATIVE = _words("cumsum cumprod nancumsum nancumprod")
 _LAX_CUMULATIVE = _words("cummax cummin cumlogsumexp")
 _NN = _words(
     "relu sigmoid softplus silu gelu elu selu celu leaky_relu hard_tanh softmax log_softmax log_sigmoid "
@@ -69,6 +71,14 @@ _DTYPES = (
     "complex64",
     "int16",
 )
+
+
+_KINDS = "bifc"
+
+
+def any_of(v: Values) -> str:
+    """A value, each kind as often as the others: programs hold few complex numbers."""
+    return v.pick(v.rng.choice(["", _KINDS]))
 
 
 def axis_of(v: Values, name: str) -> int | None:
@@ -103,17 +113,24 @@ def binary(v: Values) -> str:
         a, b = v.pick("fi"), f"pnp.add({v.pick('fi')}, 0.6)"
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
         a, b = f"pnp.abs({a})", exponent(v, b)
+        if b.startswith("v") and v.dtype(b).kind == "c":  # JAX's complex power of 0 is nan
+            a = f"({a} + 1)"
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
-        return f"(pnp.floor_divide({a}, {b}) + 0)"
+        return unsigned(f"pnp.floor_divide({a}, {b})")
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
         b = "0.5"
     if operation in ("fmod", "mod", "remainder") and a.startswith("v") and v.dtype(a).kind not in "iubc":
         a = f"pnp.clip({a}, -8, 8)"  # all digits of a large dividend are rounding
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
-        return f"(pnp.{operation}({a}, {b}) + 0)"
+        return unsigned(f"pnp.{operation}({a}, {b})")
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
+
+
+def unsigned(number: str) -> str:
+    """The number with no sign of zero. XLA takes a sum with 0 for the number itself."""
+    return f"pnp.where({number} == 0, 0, {number})"
 
 
 def integers(v: Values) -> str:
@@ -122,7 +139,9 @@ def integers(v: Values) -> str:
 
 
 def powers(v: Values) -> str:
-    a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick()])
+    a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick("bif")])
+    if v.rng.random() < 0.2:  # powers with exponents of 0, whose slopes have limits
+        return f"pnp.abs({a}) ** pnp.abs(pnp.round({v.pick('f')}))"
     return f"{a} ** {b}" if b.isdigit() else f"pnp.abs({a}) ** {exponent(v, b)}"
 
 
@@ -132,14 +151,17 @@ def exponent(v: Values, b: str) -> str:
 
 
 def reduction(v: Values) -> str:
-    a = v.pick("fffib")
+    a = v.pick("fffibc")
+    axis = axis_of(v, a)
     # JAX's median of a scalar has a dimension then.
     keep = ", keepdims=True" if v.rng.random() < 0.3 and v.shape(a) else ""
-    return f"pnp.{v.rng.choice(_REDUCTIONS)}({a}, axis={axis_of(v, a)}{keep})"
+    # JAX's extrema of complex numbers pass over nan, and it has no places of them.
+    names = _COMPLEX_REDUCTIONS if v.dtype(a).kind == "c" else _REDUCTIONS
+    return f"pnp.{v.rng.choice(names)}({a}, axis={axis}{keep})"
 
 
 def cumulative(v: Values) -> str:
-    a = v.pick("ffi")
+    a = v.pick("ffic")
     axis = axis_of(v, a)
     if v.rng.random() < 0.4:
         backwards = v.rng.choice(["", ", reverse=True"])
@@ -147,8 +169,13 @@ def cumulative(v: Values) -> str:
         operation = v.rng.choice(_LAX_CUMULATIVE)
         if operation == "cumlogsumexp" and v.dtype(a).kind in "iu":  # JAX takes integers where there are none
             operation = "cummax"
+        if v.dtype(a).kind == "c":  # the angle of a logarithm turns over, and JAX's extrema pass over nan
+            operation, a = v.rng.choice(["cummax", "cummin"]), f"pnp.nan_to_num({a})"
         return f"lax.{operation}({a}, axis={positive}{backwards})"
-    return f"pnp.{v.rng.choice(_CUMULATIVE)}({a}, axis={axis})"
+    operation = v.rng.choice(_CUMULATIVE)
+    if operation.startswith("nan") and v.dtype(a).kind not in "iu":
+        a = f"pnp.where(pnp.abs({a}) > 1, {a}, pnp.nan)"
+    return f"pnp.{operation}({a}, axis={axis})"
 
 
 def _factors(rng: random.Random, size: int) -> list[int]:
@@ -161,13 +188,13 @@ def _factors(rng: random.Random, size: int) -> list[int]:
 
 
 def movement(v: Values) -> str:
-    a = v.pick()
+    a = any_of(v)
     shape, axis, rng = v.shape(a), axis_of(v, a), v.rng
     permutation = list(range(len(shape)))
     rng.shuffle(permutation)
     spread = (rng.randrange(1, 4), *(rng.choice([d, d]) if d != 1 else rng.randrange(0, 4) for d in shape))
-    pads = ", ".join(f"({rng.randrange(3)}, {rng.randrange(3)})" for _ in shape)
-    mode = rng.choice(["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "mean", "maximum"])
+    # A scalar counts as a vector of one.
+    along = axis if axis is not None else rng.choice([None, 0, -1])
     return rng.choice(
         [
             f"pnp.reshape({a}, {tuple(_factors(rng, int(np.prod(shape))))})",
@@ -177,9 +204,8 @@ def movement(v: Values) -> str:
             f"pnp.flip({a}, {axis})",
             f"pnp.roll({a}, {rng.randrange(-3, 4)}, axis={axis})",
             f"pnp.tile({a}, {tuple(rng.randrange(1, 3) for _ in range(rng.randrange(3)))})",
-            f"pnp.repeat({a}, {rng.randrange(3)}, axis={axis})",
+            f"pnp.repeat({a}, {rng.randrange(3)}, axis={along})",
             f"pnp.broadcast_to({a}, {spread})",
-            f"pnp.pad({a}, ({pads}), mode={mode!r})",
             f"pnp.rot90({a}, {rng.randrange(-1, 4)})",
             f"pnp.moveaxis({a}, {axis}, {axis_of(v, a)})",
             f"pnp.ravel({a})",
@@ -195,9 +221,32 @@ def movement(v: Values) -> str:
     )
 
 
+def padding(v: Values) -> str:
+    a, rng = any_of(v), v.rng
+    pads = ", ".join(f"({rng.randrange(3)}, {rng.randrange(3)})" for _ in v.shape(a))
+    modes = ["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "linear_ramp", "mean", "maximum"]
+    mode = rng.choice(modes)
+    if mode == "linear_ramp" or (mode == "maximum" and v.dtype(a).kind == "c"):
+        # JAX's line of one number does not reach its end, which makes NumPy's nan; its complex extrema pass over nan.
+        a = f"pnp.nan_to_num({a})"
+    return f"pnp.pad({a}, ({pads}{',' if pads else ''}), mode={mode!r})"
+
+
+def _places(rng: random.Random, size: int, count: int) -> str:
+    """An array of so many indices, of a dtype of its own."""
+    dtype = rng.choice(["", "", ", pnp.int32", ", pnp.int8"])
+    return f"pnp.array({[rng.randrange(-size, size) for _ in range(count)]}{dtype})"
+
+
 def _index(v: Values, shape: Sequence[int]) -> str:
     """An index of an array of this shape: numbers, slices, arrays of indices, new dimensions."""
-    rng, parts = v.rng, []
+    rng = v.rng
+    if len(shape) > 1 and 0 not in shape and rng.random() < 0.25:  # arrays that something parts
+        count, between = rng.randrange(1, 4), rng.choice(["...", "...", ":", "None", "::-1"])
+        last = 2 if between in (":", "::-1") and len(shape) > 2 else 1
+        parted = [_places(rng, shape[0], count), between, _places(rng, min(shape[last:]), rng.choice([1, count]))]
+        return ", ".join([":", *parted] if rng.random() < 0.3 else parted)
+    parts = []
     for size in shape[: rng.randrange(len(shape) + 1)] if rng.random() < 0.4 else shape:
         draws = [
             f"{rng.randrange(-3, 3)}:{rng.randrange(-3, 5)}",
@@ -213,7 +262,7 @@ def _index(v: Values, shape: Sequence[int]) -> str:
             draws.append(v.pick("i"))
         draw = rng.choice(draws)
         parts.append(f"{draw}, :" if draw == "None" else f"pnp.array({draw})" if draw.startswith("[") else draw)
-    if rng.random() < 0.15:
+    if rng.random() < 0.3:
         parts.insert(rng.randrange(len(parts) + 1), "...")
     return ", ".join(parts) or "..."
 
@@ -229,7 +278,7 @@ def _selects_nothing(v: Values, shape: Sequence[int], index: str) -> bool:
 
 
 def indexing(v: Values) -> str:
-    a = v.pick()
+    a = any_of(v)
     shape, rng = v.shape(a), v.rng
     index, axis = _index(v, shape), axis_of(v, a)
     # JAX takes any shape where there is nothing to set.
@@ -252,7 +301,8 @@ def indexing(v: Values) -> str:
             # JAX gives another shape where there is nothing to take from.
             *([f"pnp.take({a}, {v.pick('i')}, axis={axis}, mode={mode!r})"] if 0 not in shape else []),
             f"pnp.take_along_axis({a}, pnp.argsort({a}, axis={axis}), axis={axis})",
-            f"pnp.where({v.pick('b')}, {a}, {new})",
+            f"pnp.where({v.pick('bbifc')}, {a}, {new})",
+            *([f"lax.select(pnp.sign({a}).astype(pnp.int32), {a}, pnp.flip({a}))"] if v.dtype(a).kind == "i" else []),
             f"pnp.select([{v.pick('b')}, {v.pick('b')}], [{a}, {v.pick()}], {scalar(v, a)})",
             f"pnp.clip({a}, {scalar(v, a)}, {v.pick('f')})",
             f"pnp.compress(pnp.arange({shape[axis] if axis is not None else 1}) > 0, {a}, axis={axis}, size=2)",
@@ -272,8 +322,8 @@ def sorting(v: Values) -> str:
             f"lax.top_k(pnp.abs(pnp.nan_to_num({a})), 1)[{rng.randrange(2)}]",
             f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
-            f"pnp.lexsort(({a}, {v.pick('i')}))",
-            f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",
+            f"pnp.lexsort(({a}, {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
+            f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
             f"pnp.quantile({a}, {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
             f"pnp.bincount({v.pick('i')}, length=4)",
             f"pnp.digitize({a}, pnp.array([-1.0, 0.0, 1.0]))",
@@ -282,8 +332,10 @@ def sorting(v: Values) -> str:
 
 
 def contraction(v: Values) -> str:
-    a, b = v.pick("fffic"), v.pick("fffic")
+    a, b = v.pick("fficb"), v.pick("fficb")
     rng = v.rng
+    # One dimension more, which stands first or behind the vectors.
+    wider = f"pnp.stack([{a}, {rng.choice([a, v.pick(rank=len(v.shape(a)))])}], axis={rng.randrange(2)})"
     letters = "ijkl"[: len(v.shape(a))]
     other = "".join(rng.sample("ijklm", min(5, len(v.shape(b)))))
     both = sorted({*letters, *other})
@@ -298,6 +350,7 @@ def contraction(v: Values) -> str:
             f"pnp.inner({a}, {b})",
             f"pnp.kron({a}, {b})",
             f"pnp.vecdot({a}, {b}, axis={axis_of(v, a)})",
+            f"pnp.vecdot({a}, {wider}, axis={rng.choice([0, -1])})",
             f"pnp.einsum('{letters},{other}->{kept}', {a}, {b})",
             f"pnp.convolve({a}, {b})",
             f"pnp.cross({a}, {b})",
@@ -318,9 +371,17 @@ def decomposition(v: Values) -> str:
             f"pnp.linalg.eigvalsh({matrix})",
             f"pnp.linalg.slogdet({matrix})[1]",
             f"pnp.linalg.svd({matrix}, compute_uv=False)",
-            f"pnp.linalg.norm({a}, axis={axis_of(v, a)})",
         ]
     )
+
+
+def norm(v: Values) -> str:
+    a, order = v.pick("fffic"), v.rng.choice(["None", "0", "1", "2", "pnp.inf", "-pnp.inf"])
+    if v.dtype(a).kind != "c":  # JAX squares a float16 as it is, which overflows
+        a, axis = f"pnp.tanh({a})", axis_of(v, a)
+    else:
+        axis = axis_of(v, a)
+    return f"pnp.linalg.norm({a}, ord={order}, axis={axis})"
 
 
 def spectral(v: Values) -> str:
@@ -385,6 +446,8 @@ def networks(v: Values) -> str:
         return f"nn.{name}({a})"
     if name == "gammaln":  # JAX's has an error of 1e-7 where it is nearly 0
         a = f"(pnp.abs({a}) + 3)"
+    if name == "entr":  # whether that of 1 is -0 or 0
+        return unsigned(f"special.entr({a})")
     if name in ("xlogy", "xlog1py"):
         return f"special.{name}({a}, {v.pick('f')})"
     return f"special.{name}({a})"
@@ -410,10 +473,12 @@ FAMILIES: dict[Maker, float] = {
     reduction: 3,
     cumulative: 1.5,
     movement: 5,
+    padding: 1,
     indexing: 5,
     sorting: 2,
     contraction: 2.5,
     decomposition: 0.7,
+    norm: 0.5,
     spectral: 0.7,
     window: 1,
     creation: 1.5,
