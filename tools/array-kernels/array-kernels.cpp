@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace {
 
-/// An op of the array dialect, and how many operands it takes.
+/// An op of the array dialect, and its number of operands.
 struct Kernel {
   llvm::StringRef op;
   unsigned operands;

@@ -116,7 +116,7 @@ int runWithHoverDocs(llvm::function_ref<int()> server) {
   close(answers[1]);
   // If the editor or the server is gone, the reader notices it.
   std::signal(SIGPIPE, SIG_IGN);
-  // It waits for the editor for as long as there is a server.
+  // It waits for the editor while the server exists.
   std::thread(relayToServer, requests[1]).detach();
   relayToEditor(fdopen(answers[0], "r"));
   int status;

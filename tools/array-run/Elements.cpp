@@ -114,7 +114,7 @@ Error ElementType::parsePart(StringRef text, char *to) const {
   if (!isDecimal || !read(wide).first)
     return failure("'" + text + "' is no number");
   std::string beyond = (text + " is beyond the range of " + name()).str();
-  // Not every format has a zero, a sign, or an infinity that overflow leads to.
+  // Some formats lack a zero, a sign, or an infinity for overflow.
   if (!APFloat::semanticsHasZero(*semantics) && (wide.isZero() || isNegative))
     return failure(beyond);
   bool isSaturated = !APFloat::semanticsHasInf(*semantics) && !APFloat::semanticsHasNaN(*semantics) &&

@@ -14,7 +14,7 @@
 
 namespace arrayrun {
 
-/// Holds every integer that an element can be.
+/// Holds every integer element.
 using WideInteger = __int128;
 
 class ElementType {

@@ -66,7 +66,7 @@ static Error missingEntry(mlir::ModuleOp module, StringRef entry) {
                  (names.empty() ? "" : "; it has " + llvm::join(names, ", ") + ": name one by --entry"));
 }
 
-/// The compiler takes @main; the others stay as far as that calls them.
+/// The compiler compiles @main; other functions stay only as its callees.
 static Expected<FuncOp> chooseEntry(mlir::ModuleOp module, StringRef entry) {
   auto function = module.lookupSymbol<FuncOp>(entry);
   if (!function)
@@ -233,7 +233,7 @@ static Error checkSizes(llvm::ArrayRef<int64_t> sizes, mlir::ArrayAttr symbols) 
   return Error::success();
 }
 
-/// The types with the sizes that the symbols give them.
+/// The types with the sizes of the symbols' values.
 static Expected<llvm::SmallVector<mlir::Type>> atSizes(mlir::TypeRange types, llvm::ArrayRef<mlir::AffineMap> dims,
                                                        llvm::ArrayRef<int64_t> sizes) {
   llvm::SmallVector<mlir::Type> sized;

@@ -24,7 +24,7 @@ public:
   uint64_t below(uint64_t count) {
     if (count == 0)
       return words();
-    // Words from here on would favour the small remainders.
+    // Larger words would favour the small remainders.
     uint64_t rest = (0 - count) % count, word;
     do
       word = words();
@@ -55,7 +55,7 @@ private:
     return hasEvenRun(t);
   }
 
-  /// Whether a run of falling numbers from `start` on has an even length: its probability is exp(-start).
+  /// Whether a run of decreasing numbers from `start` on has an even length: its probability is exp(-start).
   bool hasEvenRun(double start) {
     bool isEven = true;
     for (double last = start, next = unit(); next < last; next = unit(), isEven = !isEven)

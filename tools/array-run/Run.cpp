@@ -121,7 +121,7 @@ Expected<Timing> Runner::measure(unsigned count) {
     auto begin = std::chrono::steady_clock::now();
     if (Error error = launch())
       return error;
-    // The first one finds cold caches, and maps memory.
+    // The first run has cold caches, and maps memory.
     if (i > 0)
       ns.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count());
   }

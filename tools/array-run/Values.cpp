@@ -26,7 +26,7 @@ Expected<ArrayType> ArrayType::get(mlir::Type type) {
   if (!element || !tensor.hasStaticShape())
     return failure("has the type " + textOf(type) +
                    ", expected a tensor of a static shape of the array dialect's elements");
-  // Memory that is not there ends a program without exceptions.
+  // A failed allocation would end a program without exceptions.
   std::optional<int64_t> bytes = mlir::array::countBytes(tensor);
   if (!bytes)
     return failure("has the type " + textOf(type) + ", which takes more bytes than 2**63 - 1");
@@ -53,7 +53,7 @@ class LiteralParser {
 public:
   LiteralParser(StringRef text, const ArrayType &type, Array *array = nullptr) : rest(text), type(type), array(array) {}
 
-  /// Without an array the elements are only looked at.
+  /// Without an array the elements are only parsed.
   Error parse() {
     if (Error error = parseValue(0))
       return error;

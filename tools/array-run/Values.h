@@ -41,8 +41,8 @@ struct Array {
 /// "[[1, 2], [3, 4]]", a scalar without brackets. The rows have to agree with each other and with the type.
 llvm::Expected<Array> parseLiteral(llvm::StringRef text, const ArrayType &type);
 
-/// As parseLiteral reads it. Unless `isWhole`, of an array of more than 1000 elements a dimension shows its first and
-/// last three.
+/// In the form that parseLiteral reads. Unless `isWhole`, an array of more than 1000 elements shows only the first and
+/// last three of a dimension.
 void printArray(const Array &array, bool isWhole, llvm::raw_ostream &os);
 
 } // namespace arrayrun

@@ -22,7 +22,7 @@ constexpr int64_t shortProgram = 48;
 /// Copies of fewer bytes take negligible time.
 constexpr int64_t leastToldBytes = 4096;
 
-/// Remarks for each array that is copied because it is read after an operation that would overwrite it.
+/// Emits a remark for each array that is copied because it is read after an operation that would overwrite it.
 void tellOfCopies(Operation *root) {
   if (!root->getContext()->getRemarkEngine())
     return;
