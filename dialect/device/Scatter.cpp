@@ -3,8 +3,8 @@
 // target, the result does not depend on the order in which threads run:
 // - Operations that are exact in any order (integers, extrema) are combined atomically.
 // - If values replace each other, the last one stays: updates claim their rows first, and the maximum number wins.
-// - Sums and products of floats are divided by the updates alone. Updates of one row follow each other (Sort.cpp), and
-//   a thread takes a piece of them. A run that crosses the ends of a piece becomes an update of a later launch.
+// - Sums and products of floats are split by the updates alone. Updates of one row follow each other (Sort.cpp), and a
+//   thread takes a piece of them. A run that crosses the ends of a piece becomes an update of a later launch.
 #include "Device.h"
 #include "Elements.h"
 

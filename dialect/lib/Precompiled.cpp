@@ -1,1 +1,1 @@
-// Gives the precompiled header a target of its own; the libraries of dialect/ reuse it.
+// Gives the precompiled header a separate target; the libraries of dialect/ reuse it.

@@ -85,7 +85,7 @@ mlir::Attribute parseAttribute(const PyContext &context, const std::string &text
   return attribute;
 }
 
-/// The numbers or the text of an attribute.
+/// The numbers or the string of an attribute.
 nb::object valueOf(const PyAttribute &self) {
   mlir::Attribute attribute = self.attribute;
   if (auto flag = mlir::dyn_cast<mlir::BoolAttr>(attribute))

@@ -79,7 +79,7 @@ struct Tree {
 /// A position in a module: the base of operations, regions, blocks and values.
 struct Node {
   std::shared_ptr<Tree> tree;
-  mlir::Operation *anchor; ///< the operation that it is, or belongs to
+  mlir::Operation *anchor; ///< the operation itself, or its owner
   unsigned generation;
   uint64_t born;
 
@@ -184,7 +184,7 @@ private:
 /// A type as the class of its kind: RankedTensorType, FunctionType, or Type.
 nb::object wrapType(const ContextRef &context, mlir::Type type);
 
-/// The text that printing `printable` to a raw_ostream gives.
+/// The text of `printable`, printed to a raw_ostream.
 template <typename T> std::string printed(T &&printable) {
   std::string text;
   llvm::raw_string_ostream stream(text);

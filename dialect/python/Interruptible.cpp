@@ -37,7 +37,7 @@ struct Worker {
   std::shared_ptr<Job> next;
 };
 
-/// All that is shared. Never destroyed: threads may use it while the process ends.
+/// All shared state. Never destroyed: threads may use it while the process ends.
 struct Shared {
   std::mutex lock;
   std::condition_variable changed;
@@ -94,7 +94,7 @@ void *work(void *given) {
     goesOn = !job->isLeft;
     if (job->isLeft) {
       all.left.erase(job->context.get());
-      // The last one to have the context may be this.
+      // This may be the last owner of the context.
       guard.unlock();
       ContextRef context = std::move(job->context);
       context.reset();
@@ -115,7 +115,7 @@ Worker *makeWorker() {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, stackBytes);
-  // Signals are for the threads of the program.
+  // Signals must reach the threads of the program.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -16,7 +16,7 @@ namespace pycompiler {
 /// owns all that it uses. Until it ends, it has exclusive use of the context; other work in the context waits.
 void runInterruptibly(const ContextRef &context, std::function<void()> work);
 
-/// Whether something that was left by `runInterruptibly` still runs in a context.
+/// Whether work that `runInterruptibly` abandoned still runs in a context.
 bool isLeft(mlir::MLIRContext *context);
 
 /// Runs `work(module)`, which returns a FailureOr; on failure, raises MLIRError with `summary` and its diagnostics.

@@ -10,7 +10,7 @@
 
 namespace nb = nanobind;
 
-/// Makes `name` importable as a module of its own.
+/// Makes `name` importable as a separate module.
 static nb::module_ addSubmodule(nb::module_ &parent, const char *name, const char *doc) {
   nb::module_ submodule = parent.def_submodule(name, doc);
   std::string qualified = nb::cast<std::string>(parent.attr("__name__")) + "." + name;

@@ -85,7 +85,7 @@ template <typename Wrapper, typename Out, typename Unwrap> void append(nb::handl
       out.push_back(unwrap(nb::cast<const Wrapper &>(element)));
 }
 
-/// The types of the results that an operation's own rule gives.
+/// The result types that an operation infers.
 void inferTypes(mlir::OperationState &state, mlir::MLIRContext *context) {
   auto *rule = state.name.getInterface<mlir::InferTypeOpInterface>();
   if (!rule)
@@ -179,7 +179,7 @@ void replaceUses(const PyValue &value, const PyValue &with) {
   with.check();
   if (value.tree != with.tree)
     throw nb::value_error("the value is of another module");
-  // Each use would be moved to the end of the list that is walked.
+  // Each use would be moved to the end of the list during the iteration.
   if (value.value == with.value)
     return;
   ++value.tree->changes;
@@ -220,7 +220,7 @@ void setOperand(const PyOperation &operation, unsigned index, const PyValue &val
   modify(operation, [&] { operation.op->setOperand(index, value.value); });
 }
 
-/// All operations inside of one, and it itself, inner ones first.
+/// An operation and all operations inside it, inner ones first.
 nb::list walk(const PyOperation &operation) {
   operation.check();
   nb::list found;

@@ -26,7 +26,7 @@ struct PyPassManager {
   std::shared_ptr<Running> running = std::make_shared<Running>();
 };
 
-/// A function of Python that is called with the operation that the pass manager is for.
+/// A Python function that is called with the operation of the pass manager.
 class PythonPass : public mlir::PassWrapper<PythonPass, mlir::OperationPass<>> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PythonPass)
@@ -64,7 +64,7 @@ private:
   std::shared_ptr<Running> running;
 };
 
-/// A pipeline for a GPU translates kernels, by interfaces that a context has from here on.
+/// A pipeline for a GPU translates kernels, by interfaces that are registered in the context here.
 const ContextRef &contextFor(const PyContext *given) {
   const ContextRef &context = resolve(given, "context").context;
   mlir::DialectRegistry registry;

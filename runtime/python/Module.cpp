@@ -266,7 +266,7 @@ static void addDeviceFunctions(nb::module_ &module) {
 }
 
 NB_MODULE(_runtime, module) {
-  // The raw types live as long as the process, and Array refers to the device's.
+  // The raw types live as long as the process, and Array refers to the type of devices.
   nb::set_leak_warnings(false);
   PyObject *raw = module.ptr();
   orThrow(addAvalType(raw) && addArrayType(raw) && addShareFunctions(raw) && addDlpackFunctions(raw) &&

@@ -40,7 +40,7 @@ void BlockRunner::onSignal(int signal, siginfo_t *info, void *context) {
   if (runner && runner->running) {
     runner->caughtSignal = signal;
     runner->faultAddress = info->si_addr;
-    // Never to return here: the signal stays unblocked (SA_NODEFER), and the stack of signals is free again.
+    // It never returns here: the signal stays unblocked (SA_NODEFER), and the stack of signals is free again.
     FiberContext abandoned;
     switchFiber(abandoned, runner->scheduler);
   }
@@ -231,7 +231,7 @@ bool BlockRunner::release() {
 }
 
 void BlockRunner::resumeReady() {
-  // There and back: an order that a kernel relies on by mistake does not hold for long.
+  // In alternating directions, so that a kernel that relies on one order by mistake fails soon.
   backwards = !backwards;
   for (size_t i = 0; i < threads.size() && error == CUDA_SUCCESS; ++i) {
     Thread &thread = threads[backwards ? threads.size() - 1 - i : i];

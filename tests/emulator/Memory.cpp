@@ -172,7 +172,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t byt
     enqueueAccess(stream, [=] { std::memcpy(hostView<void>(target), source, bytes); });
     return CUDA_SUCCESS;
   }
-  // Pageable memory is the caller's again when the call returns.
+  // Pageable memory belongs to the caller again when the call returns.
   const char *first = static_cast<const char *>(source);
   auto staged = std::make_shared<std::vector<char>>(first, first + bytes);
   enqueueAccess(stream, [=] { std::memcpy(hostView<void>(target), staged->data(), bytes); });
@@ -185,7 +185,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CU
   if (!memory.holds(source, bytes) || memory.isInRange(target))
     return CUDA_ERROR_INVALID_VALUE;
   enqueueAccess(stream, [=] { std::memcpy(target, hostView<void>(source), bytes); });
-  // Into pageable memory the call returns when it is done.
+  // For pageable memory the call returns when it is done.
   return pinned().holds(target, bytes) ? CUDA_SUCCESS : stream->synchronize();
 }
 

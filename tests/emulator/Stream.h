@@ -66,7 +66,7 @@ struct CUstream_st {
 public:
   explicit CUstream_st(CUcontext context);
 
-  /// `work` is left out on a device that is lost; with `always` it is done even then.
+  /// `work` is skipped on a lost device; with `always` it runs even then.
   void enqueue(std::function<CUresult(emulator::BlockRunner &)> work, bool always = false);
   bool isIdle();
   /// Waits for earlier work; returns the device's state then.

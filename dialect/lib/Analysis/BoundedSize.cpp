@@ -1,4 +1,4 @@
-// Sizes of products as factors and symbols (BoundedSize.h).
+// Sizes of matmuls as factors and symbols (BoundedSize.h).
 #include "BoundedSize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

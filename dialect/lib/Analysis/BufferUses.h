@@ -28,7 +28,7 @@ Value viewedBuffer(Value view);
 /// Whether a buffer overlaps no other one: an allocation, or an argument of the function.
 bool isMemoryOfItsOwn(Value buffer);
 
-/// Whether an op may read or write a buffer that is memory of its own, and whether it may write it.
+/// Whether an op may read or write a buffer that overlaps no other one, and whether it may write it.
 bool mayUseMemory(Operation *op, Value buffer);
 bool mayWriteMemory(Operation *op, Value buffer);
 

@@ -98,7 +98,7 @@ FailureOr<Padded> findPadding(linalg::LinalgOp op, Value operand) {
   return source;
 }
 
-/// The loops that a dimension is read by, with their factors.
+/// The loops over a dimension, with their factors.
 using Terms = SmallVector<std::pair<unsigned, int64_t>, 2>;
 
 FailureOr<Terms> readTerms(AffineExpr expr) {
@@ -258,7 +258,7 @@ private:
     }
     if (ShapedType::isDynamic(window.size))
       return failure();
-    // Elements that no window reads are left out.
+    // Elements that no window reads are skipped.
     int64_t step = window.taps == 1 ? window.step : window.positions == 1 ? window.dilation : 1;
     if (!isPadded && step > 1) {
       window.lhs *= step;
@@ -302,7 +302,7 @@ private:
     return success(!result.batch || (!result.dims.empty() && result.dims[0].lhs == batchStride && isFirst));
   }
 
-  /// Interior zeros are left out by splitting the positions.
+  /// Interior zeros are skipped by splitting the positions.
   bool canSplit() const {
     int64_t parts = 1;
     for (const WindowDim &dim : result.dims) {

@@ -21,7 +21,7 @@ static Origin originOf(Value memref) {
       origin.byte = shift && origin.byte ? std::optional(*shift + *origin.byte) : std::nullopt;
       origin.root = view.getSource();
     } else if (auto view = dyn_cast<ViewLikeOpInterface>(op)) {
-      origin.root = view.getViewSource(); // the offset is in the type, and so in the access
+      origin.root = view.getViewSource(); // the type has the offset, and so has the access
     } else {
       break;
     }
@@ -29,7 +29,7 @@ static Origin originOf(Value memref) {
   return origin;
 }
 
-/// Arguments, allocations and constants are memory of their own.
+/// Arguments, allocations and constants overlap no other buffer.
 static bool isDistinct(Value root) {
   if (auto argument = dyn_cast<BlockArgument>(root))
     return argument.getOwner()->isEntryBlock() && isa<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -41,7 +41,7 @@ Value rootOf(Value memref) { return originOf(memref).root; }
 
 /// Whether the elements of a row end before the next row starts, for all sizes: each stride covers the inner extents.
 static bool areRowsApart(const Access &access, const IterationSpace &space) {
-  SmallVector<unsigned> dims; // that move, from the narrowest stride to the widest
+  SmallVector<unsigned> dims; // moving ones, from the narrowest stride to the widest
   for (unsigned d = 1; d < space.dims.size(); ++d)
     if (access.moves(d))
       dims.push_back(d);

@@ -20,7 +20,7 @@ struct Footprint {
 
   bool isLinear = false;        // the next three are there
   SymbolicSize firstByte = 0;   // start of the first row
-  SymbolicSize bytesOfStep = 0; // how far it is from one row to the next one
+  SymbolicSize bytesOfStep = 0; // distance from one row to the next one
   bool isApart = false;         // no row reaches into the next one
 
   bool rowsAreApart() const { return known ? stride >= span && stride > 0 : isApart; }

@@ -193,8 +193,8 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
     operandSizes.push_back(type ? sizesOf(b, loc, indices, operand.get()) : SmallVector<SymbolicSize, 4>());
   }
 
-  // Loop sizes: static ones are known to the op, dynamic ones are the operand dimension that a map names plainly.
-  // Operand sizes are then replaced by the loop's, so that equal strides of several operands are seen as equal.
+  // Loop sizes: static ones are known to the op, dynamic ones are the operand dimension that a map names directly.
+  // Operand sizes are then replaced by the loop's, so that equal strides of several operands compare equal.
   for (int64_t range : ranges)
     space.dims.emplace_back().size = ShapedType::isDynamic(range) ? SymbolicSize(0) : SymbolicSize(range);
   SmallVector<bool> known = llvm::map_to_vector(ranges, [](int64_t range) { return !ShapedType::isDynamic(range); });

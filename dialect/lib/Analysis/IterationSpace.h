@@ -29,7 +29,7 @@ struct SymbolicSize {
   bool isStatic(int64_t value) const { return symbols.empty() && factor == value; }
   SymbolicSize operator*(const SymbolicSize &other) const;
   bool operator==(const SymbolicSize &other) const;
-  /// Whether this is the wider one when both are strides: a symbol counts as more than any constant.
+  /// Whether this stride is the wider one: a symbol counts as more than any constant.
   bool exceeds(const SymbolicSize &other) const;
   /// The extent whose product with `other` is this size, if it exists for all values of the symbols.
   std::optional<SymbolicSize> dividedBy(const SymbolicSize &other) const;
@@ -71,7 +71,7 @@ public:
   /// Creates an op once for its operands: at the start of the function if the operands are available there; else at
   /// `b`.
   Value once(OpBuilder &b, Location loc, StringRef name, ValueRange operands, function_ref<Value(OpBuilder &b)> make);
-  /// The sum of two extents. Unlike ones become a value of their own.
+  /// The sum of two extents. Unlike ones become a new value.
   SymbolicSize sum(OpBuilder &b, Location loc, const SymbolicSize &lhs, const SymbolicSize &rhs);
   /// The vector 0, step, 2 * step, ...
   Value ramp(OpBuilder &b, Type element, int64_t lanes, int64_t step);
@@ -133,8 +133,8 @@ struct Access {
   bool moves(unsigned dim) const { return !scalar && !strides[dim].isZero(); }
 };
 
-/// A dimension that was cut into blocks, which the first dimension counts: its size is that of a block, and the last
-/// one may be shorter.
+/// A dimension that was divided into blocks, which the first dimension counts: its size is that of a block, and the
+/// last one may be shorter.
 struct Cut {
   unsigned dim;
   SymbolicSize total; // of all blocks
@@ -151,9 +151,9 @@ struct IterationSpace {
   bool hasReduction() const {
     return llvm::any_of(dims, [](const LoopDim &dim) { return dim.reduced; });
   }
-  /// The bytes of the elements that an access touches, as far as one expects.
+  /// The expected bytes of the elements that an access touches.
   int64_t bytesTouched(const Access &access) const;
-  /// Puts a dimension of blocks of `block` elements of `dim` in front, which becomes dimension `dim` + 1.
+  /// Inserts a dimension of blocks of `block` elements of `dim` in front; `dim` becomes dimension `dim` + 1.
   void cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &indices, unsigned dim, const SymbolicSize &block);
 
   /// Reads `op`. Drops unit dimensions, orders the others from the widest stride to the narrowest, parallel ones first,

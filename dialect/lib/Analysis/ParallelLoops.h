@@ -41,7 +41,7 @@ inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
 /// The smallest divisor of `total` that is at least `least`, preferably a multiple of `unit`; 0 if it leaves fewer than
 /// two blocks.
 inline int64_t blockOf(int64_t total, int64_t least, int64_t unit) {
-  // A size of any module must not be searched for hours.
+  // Bounds the search, which a large size of some module would make last for hours.
   constexpr int64_t mostTries = int64_t(1) << 22;
   least = std::max<int64_t>(least, 1);
   int64_t largest = std::min(total / 2, least > total / 8 ? total : 8 * least);

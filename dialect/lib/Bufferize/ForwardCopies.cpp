@@ -50,7 +50,7 @@ Box boxOf(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes) {
   return box;
 }
 
-/// Whether an op reads a temporary so that parts of it can be read elsewhere: along its parallel loops.
+/// Whether an op reads a temporary along its parallel loops, so that parts of it can be read from the sources.
 bool isReader(linalg::GenericOp op, Value temporary) {
   if (!op.hasPureBufferSemantics() || op.getNumReductionLoops() != 0)
     return false;
@@ -171,7 +171,7 @@ const Piece *pieceOf(const Assembled &found, const Box &part) {
   return nullptr;
 }
 
-/// The part of an operand that the loops of `part` walk.
+/// The part of an operand that the loops of `part` visit.
 Box partOfOperand(AffineMap map, const Box &part) {
   Box box;
   for (AffineExpr expr : map.getResults()) {

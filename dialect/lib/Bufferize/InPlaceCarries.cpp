@@ -40,7 +40,7 @@ Value viewedTensor(Value tensor) {
   return tensor;
 }
 
-/// The initial value that a result of a loop starts with.
+/// The initial value of a loop's result.
 OpOperand *initOf(scf::WhileOp loop, OpResult result) {
   auto passed = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[result.getResultNumber()]);
   if (!passed || passed.getOwner() != &loop.getBefore().front())
@@ -209,7 +209,7 @@ void separateInnerLoops(RewriterBase &rewriter, const Update &update, Block &bod
   }
 }
 
-/// The op of a block that reads the value first, if only ops of the block and of their regions read it.
+/// The op of a block with the first read of the value, if only ops of the block and of their regions read it.
 Operation *firstReader(Block &block, Operation *op) {
   Operation *first = block.getTerminator();
   for (Operation *user : op->getUsers())
@@ -320,8 +320,8 @@ void writeUpdates(RewriterBase &rewriter, SmallVector<Update> pending, Operation
   }
 }
 
-/// The next carry is computed in, or copied to, the buffers of this one. Without it bufferization would give each
-/// iteration buffers of its own.
+/// Computes the next carry in the buffers of the current one, or copies it there. Otherwise bufferization would give
+/// each iteration separate buffers.
 void updateInPlace(RewriterBase &rewriter, Operation *loop) {
   Block &body = loop->getRegions().back().front();
   Operation *yield = body.getTerminator();

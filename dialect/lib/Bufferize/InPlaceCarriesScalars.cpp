@@ -29,7 +29,7 @@ void extractScalars(RewriterBase &rewriter, MutableOperandRange operands) {
       operand.set(tensor::ExtractOp::create(rewriter, operand.getOwner()->getLoc(), operand.get(), ValueRange()));
 }
 
-/// Makes scalars of a block's arguments, from which the tensors that its body reads are made.
+/// Makes scalars of a block's arguments, and tensors of the scalars for its body.
 void takeScalars(RewriterBase &rewriter, Block &block) {
   rewriter.setInsertionPointToStart(&block);
   for (BlockArgument argument : block.getArguments()) {
@@ -93,7 +93,7 @@ struct ScalarGeneric : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
-/// The element of a tensor that is made of one.
+/// The element of a tensor that was made of a scalar.
 Value elementOf(Value tensor) {
   while (Operation *op = tensor.getDefiningOp()) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
@@ -106,7 +106,7 @@ Value elementOf(Value tensor) {
   return made && made.getElements().size() == 1 ? made.getElements().front() : Value();
 }
 
-/// A body reads a scalar itself, not from the memory of a tensor that is made of it.
+/// A body reads a scalar itself, not the memory of a tensor that is made of it.
 struct ReadElement : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {

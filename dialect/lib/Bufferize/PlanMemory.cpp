@@ -67,7 +67,7 @@ std::optional<int64_t> byteSize(memref::AllocOp alloc) {
   return type.hasStaticShape() ? countBytes(type) : 0;
 }
 
-/// Whether a call decides how many bytes it needs.
+/// Whether its number of bytes is symbolic.
 bool isSized(const Temporary &temporary) {
   return temporary.bytes == 0 && memref::AllocOp(temporary.alloc).getType().getNumDynamicDims() != 0;
 }
@@ -242,7 +242,7 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
       memref::AllocOp alloc = allocation.alloc;
       Temporary temporary{alloc, *byteSize(alloc), std::numeric_limits<int64_t>::max(), -1};
       auto extend = [&, scope = scope](Operation *user) {
-        // A use inside of a loop is a use of every iteration of the loop.
+        // A use inside a loop is a use in every iteration of the loop.
         auto [first, last] = positions[scope->findAncestorOpInBlock(*user)];
         temporary.first = std::min(temporary.first, first);
         temporary.last = std::max(temporary.last, last);

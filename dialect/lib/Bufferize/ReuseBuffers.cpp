@@ -29,7 +29,7 @@ struct Transfer {
   OpOperand *output;
 };
 
-/// Whether the loops of an op visit each element that the map leads to once.
+/// Whether the loops of an op visit each element of the map's range once.
 bool visitsOnce(linalg::LinalgOp op, AffineMap map) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   return map.isProjectedPermutation() && llvm::all_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned loop) {
@@ -65,7 +65,7 @@ SmallVector<Transfer> transfersOf(Operation *op) {
   return found;
 }
 
-/// The buffer that a value is all of, in other sizes at the most; null for a part of one.
+/// The buffer that a value covers completely, perhaps with other sizes; null for a part of one.
 Value wholeBuffer(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
@@ -253,7 +253,7 @@ struct Reuse {
       replace(from, output, sizes);
   }
 
-  /// The whole buffers of both, if these are of one layout.
+  /// The whole buffers of both, if their layouts are equal.
   static std::pair<Value, Value> buffersOf(const Transfer &transfer) {
     auto in = dyn_cast<MemRefType>(transfer.input->get().getType());
     if (!in || in != transfer.output->get().getType())

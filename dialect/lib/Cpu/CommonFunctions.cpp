@@ -5,7 +5,7 @@
 
 namespace mlir::array {
 
-/// The functions for factors of one kind, by pairs that are multiplied by whole registers.
+/// The functions for factors of one kind, whose pairs are multiplied in whole registers.
 static void addDot2Functions(ModuleOp module, Type sums, Dot2Factor factor, unsigned vectorBits) {
   int64_t lanes = vectorBits / sums.getIntOrFloatBitWidth();
   for (int64_t columns : {lanes, 2 * lanes}) {

@@ -24,7 +24,7 @@ constexpr int64_t kUnknownTrips = 16;
 /// Larger costs make no difference, and sums and products of costs up to this do not overflow.
 constexpr int64_t kMost = int64_t(1) << 30;
 
-/// About how many operations a run of something does.
+/// The approximate number of operations of one run.
 class OperationCount {
 public:
   explicit OperationCount(ModuleOp module) : symbols(module) {}

@@ -39,7 +39,7 @@ struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
     }
   }
 
-  /// The operations of a function and of all that it calls.
+  /// The number of operations of a function and all its callees.
   FailureOr<uint64_t> sizeOf(func::FuncOp function, SymbolTable &symbols) {
     if (auto known = sizes.find(function); known != sizes.end())
       return known->second;

@@ -45,7 +45,7 @@ bool checksItsOperands(RuntimeCallOp call) {
   return params != 0 && given.size() == params && !call.getIns().empty() && !call.getOuts().empty();
 }
 
-/// Whether passes of the compiler, or of MLIR, take an attribute for a promise.
+/// Whether passes of the compiler, or of MLIR, trust an attribute.
 bool isOfPasses(StringRef attribute) {
   return llvm::any_of(ArrayRef<StringRef>{"array.", "llvm.", "bufferization.", "__inplace"},
                       [&](StringRef prefix) { return attribute.starts_with(prefix); });

@@ -144,7 +144,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     }
   }
 
-  /// Makes the buffers of a function of array-outline-kernels pointers.
+  /// Turns the buffers of a function of array-outline-kernels into pointers.
   static void takePointers(func::FuncOp kernel) {
     OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
     for (auto [index, argument] : llvm::enumerate(kernel.getArguments())) {
@@ -173,7 +173,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     }
   }
 
-  /// Makes @main a private function over bare pointers.
+  /// Turns @main into a private function over bare pointers.
   static void takePointers(func::FuncOp main, ArrayRef<EntryArgument> arguments,
                            ArrayRef<SmallVector<OpFoldResult>> sizes, Operation *sizesEnd) {
     Block &body = main.getBody().front();
@@ -259,7 +259,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
       }
     }
     auto call = func::CallOp::create(builder, loc, main, operands);
-    // @main returns a status only when something in it can fail.
+    // @main returns a status only if one of its operations can fail.
     Value status =
         call.getNumResults() ? call.getResult(0) : LLVM::ConstantOp::create(builder, loc, statusType, int64_t(PCRT_OK));
     func::ReturnOp::create(builder, loc, status);

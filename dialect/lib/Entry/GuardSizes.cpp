@@ -89,7 +89,7 @@ private:
       return least(values[0]) >= 0 && least(values[1] - values[0]) >= 0;
     case PCRT_CHECK_INDEX:
       return least(values[0]) >= 0 && least(values[1] - values[0]) >= 1;
-    case PCRT_CHECK_SLICE: // all of a dimension, or with the stride 1
+    case PCRT_CHECK_SLICE: // the whole dimension, or with stride 1
       return values[2] == 1 && least(values[0]) >= 0 && least(values[1]) >= 0 &&
              least(values[3] - values[1] - values[0]) >= 0;
     case PCRT_CHECK_STEP:
@@ -281,7 +281,7 @@ private:
     for (int64_t dim = 0, next = 0; dim < type.getRank(); ++dim)
       guard.values.push_back(type.isDynamicDim(dim) ? OpFoldResult(dynamicSizes(op)[next++])
                                                     : OpFoldResult(b.getIndexAttr(type.getDimSize(dim))));
-    // Many operations make an array of one shape: it is checked once.
+    // Many operations make an array of the same shape: it is checked once.
     for (Block *block = op->getBlock(); block; block = block->getParentOp()->getBlock())
       if (llvm::is_contained(shapes[block], guard.values))
         return success();
@@ -391,7 +391,7 @@ public:
   }
 
 private:
-  /// The last of the operations of the block that compute the operands. Arithmetic is moved up like checks.
+  /// The last of the block's operations that compute the operands. Arithmetic moves up like checks.
   Operation *gather(Operation *op) {
     Operation *behind = nullptr;
     for (Value operand : op->getOperands()) {

@@ -55,10 +55,10 @@ void guardDialect(Operation *op);
 /// Whether an index is known to be within a dimension.
 bool isWithin(Value index, RankedTensorType type, int64_t dim);
 
-/// Has the run check the step of a loop.
+/// Emits a run-time check of a loop's step.
 void guardStep(scf::ForOp loop);
 
-/// Makes tensor.generate, tensor.pad and operations of linalg with a body of their own linalg.generic. On failure a
+/// Turns tensor.generate, tensor.pad and linalg operations with an explicit body into linalg.generic. On failure a
 /// diagnostic has been emitted.
 LogicalResult generalizeBodies(ModuleOp module);
 

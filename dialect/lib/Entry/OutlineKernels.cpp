@@ -56,7 +56,7 @@ bool isArgumentOf(Value value, std::optional<EntryRole> role = std::nullopt) {
   return function && (!role || getEntryRole(function, argument.getArgNumber()) == role);
 }
 
-/// Whether a buffer is passed as a pointer: dense memory of its own.
+/// Whether a buffer is passed as a pointer: dense memory that overlaps no other.
 bool isBuffer(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   return type && type.hasStaticShape() && type.getLayout().isIdentity() && type.getElementType().isIntOrFloat() &&
@@ -91,7 +91,7 @@ public:
     return true;
   }
 
-  /// Operations; a function of the math dialect will be many.
+  /// Counts operations; a function of the math dialect counts as many.
   int size() const { return operations; }
   /// Equal for parts that compute the same from their arguments.
   const std::vector<uintptr_t> &signature() const { return words; }
@@ -211,7 +211,7 @@ private:
   std::vector<uintptr_t> words;
   DenseMap<Value, uintptr_t> numbers;
   SmallVector<Value> outside;
-  SmallVector<Operation *> copied; ///< Made again in the function, in this order.
+  SmallVector<Operation *> copied; ///< Recomputed in the function, in this order.
   SmallVector<Passed> passed;
   bool isParallel = false;
 };
@@ -328,7 +328,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
       eraseUnused(main);
   }
 
-  /// Makes functions of the parts that repeat, and returns the parts that are in the others.
+  /// Makes functions of the parts that repeat, and returns the parts inside the others.
   static SmallVector<Operation *> outlineRepeated(func::FuncOp main, ArrayRef<Operation *> found, int &number) {
     std::vector<Part> parts;
     parts.reserve(found.size());
@@ -367,10 +367,10 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     return inner;
   }
 
-  /// Code that is as short as a call stays.
+  /// Code as short as a call stays.
   static constexpr int leastOperations = 8;
 
-  /// Views and constants that only the functions need now.
+  /// Erases views and constants that only the functions need now.
   static void eraseUnused(func::FuncOp main) {
     main->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op))

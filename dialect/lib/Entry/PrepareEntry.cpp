@@ -194,7 +194,7 @@ struct PrepareEntry : impl::PrepareEntryBase<PrepareEntry> {
       Value copy = emptyLike(builder, loc, value, sizes);
       if (auto fill = value.getDefiningOp<linalg::FillOp>())
         copy = linalg::FillOp::create(builder, loc, fill.value(), copy).getResult(0);
-      else // it isn't folded, as the insertion of the whole would be
+      else // it is not folded, unlike an insertion of the whole
         copy = bufferization::MaterializeInDestinationOp::create(builder, loc, copy.getType(), value, copy).getResult();
       if (changer == use->getOwner())
         use->set(copy);

@@ -20,7 +20,7 @@ bool isDynamic(Type type) {
   return shaped && shaped.hasRank() && !shaped.hasStaticShape();
 }
 
-/// Whether anything here is about a size that a call decides.
+/// Whether the function has a symbolic size.
 bool hasDynamicSizes(func::FuncOp function) {
   if (llvm::any_of(function.getArgumentTypes(), isDynamic))
     return true;

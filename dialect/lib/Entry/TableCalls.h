@@ -25,7 +25,7 @@ public:
   Value reserve(int64_t bytes);
   /// Stores a value `offset` bytes after a pointer.
   void store(Value value, Value base, int64_t offset);
-  /// A pointer to the first element of a buffer, or to one by its number in the buffer's memory.
+  /// A pointer to the first element of a buffer, or to an element with a given number in its memory.
   Value pointerTo(Value buffer);
   Value pointerTo(Value buffer, Value element);
 

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::array;
 
-/// C1, and how many members a group has; 0 when it does not hold.
+/// C1, and the number of members of a group; 0 if C1 does not hold.
 static int64_t membersOf(std::optional<Location> location, StringRef op, DenseIntElementsAttr groups) {
   auto type = cast<ShapedType>(groups.getType());
   llvm::SmallSet<int64_t, 16> known;

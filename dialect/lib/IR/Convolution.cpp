@@ -26,7 +26,7 @@ static LogicalResult verifySpecs(ConvGeneralDilatedOp op, int64_t rank) {
   return success();
 }
 
-/// Known sizes only: a dynamic one is taken to fit.
+/// Checks static sizes only: a dynamic one is assumed to fit.
 static bool divides(int64_t groups, int64_t size) { return ShapedType::isDynamic(size) || size % groups == 0; }
 
 static LogicalResult verifyGroups(ConvGeneralDilatedOp op, int64_t batch, int64_t features, int64_t rhsFeatures,

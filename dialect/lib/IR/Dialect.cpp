@@ -17,7 +17,7 @@ using namespace mlir::array;
 
 namespace {
 
-/// Every op may be inlined, and so may every function that array.call calls.
+/// Every op may be inlined, and so may every callee of array.call.
 struct ArrayInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }

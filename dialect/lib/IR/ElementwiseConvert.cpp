@@ -31,7 +31,7 @@ static Attribute converted(const APInt &number, Type from, Type result) {
   APFloat value(cast<FloatType>(to).getFloatSemantics());
   auto status = value.convertFromAPInt(number, !isUnsigned(from), APFloat::rmNearestTiesToEven);
   bool isExact = status == APFloat::opOK;
-  // Lowering reaches f16 and bf16 through a wider float, which rounds twice.
+  // The lowering converts to f16 and bf16 through a wider float, which rounds twice.
   bool isHalf = cast<FloatType>(to).getWidth() == 16;
   return isExact || !isHalf ? splatOf(result, std::optional<APFloat>(value)) : Attribute();
 }

@@ -38,10 +38,10 @@ LogicalResult checkSizes(std::optional<Location> location, StringRef op, ArrayRe
 LogicalResult checkLastSizes(std::optional<Location> location, StringRef op, ArrayRef<int64_t> numbers,
                              TypeRange operands, StringRef constraint);
 
-/// How many of the last operands are sizes.
+/// The number of last operands that are sizes.
 size_t countSizes(TypeRange operands);
 
-/// Whether a number that is known is below a bound.
+/// Whether a number, if static, is below a bound.
 inline bool isBelow(int64_t number, int64_t bound) { return !ShapedType::isDynamic(number) && number < bound; }
 
 /// `function` of the numbers, if all of them are static; else dynamic.

@@ -1,4 +1,5 @@
-// The CPU pipelines, in order, from the array dialect to the LLVM dialect. lib/Target takes the result to object code.
+// The CPU pipelines, in order, from the array dialect to the LLVM dialect. lib/Target compiles the result to object
+// code.
 #include "array/Pipelines/Cpu.h"
 #include "array/Bufferize/Bufferize.h"
 #include "array/Bufferize/Passes.h"
@@ -76,7 +77,7 @@ void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features)
 void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features) {
   buildBuffersToArenaPipeline(pm, features);
   pm.addPass(createLowerTransposes());
-  // Loops that repeat, with other buffers, become one function: all that comes after this sees them once.
+  // Loops that repeat with other buffers become one function, so that later passes process them once.
   pm.addPass(createOutlineKernels());
   pm.addPass(createExpandMath({features.vectorBits}));
   if (!features.fma)
@@ -88,7 +89,7 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
 void buildConversionToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createLowerMasks());
   pm.addPass(createLowerViews());
-  // Views become arithmetic on their offsets, then one conversion takes every dialect to LLVM's.
+  // Views become arithmetic on their offsets; then one conversion lowers every dialect to LLVM's.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   ConvertToLLVMPassOptions toLLVM;
@@ -100,7 +101,7 @@ void buildConversionToLLVMPipeline(OpPassManager &pm) {
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createAssignCallSiteIds());
   pm.addPass(createAddLoopBudget());
-  // The early return of a library call that failed needs branches, hence the order of these two.
+  // The early return after a failed library call needs branches, hence the order of these two.
   pm.addPass(createSCFToControlFlowPass());
   pm.addNestedPass<func::FuncOp>(createLowerRuntimeCalls());
   pm.addPass(createEmitEntry());

@@ -102,7 +102,7 @@ ParseResult parseValue(AsmParser &parser, Attribute &value) {
   return parser.parseAttribute(value);
 }
 
-/// `[b, 0, 1, f]` as positions: of `first`, of `second`, of 0, 1, ...
+/// `[b, 0, 1, f]` as positions: those of `first`, of `second`, of 0, 1, ...
 static ParseResult parseDimensionLabels(AsmParser &parser, StringRef first, StringRef second, Attribute &positions) {
   SMLoc place = parser.getCurrentLocation();
   Attribute labels;

@@ -71,7 +71,7 @@ static void buildReducer(OpAsmParser &parser, OperationState &state, OperationNa
   Region *region = state.addRegion();
   Block &block = region->emplaceBlock();
   block.addArguments({scalar, scalar}, {location, location});
-  // The region has no operation yet to take the context from.
+  // The region has no operation yet that gives the context.
   OpBuilder builder(parser.getContext());
   builder.setInsertionPointToEnd(&block);
   Operation *combined = builder.create(OperationState(location, name, block.getArguments(), {scalar}, {}));

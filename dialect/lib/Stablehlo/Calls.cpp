@@ -93,7 +93,7 @@ Values convertSyevd(Source &source) {
   return {hasVectors ? made[0] : Value(), made.back(), noFailure(source)};
 }
 
-/// (values, left vectors, right vectors, info); of a real matrix the values are two arrays, real and imaginary parts.
+/// (values, left vectors, right vectors, info); for a real matrix the values are two arrays, real and imaginary parts.
 Values convertGeev(Source &source) {
   bool isReal = !isa<ComplexType>(source.type(0).getElementType());
   bool hasLeft = option(source, "compute_left") == 'V', hasRight = option(source, "compute_right") == 'V';
@@ -187,8 +187,8 @@ struct Target {
   unsigned operands, results;
 };
 
-/// LAPACK's routines without the letter of their type; `lapack_spotrf_ffi` is potrf for f32. Of geev, gees the number
-/// of results depends on the type.
+/// LAPACK's routines without the letter of their type; `lapack_spotrf_ffi` is potrf for f32. The number of results of
+/// geev and gees depends on the type.
 constexpr unsigned kAny = ~0u;
 const Target kLapack[] = {
     {"potrf", convertPotrf, 1, 2},

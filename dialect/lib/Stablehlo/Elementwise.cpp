@@ -79,15 +79,15 @@ LogicalResult convertRow(Source &source, const Row &row) {
   return source.replace(source.make(name, source.resultType(), source.op->getOperands()));
 }
 
-/// A scalar bound or predicate is for all elements.
+/// A scalar bound or predicate applies to all elements.
 Value spread(Source &source, unsigned operand, ArrayRef<int64_t> shape) {
   RankedTensorType type = source.type(operand);
   Value value = source.operand(operand);
   return type.getRank() == 0 && !shape.empty() ? source.broadcast(value, shape) : value;
 }
 
-/// Integers in the order of floats that has -nan < -inf < ... < -0 < +0 < ... < inf < nan: the bits, and of negative
-/// numbers all but the sign turned over.
+/// Integers in the order of floats with -nan < -inf < ... < -0 < +0 < ... < inf < nan: the bits, with all but the sign
+/// inverted for negative numbers.
 Value totalOrder(Source &source, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   unsigned width = type.getElementTypeBitWidth();
@@ -122,7 +122,7 @@ LogicalResult convertSelect(Source &source) {
   return source.replace(source.make("select", source.resultType(), {pred, source.operand(1), source.operand(2)}));
 }
 
-/// Between the bounds, the upper one last; nan stays.
+/// Limits to the bounds, the upper one last; nan stays.
 LogicalResult convertClamp(Source &source) {
   RankedTensorType type = source.resultType();
   Value low = spread(source, 0, type.getShape()), high = spread(source, 2, type.getShape());

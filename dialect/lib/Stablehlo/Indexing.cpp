@@ -93,7 +93,7 @@ LogicalResult convertGather(Source &source) {
   return source.replace(source.make("gather", source.resultType(), operands, attributes));
 }
 
-/// How a scatter combines; the updates are negated for a difference.
+/// The combination of a scatter; the updates are negated for a difference.
 struct Kind {
   StringRef name;
   bool isNegated = false;

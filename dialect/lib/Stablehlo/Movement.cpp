@@ -30,7 +30,7 @@ LogicalResult convertBroadcast(Source &source) {
   return source.replace(source.broadcast(source.operand(0), source.resultType().getShape(), dimensions));
 }
 
-/// The trailing dimensions of an older program: `sizes` in front.
+/// Converts the trailing dimensions of an older program: `sizes` in front.
 LogicalResult convertLeadingBroadcast(Source &source) {
   SmallVector<int64_t> sizes = source.integers({"sizes", "broadcast_sizes"});
   auto dimensions = llvm::to_vector(llvm::seq<int64_t>(sizes.size(), sizes.size() + source.type(0).getRank()));

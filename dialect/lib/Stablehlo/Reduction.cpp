@@ -23,7 +23,7 @@ Value reduceBy(Source &source, const Combination &combination, unsigned index, u
 // argmax and argmin
 //===----------------------------------------------------------------------===//
 
-/// The operation that gives a value, if it is of this name and has these operands.
+/// The operation that gives a value, if it has this name and these operands.
 bool computes(Value value, StringRef name, ValueRange operands) {
   Operation *op = value.getDefiningOp();
   return op && op->getName().getStringRef() == name && llvm::equal(op->getOperands(), operands);
@@ -96,7 +96,7 @@ LogicalResult convertArgReduction(Source &source, StringRef name, int64_t dimens
 // Any region
 //===----------------------------------------------------------------------===//
 
-/// The dimensions that are reduced in front, as one.
+/// Moves the reduced dimensions to the front, as one.
 Value inFront(Source &source, unsigned index, ArrayRef<int64_t> dimensions) {
   RankedTensorType type = source.type(index);
   SmallVector<int64_t> order(dimensions), shape, joined;

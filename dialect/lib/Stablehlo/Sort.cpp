@@ -35,7 +35,7 @@ Value withoutCanonicalization(Value value) {
   return value;
 }
 
-/// The argument that a side of a comparison is of, and its part.
+/// The argument, and its part, on one side of a comparison.
 std::optional<std::pair<unsigned, StringRef>> sideOf(Value value, Block &block) {
   value = withoutCanonicalization(value);
   StringRef part;
@@ -51,7 +51,7 @@ std::optional<std::pair<unsigned, StringRef>> sideOf(Value value, Block &block) 
   return std::pair(argument.getArgNumber(), part);
 }
 
-/// Reads `compare` as one between both arguments of an operand. Sets whether the lesser one is the first.
+/// Reads `compare` as a comparison of both arguments of an operand. Sets whether the smaller one comes first.
 std::optional<Key> keyOf(Operation *compare, Block &block, bool &isSwapped) {
   if (!compare || compare->getNumOperands() != 2)
     return std::nullopt;
@@ -92,7 +92,7 @@ bool readKeys(Value value, Block &block, SmallVectorImpl<Key> &keys, std::option
   return !rest || readKeys(rest, block, keys, isDescending);
 }
 
-/// The operands in the order of the keys; of a complex one both parts are keys, the real one first.
+/// The operands in the order of the keys; both parts of a complex one are keys, the real one first.
 std::optional<SmallVector<unsigned>> operandsOf(ArrayRef<Key> keys) {
   SmallVector<unsigned> operands;
   for (size_t index = 0; index < keys.size(); ++index) {
@@ -135,7 +135,7 @@ LogicalResult convertSort(Source &source) {
   for (unsigned index = 0; index < count; ++index)
     if (!llvm::is_contained(*order, index))
       order->push_back(index);
-  // Backwards, sorted, and backwards again: descending, and equal ones in their order.
+  // Reversed, sorted, and reversed again: descending, with equal ones in their original order.
   auto turned = [&](Value value) {
     return *isDescending ? source.make("reverse", value.getType(), {value}, {source.named("dimensions", {dimension})})
                          : value;

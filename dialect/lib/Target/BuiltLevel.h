@@ -14,7 +14,7 @@ using BuiltLevel = llvm::StringMap<llvm::ArrayRef<char>>;
 /// The functions that code for a target may call; null for none.
 const BuiltLevel *findBuiltLevel(const HostTarget &target);
 
-/// Has the passes declare these functions instead of defining them.
+/// Makes the passes declare these functions instead of defining them.
 void declareBuilt(ModuleOp module, const BuiltLevel &level);
 
 /// Appends the objects of the functions that the units call.

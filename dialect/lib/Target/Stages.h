@@ -24,12 +24,12 @@ template <typename Stage> auto timed(Timings &timings, StringRef name, Stage sta
 /// The name that distinguishes kept pipelines by features.
 std::string nameOf(const CpuFeatures &features);
 
-/// A diagnostic of an error, if it is one.
+/// The message of a diagnostic, if it is an error.
 LogicalResult report(ModuleOp module, llvm::Error error);
 
 FailureOr<HostTarget *> getTarget(ModuleOp module, const CompileOptions &options);
 
-/// The best chip that GPUs of a compute capability ("9.0") run code for.
+/// The best chip whose code runs on GPUs of a compute capability ("9.0").
 FailureOr<GpuChip> chipOf(ModuleOp module, StringRef capability);
 
 /// A copy of a module with @main and its callees, which are private: they will be inlined, and all other functions are
@@ -43,10 +43,10 @@ LogicalResult toBuffers(OwningOpRef<ModuleOp> &module, const CpuFeatures &featur
 /// linalg on buffers -> loops.
 LogicalResult toLoops(ModuleOp module, const CpuFeatures &features, Timings &passes);
 
-/// The size of the arena that was planned.
+/// The planned size of the arena.
 uint64_t arenaBytes(ModuleOp module);
 
-/// The LLVM dialect -> a relocatable object that the runtime's loader takes; `built` has functions that it may call.
+/// The LLVM dialect -> a relocatable object for the runtime's loader; `built` has functions that it may call.
 FailureOr<std::vector<char>> toObject(ModuleOp module, const HostTarget &target, const BuiltLevel *built,
                                       const CompileOptions &options, Timings &timings);
 

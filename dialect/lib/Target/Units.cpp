@@ -33,7 +33,7 @@ public:
 
   ArrayRef<Operation *> roots() const { return rootOps; }
 
-  /// A module of the functions of a root, taken out of the module.
+  /// Moves the functions of a root to a separate module.
   OwningOpRef<ModuleOp> extract(Operation *root) {
     OwningOpRef<ModuleOp> unit = ModuleOp::create(root->getLoc());
     SmallVector<Operation *> members;
@@ -105,7 +105,7 @@ private:
     return function && function.getSymName() == kEntryName;
   }
 
-  /// Makes a symbol that is defined elsewhere known to `user`.
+  /// Declares a symbol of another module in that of `user`.
   void declare(ModuleOp user, Operation *symbol) {
     auto function = dyn_cast<LLVM::LLVMFuncOp>(symbol);
     if (!function || user.lookupSymbol(function.getSymName()))
@@ -160,7 +160,7 @@ void nameByContents(Unit &unit, bool hasNumber, const HostTarget &target) {
 FailureOr<std::vector<Unit>> translateToUnits(ModuleOp module, const HostTarget &target) {
   Splitter splitter(module);
   std::vector<Unit> units(1);
-  // The name that a root has in the first unit, and that it shall have there.
+  // The name of a root in the first unit, which it must keep there.
   std::vector<std::pair<std::string, std::string>> names;
   llvm::StringSet<> known;
   for (Operation *root : splitter.roots()) {

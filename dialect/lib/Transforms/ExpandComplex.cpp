@@ -140,7 +140,7 @@ bool isComplex(Value value) { return isa<ComplexType>(getElementTypeOrSelf(value
 
 SmallVector<Value> one(Value value) { return {value}; }
 
-/// The op on the real parts, then on the imaginary ones. Operands that are not complex serve both.
+/// The op on the real parts, then on the imaginary ones. Operands that are not complex are used for both.
 SmallVector<Value> onParts(PartBuilder &b, Operation *op) {
   SmallVector<SmallVector<Value>, 2> results;
   for (bool isReal : {true, false}) {
@@ -180,7 +180,7 @@ SmallVector<Value> power(PartBuilder &b, Operation *op) {
 
 SmallVector<Value> magnitude(PartBuilder &b, Operation *op) { return one(b.magnitude(operandParts(b, op, 0))); }
 
-/// z / |z|, and zero of zero; of an infinite number its direction.
+/// z / |z|, and zero for zero; for an infinite number its direction.
 SmallVector<Value> sign(PartBuilder &b, Operation *op) {
   Parts z = operandParts(b, op, 0);
   Value infinity = b.number(z.re, std::numeric_limits<double>::infinity());
@@ -251,7 +251,7 @@ SmallVector<Value> contraction(PartBuilder &b, Operation *op) {
   return one(b.join({b.sub(of(x.re, y.re), of(x.im, y.im)), b.add(of(x.re, y.im), of(x.im, y.re))}));
 }
 
-/// As that, for any op of two complex operands and one result that is linear in each.
+/// The same for any op of two complex operands and one result that is linear in each.
 SmallVector<Value> bilinear(PartBuilder &b, Operation *op) {
   Parts x = operandParts(b, op, 0), y = operandParts(b, op, 1);
   auto result = cast<RankedTensorType>(op->getResult(0).getType());

@@ -1,4 +1,4 @@
-// Building real ops on the parts of complex values. Private to array-expand-complex: its tables are in the files
+// Builds real ops on the parts of complex values. Private to array-expand-complex: its tables are in the files
 // ExpandComplex*.cpp.
 #ifndef ARRAY_LIB_TRANSFORMS_EXPANDCOMPLEX_H
 #define ARRAY_LIB_TRANSFORMS_EXPANDCOMPLEX_H
@@ -46,7 +46,7 @@ public:
     return {select(condition, onTrue.re, onFalse.re), select(condition, onTrue.im, onFalse.im)};
   }
 
-  /// A number, or a truth, in the shape of `like`.
+  /// A number, or a boolean, in the shape of `like`.
   Value number(Value like, double value);
   /// The magnitude of x with the sign of y.
   Value copySign(Value x, Value y);

@@ -11,7 +11,7 @@ using namespace mlir::array;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-// log 2 has a part of 12 bits, so that products with the upper half of a number are exact.
+// log 2 has an upper part of 12 bits, so that products with the upper half of a number are exact.
 constexpr double logTwo = 0.6931471805599453, upperLogTwo = 0x1.62ep-1, lowerLogTwo = 3.194618494530941723e-5;
 
 Value isInfinite(PartBuilder &b, Value x) { return b.equal(b.abs(x), b.number(x, infinity)); }
@@ -129,7 +129,7 @@ Parts sinh(PartBuilder &b, Parts z) {
   Hyperbolic h = hyperbolic(b, z.re);
   Value re = b.mul(b.mul(h.sinh, b.make<CosOp>(z.im)), h.factor);
   Value im = b.mul(b.mul(h.cosh, b.make<SinOp>(z.im)), h.factor);
-  // Without an angle a real part that is zero or infinite stays.
+  // With an undefined angle, a real part that is zero or infinite stays.
   Value stays = b.both(b.either(isZero(b, z.re), isInfinite(b, z.re)), hasNoAngle(b, z));
   return {b.select(stays, z.re, re), b.select(isZero(b, z.im), z.im, im)};
 }
@@ -152,7 +152,7 @@ Parts tanh(PartBuilder &b, Parts z) {
   Value s = hyperbolic(b, b.select(isFar, b.number(size, 0), z.re)).sinh, square = b.mul(s, s);
   Value divisor = plus(b, b.mul(beta, square), 1);
   Value re = b.div(b.mul(beta, b.mul(b.sqrt(plus(b, square, 1)), s)), divisor), im = b.div(t, divisor);
-  // 4 sin y cos y / e^2|x|; an infinite real part with no angle leaves a zero.
+  // 4 sin y cos y / e^2|x|; an infinite real part with an undefined angle gives a zero.
   Value cross = times(b, b.mul(b.make<SinOp>(z.im), b.make<CosOp>(z.im)), 4);
   Value far = b.mul(cross, b.make<ExpOp>(times(b, size, -2)));
   Value noAngle = hasNoAngle(b, z), isEndless = isInfinite(b, z.re), one = b.copySign(b.number(far, 1), z.re);
@@ -178,7 +178,7 @@ Parts logistic(PartBuilder &b, Parts z) { return b.quotient(one(b, z), onePlus(b
 // Logarithms, roots, powers
 //===----------------------------------------------------------------------===//
 
-/// log |z|: near 1 from |z|^2 - 1, elsewhere from the greater part and the ratio of the parts.
+/// log |z|: near 1 from |z|^2 - 1, elsewhere from the larger part and the ratio of the parts.
 Value logMagnitude(PartBuilder &b, Parts z) {
   Value x = b.abs(z.re), y = b.abs(z.im), big = b.max(x, y), small = b.min(x, y);
   Value near = times(b, b.make<Log1pOp>(excess(b, plus(b, big, -1), small)), 0.5);
@@ -217,7 +217,7 @@ Parts sqrt(PartBuilder &b, Parts z) {
   Value isLeft = b.less(z.re, b.number(z.re, 0));
   Value re = b.mul(b.select(isLeft, other, t), back);
   Value im = b.copySign(b.mul(b.select(isLeft, t, other), back), z.im);
-  // Corners: zero, an infinite imaginary part, an infinite real part.
+  // Special cases: zero, an infinite imaginary part, an infinite real part.
   Value zero = b.number(size, 0), unbounded = b.number(size, infinity);
   Value isOrigin = isZero(b, size), tall = isInfinite(b, z.im), wide = isInfinite(b, z.re);
   Value hasNan = b.isNan(z.im);

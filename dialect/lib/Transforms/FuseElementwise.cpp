@@ -26,9 +26,9 @@ namespace {
 // When fusing pays
 //===----------------------------------------------------------------------===//
 
-/// Computing a value again for every use costs less than a trip through memory up to this cost.
+/// Maximum cost for recomputing a value at every use: it is cheaper than a trip through memory.
 constexpr int64_t cheapCost = 4;
-/// A producer of a row is computed again for every row up to this cost.
+/// Maximum cost for recomputing a producer of a row for every row.
 constexpr int64_t freeCost = 1;
 /// The maximum cost of values that one op recomputes although others compute them, too. Otherwise, in a chain in which
 /// every value has a second reader, each op would compute the chain from its start.
@@ -36,7 +36,7 @@ constexpr int64_t mostAgain = 32;
 /// A larger body spills registers, and fusing one op after the other takes quadratic time.
 constexpr int64_t maxBodySize = 256;
 
-/// From this many ops on, chains are fused two by two first.
+/// From this many ops on, chains are first fused in pairs.
 constexpr size_t longProgram = 48;
 
 /// The cost of one element, in simple vector operations.
@@ -128,13 +128,13 @@ bool isWorthFusing(OpOperand *operand) {
   if (cost > cheapCost)
     return false;
   int64_t inputs = streamedInputs(producer), uses = llvm::range_size(producer->getUses());
-  // It is written to memory anyway for a use that can't take it in.
+  // It is stored anyway for a use that cannot fuse it.
   if (!llvm::all_of(producer->getUses(), isPossibleConsumer))
     return inputs == 0;
   return inputs * uses <= inputs + 1 + uses;
 }
 
-/// Whether everything that reads the op ends up in one op a step later, which will take all of it in.
+/// Whether all readers of the op become one op a step later, which will fuse it completely.
 bool isJoinedAgain(linalg::GenericOp op) {
   SetVector<Operation *> readers(op->user_begin(), op->user_end());
   Operation *joint = nullptr;
@@ -380,7 +380,7 @@ private:
     return false;
   }
 
-  /// Takes in the producer of an operand, if that pays; `op` becomes the fused op.
+  /// Fuses the producer of an operand, if that pays; `op` becomes the fused op.
   bool fuse(linalg::GenericOp &op, OpOperand *operand) {
     if (!linalg::areElementwiseOpsFusable(operand) || !isWorthFusing(operand))
       return false;

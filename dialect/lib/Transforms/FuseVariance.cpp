@@ -19,7 +19,7 @@
 namespace mlir::array {
 namespace {
 
-/// Arrays of fewer elements stay in the cache from one sweep to the next.
+/// Smaller arrays, in elements, stay in the cache from one sweep to the next.
 constexpr int64_t leastElements = 1 << 16;
 /// Minimum and maximum elements of a block, and the number of its first elements, whose mean is the center.
 constexpr int64_t leastOfBlock = 1 << 10, mostOfBlock = 1 << 13, sample = 64;

@@ -106,7 +106,7 @@ typedef int32_t (*PcrtParallelFor)(const struct PcrtFrame *frame, PcrtLoopBody b
 
 // The shape of the launch of a kernel.
 typedef struct PcrtLaunchShape {
-  // How many blocks there are, and the threads of each; the blocks of a cluster, 1 x 1 x 1 without clusters.
+  // The numbers of blocks, and of threads in each; the blocks of a cluster, 1 x 1 x 1 without clusters.
   uint32_t grid[3], block[3], cluster[3];
   // In addition to the kernel's static shared memory.
   uint32_t sharedBytes;
@@ -168,8 +168,8 @@ enum PcrtCheck {
   PCRT_CHECK_EQUAL = 0,   // {size, expected}: they are equal
   PCRT_CHECK_AT_MOST = 1, // {size, bound}: 0 <= size <= bound
   PCRT_CHECK_INDEX = 2,   // {index, size}: 0 <= index < size
-  PCRT_CHECK_SLICE = 3,   // {offset, count, stride, size}: all of the slice's elements are among the dimension's
-  PCRT_CHECK_SHAPE = 4,   // {bytes of an element, rank, sizes...}: no size is negative, and the bytes can be counted
+  PCRT_CHECK_SLICE = 3,   // {offset, count, stride, size}: all elements of the slice are in the dimension
+  PCRT_CHECK_SHAPE = 4,   // {bytes of an element, rank, sizes...}: no size is negative, and the bytes do not overflow
   PCRT_CHECK_COUNT = 5,   // {count, rank, sizes...}: none is negative, and their product is the count
   PCRT_CHECK_STEP = 6,    // {step}: it is positive
   PCRT_CHECK_RESHAPE = 7  // {rank, sizes..., rank, sizes...}: both shapes have the same number of elements
@@ -204,8 +204,8 @@ enum PcrtReduction {
   PCRT_REDUCTION_OR = 5
 };
 
-// The functions that the routine `special` computes element by element; in the dialect each is the op of its name.
-// X(name, code, inputs). The codes are part of the ABI: never renumber.
+// The functions that the routine `special` computes element by element; the dialect has an op of the same name for
+// each. X(name, code, inputs). The codes are part of the ABI: never renumber.
 #define PCRT_SPECIAL_FUNCTIONS(X)                                                                                      \
   X(lgamma, 0, 1)                                                                                                      \
   X(digamma, 1, 1)                                                                                                     \

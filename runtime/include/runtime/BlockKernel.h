@@ -39,8 +39,8 @@ public:
     return given == operand || given == DType::Bool || (given == DType::Int32 && operand == DType::Float32);
   }
 
-  /// Computes the first result of the frame, of `count` elements, in whole blocks: results have the room, since the
-  /// runtime's memory comes in multiples of PCRT_ALIGNMENT.
+  /// Computes the first result of the frame, of `count` elements, in whole blocks: results have room for these, because
+  /// the runtime's memory is allocated in multiples of PCRT_ALIGNMENT.
   int32_t run(const PcrtFrame &frame, const std::vector<BlockOperand> &operands, int64_t count) const;
 
 private:

@@ -23,7 +23,7 @@ protected:
 
 private:
   friend class Buffer;
-  /// The last reference to a buffer of its memory is gone.
+  /// Called after the last reference to a buffer of its memory is gone.
   virtual void recycle(Buffer *buffer) = 0;
 };
 
@@ -44,7 +44,7 @@ public:
   Token *token() const { return producer.get(); }
   void setToken(RefPtr<Token> token) { producer = std::move(token); }
   bool isReady() const { return !producer || producer->isDone(); }
-  /// The failure that the contents carry, if ready.
+  /// The failure of the contents, if ready.
   Error *error() const { return producer ? producer->error() : nullptr; }
 
   /// Foreign memory, aligned to its element type only. `release(owner)` is called when the last reference goes, in any

@@ -12,7 +12,7 @@ namespace pcrt {
 /// The peak is exact for large blocks; the part of small ones is an upper bound (the sum of each class's own peak).
 struct MemoryStatistics {
   uint64_t liveBytes, peakBytes, cachedBytes, liveBuffers;
-  /// Since the process began: how many allocations there were, and the bytes of the largest block.
+  /// Since the start of the process: the number of allocations, and the bytes of the largest block.
   uint64_t allocations, largestBytes;
 };
 
@@ -48,7 +48,7 @@ public:
   /// The largest of the listed blocks in use.
   virtual std::vector<LiveBlock> largest(size_t count) = 0;
 
-  /// Around fork(), so that no lock is held by a thread that the child does not have.
+  /// Around fork(), so that no thread that the child lacks holds a lock.
   virtual void beforeFork() = 0;
   virtual void afterFork() = 0;
 

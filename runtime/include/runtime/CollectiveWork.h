@@ -25,10 +25,10 @@ public:
   virtual ~CollectiveWork() = default;
 
   virtual Status arrive(size_t /*place*/, const Contribution & /*own*/) { return Status::ok(); }
-  /// False when the contributions don't fit together or are of no collective that there is.
+  /// False if the contributions do not fit together, or the collective is unknown.
   virtual bool prepare(const std::vector<Contribution> &members) = 0;
   virtual uint32_t items() const = 0;
-  /// Whether several threads are done sooner than one.
+  /// Whether several threads are faster than one.
   virtual bool isLarge() const = 0;
   virtual void run(uint32_t item) = 0;
   /// The result of the meeting, for the member. The other members' buffers may be gone.

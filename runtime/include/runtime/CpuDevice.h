@@ -11,7 +11,7 @@ namespace pcrt {
 
 class CpuDevice final : public Device {
 public:
-  /// `inPlace`: every launch runs in the thread that makes it.
+  /// `inPlace`: every launch runs in the launching thread.
   CpuDevice(int number, ThreadPool &pool, bool inPlace, RunAhead bound = {})
       : Device(number, /*onHost=*/true), pool(pool), buffers(this), executions(*this, inPlace, bound) {}
 

@@ -9,7 +9,7 @@ namespace pcrt {
 
 class CpuStream final : public Stream {
 public:
-  /// `inPlace`: every launch runs in the thread that makes it.
+  /// `inPlace`: every launch runs in the launching thread.
   CpuStream(Device &device, bool inPlace, RunAhead bound = {}) : Stream(device, inPlace, bound) {}
 
   LaunchPolicy policyOf(const Launch &launch) const override;

@@ -30,7 +30,7 @@ public:
   virtual std::string name() const = 0;
   /// The name of the hardware.
   virtual std::string kind() const = 0;
-  /// Which instructions a GPU has, "9.0"; empty for a CPU.
+  /// The compute capability of a GPU, "9.0"; empty for a CPU.
   virtual std::string computeCapability() const { return ""; }
   virtual BufferPool &memory() = 0;
   virtual Stream &stream() = 0;
@@ -41,7 +41,7 @@ public:
   virtual void *streamHandle() const { return nullptr; }
   /// The call frame's table for compiled code that runs here.
   virtual const PcrtTable &table() const = 0;
-  /// The kernels of an image, ready to be launched here; or why they can't be.
+  /// The kernels of an image, ready for launches here; or the reason why they cannot be loaded.
   virtual Result<std::unique_ptr<LoadedKernels>> load(const KernelImage &image) = 0;
   /// The assembler of an image's code, with its version, "CUDA 13.0"; empty for a CPU.
   virtual std::string assembler() const { return ""; }

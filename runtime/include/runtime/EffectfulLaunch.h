@@ -21,7 +21,7 @@ public:
 
   /// Returns at once.
   void enqueue(Stream &stream);
-  /// Waits for its turn and runs here; false when `hook` ended the wait.
+  /// Waits for its turn and runs here; false if `hook` ended the wait.
   bool runInPlace(Stream &stream, InterruptHook hook);
 
   /// Waits for all earlier ones; false if `hook` ended the wait.
@@ -31,7 +31,7 @@ public:
   static RefPtr<Error> takeFailure();
   /// The first failure of a launch with results that no read has reported; else null. It counts as reported.
   static RefPtr<Error> takeUntold();
-  /// A read of a result has raised the failure.
+  /// Notes that a read of a result has raised the failure.
   static void wasTold(const Error &error);
   /// For the child of a fork: nothing is in flight, and the lock is in its initial state.
   static void afterForkInChild();

@@ -34,14 +34,14 @@ public:
   static Result<RefPtr<Executable>> load(std::string_view object, const std::string &entry, uint64_t arenaBytes,
                                          std::string name, double costNs, bool mayBlock = false,
                                          double speculativeNs = noSpeculation);
-  /// For an entry that lives elsewhere (linked into the program).
+  /// For an entry with another owner (linked into the program).
   Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock = false,
              double speculativeNs = noSpeculation);
 
   /// For a kernel that the build compiled, with results of `count` elements.
   Executable(RefPtr<BlockKernel> kernel, std::vector<BlockOperand> operands, int64_t count, std::string name);
 
-  /// For an entry that lives elsewhere, of a program with symbols: unbound.
+  /// For an entry with another owner, of a program with symbols: unbound.
   static RefPtr<Executable> unbound(PcrtEntry entry, PcrtPlan plan, std::string name, double costNs);
 
   /// The executable for these sizes of the program's symbols, all of them, in the order of their numbers. It shares the
@@ -125,7 +125,7 @@ private:
   RefPtr<KernelImage> kernels;
   std::atomic<float> measuredNs{0};
   std::atomic<uint32_t> runs{0};
-  /// How many calls do not speculate, after the last run that stopped and from now on.
+  /// The number of calls without speculation: after the last run that stopped, and still to come.
   std::atomic<uint32_t> patience{0}, untilSpeculation{0};
 };
 

@@ -16,7 +16,7 @@ enum PcrtExportedStatus {
   PCRT_EXPORTED_BAD_POINTER = 32,
   // The function needs LAPACK, and the system's was not found.
   PCRT_EXPORTED_NO_LAPACK = 33,
-  // The number of threads was set when threads were there already, or is not positive.
+  // The number of threads was set after threads existed, or is not positive.
   PCRT_EXPORTED_BAD_THREADS = 34,
   // A size is outside of its symbol's bounds.
   PCRT_EXPORTED_BAD_SIZE = 35

@@ -10,7 +10,7 @@ namespace pcrt {
 
 using FutexWord = std::atomic<uint32_t>;
 
-/// Sleeps while the word holds `expected`, at most `timeoutMs` (negative: without a bound). It may return early.
+/// Sleeps while the word holds `expected`, at most `timeoutMs` (negative: unlimited). It may return early.
 void futexWait(const FutexWord &word, uint32_t expected, int timeoutMs = -1);
 void futexWake(const FutexWord &word, int count);
 

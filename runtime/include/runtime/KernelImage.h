@@ -37,10 +37,10 @@ public:
   const std::string &bytes() const { return contents; }
   const std::vector<std::string> &kernels() const { return names; }
 
-  /// The kernels on a device, which loads them at the first call: that takes as long as its compiler does. In any
+  /// The kernels on a device, which loads them at the first call: that takes as long as the device's compiler. In any
   /// thread; they live as long as the image.
   Result<LoadedKernels *> on(Device &device);
-  /// Null when they were not loaded there yet.
+  /// Null if they were not loaded there yet.
   LoadedKernels *find(const Device &device) const;
 
 private:

@@ -33,7 +33,7 @@ class Profile {
 public:
   static bool isOn() { return on.load(std::memory_order_relaxed); }
 
-  /// Records from now on; false when something does already.
+  /// Records from now on; false if a recording exists.
   static bool start();
   /// Ends the recording, if there is one, and returns the trace, a JSON object. `threadNames` are by the system's
   /// thread ids; other threads have the system's names.

@@ -17,7 +17,7 @@ public:
       const_cast<Derived *>(static_cast<const Derived *>(this))->destroy();
   }
 
-  /// How many references there are now; other threads may release theirs meanwhile.
+  /// The current number of references; other threads may release theirs meanwhile.
   uint32_t references() const { return refs.load(std::memory_order_acquire); }
 
 protected:

@@ -13,7 +13,7 @@ class Executable;
 struct RunContext {
   Device &device;
   const Executable &executable;
-  /// Which part of a run on several devices this is; null when it is on one.
+  /// The participant, in a run on several devices; null in a run on one.
   void *participant = nullptr;
 
   /// The status of the routine that failed first; see `fail`.

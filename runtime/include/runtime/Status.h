@@ -19,7 +19,7 @@ enum class Code : int32_t {
   LibraryFailed = PCRT_LIBRARY_FAILED,
   /// A callback of the program raised an exception, which is the payload.
   CallbackFailed = PCRT_CALLBACK_FAILED,
-  /// No failure: a run within a budget gave up. It never reaches a token.
+  /// No failure: a speculative run stopped. It never reaches a token.
   OutOfBudget = PCRT_OUT_OF_BUDGET,
   /// Compiled code returned a status outside of the ABI.
   Unknown = -1,

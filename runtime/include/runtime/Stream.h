@@ -29,7 +29,7 @@ struct Launch {
   /// Further tokens that must be done before it starts; their failures do not matter. Borrowed like the buffers.
   Token *const *after = nullptr;
   unsigned afterCount = 0;
-  /// Which part of a run on several devices it is (RunContext).
+  /// The participant, in a run on several devices (RunContext).
   void *participant = nullptr;
   /// The arrow in a profile from the enqueueing to the run; 0 without one.
   uint64_t flow = 0;
@@ -37,7 +37,7 @@ struct Launch {
   Token *completes = nullptr;
 };
 
-/// How far the program may run ahead of the work.
+/// The bound on run-ahead.
 struct RunAhead {
   unsigned calls = 1024;
   /// The limit on results that are still being computed. One call is always allowed.
@@ -80,7 +80,7 @@ public:
 
 protected:
   Stream(Device &device, bool inPlace, RunAhead bound) : device(device), inPlace(inPlace), bound(bound) {}
-  /// As `enqueue`, which records it in the profile.
+  /// Implements `enqueue`, which also records it in the profile.
   virtual void start(const Launch &launch) = 0;
 
   Device &device;

@@ -39,7 +39,8 @@ protected:
   /// For at most `places` workers.
   explicit SharedWork(unsigned places) : places(places) {}
   ~SharedWork() = default;
-  /// A thread takes part from now on (under the pool's lock); it has left, and does not touch the work any more.
+  /// Called when a thread starts to take part (under the pool's lock); and when it has left, and does not touch the
+  /// work any more.
   virtual void entered() = 0;
   virtual void left() = 0;
 
@@ -63,7 +64,7 @@ public:
   ThreadPool &operator=(const ThreadPool &) = delete;
   ~ThreadPool() { shutdown(); }
 
-  /// Runs `task` on some thread, later; when called by a worker, after the task that it is at the end of. After
+  /// Runs `task` on some thread, later; if a worker calls it, after the task that the worker is finishing. After
   /// shutdown: here.
   void submit(Task *task);
 
@@ -152,7 +153,7 @@ private:
   /// `queued` and then reads `looking`; a worker decrements `looking` and then reads `queued`, so one of the two sees
   /// the other.
   std::atomic<unsigned> queued{0}, looking{0};
-  /// Threads that wait for a task, and take places in the work that it shares.
+  /// Threads that wait for a task, and take places in its shared work.
   std::atomic<unsigned> waiters{0};
   std::atomic<unsigned> threads{0}, blocked{0};
   /// The number of shared works, the places in them that a worker may take, and the number of working threads: workers,
@@ -168,7 +169,7 @@ private:
   SleepingThreads reserve{64};
 };
 
-/// Within it the thread may sleep for long: if it is a worker, the pool may run one thread more.
+/// In its scope the thread may sleep for long: if it is a worker, the pool may run another thread.
 class BlockingScope {
 public:
   BlockingScope();

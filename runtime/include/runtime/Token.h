@@ -14,7 +14,7 @@ struct Continuation {
   void (*run)(Continuation *self) = nullptr;
 };
 
-/// Called while a thread waits, when a signal arrived or a tenth of a second passed. True ends the wait.
+/// Called while a thread waits, after a signal or after a tenth of a second. True ends the wait.
 using InterruptHook = bool (*)();
 
 class Stream;
@@ -27,7 +27,7 @@ public:
   static RefPtr<Token> failed(RefPtr<Error> error);
 
   bool isDone() const { return (state.load(std::memory_order_acquire) & ~waitersBit) != pending; }
-  /// The first cause of the failure; null when the token is ready. Only after it is done.
+  /// The first cause of the failure; null if the token is ready. Only after it is done.
   Error *error() const { return cause.get(); }
 
   /// Completes the token, once. The caller keeps its reference until this returns.

@@ -101,7 +101,7 @@ template <typename T> void transpose(const T *source, int64_t rows, int64_t colu
           target[j * rows + i] = source[i * columns + j];
 }
 
-/// An identity, as much of it as there is room for.
+/// An identity matrix of these sizes.
 template <typename T> void identity(T *data, int64_t rows, int64_t columns) {
   std::fill_n(data, rows * columns, T());
   for (int64_t i = 0; i < std::min(rows, columns); ++i)
@@ -125,7 +125,7 @@ private:
   const PcrtTensor &tensor;
 };
 
-/// The last dimension, and the last but one, as LAPACK takes them.
+/// The last dimension, and the one before it, in LAPACK's integer type.
 inline int columnsOf(const PcrtTensor &tensor) { return static_cast<int>(tensor.dims[tensor.rank - 1]); }
 inline int rowsOf(const PcrtTensor &tensor) { return static_cast<int>(tensor.dims[tensor.rank - 2]); }
 

@@ -17,7 +17,7 @@ template <typename T> class Exponential {
 public:
   explicit Exponential(int n) : n(n), size(size_t(n) * n) {}
 
-  /// a becomes exp(a); nan when that takes more than `maxSquarings` squarings.
+  /// a becomes exp(a); nan if that takes more than `maxSquarings` squarings.
   void apply(T *a, int64_t maxSquarings) {
     Real norm = norm1(a);
     if (!std::isfinite(norm))
@@ -129,7 +129,7 @@ int32_t library::expm_frechet(const PcrtFrame *, const PcrtTensor *in, int32_t i
     std::vector<T> block;
     for (int64_t i = 0; i < as.count && as.size; ++i) {
       const T *a = as.at<T>(i), *e = es.at<T>(i);
-      // The direction, made no greater than the matrix: it must not add squarings.
+      // Scale the direction down to the norm of the matrix: it must not add squarings.
       RealOf<T> size = single.norm1(e), wanted = std::max(single.norm1(a), RealOf<T>(1)), scale = 1;
       if (size > wanted && std::isfinite(size))
         scale = wanted / size;
@@ -139,7 +139,8 @@ int32_t library::expm_frechet(const PcrtFrame *, const PcrtTensor *in, int32_t i
           block[size_t(row) * 2 * n + column] = block[size_t(row + n) * 2 * n + n + column] = a[row * n + column];
           block[size_t(row) * 2 * n + n + column] = e[row * n + column] * scale;
         }
-      exponential.apply(block.data(), params[0] + 1); // the block's norm may be twice the matrix's
+      exponential.apply(block.data(), params[0] + 1); // the norm of the block matrix may be twice the norm of the
+                                                      // matrix
       for (int row = 0; row < n; ++row)
         for (int column = 0; column < n; ++column)
           to.at<T>(i)[row * n + column] = block[size_t(row) * 2 * n + n + column] / scale;

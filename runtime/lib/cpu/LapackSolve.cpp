@@ -138,7 +138,7 @@ int32_t library::linear_solve(const PcrtFrame *, const PcrtTensor *in, int32_t i
                               const int64_t *params) {
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
-    // in[0], the matrix itself, is there for the derivative.
+    // in[0], the matrix itself, is only for the derivative.
     Stack lu(in[1], 2), permutation(in[2], 1), b(in[3], 2), x(out[0], 2);
     std::vector<T> scratch;
     for (int64_t i = 0; i < x.count && x.size; ++i)

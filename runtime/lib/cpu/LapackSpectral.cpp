@@ -95,7 +95,7 @@ void multiply(char opA, char opB, int m, int n, int k, const T *a, int leadA, co
 }
 
 /// X of A X + X B = C by Bartels and Stewart (1972): both matrices to Schur form, then a triangular equation. All are
-/// column-major; a, b and c are destroyed, c becomes X. False when something does not converge or no X is unique.
+/// column-major; a, b and c are destroyed, c becomes X. False if an iteration does not converge, or if X is not unique.
 template <typename T> bool sylvesterOf(T *a, int m, T *b, int n, T *c, Workspace<T> &space) {
   std::vector<T> u(size_t(m) * m), v(size_t(n) * n), other(size_t(m) * n);
   if (schurOf(a, m, u.data(), true, space) != 0 || schurOf(b, n, v.data(), true, space) != 0)

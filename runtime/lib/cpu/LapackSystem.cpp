@@ -41,7 +41,7 @@ Status lapack::fillFromSystem() {
     return Status::ok();
   std::string tried, reason;
   for (const std::string &file : candidates()) {
-    // Never unloaded, as the table holds its functions.
+    // Never unloaded, because the table holds its functions.
     if (void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))
       return fillFrom(library, file);
     const char *why = dlerror();

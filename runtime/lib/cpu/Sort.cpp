@@ -204,7 +204,7 @@ private:
     return lost;
   }
 
-  /// Copies a line, read once; whether it has lost ones.
+  /// Copies a line in one pass; returns whether it has elements that keys lose.
   bool copyAndLook(const Bits *__restrict from, Bits *__restrict to) const {
     Bits lost = 0;
     for (size_t i = 0; i < length; ++i) {
@@ -249,7 +249,7 @@ private:
         restoreLost(from, to);
   }
 
-  /// Puts the zeros and the nans of a line into their places among its sorted elements, in the line's order.
+  /// Puts the zeros and the nans of a line at their positions among its sorted elements, in the line's order.
   void restoreLost(const Bits *from, Bits *to) const {
     auto first = [&](Bits key) { return to + (std::lower_bound(keys.begin(), keys.end(), key) - keys.begin()); };
     Bits *zero = first(signBit<Bits>), *nan = first(static_cast<Bits>(~Bits(0)));

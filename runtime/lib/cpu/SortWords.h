@@ -22,7 +22,7 @@ struct VectorSort {
   void (*sort64)(uint64_t *words, size_t count);
   void (*sortI32)(int32_t *numbers, size_t count);
   void (*sortI64)(int64_t *numbers, size_t count);
-  /// Neither -0 nor nan is among the numbers.
+  /// The numbers must not include -0 or nan.
   void (*sortF32)(float *numbers, size_t count);
   void (*sortF64)(double *numbers, size_t count);
   void (*select64)(uint64_t *words, size_t rank, size_t count);

@@ -185,11 +185,11 @@ Extended sampleSlopeByFraction(Extended a, Extended x) {
 }
 
 Extended sampleSlope(double a, double x) {
-  // Far out in the upper tail P is 1 but for Q, and the series would lose all.
+  // Far out in the upper tail P is 1 - Q, and the series would lose all digits.
   return x > 1 && x > a ? sampleSlopeByFraction(a, x) : sampleSlopeBySeries(a, x);
 }
 
-/// Beyond this shape, terms by the thousands: the derivative is a difference of P over a small part of its width.
+/// Beyond this shape there are thousands of terms: the derivative is a difference of P over a small part of its width.
 constexpr double largeShape = 1e7;
 
 Extended slopeByDifference(double a, double x) {

@@ -159,7 +159,7 @@ Extended gauss(Extended a, Extended b, Extended c, Extended x) {
     return std::pow(1 - x, -b);
   if (x >= -0.3L)
     return x < 0 ? gaussSeries(a, b, c, x) : gaussInside(a, b, c, x);
-  // Pfaff's transformation, to the side on which the polynomial part is the smaller one.
+  // Pfaff's transformation, to the side with the smaller polynomial part.
   if (std::fabs(a) < std::fabs(b))
     return std::pow(1 - x, -a) * gaussInside(a, c - b, c, x / (x - 1));
   return std::pow(1 - x, -b) * gaussInside(c - a, b, c, x / (x - 1));

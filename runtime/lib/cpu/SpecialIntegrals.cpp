@@ -131,7 +131,7 @@ Pair sineCosineIntegrals(double given) {
   return {static_cast<double>(pi / 2 + h.imag()), static_cast<double>(-h.real())};
 }
 
-/// The sine and cosine of pi x^2 / 2. Only the remainder of x^2 by 4 counts, and its low half beyond 53 bits.
+/// The sine and cosine of pi x^2 / 2. Only the remainder of x^2 modulo 4 matters, and its low half beyond 53 bits.
 void fresnelPhase(double x, Extended &sine, Extended &cosine) {
   double square = x * x, rest = std::fma(x, x, -square);
   Extended phase = std::isinf(square) ? 0 : std::fmod(static_cast<Extended>(square), 4) + rest;

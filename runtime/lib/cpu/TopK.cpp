@@ -19,7 +19,7 @@ using namespace pcrt;
 
 namespace {
 
-/// Candidates of keys of up to 32 bits. The position is that in a line of less than 2^32 elements.
+/// Candidates for keys of up to 32 bits. The position is in a line of less than 2^32 elements.
 struct PackedCandidates {
   using Word = uint64_t;
   static Word make(uint64_t key, size_t position) { return ~key << 32 | position; }
@@ -42,7 +42,8 @@ struct WideCandidates {
 
 /// In lines up to this length all elements become candidates; also if more than one in `fewest` is requested.
 constexpr size_t shortLength = 1024, fewest = 16;
-/// Elements that are compared to the bound at once, and elements of a cache line or so that are sampled together.
+/// The number of elements that are compared with the bound at once, and of elements, about a cache line, that are
+/// sampled together.
 constexpr size_t blockLength = 32, sampleLength = 16;
 
 template <typename Kind> class LineChooser {
@@ -116,7 +117,7 @@ private:
         continue;
       Bits last = boundOf(size);
       size = count;
-      // Later ones that are equal come after it.
+      // Later equal elements come after it.
       if (last == static_cast<Bits>(~Bits(0)))
         return;
       bound = static_cast<Bits>(last + 1);

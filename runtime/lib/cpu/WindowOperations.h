@@ -11,7 +11,7 @@ struct WindowDim {
   int64_t size, stride, low, baseDilation, dilation;
 
   bool isTrivial() const { return size == 1 && stride == 1 && low == 0 && baseDilation == 1; }
-  /// The element that window `o` holds at its position `k`; -1 for padding and gaps.
+  /// The element of window `o` at its position `k`; -1 for padding and gaps.
   int64_t source(int64_t o, int64_t k, int64_t length) const {
     int64_t place = o * stride + k * dilation - low;
     if (place < 0)

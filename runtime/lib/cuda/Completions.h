@@ -51,7 +51,7 @@ private:
   const Context context;
   CUstream const stream;
   std::mutex lock;
-  /// Something was added, or the end has come; something was done.
+  /// An entry was added, or the end was requested; a completion is done.
   std::condition_variable added, finished;
   std::deque<Entry> entries;
   /// For the next ones.

@@ -15,7 +15,7 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// The most that the launching thread copies to page-locked memory itself: some microseconds' worth.
+/// The maximum bytes that the launching thread copies to page-locked memory itself: some microseconds.
 static constexpr uint64_t shortCopyBytes = 256 << 10;
 
 //===-- CudaExecution
@@ -121,7 +121,7 @@ void CudaExecution::done(const Status &status) {
   settle(status.isOk() ? nullptr : owner.lose(errorOf(request, status)));
 }
 
-/// The device has done it, or is lost.
+/// The device has finished it, or is lost.
 void CudaExecution::settle(RefPtr<Error> error) {
   if (ownEnd)
     ownEnd->complete(error);
@@ -176,7 +176,7 @@ Status CudaStream::copy(const Launch &launch) {
   for (unsigned i = 0; i < launch.argCount; ++i) {
     const Buffer &from = *launch.args[i];
     CUdeviceptr target = addressOf(launch.results[i]->data());
-    // A GPU that is not the host's is of this kind.
+    // A GPU without host memory is of this kind.
     Status status = from.isHostReadable() ? resources.staging().upload(target, from.data(), from.size())
                                           : static_cast<CudaDeviceBase &>(device).copyFrom(
                                                 *static_cast<CudaDeviceBase *>(from.device()), from, target);

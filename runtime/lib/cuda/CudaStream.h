@@ -25,12 +25,12 @@ public:
 private:
   friend class CudaExecution;
   void start(const Launch &launch) override;
-  /// Whether the host's part of a launch is so short that the thread that launches may run it.
+  /// Whether the host's part of a launch is short enough for the launching thread.
   bool isShort(const Launch &launch) const;
-  /// Puts a launch on the stream; null when that went well.
+  /// Puts a launch on the stream; null on success.
   RefPtr<Error> perform(const Launch &launch);
   Status copy(const Launch &launch);
-  /// The first failure of the device, which a kernel has made unusable, and which everything after it carries.
+  /// The first failure of the device, which a kernel has made unusable. All later work has this failure.
   RefPtr<Error> lose(RefPtr<Error> failure);
   RefPtr<Error> failureOfDevice();
 

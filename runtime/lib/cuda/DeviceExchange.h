@@ -21,7 +21,7 @@ public:
   DeviceExchange() = default;
   ~DeviceExchange() override;
 
-  /// Notes how far the member's stream has come: the input is there then, and the output free.
+  /// Records the member's position in its stream: there the input is ready, and the output free.
   Status arrive(size_t place, const Contribution &own) override;
   /// Supports all_gather and all_to_all along the first dimension, and collective_permute.
   bool prepare(const std::vector<Contribution> &members) override;
@@ -55,7 +55,7 @@ private:
   /// Of one input.
   size_t bytes = 0;
 
-  /// Guards the list of sides, which grows as members come first, and the failure.
+  /// Guards the list of sides, which grows with the first arrival of each member, and the failure.
   std::mutex lock;
   std::vector<std::unique_ptr<Side>> sides;
   Status failure;

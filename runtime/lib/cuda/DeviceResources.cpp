@@ -20,7 +20,7 @@ Result<std::unique_ptr<DeviceResources>> DeviceResources::create(const Driver &d
     return status;
   if (Status status = made->own.makeCurrent(); !status.isOk())
     return status;
-  // They don't wait for the legacy default stream, which other libraries may use.
+  // The streams do not wait for the legacy default stream, which other libraries may use.
   for (CUstream *stream : {&made->work, &made->reads})
     if (Status status = driver.check(driver.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
         !status.isOk())

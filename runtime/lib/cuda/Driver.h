@@ -18,7 +18,7 @@ struct DeviceProperties {
   int major, minor;
   uint64_t totalBytes;
   int multiprocessors;
-  /// Shared memory that a block may have: without asking, and at most (cuFuncSetAttribute).
+  /// Shared memory of a block: by default, and the maximum (cuFuncSetAttribute).
   int sharedBytes, maxSharedBytes;
 };
 
@@ -39,9 +39,9 @@ public:
   /// The library that the functions are from.
   const std::string &library() const { return libraryName; }
 
-  /// Ok, or the failure of `call` (the function's name) by the driver's words for it.
+  /// Ok, or the failure of `call` (the function's name) with the driver's text.
   Status check(CUresult result, const char *call) const;
-  /// Whether the context that reported this is lost: every later call in it fails as well.
+  /// Whether the context of this failure is lost: every later call in it fails as well.
   static bool isSticky(CUresult result);
 
   Result<DeviceProperties> properties(CUdevice device) const;
@@ -59,7 +59,7 @@ private:
   std::string libraryName;
 };
 
-/// The oldest version that has everything in Functions.def, as cuDriverGetVersion counts.
+/// The minimum version with everything in Functions.def, in the numbers of cuDriverGetVersion.
 inline constexpr int oldestVersion = 12000;
 
 } // namespace pcrt::cuda

@@ -74,7 +74,7 @@ Result<FourierTransforms::Plan> FourierTransforms::planFor(const Cufft &library,
   Status status = library.check(library.cufftCreate(&plan.handle), "cufftCreate");
   if (!status.isOk())
     return status;
-  // The workspace is taken of the device's pool for each call.
+  // The workspace is allocated from the device's pool for each call.
   status = library.check(library.cufftSetAutoAllocation(plan.handle, 0), "cufftSetAutoAllocation");
   if (status.isOk())
     status = library.check(library.cufftMakePlanMany64(plan.handle, 1, sizes, sizes, step, batchStep, outputSizes, step,

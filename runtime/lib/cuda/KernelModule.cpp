@@ -4,7 +4,7 @@
 using namespace pcrt;
 using namespace pcrt::cuda;
 
-/// More shared memory than this a launch gets only after asking (cuFuncSetAttribute).
+/// The maximum shared memory of a launch without a request (cuFuncSetAttribute).
 static constexpr uint32_t sharedWithoutAsking = 48 << 10;
 
 Result<std::unique_ptr<KernelModule>> KernelModule::load(const Context &context, const void *image,

@@ -16,8 +16,8 @@ namespace pcrt::cuda {
 
 class KernelModule {
 public:
-  /// `image` is PTX (with a 0 at its end) or a cubin. A failure names the kernel that is not in it, or has the log of
-  /// the driver's compiler.
+  /// `image` is PTX (with a 0 at its end) or a cubin. A failure names a missing kernel, or has the log of the driver's
+  /// compiler.
   static Result<std::unique_ptr<KernelModule>> load(const Context &context, const void *image,
                                                     const std::vector<std::string> &kernels);
   /// No launch of the module may be on a stream any more.

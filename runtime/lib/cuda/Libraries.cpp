@@ -19,7 +19,7 @@ const Cusolver *Cusolver::loaded() { return cusolver.load(std::memory_order_acqu
 //===-- Finding
 //-----------------------------------------------------------------------------------------------------===//
 
-/// Fills a table from a library that was opened, for ever; the name of the first function that it lacks.
+/// Fills a table from an open library, for ever; returns the name of the first missing function.
 template <typename Library> static const char *keep(std::atomic<const Library *> &slot, void *handle) {
   auto made = std::make_unique<Library>();
   if (const char *missing = made->find(handle))

@@ -17,7 +17,7 @@ struct CublasLt {
 
   /// Fills the table; returns null if all functions exist, else the first missing one.
   const char *find(void *handle);
-  /// Ok, or the failure of `call` (the function's name) by the library's words for it.
+  /// Ok, or the failure of `call` (the function's name) with the library's text.
   Status check(cublasStatus_t result, const char *call) const;
 
   /// The loaded library, or null.

@@ -33,7 +33,7 @@ public:
 
 private:
   class Plan;
-  /// The sizes, the types, and how pointers are aligned.
+  /// The sizes, the types, and the alignment of pointers.
   using Key = std::array<int64_t, sizeof(PcrtProduct) / sizeof(int64_t) + 5>;
   static Key keyOf(const ProductCall &call);
   Result<const Plan *> planFor(const ProductCall &call);

@@ -114,7 +114,7 @@ Status Staging::upload(CUdeviceptr target, const void *source, size_t bytes) {
     return status;
   const Driver &driver = context.driver();
   Result<void *> block = take(bytes);
-  // Without a block the driver does it by its own small ones: that takes longer, as the host waits for the stream.
+  // Without a block the driver uses its own small ones: that takes longer, because the host waits for the stream.
   if (!block.isOk() && block.status().code() == Code::OutOfMemory)
     return driver.check(driver.cuMemcpyHtoDAsync(target, source, bytes, stream), "cuMemcpyHtoDAsync");
   if (!block.isOk())

@@ -22,7 +22,7 @@ public:
   Staging(const Staging &) = delete;
   Staging &operator=(const Staging &) = delete;
 
-  /// Enqueues a copy to the device. The source is the caller's again at once.
+  /// Enqueues a copy to the device. The caller may reuse the source at once.
   Status upload(CUdeviceptr target, const void *source, size_t bytes);
   /// Enqueues a copy to a block of the host, which holds the bytes when the stream reaches this point, and belongs to
   /// the caller until `release`. OutOfMemory if the system does not allow so much locked memory. `on`: another stream
@@ -31,7 +31,7 @@ public:
   /// In any thread, and in a host function; not before the copy is done.
   void release(void *block);
 
-  /// Gives the blocks that wait for a copy back to the system.
+  /// Returns unused blocks to the system.
   void trim();
   /// The bytes of all blocks, and of the cached ones.
   uint64_t lockedBytes();

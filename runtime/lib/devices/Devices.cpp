@@ -27,7 +27,7 @@ static int cpuCountFromEnvironment() {
   return text && *text && !*end && count >= 1 && count <= 1024 ? static_cast<int>(count) : 1;
 }
 
-/// One pool for all devices, so that they don't fight for the cores.
+/// One pool for all devices, so that they do not compete for the cores.
 static ThreadPool &cpuThreads() {
   static auto *const pool = new ThreadPool(ThreadPool::defaultSize());
   return *pool;
@@ -46,7 +46,7 @@ static bool anyInFlight() {
 /// A child has none of the workers, so nothing may be in flight. Then no lock is held either.
 static void beforeFork() {
   while (true) {
-    // A callback that forks is in flight itself.
+    // A callback that forks is itself in flight.
     bool waits = !callbacks::isRunning();
     if (waits) {
       Devices::synchronize();

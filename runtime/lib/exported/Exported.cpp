@@ -108,7 +108,7 @@ static bool overlap(const void *one, int64_t oneBytes, const void *other, int64_
 }
 
 namespace {
-/// A call, and its workspace if it is the call's own.
+/// A call, and its workspace if the call allocated it.
 struct Call {
   const PcrtExported &function;
   const void *const *args;

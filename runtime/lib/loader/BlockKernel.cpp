@@ -64,7 +64,7 @@ static void convert(Pad &pad, DType wanted, const void *from, DType given, int64
     convertAs<int32_t, uint8_t>(pad.bytes, from, count);
 }
 
-/// One element as often as a block needs it.
+/// One element, repeated for a whole block.
 static void repeat(Pad &pad, DType wanted, const void *from, DType given, int64_t count) {
   convert(pad, wanted, from, given, 1);
   uint32_t element;
@@ -79,7 +79,7 @@ static bool isLine(const void *memory) { return reinterpret_cast<uintptr_t>(memo
 //===-- Running
 //-----------------------------------------------------------------------------------------------------===//
 
-/// The longest blocks that are worth it: a scalar is repeated to the length of one, which the longest must pay for.
+/// Chooses the longest block that pays: a scalar is repeated to the length of a block, which costs time.
 static int longestFor(int64_t count, bool anyScalar) {
   int longest = blockCount - 1;
   while (longest > 0 && count < (anyScalar && longest == blockCount - 1 ? 8 : 1) * blockLengths[longest])

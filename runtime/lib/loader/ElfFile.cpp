@@ -5,7 +5,7 @@ using namespace pcrt;
 
 static Status malformed(const std::string &what) { return Status(Code::InvalidArgument, "malformed object: " + what); }
 
-/// The string at `offset` of a string table; empty when it is not terminated inside of it.
+/// The string at `offset` of a string table; empty if it is not terminated inside the table.
 std::string_view ElfFile::stringAt(std::string_view table, size_t offset) {
   if (offset >= table.size())
     return {};

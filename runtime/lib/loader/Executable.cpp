@@ -9,7 +9,7 @@
 
 using namespace pcrt;
 
-/// An arena up to this size lives on the stack of a run on the host.
+/// An arena up to this size is on the stack of a run on the host.
 static constexpr size_t stackArenaBytes = 4096;
 
 Executable::Executable(PcrtEntry entry, uint64_t arenaBytes, std::string name, double costNs, bool mayBlock,
@@ -153,7 +153,7 @@ Status Executable::run(const RunContext &context, const void *const *args, void 
 }
 
 void Executable::recordTime(float ns, uint32_t number) {
-  // Disturbances only ever lengthen a run, the first ones above all: follow shorter times quickly, longer ones slowly.
+  // Disturbances only lengthen a run, especially the first ones: follow shorter times quickly, longer ones slowly.
   float before = measuredNs.load(std::memory_order_relaxed);
   float shorter = number < 8 ? ns : (before + ns) / 2;
   float after = before == 0 ? ns : ns < before ? shorter : before + (ns - before) / 8;

@@ -77,7 +77,7 @@ static size_t nextColour() {
 
 static void *mapHuge(size_t capacity) {
   size_t colour = nextColour();
-  // Map one huge page more, and give the unaligned ends back.
+  // Map an extra huge page, and return the unaligned ends.
   size_t total = capacity + colour + hugePageBytes;
   void *raw = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED)

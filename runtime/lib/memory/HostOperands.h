@@ -24,7 +24,7 @@ public:
 
   /// Copies the inputs to the host, before the routine reads them.
   Status fetch();
-  /// Takes the outputs back; after the routine has written them.
+  /// Copies the outputs back, after the routine has written them.
   Status store();
 
   const PcrtTensor *inputs() const { return own.empty() ? given : own.data(); }

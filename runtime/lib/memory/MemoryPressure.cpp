@@ -26,7 +26,7 @@ static uint64_t numberIn(const char *path, uint64_t otherwise) {
   return isNumber && number > 0 ? static_cast<uint64_t>(number) : otherwise;
 }
 
-/// The number after a name, in a file of lines of both.
+/// The number after a name, in a file of names and numbers.
 static uint64_t numberAfter(const char *path, const char *name, uint64_t otherwise) {
   FILE *file = std::fopen(path, "re");
   if (!file)

@@ -16,7 +16,7 @@ using namespace pcrt;
 
 /// The approximate cost of handing a task to a worker, awake or asleep: shorter ones run in place.
 static constexpr double inPlaceNsAwake = 5000, inPlaceNsAsleep = 20000;
-/// Above it a thread should not hold its lock (Python's) while it runs.
+/// A longer run should not keep its thread's lock (Python's).
 static constexpr double shortNs = 10000;
 /// On one core, handing a task over only adds cost, and a thread that waits for the lock could not run either.
 static constexpr double onOneCoreNs = 100000;
@@ -68,7 +68,7 @@ namespace pcrt {
 
 class CpuExecution final : public Execution {
 public:
-  /// Starts once the inputs are ready; the reference that it has at first is its own.
+  /// Starts once the inputs are ready; the execution owns its initial reference.
   static void start(CpuStream &stream, const Launch &launch) {
     auto *made = create<CpuExecution>(stream, launch);
     for (unsigned i = 0; i < launch.resultCount; ++i)

@@ -26,7 +26,7 @@ struct Untold {
 /// A program with more unreported failures ignores them.
 constexpr size_t mostUntold = 64;
 
-/// Everything that was launched with effects and is not known to be done.
+/// All launches with effects that are not known to be done.
 struct Registry {
   std::mutex lock;
   RefPtr<Token> last;

@@ -19,7 +19,7 @@ uint64_t bytesOf(Buffer *const *buffers, unsigned count);
 /// The expected time of a launch, in nanoseconds.
 double expectedNs(const Launch &launch);
 inline bool mayBlock(const Launch &launch) { return launch.executable && launch.executable->mayBlock(); }
-/// Whether everything that it waits for is done.
+/// Whether all awaited tokens are done.
 bool isReady(const Launch &launch);
 /// The failure of the inputs: that of the first failed one among those that are done, in the order of the arguments.
 Error *poisonOf(const Launch &launch);

@@ -46,7 +46,7 @@ void Notifier::add(Watch *watch) {
   // The thread that found the list empty wakes the loop, which takes all entries that exist by then.
   uint64_t one = 1;
   if (!head && write(event, &one, sizeof(one)) < 0) {
-    // The counter is full: it is readable then.
+    // The counter is full, so the descriptor is readable.
   }
 }
 

@@ -17,7 +17,7 @@ static constexpr int64_t tailSpinNs = 50000;
 
 namespace {
 
-/// One loop; on the stack of the thread that came to it.
+/// One loop, on the stack of the calling thread.
 class ParallelLoop final : public SharedWork {
 public:
   ParallelLoop(const PcrtFrame *frame, PcrtLoopBody body, const void *captured, int64_t count, int64_t grain,

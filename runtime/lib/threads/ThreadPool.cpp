@@ -83,7 +83,7 @@ void ThreadPool::unlink(Task *task) {
   queued.fetch_sub(1);
 }
 
-/// Runs a task; the work that it shares is known as its own.
+/// Runs a task; its shared work is recorded as the task's.
 void ThreadPool::run(Task *task) {
   const Task *before = currentTask;
   currentTask = task;
@@ -104,13 +104,13 @@ bool ThreadPool::runIfQueued(Task *task) {
   return true;
 }
 
-/// How many threads more may be at work.
+/// The number of further threads that may work.
 unsigned ThreadPool::idleShare() const {
   int working = busy.load();
   return working < static_cast<int>(maxThreads) ? maxThreads - static_cast<unsigned>(std::max(working, 0)) : 0;
 }
 
-/// Whether there is something for one thread more.
+/// Whether there is work for another thread.
 bool ThreadPool::hasWork() const { return queued.load() != 0 || (openPlaces.load() != 0 && idleShare() != 0); }
 
 /// Makes sure that a thread takes a queued task or helps with shared work, if allowed.
@@ -138,7 +138,7 @@ bool ThreadPool::startThread() {
   if (reserve.take())
     return true;
   startedThreads.fetch_add(1);
-  // Signals are for the threads of the program: a worker that got one would leave the interrupted wait asleep.
+  // Signals are for the threads of the program: a worker with a signal would leave the interrupted wait asleep.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -287,7 +287,7 @@ void ThreadPool::close(SharedWork &work, bool isOutside) {
     if (isOutside)
       busy.fetch_sub(1);
   }
-  // A worker that was one too many may help others now.
+  // A worker in reserve may help others now.
   if (isOutside && hasOthers)
     provideThread();
 }

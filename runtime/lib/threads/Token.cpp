@@ -10,7 +10,7 @@ using namespace pcrt;
 /// Marks the list of a completed token: nothing is added any more.
 static Continuation closedList;
 
-/// A signal that arrives between the hook and the sleep must not be lost for long.
+/// A signal between the hook and the sleep must not be lost for long.
 static constexpr int hookPeriodMs = 100;
 
 RefPtr<Token> Token::failed(RefPtr<Error> error) {

@@ -26,7 +26,7 @@ static ArrayObject *arrayOf(LiveLink *link) {
 }
 
 PyObject *pcrt::python::listArrays() {
-  // The list is made first: its memory may be had by a collection, which ends arrays.
+  // The list is made first: its allocation may run a collection, which destroys arrays.
   PyRef list = PyRef::steal(PyList_New(liveCount));
   Py_ssize_t count = 0;
   for (LiveLink *link = ring.next; list && link != &ring && count < PyList_GET_SIZE(list.get()); link = link->next)

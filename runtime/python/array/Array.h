@@ -54,7 +54,7 @@ bool isDeleted(const Buffer *buffer);
 long long liveArrayCount();
 /// The arrays that are alive, the oldest first: a new list, or null.
 PyObject *listArrays();
-/// Whether an array that is alive has these elements.
+/// Whether a live array has these elements.
 bool isHeldByArray(const Buffer *buffer);
 /// For the type: destroys an array without references.
 void deallocateArray(PyObject *self);

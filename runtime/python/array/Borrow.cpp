@@ -7,7 +7,7 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-/// A copy of less costs less than finding out.
+/// A smaller copy costs less than the check.
 static constexpr Py_ssize_t smallestBorrow = 64 << 10;
 
 //===-- Whether nothing else refers to it
@@ -123,7 +123,7 @@ static void release(void *owner) {
   auto *entry = new Dropped{object, dropped.load()};
   while (!dropped.compare_exchange_weak(entry->next, entry))
     ;
-  // When the queue is full the next borrow does it.
+  // If the queue is full, the next borrow does it.
   if (!isScheduled.exchange(true) && Py_AddPendingCall(letGo, nullptr) < 0)
     isScheduled = false;
 }

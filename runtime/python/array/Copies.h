@@ -6,8 +6,8 @@
 
 namespace pcrt::python {
 
-/// A copy of the buffer in the memory of `target`, which may still be being made; null with an exception. The GIL may
-/// be released meanwhile.
+/// A copy of the buffer in the memory of `target`, which may be pending; null with an exception. The GIL may be
+/// released meanwhile.
 RefPtr<Buffer> copyTo(Device &target, AvalObject *aval, Buffer &source);
 
 } // namespace pcrt::python

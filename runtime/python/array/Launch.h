@@ -12,7 +12,7 @@ namespace pcrt::python {
 /// Not inlined into `launchOn`, so that short launches in place do not pay for it.
 [[gnu::noinline]] bool launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes);
 
-/// Has the launch made on a device, holding its arguments; false when waiting for room was interrupted.
+/// Makes the launch on a device, and holds its arguments; false if waiting for room was interrupted.
 inline bool launchOn(Device &device, const Launch &request, uint64_t resultBytes) {
   Stream &stream = device.stream();
   Launch launch = request;

@@ -14,7 +14,7 @@ using namespace pcrt::python;
 static PyObject *leafConverter = nullptr;
 
 namespace {
-/// The aval that the converter gave for a Python scalar type under one configuration.
+/// The converter's aval for a Python scalar type under one configuration.
 struct LearnedScalar {
   PyTypeObject *type;
   PyObject *context = nullptr;
@@ -51,7 +51,7 @@ template <typename T> static bool store(void *to, T value) {
   return true;
 }
 
-/// Writes a Python scalar as the learned dtype; false when it does not fit or the dtype is an uncommon one.
+/// Writes a Python scalar as the learned dtype; false if it does not fit or the dtype is uncommon.
 static bool storeScalar(PyObject *leaf, DType dtype, void *to) {
   if (PyFloat_CheckExact(leaf)) {
     double value = PyFloat_AS_DOUBLE(leaf);
@@ -108,7 +108,7 @@ static PyObject *convertNdarray(PyObject *ndarray) {
   return aval ? arrayFromNumpy(ndarray, reinterpret_cast<AvalObject *>(aval.get())) : nullptr;
 }
 
-/// False with an exception when the guard in force forbids that the leaf becomes an array.
+/// False with an exception if the active guard forbids converting the leaf to an array.
 static bool mayBecomeArray(PyObject *leaf) {
   if (!guardsTransfers)
     return true;

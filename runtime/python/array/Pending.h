@@ -19,7 +19,7 @@ inline bool ensureSize(ArrayObject *array) { return __builtin_expect(!array->pen
 /// The same for the dimensions alone, which may be known before the elements.
 inline bool ensureDims(ArrayObject *array) { return array->aval->isConcrete() || ensureSize(array); }
 
-/// Whether asking for the size would not wait; false with an exception.
+/// Whether reading the size would not wait; false with an exception.
 bool isSizeKnown(ArrayObject *array, bool &isKnown);
 
 //===-- Arrays that are made at their first use

@@ -7,8 +7,7 @@
 
 namespace pcrt::python {
 
-/// The elements of all shards as one ndarray, put together by the function that Python registered; null with an
-/// exception.
+/// The elements of all shards as one ndarray, assembled by the function that Python registered; null with an exception.
 PyObject *assemble(ArrayObject *array);
 
 /// Whether a read would not wait; waits (false with an exception); releases the memory; whether some memory was

@@ -232,7 +232,7 @@ static PyObject *reprFunction(PyObject *self) {
   return name ? PyUnicode_FromFormat("<function %S>", name.get()) : PyUnicode_FromString("<function of arrays>");
 }
 
-/// As plain functions: copies are the function itself, and a pickle holds the name by which it is imported.
+/// Like plain functions: copies are the function itself, and a pickle holds the name of its import.
 static PyObject *reduceFunction(PyObject *self, PyObject *) { return PyObject_GetAttrString(self, "__qualname__"); }
 
 static PyMemberDef functionMembers[] = {

@@ -47,7 +47,7 @@ static bool isWholeGone(const ArrayObject *array) { return isDeleted(array->buff
 static int isPlainReady(ArrayObject *array) { return array->buffer->isReady(); }
 static bool waitForPlain(ArrayObject *array) { return waitFor(array->buffer); }
 
-/// Made at their first use: a question is one.
+/// Made at their first use; a query is a use.
 static int isMadeReady(ArrayObject *array) { return ensureElements(array) ? array->buffer->isReady() : -1; }
 static bool waitForMade(ArrayObject *array) { return ensureElements(array) && waitFor(array->buffer); }
 
@@ -144,7 +144,7 @@ static int getBuffer(PyObject *self, Py_buffer *view, int flags) {
   view->shape = flags & PyBUF_ND ? aval->dims : nullptr;
   view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? aval->dims + aval->rank() : nullptr;
   view->suboffsets = nullptr;
-  // The memory stays when the array is deleted or donated meanwhile.
+  // The memory stays if the array is deleted or donated meanwhile.
   elements->retain();
   elements->exports.fetch_add(1, std::memory_order_relaxed);
   view->internal = elements;

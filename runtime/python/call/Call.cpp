@@ -140,7 +140,7 @@ static bool areDonatedOnce(const CompiledCallObject *call, ArrayObject *const *l
   return false;
 }
 
-/// Whether every view among the outputs may be one.
+/// Whether every view among the outputs is possible.
 static bool mayView(const CompiledCallObject *call, ArrayObject *const *leaves) {
   for (const Output &output : *call->results) {
     if (output.kind != OutputKind::View)
@@ -260,7 +260,7 @@ static bool collectArguments(const CompiledCallObject *call, ArrayObject *const 
   return committed;
 }
 
-/// Launches a call that leaves are donated to; false with an exception set.
+/// Launches a call with donated leaves; false with an exception set.
 [[gnu::noinline]] static bool runDonating(const DevicePlacement &where, CompiledCallObject *call,
                                           ArrayObject *const *leaves, SmallVector<Buffer *, 32> &args,
                                           AvalObject *const *avals, size_t resultCount,
@@ -307,7 +307,7 @@ static bool isFor(const CompiledCallObject *call, const Device &device) {
   return !call->loaded || PyUnicode_CompareWithASCIIString(call->capability, device.computeCapability().c_str()) == 0;
 }
 
-/// The call for a device that the code of this one is not for; null with an exception.
+/// The call for a device that this code was not compiled for; null with an exception.
 static CompiledCallObject *callFor(CompiledCallObject *call, Device &device) {
   for (const CallElsewhere &other : *call->others)
     if (other.device == &device)

@@ -54,7 +54,7 @@ bool CallCache::insert(const Word *words, size_t count, uint64_t hash, PyRef key
   entry->key = std::move(key);
   entry->call = std::move(call);
   entry->lastUse = ++clock;
-  // They die at the end, when the cache is whole again: their end may run Python code.
+  // They are destroyed at the end, when the cache is consistent again: their destruction may run Python code.
   std::vector<std::shared_ptr<CallEntry>> dying;
   while (!ordered.empty() && ordered.size() >= limit)
     dying.push_back(takeOldest());
@@ -83,7 +83,7 @@ void CallCache::rebuild(size_t slotCount) {
 }
 
 void CallCache::clear() {
-  // The entries die after the cache is empty: their end may run Python code.
+  // The entries are destroyed after the cache is empty: their destruction may run Python code.
   auto dying = std::move(ordered);
   ordered.clear();
   slots.clear();

@@ -37,7 +37,7 @@ private:
   std::vector<std::shared_ptr<CallEntry>> ordered;
   /// Open addressing, a power of two long: an entry of `ordered` plus one, or 0.
   std::vector<uint32_t> slots;
-  /// A comparison runs Python code, which may change the cache: then a search starts again.
+  /// A comparison runs Python code, which may change the cache: then the search restarts.
   unsigned changes = 0;
   uint64_t clock = 0;
 };

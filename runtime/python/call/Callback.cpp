@@ -145,7 +145,7 @@ int pcrt::python::visitCallbacks(const Executable &executable, visitproc visit, 
   // An execution in flight holds them, too, but the garbage collector does not see it.
   if (executable.references() != 1)
     return 0;
-  // The binding makes every callback that there is.
+  // The binding makes every callback.
   for (int64_t slot = 0; HostCallback *callback = executable.callback(slot); ++slot)
     if (int stopped = callback->references() == 1 ? static_cast<PythonCallback *>(callback)->visit(visit, arg) : 0)
       return stopped;

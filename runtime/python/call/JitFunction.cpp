@@ -489,7 +489,7 @@ static int clearJit(PyObject *self) {
   JitObject *jit = asJit(self);
   Py_CLEAR(jit->dict);
   Py_CLEAR(jit->lastMiss);
-  // Still callable, should a finalizer do so: with an error.
+  // Still callable, for example by a finalizer: with an error.
   for (PyObject **part : {&jit->fun, &jit->miss, &jit->traced, &jit->sharded})
     if (*part)
       Py_SETREF(*part, Py_NewRef(Py_None));

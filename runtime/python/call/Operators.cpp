@@ -14,7 +14,7 @@ using namespace pcrt;
 using namespace pcrt::python;
 
 namespace {
-/// Named as the methods of Python are, without the underscores.
+/// Named like Python's methods, without the underscores.
 enum Operator : unsigned {
   Add,
   Sub,

@@ -9,7 +9,7 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-/// More is left to compiled code, which runs without the GIL when it is long.
+/// Larger results are left to compiled code, which releases the GIL if it takes long.
 static constexpr Py_ssize_t largestCopy = 4096;
 
 //===-- Whether it may be done here
@@ -72,7 +72,7 @@ struct Part {
   AvalObject *aval; // borrowed
   Py_ssize_t offset;
 
-  /// False without an exception when it is not for here, with one when the aval can't be made.
+  /// False without an exception if the general path must handle it, with one if the aval cannot be made.
   bool index(PyObject *index) {
     Py_ssize_t place;
     if (aval->rank() == 0 || !readIndex(index, aval->dims[0], place))
@@ -100,7 +100,7 @@ static void copyElements(void *to, const void *from, Py_ssize_t bytes) {
   }
 }
 
-/// A part of the array; null without an exception when it is for compiled code.
+/// A part of the array; null without an exception if compiled code must handle it.
 static PyObject *partOf(ArrayObject *array, AvalObject *aval, Py_ssize_t offset) {
   auto bytes = static_cast<size_t>(aval->nbytes);
   if (aval->nbytes > largestCopy)

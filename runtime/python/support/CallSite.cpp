@@ -7,7 +7,7 @@
 
 using namespace pcrt::python;
 
-/// The directory of the package, with a separator at the end; empty when it is not known.
+/// The directory of the package, with a separator at the end; empty if unknown.
 static const std::string &packageDirectory() {
   static const std::string *const directory = [] {
     auto *result = new std::string();

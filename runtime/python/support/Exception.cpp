@@ -78,7 +78,7 @@ static void addNote(PyObject *exception, const Error &error) {
     note += " of " + error.executable;
   if (std::string places = error.places(); !places.empty())
     note += " (" + places + ")";
-  // A list of its own: the copy shares that of the original.
+  // A new list: the copy shares that of the original.
   PyRef before = PyRef::steal(PyObject_GetAttrString(exception, "__notes__"));
   PyErr_Clear();
   PyRef notes = before ? PyRef::steal(PySequence_List(before.get())) : PyRef::steal(PyList_New(0));
@@ -91,7 +91,7 @@ static void addNote(PyObject *exception, const Error &error) {
 bool pcrt::python::raiseCarried(const Error &error) {
   if (!error.payload)
     return false;
-  // The binding makes every payload that there is.
+  // The binding makes every payload.
   PyObject *original = static_cast<CarriedException *>(error.payload.get())->exception.get();
   // Each read raises a copy. An exception keeps the frames that it passes, and through them the arrays that hold the
   // error, in a cycle that the garbage collector does not see. Concurrent reads would also share its traceback.

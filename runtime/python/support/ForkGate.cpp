@@ -34,7 +34,7 @@ void forkgate::openInParent() {
   futexWake(closed, INT_MAX);
 }
 
-/// Threads that were about to fork too are not in the child.
+/// Other threads that were about to fork are not in the child.
 void forkgate::openInChild() { closed.store(0); }
 
 forkgate::Ending::Ending() {

@@ -9,7 +9,7 @@
 
 namespace pcrt::python::forkgate {
 
-/// How many threads are about to fork, or to end the program.
+/// The number of threads that are about to fork, or to end the program.
 extern FutexWord closed;
 
 inline bool isClosed() { return closed.load(std::memory_order_relaxed) != 0; }

@@ -12,7 +12,7 @@ namespace pcrt::python {
 /// For InterruptHook: within WithoutGil, whether a signal handler raised.
 bool interrupted();
 
-/// The GIL is released for the scope; `interrupted` takes it back for a moment.
+/// Releases the GIL for the scope; `interrupted` acquires it for a moment.
 class WithoutGil {
 public:
   WithoutGil();

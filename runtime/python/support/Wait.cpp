@@ -1,4 +1,4 @@
-// Waiting from Python, and turning the runtime's errors into exceptions.
+// Waits from Python, and converts the runtime's errors to exceptions.
 #include "support/Wait.h"
 
 #include "runtime/EffectfulLaunch.h"

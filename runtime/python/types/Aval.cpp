@@ -98,7 +98,7 @@ struct AvalKey {
 };
 } // namespace
 
-/// Every interned aval by its hash, not owned: dealloc takes it out.
+/// Every interned aval by its hash, not owned: dealloc removes it.
 static std::unordered_multimap<Py_hash_t, AvalObject *> &internTable() {
   static auto *const table = new std::unordered_multimap<Py_hash_t, AvalObject *>();
   return *table;

@@ -20,7 +20,7 @@ PyTypeObject *pcrt::python::ndarrayType() {
 bool pcrt::python::dtypeOfFormat(const char *format, DType &dtype) {
   if (!format || !format[0])
     return false;
-  // Arrays that are not aligned to their element are in the order of this machine, but in the sizes of the standard.
+  // Arrays that are not aligned to their element have this machine's byte order, but standard sizes.
   if (format[0] == '=') {
     const char letter = format[1] == 'l' ? 'i' : format[1] == 'L' ? 'I' : format[1];
     const char native[] = {letter, letter == 'Z' ? format[2] : '\0', '\0'};

@@ -273,7 +273,7 @@ static std::string customName(const Word *node, size_t i) {
   return utf8 ? utf8 : "";
 }
 
-/// How the i-th child of a node is reached: "[0]", "['w']", ".x".
+/// The path element of the i-th child of a node: "[0]", "['w']", ".x".
 static std::string childPath(const Word *node, size_t i) {
   switch (node->kind()) {
   case NodeKind::Dict:

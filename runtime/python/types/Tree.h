@@ -34,7 +34,7 @@ bool leafPaths(const TreeObject *tree, std::vector<std::string> &paths);
 std::string leafPath(PyObject *tree, size_t leaf);
 
 bool addTreeType(PyObject *module);
-/// TreeParts.cpp's methods of PyTreeDef, which end with an empty one.
+/// TreeParts.cpp's methods of PyTreeDef, terminated by an empty one.
 extern PyMethodDef treePartMethods[];
 /// TreeParts.cpp's part of the module.
 bool addTreeParts(PyObject *module);

@@ -158,7 +158,7 @@ static PyObject *treeOfNode(PyObject *, PyObject *args) {
   return makeTree(nodeData, children);
 }
 
-/// There is one registry: the argument for it is not looked at.
+/// There is one registry: its argument is ignored.
 static PyObject *fromNodeDataAndChildren(PyObject *, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"registry", "node_data", "children", nullptr};
   PyObject *registry, *nodeData, *children;
@@ -223,7 +223,7 @@ static PyObject *walk(PyObject *self, PyObject *args) {
   return PyErr_Occurred() ? nullptr : result.take();
 }
 
-/// The leaves below an iterable of iterables that is nested as the structure is.
+/// The leaves below an iterable of iterables with the nesting of the structure.
 static const Word *collectNested(const Word *node, PyObject *given, std::vector<PyRef> &leaves) {
   if (node->kind() == NodeKind::Leaf) {
     leaves.push_back(PyRef::borrow(given));

@@ -92,7 +92,7 @@ bool snapshotWords(Word *words, size_t count, std::vector<PyRef> &copies);
 /// The end of the node that starts at `word`.
 const Word *skipNode(const Word *word);
 
-/// Whether an object is an ndarray of dtype float0, which the derivative of an integer is.
+/// Whether an object is an ndarray of dtype float0, the derivative of an integer.
 bool isNothing(PyObject *object);
 /// Flattens an array without elements to a node without children, whose data is its shape; false with an exception set.
 bool flattenNothing(PyObject *array, TreeSink &sink);

@@ -85,7 +85,7 @@ static void reduces() {
             .empty());
 }
 
-/// Large enough to be cut into items that several threads do.
+/// Large enough for several items, which several threads execute.
 static void givesAllTheSameBits() {
   constexpr size_t size = 300000;
   auto input = [](unsigned p) {

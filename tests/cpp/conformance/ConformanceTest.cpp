@@ -289,7 +289,7 @@ void participantsExchangeWhatTheyHave() {
 
 //===--- Threads --------------------------------------------------------------------------------------------------===//
 
-/// Launches and copies to and fro, from several threads.
+/// Launches and copies in both directions, from several threads.
 void manyThreads() {
   auto s = make();
   std::vector<std::thread> threads;

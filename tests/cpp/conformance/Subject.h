@@ -50,7 +50,7 @@ struct Kind {
   /// The reason why this machine has none; empty if it has one.
   std::string (*missing)();
 
-  /// Null for a name that no kind has.
+  /// Null if no kind has this name.
   static const Kind *named(const char *name);
 };
 

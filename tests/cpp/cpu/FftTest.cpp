@@ -133,7 +133,7 @@ static void refusesNonsense() {
   CHECK(refused(call(routine, {x, x}, {y}, {Fft, 1})) && refused(call(routine, {x}, {y, y}, {Fft, 1})));
 }
 
-/// More lengths than the cache of plans has room for: threads put plans in while others take theirs out.
+/// More lengths than the cache of plans holds: threads add plans while others remove them.
 static void manyThreads() {
   constexpr int64_t count = 24;
   std::vector<std::vector<Complex<double>>> expected;

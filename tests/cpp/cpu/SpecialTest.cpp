@@ -168,7 +168,7 @@ static void manySteps() {
   CHECK(far != far);
 }
 
-/// Every combination of a few extreme arguments; of a nan comes a nan.
+/// Every combination of a few extreme arguments; a nan gives a nan.
 static void extremes() {
   const std::vector<double> many = {0,       -0.0,  1,      -1,      0.5, -0.5,  2,         -2.5,  5e-324,
                                     -1e-300, 1e-8,  3.7,    10,      -20, 150.5, -1000,     1.5e4, 1e9,

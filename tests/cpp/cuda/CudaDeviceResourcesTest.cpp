@@ -81,7 +81,7 @@ static void saysWhatADeviceLacks() {
   CHECK(!poor.isOk() && poor.status().message().find("cuda:0 has no memory pools") == 0);
 }
 
-/// Everything fails from then on, and everything can still be undone.
+/// From then on every call fails, and every destruction still works.
 [[maybe_unused]] static void outlivesALostDevice() {
   {
     auto own = device(1);

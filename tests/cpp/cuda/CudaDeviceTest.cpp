@@ -78,7 +78,7 @@ static void outOfMemoryNamesBuffers() {
   CHECK(result->error()->code == Code::OutOfMemory);
 }
 
-/// Launches and copies to and fro, from several threads.
+/// Launches and copies in both directions, from several threads.
 static void manyThreads() {
   Fixture f;
   auto second = f.make(1);

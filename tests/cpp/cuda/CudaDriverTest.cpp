@@ -144,7 +144,7 @@ static void copiesInOrder() {
   std::vector<int> values(1000);
   std::iota(values.begin(), values.end(), 0);
   CUdeviceptr first = fixture.upload(values), second = fixture.allocate(4000);
-  // Pageable memory is free for other things at once.
+  // Pageable memory may be reused at once.
   std::fill(values.begin(), values.end(), -1);
   OK(driver.cuMemcpyDtoDAsync(second, first, 4000, fixture.stream));
   OK(driver.cuMemsetD8Async(first, 0x11, 2000, fixture.stream));

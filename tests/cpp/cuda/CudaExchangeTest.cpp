@@ -296,7 +296,7 @@ static void aHostIsNotAmongGpus() {
   gateOpen = true;
   for (const auto &buffer : {bad[0], bad[1], derived, copied})
     CHECK(contains(Mesh::failureOf(buffer), "a kernel failed before this call or in it"));
-  // The device of the second one is well.
+  // The second device still works.
   auto two = Vectors::launch(*mesh.devices[1], adds.get(), {mesh.vector(1, ones), mesh.vector(1, ones)}, true);
   CHECK(Mesh::read(two)[0] == 2);
   CONTROL(emulatorReset)();

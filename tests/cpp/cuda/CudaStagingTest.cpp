@@ -47,7 +47,7 @@ static void copiesWithoutWaiting() {
   Staging &staging = *fixture.staging;
   std::vector<int> values(1000);
   std::iota(values.begin(), values.end(), 0);
-  // Were it to wait for the stream, it would wait for ever.
+  // If it waited for the stream, it would wait forever.
   fixture.block();
   CHECK(staging.upload(fixture.memory, values.data(), 4000).isOk());
   std::fill(values.begin(), values.end(), -1);
@@ -73,7 +73,7 @@ static void keepsBlocks() {
   Result<void *> block = staging.download(fixture.memory, 70000);
   CHECK(block.isOk() && CONTROL(emulatorCallCount)("cuMemAllocHost") == before + 1);
   CHECK(staging.lockedBytes() == 131072 && staging.cachedBytes() == 0);
-  // A block that is much larger is not taken for a small copy.
+  // A much larger block is not used for a small copy.
   fixture.synchronize();
   staging.release(block.value());
   Result<void *> small = staging.download(fixture.memory, 100);

@@ -47,7 +47,7 @@ struct Fixture {
     return buffer;
   }
 
-  /// Runs, or enqueues, on a device; the result.
+  /// Runs, or enqueues, on a device; returns the result.
   static RefPtr<Buffer> launch(Device &device, Executable *executable, Buffer &argument, bool here = false) {
     RefPtr<Buffer> result = device.memory().allocate(argument.size()).take();
     Buffer *args[] = {&argument}, *results[] = {result.get()};

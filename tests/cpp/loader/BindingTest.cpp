@@ -27,7 +27,7 @@ static Status run(Executable &executable, const void *const *args, void *const *
   return executable.run({Devices::cpu(), executable}, args, results);
 }
 
-/// Runs it for n and m; whether every element is right.
+/// Runs it for n and m; returns whether every element is right.
 static bool isRight(Executable &executable, int64_t n, int64_t m) {
   // Of exactly these sizes, so that the sanitizer detects accesses beyond them.
   std::vector<float> x(n), out(n * m, -1);

@@ -76,7 +76,7 @@ static void threadsShareALoop() {
 static void firstFailureWins() {
   ThreadPool pool(3);
   for (int round = 0; round < 300; ++round) {
-    // Iterations 40, 41, ... fail, each with a status of its own; which pieces there are depends on the threads.
+    // Iterations 40, 41, ... fail, each with its own status; the pieces depend on the threads.
     int32_t status = loop(pool, 200, 1, [&](int64_t low, int64_t high) {
       for (int64_t i = low; i < high; ++i)
         if (i >= 40)

@@ -38,7 +38,7 @@ static void runsEverything() {
 }
 
 static void tasksOverlap() {
-  // Each waits for the other: only possible side by side.
+  // Each waits for the other: this ends only if they run concurrently.
   std::atomic<int> started{0}, met{0};
   ThreadPool pool(2);
   for (int i = 0; i < 2; ++i)
@@ -50,7 +50,7 @@ static void tasksOverlap() {
 }
 
 static void overlapAfterSleep() {
-  // Two tasks at once for workers that are asleep: both must wake.
+  // Two tasks at once for sleeping workers: both must wake.
   ThreadPool pool(2);
   for (int round = 0; round < 50; ++round) {
     std::atomic<int> started{0}, met{0};
@@ -95,7 +95,7 @@ static void nestedWaits() {
 }
 
 static void threadsComeBack() {
-  // Each round needs a second thread while the first waits, and afterwards one too many.
+  // Each round needs a second thread while the first waits, and afterwards one thread less.
   std::mutex lock;
   std::set<long> seen;
   {
@@ -204,7 +204,7 @@ static void quotasOfControlGroups() {
   write("cpu/e/cpu.cfs_period_us", "100000\n");
   CHECK(near(quota("3:cpuset:/a\n2:cpu,cpuacct:/d\n0::/\n"), 0.5));
   CHECK(near(quota("2:cpu,cpuacct:/e\n"), 0));
-  // Seen from inside of a container, the path may be that of the host.
+  // Inside a container, the path may be that of the host.
   write("cpu.max", "200000 100000\n");
   CHECK(near(quota("0::/host/path\n"), 2));
   CHECK(near(cgroupQuota(root / "absent", root), 0));

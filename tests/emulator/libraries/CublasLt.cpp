@@ -101,7 +101,7 @@ static void roundToTf32(std::vector<double> &values) {
   }
 }
 
-/// One matrix of a batch, column after column, as op() has it.
+/// One matrix of a batch, column after column, after op().
 static std::vector<double> read(const void *memory, const cublasLtMatrixLayoutOpaque &layout, int32_t matrix,
                                 bool isTransposed) {
   std::vector<double> values(layout.rows * layout.columns);

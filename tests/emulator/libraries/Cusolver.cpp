@@ -157,7 +157,7 @@ static bool orthogonalize(Matrix &a, Matrix &v, int64_t p, int64_t q) {
   return true;
 }
 
-/// Columns from `from` on that make the others a basis.
+/// Completes the columns before `from` to a basis.
 static void complete(Matrix &u, int64_t from) {
   for (int64_t j = from, unit = 0; j < u.columns; ++unit) {
     for (int64_t i = 0; i < u.rows; ++i)
@@ -181,7 +181,7 @@ static void complete(Matrix &u, int64_t from) {
   }
 }
 
-/// a = u diag(values) v^H, of a tall matrix, by Jacobi rotations from one side; the values fall.
+/// a = u diag(values) v^H, for a tall matrix, by one-sided Jacobi rotations; the values descend.
 static void singular(Matrix a, Matrix &u, std::vector<double> &values, Matrix &v) {
   int64_t n = a.columns;
   for (int64_t i = 0; i < n; ++i)

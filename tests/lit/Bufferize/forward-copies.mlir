@@ -2,7 +2,7 @@
 
 #id = affine_map<(d0) -> (d0)>
 
-// A rotation by one: the op that reads it becomes one for what came to the front and one for the rest.
+// A rotation by one: its reader becomes one op for the part that moved to the front and one for the rest.
 // CHECK-LABEL: func.func @rotated(
 // CHECK-SAME:    %[[X:.*]]: memref<1024xf32>, %[[R:.*]]: memref<1024xf32>)
 // CHECK-NOT:     memref.alloc

@@ -2,8 +2,8 @@
 
 #id = affine_map<(d0) -> (d0)>
 
-// u, before = u + before, u: two steps become one, each of which writes over the value that it replaces; the odd one
-// that is left follows.
+// u, before = u + before, u: two steps become one, each of which overwrites the value that it replaces; the remaining
+// odd step follows.
 // CHECK-LABEL: func.func @leapfrog(
 // CHECK:         scf.for %{{.*}} = %c0 to %c10 step %c2
 // CHECK-NOT:       memref.alloc

@@ -99,8 +99,8 @@ func.func @swap(%a: memref<8xf32>, %p: i1, %out: memref<8xf32>, %more: memref<8x
   return
 }
 
-// A scan reads and writes its slices where they are. The slice of the result that is the carry of before is written
-// before the carry changes.
+// A scan reads and writes its slices in place. The slice of the result that is the previous carry is written before the
+// carry changes.
 // BUFFERS-LABEL: func.func @scan(
 // BUFFERS-SAME: %[[C:.*]]: memref<8xf32>, %[[XS:.*]]: memref<5x8xf32>, %[[LAST:.*]]: memref<8xf32>, %[[YS:.*]]: memref<5x8xf32>)
 func.func @scan(%c: memref<8xf32>, %xs: memref<5x8xf32>, %last: memref<8xf32>, %ys: memref<5x8xf32>) {
@@ -260,7 +260,7 @@ func.func @twice(%p: i1, %a: memref<8xf32>, %out: memref<8xf32>, %more: memref<8
   return
 }
 
-// So does the carry of a loop whose length is known: it starts as a copy of the argument where the result goes to.
+// So does the carry of a loop of known length: it starts as a copy of the argument in the result's buffer.
 // BUFFERS-LABEL: func.func @counted(
 // BUFFERS-SAME: %[[A:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>)
 // BUFFERS-NOT: memref.alloc

@@ -4,8 +4,8 @@
 #dims = affine_map<()[n, m] -> (n, m)>
 #id = affine_map<(i, j) -> (i, j)>
 
-// A temporary that ends where the result begins lies in the result's memory; the one after it in a temporary of the
-// same sizes is that one.
+// A temporary that ends where the result begins uses the result's memory; the one after it reuses a temporary of the
+// same sizes.
 // CHECK-LABEL: func @chain
 // CHECK-SAME:    %[[X:[^:]*]]: {{[^%]*}}, %[[R:[^:]*]]:
 // CHECK-NOT:     memref.alloc

@@ -174,7 +174,7 @@ func.func @captured(%x: memref<f32>, %r: memref<f32>) {
 
 // -----
 
-// A temporary that ends where a result begins is computed in the result: reshaped, or by a sort.
+// A temporary that ends where a result begins is computed in the result's memory: reshaped, or by a sort.
 // CHECK-LABEL: func.func @in_results(
 // CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[R:.*]]: memref<32xf32>, %[[I:.*]]: memref<32xi32>)
 // CHECK:         %[[PLACE:.*]] = memref.reinterpret_cast %[[R]] to offset: [0], sizes: [4, 8], strides: [8, 1]

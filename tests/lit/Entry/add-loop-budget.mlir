@@ -23,8 +23,8 @@ func.func @main(%x: memref<f32> {array.role = "argument"}, %r: memref<f32> {arra
 
 // -----
 
-// A vector is one operation, a loop inside has its trips (8 of four and its own), a kernel what is in it, a library call
-// a hundred thousand; a loop of unknown length inside counts for itself.
+// A vector is one operation, an inner loop counts its iterations (8 of four and its own), a kernel its contents, a
+// library call a hundred thousand; an inner loop of unknown length counts for itself.
 // CHECK:       module attributes {array.loop_budget}
 // CHECK-LABEL: func.func @main
 // CHECK:         scf.while

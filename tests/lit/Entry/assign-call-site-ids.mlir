@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-assign-call-site-ids --split-input-file | FileCheck %s
 
-// Each op at each place has one number, from 1; a special function has its own name; of inlined code the place is its
-// own. What can't fail gets no number.
+// Each op at each place has one id, from 1; a special function has its own name; the place of inlined code is its own.
+// Operations that cannot fail get no id.
 // CHECK-LABEL: module
 // CHECK-SAME:    array.call_sites = {{\[\[}}"sort", "model.py:3"], ["lgamma", "model.py:7"], ["sort", ""], ["sort", "inner.py:1"]]
 // CHECK:         array.runtime_call "sort" {{.*}} {array.call_site = 1 : i64}

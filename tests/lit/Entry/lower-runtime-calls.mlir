@@ -1,7 +1,7 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-lower-runtime-calls))' --split-input-file | FileCheck %s
 
-// The frame is the last argument. Operands are {data, dims, rank, dtype} structures of 24 bytes, their dimensions behind
-// them; unsigned 32-bit integers are dtype 7. The routine is found through frame->table, and a status that is not 0 is returned.
+// The frame is the last argument. Operands are {data, dims, rank, dtype} structures of 24 bytes, followed by their dimensions;
+// unsigned 32-bit integers are dtype 7. The routine is found through frame->table, and a status that is not 0 is returned.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[X:.*]]: memref<2x3xi32>, %[[R:.*]]: memref<2x3xi32>, %[[FRAME:.*]]: !llvm.ptr {array.role = "frame"}) -> i32
 // CHECK-DAG:     %[[IN:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 16 : i64}
@@ -62,8 +62,8 @@ func.func @main(%x: memref<4xi32>, %r: memref<4xi32>) {
 
 // -----
 
-// What a loop spends is taken from a counter on the stack that begins at frame->budget; below zero the run gives up with
-// status 5.
+// The operations of a loop are subtracted from a counter on the stack that begins at frame->budget; below zero the run
+// stops with status 5.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    %[[FRAME:[a-z0-9]+]]: !llvm.ptr {array.role = "frame"}) -> i32
 // CHECK:         %[[COUNTER:.*]] = llvm.alloca %{{.*}} x i8

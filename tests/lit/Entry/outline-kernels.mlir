@@ -98,8 +98,8 @@ func.func @main(%x: memref<64xf32> {array.role = "argument"}, %r: memref<64xf32>
 
 // -----
 
-// Places in the arena that overlap are passed as one, since functions take buffers for memory of their own. What stands
-// alone, or is short, takes the place of its region.
+// Overlapping ranges of the arena are passed as one, because buffers of functions must not overlap. Parts that do not
+// repeat, or are short, replace their region.
 // CHECK-LABEL: func.func private @kernel0(
 // CHECK-SAME:    %{{[^:]*}}: f32, %[[BOTH:[^:]*]]: memref<320xi8>
 // CHECK-DAG:     %[[FIRST:.*]] = arith.constant 0 : index

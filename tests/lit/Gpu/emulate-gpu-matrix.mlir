@@ -1,6 +1,6 @@
 // RUN: array-opt %s --array-emulate-gpu --split-input-file --verify-diagnostics | FileCheck %s
 
-// A warp's product of 16 x 8 x 16 halves: each lane gets the 16 registers of its two rows, and as many of its two
+// A warp's matmul of 16 x 8 x 16 halves: each lane gets the 16 registers of its two rows, and as many of its two
 // columns, and adds 16 products to each of its four sums.
 // CHECK-LABEL: func.func @product(
 // CHECK-COUNT-32: llvm.call %{{.*}} -> i32

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-link-device-library | FileCheck %s
 
-// What a function calls, and the constants that it reads, come with it, and no more; the C library's functions are
-// operations. All are for no target.
+// The callees of a function, and the constants that it reads, are linked with it, and no more; the C library's
+// functions are operations. All are without a target.
 // CHECK:       llvm.mlir.global internal unnamed_addr constant @[[TABLE:.*coefficients]](
 // CHECK-NOT:   llvm.func {{.*}}target
 // CHECK:       llvm.func internal @[[SPENCE:.*spence.*]](%{{.*}}: f64) -> f64 attributes {sym_visibility = "private"} {

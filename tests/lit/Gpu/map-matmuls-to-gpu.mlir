@@ -10,7 +10,7 @@
 
 // WRONG: error: array-map-matmuls-to-gpu: expected the option 'chip' to name one from sm_75 on, got 'sm_60'
 
-// Tensor cores; what follows is computed with the product, whose sums have no memory then. 32 x 32 is the smallest tile,
+// Tensor cores; the epilogue is computed with the matmul, whose sums have no memory then. 32 x 32 is the smallest tile,
 // and there are 6 x 4 of them.
 // CHECK-LABEL: func.func @cores(
 // CHECK-SAME:    %[[X:.*]]: memref<192x64xbf16>, %[[Y:.*]]: memref<64x128xbf16>, %[[BIAS:.*]]: memref<128xf32>, %[[R:.*]]: memref<192x128xbf16>
@@ -74,7 +74,7 @@ func.func @cores(%x: memref<192x64xbf16>, %y: memref<64x128xbf16>, %bias: memref
 #result = affine_map<(m, n, k) -> (m, n)>
 
 // Few results of many terms: 16 blocks share them, and their sums are added in order. Without a fill before it the
-// product is added to what is there.
+// matmul is added to the result.
 // CHECK-LABEL: func.func @shared_terms(
 // CHECK-SAME:    %[[X:.*]]: memref<4096x32xf32>, %[[Y:.*]]: memref<4096x32xf32>, %[[R:.*]]: memref<32x32xf32>
 // CHECK-DAG:     %[[SPLITS:.*]] = arith.constant 16 : index

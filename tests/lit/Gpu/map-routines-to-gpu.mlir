@@ -15,8 +15,8 @@ func.func @special(%s: memref<3x4xf32>, %q: memref<3x4xf32>, %out: memref<3x4xf3
   return
 }
 
-// Running sums of a long line: the totals of its chunks, what is before each, the results. The totals are in memory that
-// is allocated for it; a launch is given pointers and numbers, and shared memory last.
+// Running sums of a long line: the totals of its chunks, the sums before each, the results. The totals are in memory
+// that is allocated for it; a launch gets pointers and numbers, and shared memory last.
 // CHECK-LABEL: func.func @running_sums(
 // CHECK-SAME:    %[[X:.*]]: memref<3000xf32>, %[[OUT:.*]]: memref<3000xf32>
 // CHECK:         %[[TOTALS:.*]] = memref.alloc() : memref<48xi8>
@@ -98,8 +98,8 @@ func.func @host(%out: memref<4xf32>) {
   return
 }
 
-// By a library: the call says what the bits in its buffers are, and nobody waits for whether it went well. What is not
-// of the result becomes zero, what failed nan.
+// By a library: the call has the element types of the bits in its buffers, and no host waits for its status. Elements
+// outside of the result become zero, failed ones nan.
 // CHECK-LABEL: func.func @library_cholesky(
 // CHECK:         %[[WORK:.*]] = memref.alloc() {{.*}} : memref<2x128x128xi64>
 // CHECK:         %[[INFO:.*]] = memref.alloc() {{.*}} : memref<2xi32>

@@ -67,9 +67,9 @@ func.func @softmax(%x: memref<100x64xf32>, %r: memref<100x64xf32>, %least: f32, 
 #row = affine_map<(d0, d1) -> (d0)>
 #column = affine_map<(d0, d1) -> (d1)>
 
-// Longer rows are a block's: its warps meet in shared memory. The last of the groups of a thread may be beyond the end.
-// The sum is read outside, and stored by one thread. The sums of columns, which do not fit, come behind the kernel that
-// computes what they read; what they have nothing to do with is a member all the same.
+// A block has each longer row: its warps meet in shared memory. The last of the groups of a thread may be beyond the
+// end. The sum is read outside, and stored by one thread. The sums of columns, which do not fit, come after the kernel
+// that computes their operands; an independent op is a member all the same.
 // CHECK-LABEL: func.func @longRows(
 // CHECK-SAME:    %[[X:.*]]: memref<300x5000xf32>, %[[R:.*]]: memref<300xf32>, %[[C:.*]]: memref<5000xf32>, %[[Q:.*]]: memref<300x5000xf32>
 // CHECK:         gpu.launch {{.*}} in (%{{.*}} = %c300{{.*}} in (%{{.*}} = %c256{{.*}} workgroup(%{{.*}} : memref<8xf32
@@ -201,7 +201,7 @@ func.func @otherRows(%x: memref<8x32xf32>, %t: memref<9xf32>, %r: memref<8x32xf3
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Nor are other columns of a row: they are other threads'. The reduction would read what is overwritten, turned around.
+// Nor are other columns of a row: they belong to other threads. The reduction would read overwritten elements.
 // CHECK-LABEL: func.func @otherColumns(
 // CHECK-NOT:     gpu.launch
 // CHECK-COUNT-2: linalg.generic
@@ -254,7 +254,7 @@ func.func @gather(%x: memref<8x32xf32>, %t: memref<8xf32>, %r: memref<8x32xf32>)
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Few long rows are left to several blocks each; what stands between two ops and may touch their memory keeps them
+// Few long rows are left to several blocks each; an op between two others that may touch their memory keeps them
 // apart.
 // CHECK-LABEL: func.func @fewLongRows(
 // CHECK-NOT:     gpu.launch

@@ -88,8 +88,8 @@ func.func @grouped(%keys: memref<100xi64>, %updates: memref<100x4xf16>, %x: memr
 #keys = affine_map<(r, p) -> (p)>
 #updates = affine_map<(r, p) -> (p)>
 #target = affine_map<(r, p) -> (r)>
-// The last one stays: an i32 for each row says which it is. What is a part of another buffer is scattered into in one
-// of its own.
+// The last one stays: an i32 for each row holds its number. If the target is a part of another buffer, the scatter uses
+// a separate buffer.
 // CHECK-LABEL: func.func @last(
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<700xi8, strided<[2]>>
 // CHECK:         %[[WHOLE:.*]] = memref.alloc() : memref<700xi8>

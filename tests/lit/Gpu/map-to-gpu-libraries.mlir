@@ -82,8 +82,8 @@ func.func @layouts(%x: memref<4x256x300xf32>, %y: memref<256x256xf32>, %r: memre
 #row = affine_map<(m, n) -> (n)>
 #id = affine_map<(m, n) -> (m, n)>
 
-// With few terms, what follows is better computed in registers; so is a small product, and one that is added to what is
-// there.
+// With few terms, the epilogue is better computed in registers; so is a small matmul, and one that is added to its
+// result.
 // CHECK-LABEL: func.func @left_to_kernels(
 // CHECK-NOT:     array.runtime_call
 // CHECK:         return
@@ -125,8 +125,8 @@ func.func @left_to_kernels(%x: memref<1024x256xf32>, %y: memref<256x1024xf32>, %
 
 // -----
 
-// Routines stay calls, and say whose: a length with a large factor, a large matrix. Short ones, and many small matrices,
-// have kernels.
+// Routines stay calls, with the name of the library: a length with a large factor, a large matrix. Short ones, and many
+// small matrices, have kernels.
 // CHECK-LABEL: func.func @routines(
 // CHECK:         array.runtime_call "fft" {{.*}}memref<5x1009xi64>{{.*}} {array.library = "cufft"}
 // CHECK:         array.runtime_call "fft" {{.*}}outs(%{{.*}} : memref<64x256xi64>){{$}}

@@ -3,8 +3,8 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #transposed = affine_map<(d0, d1) -> (d1, d0)>
 
-// Dense results are one long row: a thread takes four neighbours, the last two are left to single threads. What runs
-// along other dimensions is read element by element.
+// Dense results are one long row: a thread takes four neighbours, the last two are left to single threads. Operands
+// along other dimensions are read element by element.
 // CHECK-LABEL: func.func @elementwise(
 // CHECK-SAME:    %[[X:.*]]: memref<10x99xf32>, %[[Y:.*]]: memref<99x10xf32>, %[[R:.*]]: memref<10x99xf32>
 // CHECK:         gpu.launch
@@ -103,8 +103,8 @@ func.func @rows(%x: memref<100x64xf32>, %r: memref<100xf32>, %v: f32) {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Long rows are shared by a block, whose warps meet in shared memory. 64 bits are moved in halves. Four loads of a thread
-// are in flight, each of 16 bytes.
+// A block shares each long row, and its warps meet in shared memory. 64 bits are moved in halves. Four loads of a
+// thread are in flight, each of 16 bytes.
 // CHECK-LABEL: func.func @longRows(
 // CHECK:         gpu.launch {{.*}} workgroup(%[[SHARED:.*]] : memref<8xf64, #gpu.address_space<workgroup>>)
 // CHECK:           scf.for
@@ -178,8 +178,8 @@ func.func @dynamic(%x: memref<?xf32>, %v: f32) {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d1)>
 
-// Operands of other widths are moved in smaller pieces, a row that is repeated as well; all that is read comes before what
-// is written.
+// Operands of other widths are moved in smaller pieces, and so is a repeated row; all reads come before the
+// writes.
 // CHECK-LABEL: func.func @neighbours(
 // CHECK:         gpu.launch
 // CHECK:           vector.load %{{.*}} {alignment = 8 : i64} : memref<640xf16>, vector<4xf16>

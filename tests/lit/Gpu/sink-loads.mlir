@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-sink-loads))' --split-input-file | FileCheck %s
 
-// A kernel loads what it needs; the index of a view is loaded there too.
+// A kernel loads the values that it needs; the index of a view is loaded there too.
 // CHECK-LABEL: func.func @sunk(
 // CHECK-SAME:    %[[X:.*]]: memref<8x4xf32>, %[[I:.*]]: memref<i32>, %[[Y:.*]]: memref<4xf32>)
 // CHECK-NOT:     memref.load

@@ -2,8 +2,8 @@
 // RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
 // RUN: array-opt %s --canonicalize --cse --loop-invariant-code-motion | FileCheck %s --check-prefix=EFFECTS
 
-// host_call of each kind. What is effectful stays, as often as it is written and in its place; what is not goes where
-// nobody reads it, and equal ones are one.
+// host_call of each kind. Ops with effects stay, in their number and order; ops without effects are erased if they have
+// no readers, and equal ones are merged.
 
 // CHECK-LABEL: @kinds
 // EFFECTS-LABEL: @kinds
@@ -34,8 +34,8 @@ func.func @kinds(%x: tensor<4xf32>, %k: tensor<2xui64>, %b: tensor<i1>)
   return %y, %p, %q : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
-// Tokens are carried by loops and given by branches. A loop whose results nobody reads stays for its effects, and what
-// does not change in it is done in every iteration all the same.
+// Tokens are carried by loops and returned by branches. A loop whose results have no readers stays for its effects, and
+// its invariant operations run in every iteration all the same.
 // CHECK-LABEL: @carried
 // EFFECTS-LABEL: @carried
 func.func @carried(%n: tensor<i32>, %x: tensor<4xf32>) {

@@ -2,7 +2,7 @@
 // RUN: array-opt %s --mlir-print-op-generic | array-opt | FileCheck %s
 // RUN: array-opt %s --emit-bytecode | array-opt | FileCheck %s
 
-// Attributes that hold sizes have a ? where an operand gives them.
+// Attributes that hold sizes have a ? for each size that is an operand.
 
 // CHECK-LABEL: @movement
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index

@@ -38,8 +38,8 @@ func.func @half(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 //--- called.mlir
-// A public function that another one calls is an entry, and inlined where it is called. What compiles @main alone takes
-// it for a private one.
+// A public function that another one calls is an entry, and is inlined into its callers. A compilation of @main alone
+// treats it as private.
 // CALLED-DAG: llvm.func @pcrt_main(
 // CALLED-DAG: llvm.func @pcrt_f(
 // MAIN:     llvm.func internal @main(

@@ -4,8 +4,8 @@
 // SILENT-NOT: remark
 // SILENT:     llvm.func @pcrt_main
 
-// The carry is copied where bufferization finds no order in which it can be updated in place: what is read of %twice in
-// one branch is overwritten there, and handed on beside it.
+// The carry is copied if bufferization finds no order in which it can be updated in place: one branch overwrites the
+// elements of %twice that it reads, and passes %twice on, too.
 // CHECK: remarks.mlir:[[#@LINE+8]]:{{.*}}: remark: [Missed] copied-carry | Category:array | Reason="the carry of loops and branches is copied
 // CHECK: llvm.func @pcrt_main
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

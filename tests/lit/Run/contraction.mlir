@@ -1,4 +1,4 @@
-// Sums of products: matrices, batches, inner products, and convolutions.
+// Sums of products: matmuls, batches, inner products, and convolutions.
 
 // RUN: array-run %s --entry=matrices --input='[[1, 2, 3], [4, 5, 6]]' --input='[[1, 0], [-1, 2], [0.5, 1]]' \
 // RUN:   --expect='[[0.5, 7], [2, 16]]' --expect='[[17, 22, 27], [22, 29, 36], [27, 36, 45]]' --expect='91'

@@ -1,7 +1,7 @@
 // UNSUPPORTED: gpu
-// Code for a GPU is of fixed sizes.
-// Indices in branches and loops of bodies, and in the bodies of tensor.generate, tensor.pad and linalg.map: each is looked
-// at before the operation, and the run says which is wrong.
+// Code for a GPU is of fixed sizes. Indices in branches and loops of bodies, and in the bodies of
+// tensor.generate, tensor.pad and linalg.map: each is checked before the operation, and the run reports the wrong
+// one.
 
 // DEFINE: %{x} = --input='[1, 2, 3]'
 // DEFINE: %{at} = --input='[2, 7, 0, -1]'

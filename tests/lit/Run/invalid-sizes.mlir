@@ -1,7 +1,7 @@
 // UNSUPPORTED: gpu
-// Code for a GPU is of fixed sizes.
-// Sizes that a call decides, and that don't fit each other: an error of the run that names the operation, the size and
-// what is expected. Without the checks these read and write memory of others.
+// Code for a GPU is of fixed sizes. Symbolic sizes that do not fit each other: an error of the run that names
+// the operation, the size and the expected one. Without the checks these access memory outside of their
+// buffers.
 
 // RUN: array-run %s --entry=add --sizes=2,2 --input=fill:1 --input=fill:1 --expect='[2, 2]'
 // RUN: not array-run %s --entry=add --sizes=2,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=ADD

@@ -1,5 +1,5 @@
-// Decompositions and solvers over the system's LAPACK. What is not unique is checked by what it multiplies to, or
-// chosen so that it is.
+// Decompositions and solvers over the system's LAPACK. Factors that are not unique are checked by their product, or the
+// operand is chosen so that they are.
 
 // RUN: array-run %s --entry=cholesky --rtol=1e-10 --atol=1e-12 --input='[[4, 2], [2, 5]]' \
 // RUN:   --expect='[[2, 0], [1, 2]]'

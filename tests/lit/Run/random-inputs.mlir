@@ -1,5 +1,5 @@
 // Random inputs are the same everywhere: the words of std::mt19937_64, whose ten thousandth from the default seed 5489
-// is 9981545732273789042 by the C++ standard, and normal numbers made of them by comparing alone.
+// is 9981545732273789042 by the C++ standard, and normal numbers made from them by comparisons alone.
 
 // RUN: array-run %s --entry=words --input=random:uniform,seed=5489,low=0,high=18446744073709551615 --print=full \
 // RUN:   | FileCheck %s --check-prefix=WORDS

@@ -294,8 +294,8 @@ func.func @long_chain(%v0: tensor<16xi32>, %v1: tensor<16xi32>) -> tensor<16xi32
   return %v13 : tensor<16xi32>
 }
 
-// The variance of a large array is of blocks: their first elements, then one sweep for the sums of the deviations from those
-// and of their squares, then what is between the blocks. A small array is read twice.
+// The variance of a large array is that of blocks: their first elements, then one sweep for the sums of the deviations
+// from those and of their squares, then the differences between the blocks. A small array is read twice.
 // CHECK-LABEL: func @variance
 // CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} : tensor<65536xf32> into tensor<8x8192xf32>
 // CHECK:         %[[FIRST:.*]] = tensor.extract_slice %[[X]][0, 0] [8, 64] [1, 1]

@@ -1,5 +1,5 @@
 // Declares the conversions out of the array dialect. Before it: array modules as emit builds them; after it:
-// array-fuse-elementwise and the pipelines, which see linalg on tensors.
+// array-fuse-elementwise and the pipelines, which get linalg on tensors.
 #ifndef ARRAY_CONVERSION_PASSES_H
 #define ARRAY_CONVERSION_PASSES_H
 

@@ -38,7 +38,7 @@ SmallVector<Value> inOrder(ConvGeneralDilatedOp op, ArrayRef<int64_t> low, Array
   return ordered;
 }
 
-/// The op on an operand that is padded and spread by an op of its own.
+/// The op on an operand that a separate op has padded and dilated.
 void padFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, ValueRange given) {
   Type element = op.getLhs().getType().getElementType();
   int64_t rank = op.getType().getRank(), spatial = rank - 2;
@@ -196,7 +196,7 @@ GroupedOperand groupedRhs(const ConvolutionLoops &loops, Value rhs) {
   return GroupedOperand(loops, rhs, reads, op.getRhsSpec()[0]);
 }
 
-/// The op in the accumulator's type, for operands and a result of a narrower one.
+/// The op in the accumulator's type, for operands and a result of a narrower type.
 void widenFirst(ConversionPatternRewriter &rewriter, ConvGeneralDilatedOp op, ValueRange given, Type accumulator) {
   auto convert = [&](Value x, Type element) -> Value {
     auto type = cast<RankedTensorType>(x.getType()).clone(element);

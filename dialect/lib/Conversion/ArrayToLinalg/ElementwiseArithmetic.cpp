@@ -1,6 +1,5 @@
-// Rows of the elementwise table: arithmetic, bit operations, comparison, select. Integer division and shifts are total,
-// as XLA's are: x / 0 is -1 (all ones), x % 0 is x, INT_MIN / -1 wraps, a shift by the width or more gives 0 or the
-// sign.
+// Rows of the elementwise table: arithmetic, bit operations, comparison, select. As in XLA, integer division and shifts
+// are total: x / 0 is -1 (all ones), x % 0 is x, INT_MIN / -1 wraps, a shift by the width or more gives 0 or the sign.
 #include "Elementwise.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

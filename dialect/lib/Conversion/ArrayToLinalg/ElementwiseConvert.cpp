@@ -57,7 +57,7 @@ Value floatToFloat(Scalars &s, Value x, Type to) {
   return arith::TruncFOp::create(s.b, to, x);
 }
 
-/// f16 and bf16 are reached through a float type that holds the integer well enough to round once.
+/// Conversions to f16 and bf16 use an intermediate float type that holds the integer well enough to round once.
 Value intToFloat(Scalars &s, Value x, Type to) {
   bool narrow = x.getType().getIntOrFloatBitWidth() <= 24;
   Type through = !isHalf(to) ? to : narrow ? s.b.getF32Type() : Type(s.b.getF64Type());
@@ -124,7 +124,7 @@ Value convertSmall(Scalars &s) {
   from.resultElement = throughType(s, s.resultElement);
   bool isRounded = isa<FloatType>(s.resultElement) && (from.element.isF64() || isa<IntegerType>(from.element));
   if (isRounded && !from.element.isSignlessInteger(1)) {
-    // Through f64 and a rounding to odd, so that there is one rounding in all.
+    // Through f64 and a rounding to odd, so that there is only one rounding.
     Type f64 = s.b.getF64Type();
     Scalars wide{s.b, from.args, from.element, f64};
     Value odd = roundToOdd(s, convert(wide));

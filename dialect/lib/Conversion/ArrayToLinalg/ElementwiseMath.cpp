@@ -39,7 +39,7 @@ Value atan2(Scalars &s) {
 /// Exact in every format.
 template <typename MathOp> Value rounding(Scalars &s) { return MathOp::create(s.b, ValueRange(s.args)); }
 
-/// 1 / (1 + e) or, of negative numbers, e / (1 + e) with e = exp(-|x|), so that tiny results are right too.
+/// 1 / (1 + e) or, for negative numbers, e / (1 + e) with e = exp(-|x|), so that tiny results are right, too.
 Value logistic(Scalars &s) {
   return inSinglePrecision(s, [&](ArrayRef<Value> args) -> Value {
     Value x = args[0], one = constant(s.b, x.getType(), 1), zero = constant(s.b, x.getType(), 0);

@@ -36,7 +36,7 @@ constexpr unsigned singleMantissa = 23;
 constexpr int singleBias = 127;
 constexpr int64_t singleInfinity = 0x7f800000, singleNan = 0x7fc00000, singleMagnitude = 0x7fffffff;
 
-/// A float format with a sign and a zero: sign, exponent, mantissa from the top. Codes are without the sign.
+/// A float format with a sign and a zero: sign, exponent, mantissa from the top. Codes do not include the sign.
 struct Format {
   unsigned bits, mantissa;
   int bias;
@@ -110,7 +110,7 @@ Value encode(const Bits &b, Value x, const Format &format) {
     code = b.select(arith::OrIOp::create(b.b, isLarge, isNan), b.integer(*format.nan), code);
   } else {
     code = b.select(isLarge, b.integer(format.largest), code);
-    code = b.select(isNan, b.integer(format.sign()), code); // no nan: the zero of the other sign
+    code = b.select(isNan, b.integer(format.sign()), code); // no nan: the code of the negative zero
     return arith::XOrIOp::create(b.b, code, sign);
   }
   if (format.hasNegativeZero)
@@ -119,7 +119,7 @@ Value encode(const Bits &b, Value x, const Format &format) {
   return b.joined(code, b.select(isZero, b.integer(0), sign));
 }
 
-/// A power of two without sign, zero and mantissa (e8m0): an f32's exponent, but for 2^-127.
+/// A power of two without sign, zero and mantissa (e8m0): an f32's exponent, except for 2^-127.
 constexpr int64_t scaleNan = 0xff, leastScale = 0x400000;
 
 Value decodeScale(const Bits &b, Value code) {

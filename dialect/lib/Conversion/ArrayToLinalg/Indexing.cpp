@@ -11,7 +11,7 @@ bool isEmpty(ArrayRef<OpFoldResult> sizes) {
   return llvm::any_of(sizes, [](OpFoldResult size) { return isZeroInteger(size); });
 }
 
-/// The tensor dialect rejects an offset that equals the size, as an empty slice may have.
+/// The tensor dialect rejects an offset that equals the size, which an empty slice may have.
 Value extractSlice(OpBuilder &b, Location loc, Value source, ArrayRef<OpFoldResult> offsets,
                    ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
   if (isEmpty(sizes))

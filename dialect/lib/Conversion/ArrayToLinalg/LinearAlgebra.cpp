@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  /// Without the kind of elements that a word may open with.
+  /// Strips the element kind with which a word may start.
   static StringRef lettersOf(StringRef word) { return word.contains(':') ? word.drop_front(2) : word; }
 
   /// A constant is preferred.

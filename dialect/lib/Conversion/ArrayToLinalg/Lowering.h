@@ -24,7 +24,7 @@ bool isSmall(Type element);
 /// The scalar type of bodies: uiN is signless, bool stays i1. A complex number is an integer whose low half holds the
 /// bits of the real part, so ops that only move elements handle it like any integer.
 Type bodyType(Type element);
-/// The scalar type of a stored element: as bodyType, but bool is i8.
+/// The scalar type of a stored element: like bodyType, but bool is i8.
 Type storageType(Type element);
 RankedTensorType storageType(RankedTensorType type);
 /// Element types with unsigned order and division; bool is one.

@@ -14,7 +14,7 @@ Value readThrough(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes, Valu
                          [](ImplicitLocOpBuilder &, ValueRange stored) { return stored[0]; });
 }
 
-/// A dim of size 1 is read at 0; it has to be known to be 1, a dynamic one is taken to equal the result's.
+/// A dimension of size 1 is read at 0 if it is static; a dynamic one is assumed to equal the result's.
 struct BroadcastInDimLowering : OpConversionPattern<BroadcastInDimOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(BroadcastInDimOp op, OpAdaptor adaptor,
@@ -146,7 +146,7 @@ Value collapse(OpBuilder &b, Location loc, Value value, ArrayRef<ReassociationIn
   return groupsDims(groups) ? tensor::CollapseShapeOp::create(b, loc, value, groups).getResult() : value;
 }
 
-/// To and from rank 0, which has no groups: everything is a one.
+/// To and from rank 0, which has no groups: all dimensions are ones.
 Value reshapeStatic(OpBuilder &b, Location loc, Value value, RankedTensorType result) {
   auto source = cast<RankedTensorType>(value.getType());
   if (source.getRank() == 0 || result.getRank() == 0) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The ends of an element type, in its storage or accumulator type.
+/// The extremes of an element type, in its storage or accumulator type.
 Value lowest(ImplicitLocOpBuilder &b, Type element, Type type) {
   if (isa<FloatType>(type))
     return constant(b, type, -infinity);
@@ -56,7 +56,7 @@ template <typename Op> Value bitwise(ImplicitLocOpBuilder &b, Type, Value bits, 
   return Op::create(b, bits, x);
 }
 
-/// Bool needs no row of its own: and, or, min and max of stored 0 and 1 are stored 0 and 1.
+/// Bool needs no separate row: and, or, min and max of stored 0 and 1 are stored 0 and 1.
 struct ReductionRow {
   StringRef op;
   Value (*neutral)(ImplicitLocOpBuilder &b, Type element, Type type);

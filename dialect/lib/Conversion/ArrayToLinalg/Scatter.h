@@ -13,7 +13,7 @@ Value combined(ImplicitLocOpBuilder &b, StringRef kind, Type element, Value old,
 /// Whether the updates lack this dimension of the operand: the window's size is 1 there.
 bool isDropped(ScatterOp op, int64_t dim);
 
-/// Whether a scatter has updates enough to be worth more than a thread.
+/// Whether a scatter has more updates than one thread should process.
 bool isWorthThreads(ScatterOp op);
 
 /// The scatter as one op (array/Analysis/ScatterForm.h), of operands in storage types.

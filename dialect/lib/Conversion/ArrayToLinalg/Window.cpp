@@ -24,7 +24,7 @@ public:
                                  ofParams, params);
   }
 
-  /// How many there are over an operand, in a result of this type.
+  /// The number of windows over an operand, in a result of this type.
   SmallVector<OpFoldResult> counts(Value operand, RankedTensorType result) {
     SmallVector<OpFoldResult> counts;
     for (auto [dim, known] : llvm::enumerate(result.getShape())) {

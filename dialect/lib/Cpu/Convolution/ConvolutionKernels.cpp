@@ -150,7 +150,7 @@ func::FuncOp Kernel::getPack() {
   auto zero = [&](Value at, Value mask) { vector::MaskedStoreOp::create(b, slab, at, mask, nothing); };
   vectors(g.index(0), first, zero);
   vectors(last, elements(all), zero);
-  // Places that follow each other in the source are one run.
+  // Places that are adjacent in the source are copied as one run.
   Value isDense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, step, channels);
   Value runs = arith::SelectOp::create(b, isDense, g.index(1), count);
   Value length = arith::SelectOp::create(b, isDense, elements(count), channels);

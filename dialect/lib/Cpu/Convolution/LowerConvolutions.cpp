@@ -268,7 +268,7 @@ private:
     return first;
   }
 
-  /// How many positions (or taps) of the tiled dimension the tile has.
+  /// The number of positions (or taps) of the tiled dimension in the tile.
   Value tileSize(ArrayRef<Value> first) {
     int64_t all = plan.count(plan.tiled), taken = plan.taken[plan.tiled];
     if (batch && plan.tiled == 0)
@@ -384,7 +384,8 @@ private:
 
   //===--- The two loops ---===//
 
-  /// Every slab holds the windows of some positions, which are finished (but for blocks of channels) when it is left.
+  /// Every slab holds the windows of some positions, which are finished (except for blocks of channels) before the next
+  /// slab.
   void emitRows() {
     Value block = g.index(0);
     loop(convolution.channels.size, plan.channels, [&](Value channel) { block = channel; });

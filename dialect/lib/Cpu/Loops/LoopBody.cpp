@@ -50,7 +50,7 @@ std::optional<Combiner> matchCombiner(linalg::LinalgOp op, unsigned number) {
 static std::optional<vector::CombiningKind> kindOfComparison(Value better, Value x, Value value) {
   using Kind = vector::CombiningKind;
   if (auto both = better.getDefiningOp<arith::AndIOp>()) {
-    // A nan is ahead, unless there was one already.
+    // A nan is better, unless there was one already.
     auto ahead = both.getLhs().getDefiningOp<arith::CmpFOp>(), noNanYet = both.getRhs().getDefiningOp<arith::CmpFOp>();
     if (!ahead || ahead.getLhs() != x || ahead.getRhs() != value || !noNanYet || noNanYet.getLhs() != value ||
         noNanYet.getRhs() != value || noNanYet.getPredicate() != arith::CmpFPredicate::ORD)
@@ -96,7 +96,7 @@ std::optional<ArgReduction> matchArgReduction(linalg::LinalgOp op) {
       position = cast.getIn();
     auto counted = position.getDefiningOp<linalg::IndexOp>();
     auto kind = kindOfComparison(pick.getCondition(), pick.getTrueValue(), best);
-    // The best value so far is seen by the comparison and the selection only, so the candidate can't depend on it.
+    // Only the comparison and the selection read the best value so far, so the candidate cannot depend on it.
     bool seenElsewhere = llvm::any_of(best.getUsers(), [&](Operation *user) {
       return user != pick && user != pick.getCondition().getDefiningOp() &&
              !llvm::is_contained(user->getUsers(), pick.getCondition().getDefiningOp());
@@ -306,7 +306,7 @@ void BodyCloner::cloneOnVectors(Operation *op) {
     bool staysScalar = i == 0 && isa<arith::SelectOp>(op) && isUniform(operand);
     vectors.map(operand, staysScalar ? lookup(operand) : lookupVector(operand));
   }
-  // Lanes that are not live may hold any divisor, and a division by zero traps.
+  // Dead lanes may hold any divisor, and a division by zero traps.
   if (mask && isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
                   arith::CeilDivUIOp, arith::FloorDivSIOp>(op)) {
     Value divisor = vectors.lookup(op->getOperand(1));

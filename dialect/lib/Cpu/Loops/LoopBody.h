@@ -9,7 +9,7 @@
 
 namespace mlir::array::loops {
 
-/// How the lanes of an accumulator are joined: `op` is the body's combining operation.
+/// The combination of an accumulator's lanes: `op` is the body's combining operation.
 struct Combiner {
   Operation *op;
   vector::CombiningKind kind;

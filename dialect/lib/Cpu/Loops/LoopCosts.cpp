@@ -104,7 +104,7 @@ void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds) 
     loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
 }
 
-/// Bytes of columns that stay together when a reduction across them is cut: shorter runs of memory are read slower.
+/// Minimum contiguous bytes of columns when a reduction across them is divided: shorter runs of memory are slower.
 static constexpr int64_t bytesOfBlock = 8192;
 /// The minimum number of blocks for which a rest, a separate nest, is worth its code.
 static constexpr int64_t leastUneven = 4;

@@ -7,7 +7,7 @@
 
 namespace mlir::array::loops {
 
-/// How many of the first lanes are live, if that is known.
+/// The number of live lanes, which come first, if known.
 std::optional<int64_t> BodyCloner::liveLanes() const {
   if (!mask)
     return lanes;

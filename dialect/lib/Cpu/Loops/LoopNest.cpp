@@ -227,7 +227,7 @@ NestEmitter::Values NestEmitter::emitUnrolled(unsigned level, ArrayRef<Value> ca
 bool NestEmitter::hasColumns(const Access &access, unsigned level) const {
   unsigned dim = levels[level].dim;
   const SymbolicSize &size = space.dims[dim].size;
-  // Bytes are not worth it: few machines shuffle them between registers.
+  // Not for bytes: few machines shuffle them between registers.
   constexpr unsigned leastBits = 16;
   return level + 1 == levels.size() && instances.size() == 1 && schedule.vectorDim && *schedule.vectorDim != dim &&
          !isVectorReduced() && !isAccumulated(access) && access.strides[dim].isStatic(1) &&
@@ -338,7 +338,7 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
     return emitLevelFor(level, indices.index(b, 0), end, lanes, results, whole);
   };
   if (transposesTiles() && !isWhole(dim, lanes)) {
-    // The code that transposes is large: one masked copy of it, rather than one for whole vectors and one for the rest.
+    // The transposing code is large: one masked copy of it, rather than one for whole vectors and one for the rest.
     Value end = indices.get(b, loc, size);
     results = emitLevelFor(level, indices.index(b, 0), end, lanes, results, [&](Value iv, ArrayRef<Value> inner) {
       Value rest = arith::SubIOp::create(b, loc, end, iv);

@@ -21,7 +21,7 @@ struct LoopSchedule {
   int64_t lanes = 0;
   int64_t registerBits = 512;
 
-  /// A dimension that is cut in two around the vector loop: blocks outside of it, the elements of a block inside. A
+  /// A dimension that is split in two around the vector loop: blocks outside of it, the elements of a block inside. A
   /// reduced one then streams through whole rows of memory; inputs that are contiguous along it, and not along the
   /// vectors, are transposed block by block.
   std::optional<unsigned> tileDim;
@@ -44,7 +44,7 @@ struct LoopSchedule {
   std::optional<unsigned> jamDim;
   int64_t jamSize = 1;
 
-  /// Short dimensions inside of the vector loop, without a loop of their own.
+  /// Short dimensions inside of the vector loop, unrolled.
   SmallVector<unsigned, 2> unrolledDims;
   bool isUnrolled(unsigned dim) const { return llvm::is_contained(unrolledDims, dim); }
 
@@ -68,7 +68,7 @@ struct Nest {
   LoopSchedule schedule;
   bool startsFromNeutral = false; // each element of the first dimension sets its accumulators' memory first
 
-  /// Whether the outermost loop is a plain one over the first dimension, and that is parallel.
+  /// Whether the outermost loop is a plain, parallel one over the first dimension.
   bool startsWithRows() const {
     return !space.dims.empty() && !space.dims[0].reduced && schedule.vectorDim != 0u && schedule.tileDim != 0u &&
            schedule.jamDim != 0u && !schedule.isUnrolled(0);
@@ -98,10 +98,10 @@ void markSized(scf::ForOp loop, const SymbolicSize &trips, int64_t picoseconds);
 /// Divides the columns of a reduction across them, whose total time is `costNs`, into blocks of at least `leastNs`,
 /// which become the first dimension. Returns the remaining columns, if any. For known sizes.
 std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs);
-/// Cuts them into blocks of a constant size; the last one may be shorter.
+/// Divides the dimension into blocks of a constant size; the last one may be shorter.
 void cutColumns(OpBuilder &b, IndexBuilder &indices, Nest &nest);
 
-/// The blocks of a reduction: that many, and never more than `most`.
+/// The blocks of a reduction: their number, and its maximum.
 struct Blocks {
   SymbolicSize count;
   int64_t most;

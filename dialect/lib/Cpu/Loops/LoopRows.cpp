@@ -8,11 +8,11 @@
 
 namespace mlir::array::loops {
 
-/// More blocks of rows than this are not worth the memory of a row for each.
+/// The maximum number of blocks of rows: more would not justify the memory of a row for each.
 static constexpr int64_t mostBlocks = 64;
 
-/// The shared loop over the rows. When threads share it, and rows share memory that is not the thread's own, each block
-/// of rows takes that of one row. Returns the number of blocks, at most.
+/// The shared loop over the rows. If threads share it, and rows share memory that does not belong to a thread, each
+/// block of rows takes the memory of one row. Returns the maximum number of blocks.
 static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, ArrayRef<Nest> nests, double costNs,
                         ArrayRef<std::unique_ptr<NestEmitter>> emitters) {
   const SymbolicSize &size = nests.front().space.dims.front().size;
@@ -83,8 +83,8 @@ static int64_t emitRows(OpBuilder &b, IndexBuilder &indices, Location loc, Array
   return std::min(mostBlocks, size.facts().max);
 }
 
-/// A reduction that was cut into blocks: their results, in a buffer for each output, and then the results' combination,
-/// in the order of the blocks. Many results are combined in blocks as well.
+/// A reduction that was divided into blocks: their results, in a buffer for each output, and then the combination of
+/// the results, in the order of the blocks. Many results are combined in blocks as well.
 static void emitCutReduction(OpBuilder &b, IndexBuilder &indices, Nest &nest, const Blocks &blocks, double costNs) {
   linalg::LinalgOp op = nest.op;
   Location loc = op.getLoc();

@@ -12,12 +12,12 @@ namespace mlir::array::loops {
 /// The cost of an element that is loaded or stored alone; a whole vector at unit stride costs the same.
 static constexpr double elementCost = 1.0;
 static constexpr double uniformCost = 0.2;
-/// Joining the lanes of an accumulator after the loop, for each halving.
+/// The cost of joining the lanes of an accumulator after the loop, for each halving.
 static constexpr double horizontalCost = 2.0;
 static constexpr double scatterCost = 1.5;
 /// The cost of an element of an input whose tiles are transposed in registers.
 static constexpr double transposedCost = 0.25;
-/// Transposing in registers pays from this size on.
+/// The minimum size for transposing in registers.
 static constexpr int64_t minTransposed = 9;
 /// Squares along each side of a whole transposed block: a row of four is four cache lines of f32, which hardware
 /// prefetches.
@@ -35,7 +35,7 @@ static constexpr int64_t leastReduced = 8;
 static constexpr int64_t rowRegisters = 8, rowOperations = 4;
 /// Registers for accumulators, and body operations, of a jammed loop.
 static constexpr int64_t jammedRegisters = 16, jammedOperations = 64, maxJam = 8;
-/// The most steps without a loop, and operations in them.
+/// The maximum number of unrolled steps, and of operations in them.
 static constexpr int64_t unrolledSteps = 16, unrolledOperations = 96;
 /// The stride limit, in elements, up to which a step computes several registers of results.
 static constexpr int64_t nearElements = 4;
@@ -165,7 +165,7 @@ static bool hasPartialOutput(const IterationSpace &space) {
   });
 }
 
-/// Whether of blocks of that size little is beyond the end.
+/// Whether blocks of that size leave little beyond the end.
 static bool fillsBlocks(const SymbolicSize &size, int64_t block) {
   int64_t expected = size.expected();
   return expected * 8 >= (expected + block - 1) / block * block * 7;

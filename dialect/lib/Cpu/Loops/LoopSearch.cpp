@@ -12,7 +12,7 @@ namespace mlir::array::loops {
 
 /// The operations that are worth doing twice.
 static constexpr size_t mostOperations = 4;
-/// A longer row is not in the cache any more when it is searched.
+/// A longer row leaves the cache before it is searched.
 static constexpr int64_t mostElements = 1 << 16;
 
 static TypedAttr neutralOf(OpBuilder &b, vector::CombiningKind kind, Type element) {

@@ -23,7 +23,7 @@ static constexpr int64_t waitingRegisters = 4, operationsOfMath = 20, repeatedOp
 /// case.
 static constexpr int64_t mostTrips = 8192, shortSizes = 2;
 
-/// The iterations of the loop at `level` if its dimension has `size` elements. Of tiles, their elements.
+/// The iterations of the loop at `level` if its dimension has `size` elements; for tiles, their elements.
 int64_t NestEmitter::tripsOf(unsigned level, int64_t size) const {
   switch (levels[level].kind) {
   case Level::Vector:
@@ -85,7 +85,7 @@ int64_t NestEmitter::stepsOfBlock() {
 /// The blocks of the loop at `level`: their iterations, in increasing order, each a multiple of the one before; for
 /// rows in memory, their elements. None if the loop is short.
 SmallVector<int64_t> NestEmitter::blocksOf(unsigned level) {
-  // Tiles of more rows or of less add them in one order.
+  // Tiles of any number of rows add in one order.
   if (levels[level].kind == Level::TileElements && !transposesTiles())
     return schedule.tileSize < blockOfRows ? SmallVector<int64_t>() : SmallVector<int64_t>{blockOfRows};
   const SymbolicSize &size = space.dims[levels[level].dim].size;
@@ -114,7 +114,7 @@ TypedAttr startOf(const Combiner &combiner) {
   return FloatAttr::get(zero.getType(), -0.0);
 }
 
-/// Whether blocks gain anything, and can be joined: some accumulator is a sum of floats.
+/// Whether blocks improve anything, and can be joined: some accumulator is a sum of floats.
 bool NestEmitter::hasFloatSums() const {
   return llvm::all_of(accumulators, [](const Accumulator &accumulator) { return accumulator.combiner.has_value(); }) &&
          llvm::any_of(accumulators, [](const Accumulator &accumulator) {

@@ -67,7 +67,7 @@ SmallVector<int64_t> NestEmitter::blocksOfRows(unsigned level) {
   return blocks;
 }
 
-/// The accumulators of a row in memory, a vector of columns after the other.
+/// The accumulators of a row in memory, one vector of columns after the other.
 void NestEmitter::sweepRows(function_ref<void(const Accumulator &accumulator, Value column)> body) {
   sweepColumns(b, indices, loc, sizeOf(*schedule.vectorDim), schedule.lanes, [&](Value column, Value mask) {
     setLanes(schedule.lanes, mask);
@@ -100,7 +100,7 @@ void NestEmitter::emitRowsInBlocks(unsigned level) {
       emitBlocksOfRows(level, begin, to, blocks, first == 0 ? last : std::nullopt);
     begin = to;
   };
-  // The code that transposes is large: one copy of it.
+  // The transposing code is large: one copy of it.
   if (levels[level].kind == Level::TileBlocks && !transposesTiles()) {
     int64_t least = std::max(schedule.tileSize, blockOfRows);
     ArrayRef<int64_t> shortest = ArrayRef(blocks).take_while([&](int64_t block) { return block <= least; });
@@ -214,7 +214,7 @@ void NestEmitter::emitJoinedBlock(unsigned level, Value start, ArrayRef<int64_t>
   emit(at(block - part), Rows::Pass);
 }
 
-/// Adds a vector of columns to rows of accumulators, or sets these. Returns the sum.
+/// Adds a vector of columns to rows of accumulators, or sets them. Returns the sum.
 Value NestEmitter::addToRows(const Accumulator &accumulator, const Rows &rows, Value column, Value value) {
   unsigned number = numberOf(*accumulator.access);
   BodyCloner &body = instances.front().body;

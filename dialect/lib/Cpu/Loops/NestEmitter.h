@@ -66,7 +66,7 @@ void sweepColumns(OpBuilder &b, IndexBuilder &indices, Location loc, const Symbo
 
 /// The rows of the smallest blocks with accumulators in memory: rows of larger ones may be in the second cache.
 constexpr int64_t blockOfRows = 8;
-/// Four blocks are a longer one, and so on: four equal numbers are added up without an error but that of the third one.
+/// The number of blocks in the next larger one: adding up four equal numbers rounds only at the third one.
 constexpr int64_t blocksOfBlock = 4;
 
 class NestEmitter {

@@ -90,7 +90,7 @@ private:
   DenseSet<Operation *> ops;
 };
 
-/// The type of a buffer at the border of a function.
+/// The type of a buffer in the signature of a function.
 MemRefType passedType(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   return type.hasStaticShape() ? type : MemRefType::get({ShapedType::kDynamic}, type.getElementType());

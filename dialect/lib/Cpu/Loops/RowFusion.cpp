@@ -9,7 +9,7 @@
 
 namespace mlir::array::loops {
 
-/// Rows shorter than this are not worth a loop of their own, but for single elements (a value for each row).
+/// The minimum length of rows for a separate loop, except for single elements (a value for each row).
 static constexpr int64_t minRow = 8;
 static constexpr size_t maxMembers = 16;
 
@@ -46,7 +46,7 @@ static bool writesCaptured(const Nest &writer, const Nest &reader) {
 
 //===--- Members --------------------------------------------------------------------------------------------------===//
 
-/// One parallel dimension, which may be cut into rows.
+/// One parallel dimension, which may be divided into rows.
 static bool isFlat(const Nest &nest) {
   const IterationSpace &space = nest.space;
   return space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource;

@@ -39,7 +39,7 @@ static bool isTemporary(Value memref, ArrayRef<Use> uses, const SmallPtrSetImpl<
          });
 }
 
-/// How far the rows of two blocks are from each other, for an allocation that can be made as large as that takes.
+/// The distance between the rows of two blocks, for an allocation that can grow if necessary.
 static SymbolicSize strideOfBlocks(OpBuilder &b, IndexBuilder &indices, Location loc, const Access &access) {
   const SymbolicSize &row = access.strides[0];
   int64_t unit = apartBytes / bytesOf(access.element);

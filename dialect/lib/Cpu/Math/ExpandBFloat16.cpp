@@ -74,7 +74,7 @@ void roundWithIntegers(arith::TruncFOp op) {
   op.erase();
 }
 
-/// The bits are the upper half. As an extension, LLVM would see through it and compare bf16 lane by lane.
+/// The bits are the upper half. LLVM would recognize an extension and compare bf16 lane by lane.
 void extendWithIntegers(arith::ExtFOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Type half = withElement(op.getType(), b.getI16Type()), bits = withElement(op.getType(), b.getI32Type());

@@ -21,7 +21,7 @@ namespace mlir::array {
 
 namespace {
 
-/// How one operation of the math dialect is expanded.
+/// The expansion of one operation of the math dialect.
 struct Rule {
   StringRef operation;
   Term (*unary)(Term) = nullptr;

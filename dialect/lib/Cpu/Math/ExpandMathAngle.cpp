@@ -11,11 +11,11 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double pi = 3.14159265358979323846;
 
-/// pi less its nearest float of x's format, which keeps the last bit of differences from pi and its halves.
+/// pi minus its nearest float of x's format, which preserves the last bit of differences from pi and its halves.
 double piLow(Term x) { return x.either(1.2246467991473532e-16, -8.742277657347586e-8); }
 
-/// The arctangent of small/large, for 0 <= small <= large: of the quotient, or pi/4 and that of
-/// (small - large) / (small + large).
+/// The arctangent of small/large, for 0 <= small <= large: that of the quotient, or pi/4 plus that of (small - large) /
+/// (small + large).
 Term octantAngle(Term small, Term large) {
   Term isWide = (small > large * 0.41421356237309503) | (small == infinity);
   Term quotient = select(isWide, small - large, small) / select(isWide, small + large, large);

@@ -41,7 +41,7 @@ static Term scaleByProducts(Term y, Term n) {
 Term scale(Term y, Term n) {
   if (y.isWide() || !isa<VectorType>(y.type()))
     return scaleByProducts(y, n);
-  // The operation that MLIR has for it takes one exponent for all lanes.
+  // MLIR's operation for it takes one exponent for all lanes.
   return y.of(
       LLVM::CallIntrinsicOp::create(*y.b, y.type(), y.b->getStringAttr(scaleIntrinsic), ValueRange{y.value, n.value})
           .getResult(0));
@@ -95,7 +95,7 @@ Term expandExp2(Term x) {
   return scale(fma(fraction, r, 1.0), n.integer());
 }
 
-// A quarter of the result first, as 2^n itself may overflow.
+// First a quarter of the result, because 2^n itself may overflow.
 Term expandExpm1(Term x) { return nearZeroItself(x, quarterExpm1(x) * 4.0); }
 
 // With E = e^|x| - 1: (E + E / (E + 1)) / 2. A large E may overflow in the denominator; the result is still right.

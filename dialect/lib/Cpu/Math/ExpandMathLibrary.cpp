@@ -25,8 +25,8 @@ func::FuncOp getScalarFunction(ModuleOp module, const Twine &name, TypeRange arg
   return createFunction(module, symbol, arguments, arguments.front());
 }
 
-/// A function on vectors: spills the operands, calls the scalar function for each lane, reloads. On the stack, so that
-/// a lane's number need not be a constant and the code stays short.
+/// A function on vectors: spills the operands, calls the scalar function for each lane, reloads. The stack allows
+/// variable lane numbers, and the code stays short.
 func::FuncOp getLanesFunction(ModuleOp module, func::FuncOp scalar, VectorType type, unsigned operands) {
   std::string name = ("lanes" + Twine(type.getNumElements()) + "_" + scalar.getSymName()).str();
   if (auto function = module.lookupSymbol<func::FuncOp>(name))

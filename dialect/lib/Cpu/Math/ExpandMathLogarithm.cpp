@@ -30,7 +30,7 @@ Split splitNormal(Term x, int64_t least) {
   return {exponent, (bits - (exponent << x.fractionBits())).asFloat() - 1.0};
 }
 
-/// The same of positive numbers that may be denormal; the exponent is a float.
+/// The same for positive numbers that may be denormal; the exponent is a float.
 Split splitPositive(Term x, int64_t least) {
   Term isDenormal = x < x.either(0x1p-1022, 0x1p-126);
   Split split = splitNormal(select(isDenormal, x * x.either(0x1p52, 0x1p23), x), least);
@@ -73,7 +73,7 @@ Split splitInRegister(Term x) {
 constexpr char exponentIntrinsic[] = "array.logarithm.exponent";
 constexpr char fractionIntrinsic[] = "array.logarithm.fraction";
 
-/// The same. Vectors have instructions for it on some processors; for others this is taken apart at the end.
+/// The same. Some processors have vector instructions for it; for others this is expanded at the end.
 Split splitAny(Term x) {
   if (!isa<VectorType>(x.type()))
     return splitByIntegers(x);
@@ -190,7 +190,7 @@ void expandSplit(LLVM::CallIntrinsicOp op, unsigned vectorBits) {
 
 //===--- Inverse hyperbolic functions -----------------------------------------------------------------------------===//
 
-// log(1 + a + a^2 / (1 + sqrt(1 + a^2))) of a = |x|.
+// log(1 + a + a^2 / (1 + sqrt(1 + a^2))) for a = |x|.
 Term expandAsinh(Term x) {
   Term a = abs(x);
   Term isHuge = isBeyondSquares(a);
@@ -200,7 +200,7 @@ Term expandAsinh(Term x) {
   return copysign(select(a == infinity, a, result), x);
 }
 
-// log(1 + t + sqrt(t (t + 2))) of t = x - 1.
+// log(1 + t + sqrt(t (t + 2))) for t = x - 1.
 Term expandAcosh(Term x) {
   Term isHuge = isBeyondSquares(x);
   Term t = x - 1.0;
@@ -210,7 +210,7 @@ Term expandAcosh(Term x) {
   return select(x == infinity, x, result);
 }
 
-// log(1 + 2a / (1 - a)) / 2 of a = |x|; beyond 1 that is the logarithm of a negative number.
+// log(1 + 2a / (1 - a)) / 2 for a = |x|; beyond 1 that is the logarithm of a negative number.
 Term expandAtanh(Term x) {
   Term a = abs(x);
   Term result = logOnePlus((a + a) / (1.0 - a)) * 0.5;

@@ -3,7 +3,7 @@
 
 namespace mlir::array {
 
-/// Neighbours are joined two by two; of the last ones lanes may be too many.
+/// Neighbours are joined in pairs; the last ones may have excess lanes.
 static Value join(ImplicitLocOpBuilder &b, SmallVector<Value> parts, int64_t count) {
   int64_t lanes = cast<VectorType>(parts.front().getType()).getNumElements();
   while (parts.size() > 1) {

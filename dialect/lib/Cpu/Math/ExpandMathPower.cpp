@@ -18,7 +18,7 @@ Term exp2Wide(Term x) {
                                    2.40226506988792748e-1, 6.93147180546512032e-1, 9.99999999999762745e-1});
 }
 
-/// |x|^y for f32, in f64, which leaves results rounded once.
+/// |x|^y for f32, computed in f64, so that results are rounded once.
 Term singlePower(Term magnitude, Term y) {
   Term logarithm = log2Wide(widen(magnitude));
   logarithm = select(magnitude == 0.0, logarithm.like(-infinity), logarithm);
@@ -28,7 +28,7 @@ Term singlePower(Term magnitude, Term y) {
   return narrow(exp2Wide(atLeast(atMost(exponent, 200.0), -200.0)));
 }
 
-/// |x|^y for f64: the product y log2|x| in two parts, of which the low one joins after the high one's reduction.
+/// |x|^y for f64: the product y log2|x| in two parts; the low part is added after the reduction of the high part.
 Term widePower(Term magnitude, Term y) {
   Pair logarithm = log2Pair(magnitude);
   Term high = y * logarithm.high;
@@ -46,7 +46,7 @@ Term widePower(Term magnitude, Term y) {
 
 } // namespace
 
-// |x|^y = 2^(y log2|x|), then IEEE 754's cases in turn.
+// |x|^y = 2^(y log2|x|), then the special cases of IEEE 754.
 Term expandPow(Term x, Term y) {
   Term magnitude = abs(x);
   Term result = x.isWide() ? widePower(magnitude, y) : singlePower(magnitude, y);

@@ -168,7 +168,7 @@ Value inParts(ImplicitLocOpBuilder &b, ValueRange vectors, int64_t lanes, functi
 
 //===--- Parts of formulas ----------------------------------------------------------------------------------------===//
 
-/// The nearest integer to some x, as a float and (in the low bits) as an integer.
+/// The nearest integer to x, as a float and (in the low bits) as an integer.
 struct Rounded {
   Term number;
   Term shifted;
@@ -184,8 +184,8 @@ struct Rounded {
 /// x * factor, rounded. Magnitudes up to 2^21 (f32) or 2^50 (f64).
 Rounded roundProduct(Term x, double factor);
 
-/// y * 2^n, rounded once: n runs from -252 to 254 (f32) or -2044 to 2046 (f64), and results may be denormal. Vectors of
-/// f32 have an instruction for it on some processors; for others this is taken apart at the end.
+/// y * 2^n, rounded once: n is from -252 to 254 (f32) or -2044 to 2046 (f64), and results may be denormal. Some
+/// processors have an instruction for vectors of f32; for others this is expanded at the end.
 Term scale(Term y, Term n);
 /// Replaces the scaling of a vector by multiplications.
 void expandScale(LLVM::CallIntrinsicOp op);

@@ -50,7 +50,7 @@ Term signByQuadrant(Term x, Term quadrant, int64_t bit) {
 
 } // namespace
 
-// The sign of a zero is that of x: reduction turns -0 into +0.
+// The sign of a zero is that of x: the reduction turns -0 into +0.
 Term expandSin(Term x) {
   Angle angle = reduceAngle(x);
   Term value = select(isOdd(angle.quadrant), smallCos(angle.r), smallSin(angle.r));

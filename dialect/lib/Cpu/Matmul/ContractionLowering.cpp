@@ -145,7 +145,7 @@ private:
     emitMatmul(b, module, call);
   }
 
-  /// Whether `epilogue` may be computed on blocks of the result.
+  /// Whether `epilogue` may run on blocks of the result.
   bool canFinish(linalg::GenericOp epilogue) {
     return product.outer.empty() && product.outerReductions.empty() && !product.maySumNothing() &&
            canBlockEpilogue(epilogue, op);
@@ -266,7 +266,8 @@ private:
     }
   }
 
-  /// enterLoop for a loop that threads share. Returns the number of the block, which has packing buffers of its own.
+  /// Like enterLoop, for a loop that threads share. Returns the number of the block, which has separate packing
+  /// buffers.
   Value enterSharedLoop(const Dimension &dimension, MutableArrayRef<Value> offsets) {
     Value step = g.index(batchStep);
     auto blocks = scf::ForOp::create(b, g.index(0), g.index(dimension.size), step);
@@ -332,7 +333,7 @@ private:
     }
   }
 
-  /// Whether an operand is worth computing by blocks: it is large, and no element is computed more than twice.
+  /// Whether computing an operand by blocks pays: it is large, and no element is computed more than twice.
   bool paysToCompute(int side) const {
     constexpr int64_t leastElements = 4096, mostTimes = 2;
     int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected(),

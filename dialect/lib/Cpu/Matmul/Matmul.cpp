@@ -115,8 +115,8 @@ private:
     call.produceLeft(row, depth, rows, height, block(leftMatrix, rows, height));
   }
 
-  /// Copies a block of the left operand to panels of the tile's rows. Blocks of rows that threads share have memory of
-  /// their own.
+  /// Copies a block of the left operand to panels of the tile's rows. Blocks of rows that threads share have separate
+  /// memory.
   void packLeft(Value row, Value rows, Value depth, Value height, int64_t rowStep) {
     MatmulTile panels = call.tile.ofLeftPanels();
     Value offset = call.leftOffset;

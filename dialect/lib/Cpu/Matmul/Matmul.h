@@ -31,7 +31,7 @@ struct MatmulAhead {
   int64_t step;
 };
 
-/// Rows and columns of a block, and the terms that are summed in registers at most.
+/// Rows and columns of a block, and the maximum terms that are summed in registers.
 struct MatmulBlocks {
   int64_t rows, columns, depth;
 };

@@ -76,7 +76,7 @@ private:
     return bitsOf(vector::MaskedLoadOp::create(b, type, source, ValueRange{row, column}, mask, zeros));
   }
 
-  /// low | high << 16, of scalars or vectors of i32.
+  /// low | high << 16, for scalars or vectors of i32.
   Value join(Value low, Value high) {
     auto type = dyn_cast<VectorType>(low.getType());
     Value mask = type ? splat(type, 0xffff) : constant(0xffff), shift = type ? splat(type, 16) : constant(16);

@@ -32,7 +32,7 @@ struct MatmulTile {
 /// machine. A panel of this many rows streams from the second cache.
 inline constexpr int64_t kMatmulDepth = 512;
 
-/// How the right operand reaches the tile, which reads rows of `columns()` elements.
+/// The packing of the right operand for the tile, which reads rows of `columns()` elements.
 enum class MatmulPacking {
   InPlace, ///< Not copied: unit stride along n, n a multiple of the tile's columns.
   Once,    ///< Copied to the stack by the first tile; unit stride along n.
@@ -41,7 +41,7 @@ enum class MatmulPacking {
   Strided, ///< Copied to panels, element by element; any strides.
 };
 
-/// Matrices as the functions take them: dynamic sizes, offset and row stride.
+/// Matrices as parameters of the functions: dynamic sizes, offset and row stride.
 MemRefType matmulMatrixType(Type element, bool unitStride);
 
 /// A panel in the tiles' layout, packed or in place: [k][column].
@@ -79,8 +79,8 @@ int64_t streamColumns(Type element, int64_t rows);
 int64_t mostStreamColumns(Type element, int64_t rows);
 
 /// @matmul_stream_*(a: tile.rows x k, b: k x n, c: tile.rows x n, accumulate: i1, isFar: i1): c = (accumulate ? c : 0)
-/// + a * b, for a b of unit stride along n that is read once, row by row, and n of at most mostStreamColumns. A b that
-/// is far, in no cache, is fetched ahead. The tile has one vector.
+/// + a * b. b has unit stride along n and is read once, row by row; n is at most mostStreamColumns. A b outside of all
+/// caches (far) is prefetched. The tile has one vector.
 func::FuncOp getMatmulStream(ModuleOp module, Type element, const MatmulTile &tile);
 
 /// @matmul_pack_*(b: k x n, panels), for MatmulPacking::Columns (b: n x k, panels). `packing` is not InPlace.

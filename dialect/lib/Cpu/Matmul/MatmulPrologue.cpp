@@ -35,7 +35,7 @@ bool isElementwise(linalg::GenericOp op) {
          });
 }
 
-/// Whether `buffer` is a temporary that only `reader` reads. Then it is gone with the reader, or shares its loops.
+/// Whether `buffer` is a temporary that only `reader` reads. Then it is erased with the reader, or shares its loops.
 bool isReadBy(Value buffer, linalg::GenericOp reader) {
   auto alloc = buffer.getDefiningOp<memref::AllocOp>();
   return alloc && llvm::all_of(alloc->getUses(), [&](OpOperand &use) {

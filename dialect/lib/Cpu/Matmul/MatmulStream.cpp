@@ -67,7 +67,7 @@ Value StreamKernel::bytesOfRightRow() {
 /// as b, a matmul of 1 x 4096 x 4096 took a quarter longer on Zen 4.
 void StreamKernel::placeSums() {
   int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  // Room for a page more, to be moved, and for the lanes beyond the last column.
+  // Room for a page more, for the move, and for the lanes beyond the last column.
   auto type =
       MemRefType::get({tile.rows, mostStreamColumns(element, tile.rows) + kPageBytes / bytes + tile.lanes}, element);
   sums = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(kLineBytes));

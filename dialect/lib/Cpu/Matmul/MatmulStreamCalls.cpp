@@ -60,7 +60,7 @@ private:
     return {unit, arith::MaxSIOp::create(b, count, g.index(1)), shift};
   }
 
-  /// The first column of a block, and how many there are.
+  /// The first column of a block, and its number of columns.
   std::pair<Value, Value> columnsOf(const StreamColumns &columns, Value block) {
     auto is = [&](Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y); };
     Value next = g.add(block, 1), place = g.add(g.mul(block, columns.unit), columns.shift);
@@ -109,7 +109,7 @@ private:
     return {call.depthSums, offset, call.n, 1};
   }
 
-  /// Adds the sums of the blocks of depth up: streams them, times 1, row by row of c.
+  /// Adds up the sums of the blocks of depth: streams them, times 1, row by row of c.
   void addDepthSums(const StreamColumns &columns) {
     func::FuncOp stream = getMatmulStream(module, call.element, {1, 1, call.tile.lanes});
     Value zero = g.index(0), one = g.index(1), parts = g.index(call.depthBlocks);

@@ -56,7 +56,7 @@ private:
   Value addsRow, addsRows;   ///< whether the addend has one row for all, or one for each
   Value leftTile;            ///< the number of a tile
   bool isLeftPacked = false; ///< the left operand is [tile][k][row]
-  ValueRange ahead;          ///< a, b and c of the next product
+  ValueRange ahead;          ///< a, b and c of the next matmul
   Value aheadOfTile;         ///< the number of elements that earlier tiles have prefetched
 };
 
@@ -83,7 +83,7 @@ func::FuncOp TileKernel::getTilesPacked() {
   return endWithPanel();
 }
 
-/// The body for a panel that is there.
+/// The body for an existing panel.
 func::FuncOp TileKernel::endWithPanel() {
   readFlags();
   SmallVector<Value> masks = columnMasks(dim(argument(Result), 1));
@@ -109,8 +109,8 @@ void TileKernel::readFlags() {
   addsRows = arith::AndIOp::create(b, adds, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, stride, zero));
 }
 
-/// The tiles from row `first`, a multiple of the tile's, on. Rows that are known to be there are at a fixed distance of
-/// the tile's first one: with little depth, finding them takes as long as multiplying.
+/// The tiles from row `first`, a multiple of the tile's, on. Rows that certainly exist are at a fixed distance from the
+/// tile's first one: with little depth, computing their addresses takes as long as multiplying.
 void TileKernel::emitTiles(Value first, Value panel, ArrayRef<Value> masks) {
   Value end = dim(argument(isLeftPacked ? Result : Left), 0), whole = first;
   if (isa<FloatType>(element)) {

@@ -74,7 +74,7 @@ struct EmulateGpu : impl::EmulateGpuBase<EmulateGpu> {
   }
 
 private:
-  /// Makes functions of the module's kernels, which leaves it without a purpose.
+  /// Makes functions of the module's kernels; the module is then obsolete.
   LogicalResult emulate(gpu::GPUModuleOp gpuModule) {
     for (auto global : gpuModule.getOps<memref::GlobalOp>())
       if (global.getType().getMemorySpace())
@@ -161,7 +161,7 @@ private:
                            (kernel.getName() + "_shared").str(), builder.getI64IntegerAttr(sharedBytes));
   }
 
-  /// The function that does launches, which the caller of the module provides.
+  /// The function that launches, which the caller of the module provides.
   func::FuncOp launcher(OpBuilder &builder) {
     if (auto function = getOperation().lookupSymbol<func::FuncOp>(launchFunction))
       return function;

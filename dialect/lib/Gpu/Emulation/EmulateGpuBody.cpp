@@ -36,7 +36,7 @@ enum Field : int64_t {
 constexpr int64_t warpSize = 32;
 /// The distance of a launch's parameters, which has room for the largest.
 constexpr int64_t parameterStride = 16;
-/// Shared buffers start at multiples of this, as accesses of 16 bytes need it.
+/// Shared buffers start at multiples of this, because of accesses of 16 bytes.
 constexpr int64_t sharedAlignment = 16;
 
 /// The emulator's number of a mode; the dialect's numbers differ.

@@ -16,13 +16,13 @@ LogicalResult expandInstructions(gpu::GPUModuleOp module);
 /// kernel is not a valid `gpu.func`.
 FailureOr<int64_t> emulateBody(gpu::GPUFuncOp kernel);
 
-/// Fails, with an error that names it, if there is an operation that the CPU cannot run.
+/// Fails, with an error that names it, if the CPU cannot run an operation.
 LogicalResult checkBody(FunctionOpInterface function);
 
 /// The bytes of a kernel's parameter in the memory that its pointer in `params` names.
 int64_t parameterBytes(Type type);
 
-/// Stores the operands of a launch as a kernel reads them; returns `params`.
+/// Stores the operands of a launch in the form that a kernel reads; returns `params`.
 Value storeParameters(ImplicitLocOpBuilder &b, gpu::LaunchFuncOp launch);
 
 } // namespace mlir::array

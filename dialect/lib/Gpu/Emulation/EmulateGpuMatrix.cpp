@@ -53,7 +53,7 @@ private:
   /// The numbers in a register, as f32 or i32.
   SmallVector<Value> numbersIn(Value bits, Type element) {
     int64_t count = 32 / element.getIntOrFloatBitWidth();
-    if (element.isF32()) // tf32: the lower bits are not looked at
+    if (element.isF32()) // tf32: the lower bits are ignored
       bits = arith::AndIOp::create(b, bits, word(static_cast<int32_t>(0xffffe000)));
     Value one = vector::FromElementsOp::create(b, VectorType::get({1}, b.getI32Type()), bits);
     Value parts = vector::BitCastOp::create(b, VectorType::get({count}, element), one);
@@ -98,7 +98,7 @@ LogicalResult InstructionExpander::expand(nvgpu::MmaSyncOp op) {
   int64_t registers = shape[2] * element.getIntOrFloatBitWidth() / 32;
 
   Value result = op.getMatrixC();
-  SmallVector<SmallVector<Value>> rows(2), columns(2); // all numbers that this lane's four sums are made of
+  SmallVector<SmallVector<Value>> rows(2), columns(2); // all factors of this lane's four sums
   for (int64_t r = 0; r < registers; ++r) {
     Value rowLane = add(mul(group, word(4)), word(r % 4));
     for (int64_t h = 0; h < 2; ++h)
@@ -303,7 +303,7 @@ LogicalResult InstructionExpander::expand(nvgpu::DeviceAsyncCopyOp op) {
 
 LogicalResult expandInstructions(gpu::GPUModuleOp module) {
   unrollFromElements(module);
-  // Waits first, then the groups, then the copies: each has no users then.
+  // Waits first, then the groups, then the copies: in this order each has no users.
   SmallVector<Operation *> groups, others;
   module.walk([&](Operation *op) {
     if (isa<nvgpu::DeviceAsyncWaitOp, NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp, NVVM::FenceProxyOp,

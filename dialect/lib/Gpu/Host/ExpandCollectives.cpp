@@ -47,7 +47,7 @@ Value move(ImplicitLocOpBuilder &b, Value value, int64_t from, int64_t to) {
   return TransposeOp::create(b, value, order);
 }
 
-/// One dimension cut into that of the parts and the rest of it, and back.
+/// Splits one dimension into the parts and the rest, and joins it again.
 Value cut(ImplicitLocOpBuilder &b, Value value, int64_t dimension, int64_t parts) {
   auto shape = llvm::to_vector(typeOf(value).getShape());
   shape[dimension] /= parts;

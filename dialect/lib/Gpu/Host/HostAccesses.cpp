@@ -13,7 +13,7 @@ bool isMovable(Operation *op) {
 }
 
 bool dependsOnLoad(Value value) {
-  // Each operation is looked at once, by however many ways it is reached.
+  // Each operation is visited once, even if it is reached by several paths.
   SetVector<Operation *> sources;
   auto add = [&](Value next) {
     if (Operation *source = next.getDefiningOp(); source && isMovable(source))

@@ -22,7 +22,7 @@ bool isHostOnly(Operation *op) {
   return isa<gpu::LaunchOp, RuntimeCallOp, CallOpInterface, memref::AllocOp, memref::DeallocOp>(op);
 }
 
-/// Whether an op writes memory, and a thread of the device can do all of it.
+/// Whether an op writes memory, and a thread of the device can execute all of it.
 bool isWriter(Operation *op) {
   bool writes = false;
   WalkResult walked = op->walk([&](Operation *inner) {

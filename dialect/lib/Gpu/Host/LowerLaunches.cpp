@@ -28,13 +28,13 @@ namespace mlir::array {
 
 namespace {
 
-/// Room for the value of an argument: a pointer, or a number of at most 64 bits.
+/// Size of an argument's value: a pointer, or a number of at most 64 bits.
 constexpr int64_t kArgumentBytes = 8;
 
 /// Routines that the runtime executes itself, for operands in any memory.
 bool isHostRoutine(StringRef name) { return name == "host_call" || name == "collective" || name == "check"; }
 
-/// Whether a load is of the device's memory: constants of the module are the host's.
+/// Whether a load reads the device's memory: constants of the module are the host's.
 bool isOfDevice(memref::LoadOp load) {
   Value buffer = load.getMemRef();
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())

@@ -51,7 +51,7 @@ public:
                  [&](ImplicitLocOpBuilder &body) { memref::StoreOp::create(body, value(body), buffer); });
   }
 
-  /// Has the threads of the launches in a region return at once unless the flag is as expected.
+  /// Makes the threads of a region's launches return at once unless the flag is as expected.
   void guard(Region &region, bool expected) const {
     region.walk([&](gpu::LaunchOp launch) {
       Block *first = &launch.getBody().front(), *rest = first->splitBlock(first->begin());
@@ -66,7 +66,7 @@ public:
   }
 
 private:
-  /// Stack space of a fixed size is taken in the first block: elsewhere it counts as dynamic.
+  /// Allocates stack space of a fixed size in the first block: elsewhere it counts as dynamic.
   static void keepStack(Block &from, Block &to) {
     for (auto space : llvm::make_early_inc_range(from.getOps<LLVM::AllocaOp>())) {
       Operation *size = space.getArraySize().getDefiningOp();

@@ -55,7 +55,7 @@ bool mayWrite(Operation *op, memref::LoadOp load) {
       .wasInterrupted();
 }
 
-/// Whether the memory that a load reads is the same still when a launch runs, and while it does.
+/// Whether the memory of a load does not change before and during a launch.
 bool lasts(memref::LoadOp load, gpu::LaunchOp launch) {
   Operation *last = load->getBlock()->findAncestorOpInBlock(*launch);
   for (Operation *op = load->getNextNode(); op; op = op->getNextNode()) {

@@ -104,7 +104,7 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
     index::populateIndexToLLVMConversionPatterns(converter, patterns);
     populateFuncToLLVMConversionPatterns(converter, patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
-    // Preferred to the calls of libdevice that the patterns for GPUs hold.
+    // These take precedence over the calls of libdevice in the patterns for GPUs.
     populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
     populateVectorToLLVMConversionPatterns(converter, patterns);
     populateGpuToNVVMConversionPatterns(converter, patterns);

@@ -93,7 +93,7 @@ Angle reduceLargeAngle(ImplicitLocOpBuilder &b, Value x) {
       chosen[i] =
           w.select(w.is(arith::CmpIPredicate::uge, word, w.constant(first)), w.constant(digits(first + i)), chosen[i]);
   }
-  // A shift by the whole width has no meaning, hence two.
+  // A shift by the whole width is undefined, hence two shifts.
   Value one = w.constant(1), back = w.sub(w.constant(w.width - 1), shift);
   auto windowWord = [&](unsigned i) {
     return w.either(w.left(chosen[i], shift), w.right(w.right(chosen[i + 1], one), back));
@@ -155,7 +155,7 @@ Value remainder(ImplicitLocOpBuilder &b, Value x, Value y) {
   auto [exponent, significand] = w.split(a);
   auto [divisorExponent, divisor] = w.split(c);
   Value zero = w.constant(0), one = w.constant(1);
-  // A division by zero has no meaning; the result is a nan then.
+  // A division by zero is undefined; the result is a nan then.
   divisor = w.select(w.is(arith::CmpIPredicate::eq, divisor, zero), one, divisor);
   Value digits =
       w.select(w.is(arith::CmpIPredicate::ugt, exponent, divisorExponent), w.sub(exponent, divisorExponent), zero);

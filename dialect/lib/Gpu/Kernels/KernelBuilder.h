@@ -22,16 +22,17 @@ using Values = SmallVector<Value, 4>;
 /// Threads of a warp, and of a block: eight warps hide the latency of memory on every generation, and leave 256
 /// registers to each thread.
 constexpr int64_t kWarpSize = 32, kBlockSize = 256;
-/// Blocks that fill the largest GPU a few times over. How work is cut depends on no machine, so that results don't.
+/// Blocks that fill the largest GPU a few times over. The division of work does not depend on the machine, so that
+/// results do not either.
 constexpr int64_t kManyBlocks = 2048;
 
 int64_t product(ArrayRef<int64_t> sizes);
 /// The sizes of dimensions [first, end) of a space.
 SmallVector<int64_t> sizesOf(const IterationSpace &space, unsigned first, unsigned end);
-/// How many of the dimensions, which come first, are parallel.
+/// The number of parallel dimensions, which come first.
 unsigned countParallel(const IterationSpace &space);
 
-/// Whether an element has bits that can be moved in vectors.
+/// Whether an element's bits can be moved in vectors.
 bool hasWholeBytes(Type element);
 /// Whether groups of `lanes` elements along a dimension can be moved together: they are adjacent, and aligned to the
 /// size of the group.
@@ -89,10 +90,10 @@ public:
 
   /// Code that runs if the condition holds; always, without one.
   void when(Value condition, function_ref<void()> build);
-  /// A loop that carries values: `build` gets the index and the values, and gives the next ones.
+  /// A loop that carries values: `build` gets the index and the values, and returns the next ones.
   Values loop(Value from, Value to, Value step, ValueRange carried, function_ref<Values(Value, ValueRange)> build);
 
-  /// The indices of the point or step with a number, the last dimension running fastest.
+  /// The indices of the point or step with a number, the last dimension fastest.
   Values place(ArrayRef<int64_t> sizes, Value number);
   /// The indices, moved by `distance` along a dimension.
   Values moved(ArrayRef<Value> at, unsigned dim, int64_t distance);

@@ -10,7 +10,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Steps from which a block shares a result.
+/// Minimum steps for which a block shares a result.
 constexpr int64_t kBlockSteps = 1024;
 
 class Rows {
@@ -43,7 +43,8 @@ public:
   }
 
 private:
-  /// Groups of lanes do not reach from one stretch of memory to the next; the end of a single stretch may be left.
+  /// Groups of lanes do not cross from one contiguous part of memory to the next; the end of a single part may be left
+  /// over.
   int64_t chooseLanes() const {
     int64_t most = lanesAlong(member.space, last);
     bool fits = stepSizes.back() % most == 0 || (stepSizes.size() == 1 && steps >= most);

@@ -9,7 +9,7 @@ namespace mlir::array {
 /// Every point for itself (KernelElementwise.cpp).
 void emitElementwise(KernelBuilder &k, const Member &member);
 
-/// Through tiles in shared memory (KernelTransposes.cpp); false for an op that has no use for them.
+/// Through tiles in shared memory (KernelTransposes.cpp); false if an op does not benefit.
 bool emitTransposed(KernelBuilder &k, const Member &member);
 
 /// A reduction along memory: several lanes of a warp, or a block, compute one result together (KernelRows.cpp). If
@@ -18,8 +18,8 @@ bool emitTransposed(KernelBuilder &k, const Member &member);
 /// part.
 Values emitRows(KernelBuilder &k, const Member &member, const Join &join, int64_t mostParts = kManyBlocks);
 
-/// A reduction across memory: neighbouring threads have neighbouring results, rows of threads share the steps, as do
-/// blocks (KernelColumns.cpp). Without a join each thread has results to itself.
+/// A reduction across memory: neighbouring threads have adjacent results, and rows of threads and blocks share the
+/// steps (KernelColumns.cpp). Without a join each thread has its own results.
 Values emitColumns(KernelBuilder &k, const Member &member, const Join *join, int64_t mostParts = kManyBlocks);
 
 /// The second pass of a reduction in parts: joins them with the previous values of the outputs. `member` is the op's in
@@ -28,7 +28,7 @@ void emitJoinOfParts(KernelBuilder &k, const Member &member, const Join &join, V
 
 //===-- Parts of reductions (KernelParts.cpp) -------------------------------------------------------------------===//
 
-/// Bodies of more operations than this are not repeated to have several loads in flight.
+/// Larger bodies, in operations, are not duplicated to have several loads in flight.
 constexpr size_t kShortBody = 24;
 /// Minimum steps of one block if several blocks share a reduction along memory.
 constexpr int64_t kPartSteps = 4096;

@@ -16,8 +16,8 @@ namespace mlir::array {
 
 namespace {
 
-/// A function of the C library, also of `float` or `long double`, or the intrinsic of its name, and the operation that
-/// it is.
+/// A function of the C library, also for `float` or `long double`, or the intrinsic of its name, and the corresponding
+/// operation.
 struct MathFunction {
   StringRef function, operation;
 };
@@ -87,7 +87,7 @@ class Linker {
 public:
   explicit Linker(ModuleOp module) : module(module), library(module.getContext()), symbols(module) {}
 
-  /// Puts the function or constant of a name into the module, with all that it needs.
+  /// Copies the function or constant of a name into the module, with everything that it needs.
   LogicalResult take(StringAttr name, Location user) {
     if (!taken.insert(name).second)
       return success();

@@ -24,7 +24,7 @@ constexpr StringLiteral kModuleName = "kernels";
 /// Whether the buffer is passed as a pointer to its first element.
 bool isWhole(MemRefType type) { return type.hasStaticShape() && type.getLayout().isIdentity(); }
 
-/// Constants, and views that are more than a pointer: computed again in a kernel rather than passed to it.
+/// Constants, and views that are more than a pointer: a kernel recomputes them.
 bool isRecomputed(Operation *op) {
   if (!op || op->getNumRegions() != 0)
     return false;

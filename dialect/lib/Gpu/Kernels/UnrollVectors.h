@@ -6,7 +6,7 @@
 
 namespace mlir::array {
 
-/// Makes each `vector.from_elements` of several dimensions in `root` one for each row, and inserts these.
+/// Replaces each `vector.from_elements` of several dimensions in `root` by one for each row, and inserts these.
 void unrollFromElements(Operation *root);
 
 } // namespace mlir::array

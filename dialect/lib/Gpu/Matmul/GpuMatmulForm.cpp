@@ -104,7 +104,7 @@ static LogicalResult readEpilogue(GpuMatmul &product) {
   return success();
 }
 
-/// The argument that a factor is cast from.
+/// The body argument from which a factor is cast.
 static BlockArgument readFactor(Value factor, SmallVectorImpl<Operation *> &casts) {
   while (Operation *op = factor.getDefiningOp()) {
     if (!isa<CastOpInterface>(op) || op->getNumOperands() != 1)

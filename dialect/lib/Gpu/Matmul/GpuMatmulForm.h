@@ -12,12 +12,12 @@ struct GpuMatmulOperand {
   Value buffer;
   SmallVector<int64_t> steps; ///< by loop of the op
   int64_t start = 0;          ///< dynamic for a slice at an index
-  int64_t extent = 1;         ///< elements from the first that is used to the last one
+  int64_t extent = 1;         ///< number of elements from the first used one to the last
 
   Type element() const { return getElementTypeOrSelf(buffer.getType()); }
 };
 
-/// Loops through which each operand steps as through one.
+/// Loops with compatible steps in each operand.
 struct GpuMatmulDim {
   int64_t size;
   SmallVector<int64_t> steps; ///< by operand
@@ -40,7 +40,7 @@ struct GpuMatmul {
   /// The casts of a factor from its element in memory, the first one first.
   SmallVector<Operation *, 1> casts[2];
   Type factor[2], sum;
-  /// The elementwise operation on the sums that is computed with them, or null: it then gives the result.
+  /// The epilogue, or null: it computes the result from the sums.
   linalg::GenericOp epilogue;
 
   /// Distance from the sums of one split to those of the next; 0 for a result without splits.

@@ -19,9 +19,9 @@ struct GpuMatmulKernel {
   gpu::LaunchOp launch;
   const GpuMatmul &product;
   const GpuMatmulTiling &plan;
-  /// The thread's number in its block, its warp's, and its own in that.
+  /// The thread's number in its block, the number of its warp, and its number in the warp.
   Value thread, warp, lane;
-  /// The first row and column of the block's tile, and the batch's number.
+  /// The first row and column of the block's tile, and the batch index.
   Value firstRow, firstColumn, batch;
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
@@ -37,7 +37,7 @@ struct GpuMatmulKernel {
   /// The offset of an operand at point `number` of some loops, relative to their first point.
   Value offset(unsigned operand, const GpuMatmulDims &dims, Value number);
 
-  /// The elements of an operand from the first that is used on, one after the other.
+  /// The elements of an operand from the first used one on, as a 1-D view.
   Value flat(const GpuMatmulOperand &operand);
 
   /// A buffer of shared memory. If it is dynamic shared memory, also the address of its first byte, which is a multiple

@@ -32,7 +32,7 @@ public:
   bool areTermsInner() const { return termsInner; }
 
 private:
-  /// The first of the neighbours that a thread moves at once, in the tile.
+  /// The position in the tile of the first element that a thread moves at once.
   struct Unit {
     Value outer, term;
     Value offset;   ///< of `outer`, in memory

@@ -150,7 +150,7 @@ private:
     return element.isF32() ? roundToTf32(read) : read;
   }
 
-  /// To the nearest: the cores would leave out the lower bits.
+  /// To the nearest: the cores would truncate the lower bits.
   Value roundToTf32(Value numbers) {
     auto nearest = NVVM::FPRoundingMode::RNA;
     for (int64_t each = 0; each < 4; ++each) {

@@ -24,7 +24,7 @@ public:
   virtual SmallVector<Value> zeros() = 0;
   /// The number of stages of shared memory that are read at a time.
   virtual int64_t stagesHeld() const { return 1; }
-  /// The sums with the terms of a stage added.
+  /// The sums plus the terms of a stage.
   virtual SmallVector<Value> add(ValueRange sums, Value stage) = 0;
   /// The sums after the last stage.
   virtual SmallVector<Value> finish(ValueRange sums) { return sums; }

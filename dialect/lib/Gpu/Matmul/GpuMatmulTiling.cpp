@@ -40,7 +40,7 @@ constexpr GpuMatmulTile kWarpgroupTiles[] = {
     {128, 128, 128, 8, 1, 4},
 };
 
-/// Below this a row of threads would have little to do: a sum or an update of vectors, bound by memory.
+/// With fewer, a row of threads would have little work: a sum or an update of vectors, bound by memory.
 constexpr int64_t kLeastRows = 8, kLeastTerms = 8;
 /// Batches are a grid's z.
 constexpr int64_t kMostBatches = 65535;

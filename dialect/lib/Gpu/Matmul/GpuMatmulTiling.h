@@ -32,9 +32,9 @@ struct GpuMatmulTile {
 struct GpuMatmulTiling {
   GpuMatmulUnit unit;
   GpuMatmulTile tile;
-  /// Blocks that share the terms of a tile of the result, each with sums of its own.
+  /// Blocks that share the terms of a tile of the result, each with separate sums.
   int64_t splits;
-  /// Whether elements may be copied to shared memory without passing through registers.
+  /// Whether elements may be copied to shared memory without registers.
   bool copiesAsync;
   /// Bytes of a row of the left factor that one instruction of a tensor core multiplies.
   int64_t instructionBytes;

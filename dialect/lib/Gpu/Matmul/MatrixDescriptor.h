@@ -9,7 +9,7 @@
 
 namespace mlir::array::descriptor {
 
-/// Bits of an address in shared memory that count; all addresses and distances are in units of 16 bytes.
+/// The significant bits of an address in shared memory; all addresses and distances are in units of 16 bytes.
 constexpr int64_t kAddressBits = 18, kUnitBits = 4;
 /// The first bits of the fields: the address, the distance of blocks of adjacent rows or columns, the distance of
 /// blocks of eight rows, the swizzle.

@@ -9,12 +9,12 @@ namespace mlir::array {
 namespace {
 
 constexpr int64_t kThreads = 256;
-/// Elements of a chunk that a thread takes.
+/// Elements of a chunk for each thread.
 constexpr int64_t kItems = 4;
-/// A line as short as this has one thread, and so have lines that are this many.
+/// The maximum length of a line, and the minimum number of lines, for one thread each.
 constexpr int64_t kShortLine = 64, kManyLines = 1 << 15;
 
-/// The places of the numbers that the chunks have; enough for all types that they may be of.
+/// Bytes for the numbers of the chunks; enough for all their types.
 constexpr int64_t kTotalBytes = 16;
 
 #define PCRT_ROW(Name, name) #name,

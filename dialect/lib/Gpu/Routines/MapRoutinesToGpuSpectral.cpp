@@ -7,7 +7,7 @@ namespace mlir::array {
 
 namespace {
 
-/// Whether it is by QR iterations or divide and conquer (param 0) is LAPACK's: kernels have one method.
+/// The choice between QR iterations and divide and conquer (param 0) is for LAPACK: kernels have one method.
 LogicalResult mapSvd(RoutineLauncher &launcher) {
   Matrices a(launcher.inputType(0));
   if (a.count == 0)
@@ -16,7 +16,7 @@ LogicalResult mapSvd(RoutineLauncher &launcher) {
   int64_t greater = std::max(a.rows, a.columns), lesser = std::min(a.rows, a.columns);
   int64_t bytes = a.count * elementBytes(launcher.element(0));
   Value work = launcher.scratch(a.elements() * bytes), vectors = launcher.scratch(lesser * lesser * bytes);
-  // A pair of columns is shared by 32 threads at most.
+  // At most 32 threads share a pair of columns.
   int64_t threads = threadsFor(lesser / 2 * std::min<int64_t>(greater, 32));
   launcher.launch(launcher.entryOf("svd"), a.count, threads,
                   {launcher.input(0), launcher.output(0), hasVectors ? launcher.output(1) : work,

@@ -66,7 +66,8 @@ public:
     launcher.launch(entry, blocksFor(count, kThreads), kThreads, operands);
   }
 
-  /// Whether a step reads elements and whether it writes some, rather than values: the end of an entry's name.
+  /// Whether a step reads elements, and whether it writes elements, rather than accumulator values: the suffix of an
+  /// entry's name.
   static StringRef kinds(bool readsElements, bool writesElements) {
     return readsElements ? (writesElements ? "_ee" : "_ev") : writesElements ? "_ve" : "_vv";
   }

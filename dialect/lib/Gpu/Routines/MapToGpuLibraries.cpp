@@ -221,7 +221,7 @@ constexpr LibraryRoutine kLibraryRoutines[] = {
     {"fft", kTransforms, isLargeTransform},
     {"cholesky", kDecompositions, isLargeMatrix<128>},
     {"lu", kDecompositions, isLargeMatrix<128>},
-    // The kernels are Jacobi's, which takes several times the operations.
+    // The kernels use Jacobi's method, which takes several times the operations.
     {"eigh", kDecompositions, isLargeMatrix<64>},
     {"svd", kDecompositions, isLargeMatrix<64>},
 };

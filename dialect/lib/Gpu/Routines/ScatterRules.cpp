@@ -15,7 +15,8 @@ constexpr int64_t kFewPositions = 8;
 /// Bytes of shared memory in which a block counts, minimum updates for each row so that counting saves accesses to the
 /// target, and updates of one of its threads.
 constexpr int64_t kCountedBytes = 32 * 1024, kCountedPerRow = 8, kCountedPerThread = 16;
-/// Updates that a thread sums up. Each piece leaves two: pieces are worth their launch from a few times that on.
+/// Updates that a thread sums up. Each piece leaves two updates, so a launch for pieces pays from a few times that
+/// number on.
 constexpr int64_t kPiece = 32;
 
 bool isSet(const ScatterOnBuffers &scatter) { return scatter.kind == "set"; }
@@ -113,7 +114,7 @@ const ScatterRule &ruleFor(const ScatterOnBuffers &scatter) {
       {isCounted, launchCounts}, // atomics in shared memory
       {isExact, launchAtomics},  // atomics
       {isFew, launchInOrder},    // one update after the other, by a thread for each column of the window
-      {isSet, launchClaims},     // the last one finds that the row is its own
+      {isSet, launchClaims},     // the last update of a row finds its own claim
       {always, launchRuns},      // sorted, then summed up in pieces
   };
   return *llvm::find_if(rules, [&](const ScatterRule &rule) { return rule.holds(scatter); });

@@ -21,7 +21,7 @@ struct ScatterRule {
   void (*launch)(DeviceLauncher &, const ScatterOnBuffers &);
 };
 
-/// The rule for a scatter: there always is one.
+/// The rule for a scatter; there is always one.
 const ScatterRule &ruleFor(const ScatterOnBuffers &scatter);
 
 } // namespace mlir::array

@@ -32,7 +32,7 @@ bool writes(OpOperand &operand) {
   return op ? op.isDpsInit(&operand) : operand.get() == cast<memref::CopyOp>(operand.getOwner()).getTarget();
 }
 
-/// Whether two ops may be done in either order.
+/// Whether two ops may run in either order.
 bool mayPass(Operation *candidate, Operation *op) {
   auto clashes = [&](Value memref, bool isWritten) {
     Value root = loops::rootOf(memref);

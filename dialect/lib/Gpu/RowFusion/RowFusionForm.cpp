@@ -12,7 +12,7 @@ namespace mlir::array {
 using loops::Footprint;
 using loops::SymbolicSize;
 
-/// Members beyond these make a kernel that takes long to compile, and spills.
+/// The maximum number of members: a larger kernel takes long to compile, and spills.
 static constexpr size_t mostMembers = 32;
 /// Blocks that keep the GPU busy. With fewer rows, several blocks share a long one (KernelRows.cpp).
 static constexpr int64_t leastRows = 128;
@@ -105,7 +105,7 @@ bool GpuRowFusion::cut(RowMember &candidate) const {
 
 //===-- Elements ------------------------------------------------------------------------------------------------===//
 
-/// Strides and sizes of the dimensions [first, end), neighbours that are walked as one merged.
+/// Strides and sizes of the dimensions [first, end), with compatible neighbours merged.
 static SmallVector<std::pair<int64_t, int64_t>> walkOf(const Access &access, const IterationSpace &space,
                                                        unsigned first, unsigned end) {
   SmallVector<std::pair<int64_t, int64_t>> walk;

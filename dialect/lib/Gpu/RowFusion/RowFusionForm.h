@@ -33,10 +33,10 @@ struct RowMember {
   bool isReduction() const { return join.has_value(); }
   unsigned columnDims() const { return static_cast<unsigned>(space().dims.size()) - rowDims; }
   const Access &output(unsigned number) const { return space().outputs()[number]; }
-  /// Whether an access has an element for each column, and whether it has other ones for each row.
+  /// Whether an access has an element for each column, and whether these differ between rows.
   bool movesAlongColumns(const Access &access) const;
   bool movesAlongRows(const Access &access) const;
-  /// The phase from which on its results are there.
+  /// The phase from which on its results are available.
   unsigned readyPhase() const { return phase + (isReduction() ? 1 : 0); }
 };
 
@@ -64,7 +64,7 @@ public:
   SmallVector<std::pair<unsigned, unsigned>> stores;
 
   const Access &accessOf(const RowLoad &load) const { return members[load.member].space().accesses[load.access]; }
-  /// Whether a load has an element for each column, and whether these are other ones for each row.
+  /// Whether a load has an element for each column, and whether these differ between rows.
   bool isAlongColumns(const RowLoad &load) const { return members[load.member].movesAlongColumns(accessOf(load)); }
   bool isOfElements(const RowLoad &load) const {
     return isAlongColumns(load) && (rows == 1 || members[load.member].movesAlongRows(accessOf(load)));

@@ -10,9 +10,9 @@ namespace mlir::array {
 struct RowSharing {
   explicit RowSharing(const GpuRowFusion &fusion);
 
-  int64_t lanes;      ///< Neighbouring elements that a thread takes at once: a group.
+  int64_t lanes;      ///< Adjacent elements that a thread moves at once: a group.
   int64_t groups;     ///< Of a row.
-  int64_t threads;    ///< That share a row: some lanes of a warp, or a block.
+  int64_t threads;    ///< Threads that share a row: some lanes of a warp, or a block.
   int64_t held = 0;   ///< Groups of a thread; 0 if they are loaded in every phase.
   int64_t rows = 1;   ///< Of a block.
   int64_t operations; ///< For an element.

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --convert-array-to-linalg=has-threads --split-input-file | FileCheck %s
 
-// Where each row of the updates goes is computed first: nowhere, if it does not lie inside. One op has all updates.
+// The target of each row of the updates is computed first: none, if it is not inside. One op has all updates.
 // CHECK-DAG:   #[[POSITION:.*]] = affine_map<(d0, d1, d2) -> (d2)>
 // CHECK-DAG:   #[[UPDATE:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
 // CHECK-DAG:   #[[OPERAND:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
@@ -39,7 +39,7 @@ func.func @columns(%x: tensor<6x9xi1>, %u: tensor<6x3xi1>, %i: tensor<3xi32>) ->
 
 // -----
 
-// Blocks may overlap: what they have in an element comes in the order of the indices, which are the updates' second
+// Blocks may overlap: their updates of an element come in the order of the indices, which are the updates' second
 // dimension.
 // CHECK-LABEL: func @blocks(
 // CHECK-SAME:    %{{.*}}: tensor<7x8xf32>, %[[U:.*]]: tensor<2x5x3xf32>
@@ -65,7 +65,7 @@ func.func @promises(%x: tensor<100xui8>, %u: tensor<40xui8>, %i: tensor<40xi64>)
 
 // -----
 
-// A few elements are a loop, as is a scatter whose sizes are not known.
+// A few elements are a loop, and so is a scatter of unknown sizes.
 // CHECK-LABEL: func @few(
 // CHECK:         scf.for
 func.func @few(%x: tensor<100xf32>, %u: tensor<16xf32>, %i: tensor<16xi64>) -> tensor<100xf32> {

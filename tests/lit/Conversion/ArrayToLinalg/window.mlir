@@ -33,8 +33,8 @@ func.func @windows(%x: tensor<2x16x8xf32>, %w: tensor<3x8x32xf32>) -> tensor<2x1
   return %0 : tensor<2x16x32xf32>
 }
 
-// The sums of a large one are rows of features, which are moved where they belong. A narrow type is widened before it is
-// padded.
+// The sums of a large one are rows of features, which are then moved to their places. A narrow type is widened before
+// it is padded.
 // CHECK-LABEL: @features_first
 // CHECK-SAME: %[[X:.*]]: tensor<2x8x16xbf16>
 func.func @features_first(%x: tensor<2x8x16xbf16>, %w: tensor<32x8x3xbf16>) -> tensor<2x32x16xbf16> {

@@ -1,6 +1,6 @@
 // RUN: array-opt %s --split-input-file --array-lower-convolutions=vector-bits=512 | FileCheck %s
 
-// A batch whose size a call decides: there are as many slabs as it has images, of which threads take a part each.
+// A batch of symbolic size: there are as many slabs as images, and each thread takes a part of them.
 #x = affine_map<(n, o, h, w, c, i, j) -> (n, h + i, w + j, c)>
 #k = affine_map<(n, o, h, w, c, i, j) -> (i, j, c, o)>
 #y = affine_map<(n, o, h, w, c, i, j) -> (n, h, w, o)>

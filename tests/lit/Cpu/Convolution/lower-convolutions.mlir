@@ -126,9 +126,9 @@ func.func @spread(%x: memref<32x16xf32>, %k: memref<3x16x32xf32>, %y: memref<64x
 
 // -----
 
-// Elements that are spread by zeros are a product of even rows alone; odd rows keep the zeros of the fill. What computed
-// them in their place between the zeros computes them in memory without zeros. The copy of the view to itself, which
-// bufferization may leave, is none.
+// Elements between interior zeros are multiplied for even rows alone; odd rows keep the zeros of the fill. The op that
+// computed them between the zeros now computes them in memory without zeros. A copy of the view to itself, which
+// bufferization may leave, is ignored.
 #x = affine_map<(o, h, c) -> (h, c)>
 #k = affine_map<(o, h, c) -> (c, o)>
 #y = affine_map<(o, h, c) -> (h, o)>
@@ -163,8 +163,8 @@ func.func @spread_elements(%x: memref<32x16xf32>, %k: memref<16x32xf32>, %y: mem
 
 // -----
 
-// The gradient with respect to the kernel: many taps (the positions of what was the result), few positions (the window). A
-// slab holds some taps of all windows, and the second slab adds to the sums of the first.
+// The gradient with respect to the kernel: many taps (the positions of the former result), few positions (the window).
+// A slab holds some taps of all windows, and the second slab adds to the sums of the first.
 #x = affine_map<(c, o, i, j, n, h, w) -> (n, h + i, w + j, c)>
 #g = affine_map<(c, o, i, j, n, h, w) -> (n, h, w, o)>
 #k = affine_map<(c, o, i, j, n, h, w) -> (i, j, c, o)>

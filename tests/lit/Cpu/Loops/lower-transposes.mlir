@@ -1,6 +1,6 @@
-// array-lower-transposes: the blocks that array-vectorize-linalg reads across.
-// Invariants: one function for an element type, which reads nothing outside of the source: rows beyond the last one repeat
-// it, columns are masked where a square is not whole; and which writes whole squares.
+// array-lower-transposes: the blocks that array-vectorize-linalg reads across. Invariants: one function for an element
+// type. It reads nothing outside of the source: rows beyond the last one repeat it, and columns are masked if a square
+// is not whole. It writes whole squares.
 // RUN: array-opt %s --array-lower-transposes | FileCheck %s --implicit-check-not=linalg
 
 !matrix = memref<?x?xf32, strided<[?, 1], offset: ?>>

@@ -1,5 +1,5 @@
-// array-parallelize-loops on sizes that a call decides. A buffer is passed as its elements in a row, and gets its shape
-// back from the sizes, which are passed too; a loop whose length is known only now is one piece if it is short.
+// array-parallelize-loops on symbolic sizes. A buffer is passed as its 1-D elements, and gets its shape from the sizes,
+// which are passed too; a loop whose length is known only at run time is one piece if it is short.
 // RUN: array-opt %s --array-parallelize-loops --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func private @main_loop0(

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --array-parallelize-loops --split-input-file | FileCheck %s
 
-// The loop takes the arguments as pointers that LLVM knows as it knows @main's, what was loaded before the loop as a
-// value, and makes constants, views and private buffers again. The piece unpacks them. Iterations are counted from 0.
+// The loop takes the arguments as pointers with the LLVM attributes of @main's, and values loaded before the loop, and
+// recomputes constants, views and private buffers. The piece unpacks them. Iterations are counted from 0.
 // CHECK-LABEL: func.func private @main_loop0(
 // CHECK-SAME:    %{{[^:]*}}: !llvm.ptr {llvm.align = 4 : i64, llvm.noalias, llvm.readonly},
 // CHECK-SAME:    %{{[^:]*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.noalias}, %[[SCALE:.*]]: f32, %[[LOW:.*]]: index, %[[HIGH:.*]]: index)
@@ -50,8 +50,8 @@ func.func @main(%x: memref<1000xf32> {array.role = "argument"}, %r: memref<1000x
 
 // -----
 
-// A loop inside of another one that is shared is part of it. What no loop may share stays: a buffer that @main does not
-// take whole.
+// A loop inside of a shared loop is part of it. A loop that cannot be shared stays: it uses a buffer that @main does
+// not take whole.
 // CHECK-LABEL: func.func private @main_loop0(
 // CHECK:         scf.for
 // CHECK:           scf.for

@@ -1,7 +1,7 @@
-// array-vectorize-linalg on argmax and argmin.
-// Invariants: the first of equal elements wins, and a nan wins over numbers; every lane keeps its own best value and index,
-// and the lanes are joined by the least index among those that hold the best value; or the value is found first, and then its
-// place.
+// array-vectorize-linalg on argmax and argmin. Invariants: the first of equal elements wins, and a
+// nan wins over numbers; every lane keeps its own best value and index, and the lanes are joined by
+// the minimum index among those with the best value; or the value is found first, and then its
+// index.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -78,9 +78,9 @@ func.func @last(%a: memref<64xi32>, %value: memref<i32>, %index: memref<i32>) {
   return
 }
 
-// From the neutral value on, a row is swept part by part: the lanes keep the extreme number, whether there are nans, and the part
-// in which they got ahead last. The first part of all lanes that hold the row's number is then searched for it, without a branch;
-// the last vector ends with the row. Where there are nans the whole row is searched for the first one.
+// From the neutral value on, a row is swept part by part: the lanes keep the extreme number, whether there are nans,
+// and the part of their last improvement. The first part of all lanes with the row's number is then searched for it,
+// without a branch; the last vector ends with the row. With nans the whole row is searched for the first one.
 // CHECK-LABEL: func @search
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
 // CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<65536> : vector<64xi32>

@@ -1,6 +1,6 @@
-// array-vectorize-linalg on ops without reductions.
-// Invariants: contiguous operands become one loop; whole vectors first, then one step for the rest, which is masked only when
-// it fills no shorter vector; what is uniform along the vectors is loaded and computed outside of their loop; no linalg is left.
+// array-vectorize-linalg on ops without reductions. Invariants: contiguous operands become one loop; whole vectors
+// first, then one step for the rest, which is masked only if it fills no shorter vector; values that are uniform along
+// the vectors are loaded and computed outside of their loop; no linalg is left.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=memref.copy
 
 #id = affine_map<(d0, d1) -> (d0, d1)>

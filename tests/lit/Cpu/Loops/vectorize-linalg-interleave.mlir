@@ -1,7 +1,7 @@
-// array-vectorize-linalg on elements that are a few elements apart.
-// Invariants: they are loaded with whole registers, of which nothing outside of the first and the last element is read, and
-// shuffled into the vector; a store spreads the vector and masks what lies between, unless all of it is there. Short dimensions that lie between the
-// elements of a vector have no loop, so that their loads are of the same registers. Strides that are larger gather.
+// array-vectorize-linalg on elements that are a few elements apart. Invariants: they are loaded with whole registers,
+// never outside of the first and the last element, and shuffled into the vector; a store spreads the vector and masks
+// the elements between, unless all of them are stored. Short dimensions between the elements of a vector have no loop,
+// so that their loads share registers. Larger strides use gathers.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=scf.if
 
 #id = affine_map<(d0) -> (d0)>

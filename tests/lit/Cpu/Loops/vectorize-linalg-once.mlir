@@ -1,6 +1,6 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-vectorize-linalg))' | FileCheck %s
 
-// A loop whose count is a condition is a conditional.
+// A loop whose trip count is a condition is a conditional.
 // CHECK-LABEL: func.func @once(
 // CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[I:.*]]: index, %[[P:.*]]: i1, %[[V:.*]]: f32)
 func.func @once(%x: memref<8xf32>, %i: index, %p: i1, %v: f32) {

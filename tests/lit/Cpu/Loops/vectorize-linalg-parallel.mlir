@@ -31,8 +31,8 @@ func.func @small(%x: memref<10003xf32>, %r: memref<10003xf32>) {
 
 // -----
 
-// A large sum: blocks, whose sums go to a buffer that threads share, then the sum of those in order, in blocks of 16 and
-// of 4 as well.
+// A large sum: blocks, whose sums go to a buffer that threads share, then their sum in order, in blocks of 16 and of 4
+// as well.
 // CHECK-LABEL: func.func @sum(
 // CHECK-DAG:     %[[BLOCKS:.*]] = arith.constant 32 : index
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32xf32>
@@ -60,9 +60,9 @@ func.func @sum(%x: memref<1048576xf32>, %r: memref<f32>) {
 
 // -----
 
-// A large reduction across rows is cut into blocks of rows, whose results go to a buffer that threads share: each block
-// sets its row, and adds to it blocks of rows, which are read one row of memory after the other. The results begin half a
-// page from the rows, in a buffer that has a page more.
+// A large reduction across rows is divided into blocks of rows, whose results go to a buffer that threads share: each
+// block sets its row, and adds to it blocks of rows, which are read in the order of memory. The results begin half a
+// page from the rows, in a buffer with an extra page.
 // CHECK-LABEL: func.func @rows(
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<9216xf32>
 // CHECK-DAG:     %[[ROWS:.*]] = memref.reinterpret_cast %arg0

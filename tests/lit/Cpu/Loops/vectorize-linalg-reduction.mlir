@@ -99,8 +99,8 @@ func.func @columns(%a: memref<10x192xf32>, %out: memref<192xf32>) {
   return
 }
 
-// Numbers and nans have an accumulator each: what a step waits for is one instruction. Two registers are compared with each
-// other: the comparison is unordered if there is a nan on either side.
+// Numbers and nans have separate accumulators, so that a step waits for one instruction. Two registers are compared
+// with each other: the comparison is unordered if there is a nan on either side.
 // CHECK-LABEL: func @maximum
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant dense<0xFF800000> : vector<64xf32>
 // CHECK-DAG:     %[[NONE:.*]] = arith.constant dense<0.0{{.*}}> : vector<32xf32>
@@ -169,8 +169,8 @@ func.func @beside(%a: memref<8x256xf32>, %e: memref<8x256xf32>, %out: memref<8xf
 // CHECK-LABEL: func @matvec
 // CHECK:         arith.mulf {{.*}} vector<64xf32>
 // CHECK:         vector.reduction <add>
-// Rows share the loads of the right operand: ten rows are two groups of five. k is cut into blocks of eight, whose first
-// step adds to nothing.
+// Rows share the loads of the right operand: ten rows are two groups of five. k is divided into blocks of eight, whose
+// first step does not add.
 // CHECK-LABEL: func @matmul
 // CHECK:         scf.for {{.*}} step %c5
 // CHECK:           scf.for {{.*}} step %c8 iter_args(

@@ -1,7 +1,7 @@
-// array-vectorize-linalg on neighbours that walk the same rows.
-// Invariants: ops share the loop over rows only if they share a buffer, and if what one of them writes and another one touches
-// belongs to one row; a fill whose consumer accumulates becomes the start of the accumulator; a temporary that only the
-// loop uses keeps one row (vectorize-linalg-temporaries.mlir), unless a buffer that keeps its rows lies in the same place.
+// array-vectorize-linalg on neighbouring ops with the same rows. Invariants: ops share the loop over rows only if they
+// share a buffer, and if dependences are within one row; a fill whose consumer accumulates becomes the start of the
+// accumulator; a temporary that only the loop uses keeps one row (vectorize-linalg-temporaries.mlir), unless a buffer
+// that keeps its rows shares its memory.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
@@ -74,8 +74,8 @@ func.func @across(%a: memref<64x64xf32>, %r: memref<64xf32>, %b: memref<64x64xf3
   return
 }
 
-// The first sum dies before the second is stored where it was. The second is used outside, so it keeps its rows; then the
-// first must not write to the place of the second's first row again.
+// The first sum is dead before the second is stored in its memory. The second is used outside, so it keeps its rows;
+// then the first must not write to the memory of the second's first row again.
 // CHECK-LABEL: func @reused
 // CHECK:         %[[FIRST:.*]] = memref.view
 // CHECK:         %[[SECOND:.*]] = memref.view
@@ -133,8 +133,8 @@ func.func @streamed(%a: memref<64x256xf32>, %out: memref<256xf32>) {
 
 #flat = affine_map<(d0) -> (d0)>
 
-// Elementwise ops on arrays that are larger than the first cache go through them block by block; the values between them
-// stay in one block, of which each piece that a thread takes has its own: 64 blocks of 2 KiB.
+// Elementwise ops on arrays that exceed the first cache run block by block; the values between them stay in one block.
+// Each piece of a thread has its own block: 64 blocks of 2 KiB.
 // CHECK-LABEL: func @blocks
 // CHECK-DAG:     %[[COUNT:.*]] = arith.constant 2048 : index
 // CHECK:         %[[BLOCK:.*]] = memref.alloc() {array.touched_bytes = 131072 : i64}

@@ -1,15 +1,15 @@
-// array-vectorize-linalg on sizes that a call decides (array.symbol).
-// Invariants: what compares as a product of the same symbols is one size, so that clusters, blocks and shared rows are
-// as for constants; facts about the symbols (bounds, divisors) leave out steps that are never taken, expected sizes
-// don't; whether a loop is shared by threads is decided at run time, by the cost of its iterations.
+// array-vectorize-linalg on symbolic sizes (array.symbol). Invariants: equal products of symbols are one size, so that
+// row fusions, blocks and shared rows are as for constants; facts about the symbols (bounds, divisors) remove steps
+// that are never taken, expected sizes do not; the cost of the iterations decides at run time whether threads share a
+// loop.
 // RUN: array-opt %s --array-vectorize-linalg --split-input-file | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 #dims = affine_map<()[n, m] -> (n, m)>
 
-// Both ops share the loop over n rows, in pieces whose rows are counted at run time. Of the sums a number on the stack is
-// left, of the exponentials a row for each of the (at most 64) pieces, a multiple of 128 bytes: 64 * ceil(m / 32) * 32.
+// Both ops share the loop over n rows, in pieces whose rows are counted at run time. The sums become a number on the
+// stack, and the exponentials a row for each of the (at most 64) pieces, a multiple of 128 bytes: 64 * ceil(m / 32) * 32.
 // CHECK-LABEL: func @rows
 // CHECK-DAG:     %[[N:.*]] = array.symbol 0
 // CHECK-DAG:     %[[M:.*]] = array.symbol 1
@@ -149,8 +149,8 @@ func.func @blocks(%a: memref<?x784xf32> {array.dims = affine_map<()[n] -> (n, 78
 
 // -----
 
-// A sum of everything is cut into at most 128 blocks, of a length that follows from the size alone; each is summed in
-// blocks of its own. Of no elements it is what the result was before.
+// A sum of everything is divided into at most 128 blocks, of a length that follows from the size alone; each is summed
+// in its own blocks. Without elements it is the former value of the result.
 // CHECK-LABEL: func @sum
 // CHECK-DAG:     %[[PARTS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<128xf32>
 // CHECK-DAG:     %[[N:.*]] = array.symbol 0

@@ -1,7 +1,7 @@
-// array-vectorize-linalg on long sums, and on reductions that read more than the second cache holds.
-// Invariants: a long sum of floats is one of blocks of blocks, each from the negative zero, to which the first addition
-// folds away; blocks depend on sizes alone. What is fetched ahead may lie behind the buffer, so its address says nothing
-// about bounds.
+// array-vectorize-linalg on long sums, and on reductions that exceed the second cache. Invariants: a long
+// sum of floats is one of blocks of blocks, each from the negative zero, to which the first addition folds
+// away; blocks depend on sizes alone. A prefetched line may be beyond the buffer, so its address implies no
+// bounds.
 // RUN: array-opt %s --array-vectorize-linalg=vector-bits=512 --split-input-file | FileCheck %s
 // RUN: array-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(array-vectorize-linalg{vector-bits=512}),convert-to-llvm)' \
 // RUN:   | FileCheck %s --check-prefix=LLVM
@@ -51,9 +51,9 @@ func.func @wide(%x: memref<100x128xf32>, %r: memref<128xf32>) {
 
 // -----
 
-// A row in memory: blocks of 128 rows have one of their own, on the stack, which is set to zero and then added to the
-// results. Blocks of 8 rows in those of 32 have one as well, without sweeps: the first tile of four rows sets it, and
-// the last one takes it and goes on to the row of the longer block.
+// A row in memory: blocks of 128 rows have a row on the stack, which is set to zero and then added to the results.
+// Blocks of 8 rows in those of 32 have one as well, without sweeps: the first tile of four rows sets it, and the last
+// one continues from it in the row of the longer block.
 // CHECK-LABEL: func.func @memory(
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant dense<-0.0{{.*}}> : vector<64xf32>
 // CHECK:         scf.for %[[I:.*]] = %c0 to %c800 step %c128 {

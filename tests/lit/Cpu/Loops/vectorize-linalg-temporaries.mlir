@@ -1,7 +1,7 @@
-// array-vectorize-linalg: the memory of the one row of a temporary that only a loop over rows uses.
-// Invariants: what two threads store lies in cache lines of their own. A short row is on the stack of each, so that the
-// loop over the rows is the one that a single thread runs; of longer ones there is one for each block of rows, 128 bytes
-// apart or more.
+// array-vectorize-linalg: the memory of the one row of a temporary that only a loop over rows uses. Invariants:
+// stores of two threads are in separate cache lines. A short row is on the stack of each thread, in the loop
+// over the rows that a single thread runs; long ones have one row for each block of rows, at least 128 bytes
+// apart.
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-vectorize-linalg))' --split-input-file | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>

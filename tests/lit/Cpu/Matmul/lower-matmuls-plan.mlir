@@ -45,7 +45,7 @@ func.func @looped(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64
 
 // -----
 
-// Rows of the right operand that are no multiple of the tile's can't be read in place, nor are so many rows streamed.
+// Rows of the right operand that are not a multiple of the tile's are not read in place, nor are so many rows streamed.
 // CHECK-LABEL: func.func @impossible
 // CHECK: call @matmul_tiles_once_f32_8x32
 func.func @impossible(%a: memref<64x64xf32>, %b: memref<64x70xf32>, %c: memref<64x70xf32>) {

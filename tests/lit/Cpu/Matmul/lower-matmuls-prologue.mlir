@@ -1,7 +1,7 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=512 | FileCheck %s
 
-// The right operand is computed panel by panel into the packing buffer: whole panels, and the columns that are left,
-// between zeros. It has no memory of its own. The left one is packed, since its rows lie side by side.
+// The right operand is computed panel by panel into the packing buffer: whole panels, and the remaining columns,
+// between zeros. It has no other memory. The left one is packed, since its columns have unit stride.
 // CHECK-LABEL: func.func @right
 // CHECK-SAME: %[[X:.*]]: memref<300x200xf32>, %[[MEAN:.*]]: memref<200xf32>
 // CHECK: memref.alloc() {{.*}} : memref<67200xf32>
@@ -66,8 +66,8 @@ func.func @left(%x: memref<64x300xbf16>, %w: memref<300x64xf32>, %c: memref<64x6
 
 // -----
 
-// Kept as they are: what another operation reads as well, what is computed of a temporary of its own, and what would
-// be computed for every product of a batch.
+// Not fused: an operand with other readers, one that is computed from a temporary, and one that would be computed for
+// every matmul of a batch.
 // CHECK-LABEL: func.func @kept
 // CHECK-COUNT-3: math.absf
 // CHECK-NOT: math.absf

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=512 | FileCheck %s
 
-// Products whose sizes a call decides. Few rows are streamed, by the function for their number; more are multiplied by
-// tiles that leave little of the last one empty, which the call chooses. Nothing is allocated.
+// Matmuls of symbolic sizes. Few rows are streamed, by the function for their number; more use tiles that leave little
+// of the last one empty, which the call chooses. Nothing is allocated.
 // CHECK-LABEL: func.func @rows
 // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<?x784xf32>
 // CHECK-SAME: %[[B:[a-z0-9]+]]: memref<784x512xf32>
@@ -41,8 +41,8 @@ func.func @rows(%a: memref<?x784xf32> {array.dims = affine_map<()[m] -> (m, 784)
 
 // -----
 
-// Few terms are left to the loops, as products with a number of terms. Panels of more are packed in a buffer with room
-// for the most terms that there can be.
+// Few terms use the loops, as matmuls with a static number of terms. Panels of more terms are packed in a buffer for
+// their maximum number.
 #a = affine_map<(m, n, k) -> (k, m)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
@@ -86,8 +86,8 @@ func.func @terms(%a: memref<?x784xf32> {array.dims = affine_map<()[k] -> (k, 784
 
 // -----
 
-// Rows, columns and a batch that the call decides: strides are products of sizes, and a panel's columns end with the
-// result's. Where there are at least 16 of them, nothing is for the loops.
+// Symbolic rows, columns and batch: strides are products of sizes, and a panel's columns end with the result's. With at
+// least 16 of them, no call uses the loops.
 #a = affine_map<(b, m, n, k) -> (b, m, k)>
 #b = affine_map<(b, m, n, k) -> (b, n, k)>
 #c = affine_map<(b, m, n, k) -> (b, m, n)>
@@ -126,8 +126,8 @@ func.func @batch(%a: memref<?x?x32xf32> {array.dims = affine_map<()[b, t] -> (b,
 
 // -----
 
-// Without bounds there may be nothing: no product of no rows, and the zeros stay where there may be no terms. The terms
-// are cut into even blocks, of which each adds to the sums.
+// Without bounds the sizes may be zero: no matmul without rows, and the zeros stay if there may be no terms. The terms
+// are divided into even blocks, each of which adds to the sums.
 // CHECK-LABEL: func.func @unbounded
 // CHECK-SAME: memref<?x64xf32> {{.*}}, %[[C:[a-z0-9]+]]: memref<?x64xf32>
 // CHECK-DAG: %[[M:.*]] = array.symbol 0

@@ -2,8 +2,8 @@
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 // RUN: array-opt %s --split-input-file --array-lower-matmuls=bfloat16-dot2=true | FileCheck %s --check-prefix=PAIRS
 
-// A product whose zero fill is folded away: the sums start at zero. The right operand is read where it is, and k is cut into
-// two even blocks, of which the second adds to the first.
+// A matmul whose zero fill is folded away: the sums start at zero. The right operand is read in place, and k is divided
+// into two even blocks, of which the second adds to the first.
 // CHECK-LABEL: func.func @in_place
 // CHECK-SAME: %[[A:.*]]: memref<128x784xf32>, %[[B:.*]]: memref<784x512xf32>, %[[C:.*]]: memref<128x512xf32>
 // CHECK-NOT: linalg
@@ -21,9 +21,9 @@
 // CHECK-NOT: linalg
 // CHECK: return
 
-// The tile: accumulators stay in registers over k, the left operand is broadcast, columns are masked. The sums wait for
-// nothing: d is fetched at the start, and added at the end if that is asked for, but for one row that all rows share:
-// they start with it. A last tile of fewer rows clamps them.
+// The tile: accumulators stay in registers over k, the left operand is broadcast, columns are masked. The sums do not
+// wait: d is prefetched at the start, and added at the end if requested. Only one row for all rows is different: the
+// sums start with it. A last tile of fewer rows clamps them.
 // CHECK: func.func private @matmul_tiles_f32_6x64(%[[LHS:[a-z0-9]+]]: memref<?x?xf32, strided<[?, ?], offset: ?>>
 // CHECK-SAME: %[[SUM:[a-z0-9]+]]: i1, %[[RECTIFIES:[a-z0-9]+]]: i1) attributes {array.unit, llvm.linkage = #llvm.linkage<internal>
 // CHECK: arith.cmpi eq
@@ -116,8 +116,8 @@ func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x
 
 // -----
 
-// A batch of small products: while one is computed, each term of each tile fetches a piece of the next one's right
-// operand and result, which lie 4096 elements further on. The left operand is the same for all of them, and is there.
+// A batch of small matmuls: each term of each tile prefetches a piece of the next one's right operand and result, which
+// are 4096 elements further on. The left operand is the same for all of them, and is in the cache.
 #a = affine_map<(b, m, n, k) -> (m, k)>
 #b = affine_map<(b, m, n, k) -> (b, k, n)>
 #c = affine_map<(b, m, n, k) -> (b, m, n)>
@@ -175,8 +175,8 @@ func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: m
 
 // -----
 
-// A vector times a matrix: rows of the matrix are read in their order, eight side by side. Threads share blocks of them,
-// 16 of up to 128, each with sums of its own, which are added up at the end as a product with ones.
+// A vector times a matrix: rows of the matrix are read in order, eight together. Threads share blocks of them, 16 of up
+// to 128, each with separate sums, which are added up at the end as a matmul with ones.
 // CHECK-LABEL: func.func @streamed
 // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<2001xf32>, %[[B:[a-z0-9]+]]: memref<2001x2500xf32>, %[[C:[a-z0-9]+]]: memref<2500xf32>
 // CHECK-NOT: linalg
@@ -257,8 +257,8 @@ func.func @streamed(%a: memref<2001xf32>, %b: memref<2001x2500xf32>, %c: memref<
 
 // -----
 
-// Rows that are longer than sums in the first cache: two blocks of columns, the second of which begins with a page and has
-// what is left. Nothing of less than two blocks of half a MiB is cut along its depth.
+// Rows that are longer than sums in the first cache: two blocks of columns, the second of which begins with a page and
+// has the rest. A matrix of less than two blocks of half a MiB is not divided along its depth.
 // CHECK-LABEL: func.func @streamed_columns
 // CHECK-SAME: %[[B:[a-z0-9]+]]: memref<20x9001xf32>
 // CHECK-NOT: memref.alloc
@@ -292,7 +292,7 @@ func.func @streamed_columns(%a: memref<20xf32>, %b: memref<20x9001xf32>, %c: mem
 
 // -----
 
-// Six rows: streamed where the matrix is larger than the cache, else in a tile of as many.
+// Six rows: streamed if the matrix exceeds the cache, else in a tile of as many.
 // CHECK-LABEL: func.func @few_rows
 // CHECK: call @matmul_tiles_f32_6x64(
 // CHECK: call @matmul_stream_f32_6x16(
@@ -373,8 +373,8 @@ func.func @fills_first(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<
 
 // -----
 
-// What follows element by element is computed in the result's memory, each block of rows after its last block of depth;
-// the temporary goes away.
+// The epilogue is computed in the result's memory, each block of rows after its last block of depth; the temporary is
+// erased.
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>
 // CHECK-LABEL: func.func @epilogue
@@ -406,8 +406,8 @@ func.func @epilogue(%a: memref<300x900xf32>, %b: memref<900x200xf32>, %bias: mem
 
 // -----
 
-// A bias and a maximum with zero are the tiles' own, before they store: the first block of depth starts with the bias,
-// the other one adds to what is there, and rectifies as it is the last.
+// A bias and a maximum with zero run in the tiles, before they store: the first block of depth starts with the bias,
+// the other one adds to its sums, and rectifies because it is the last.
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>
 // CHECK-LABEL: func.func @bias_and_relu
@@ -517,7 +517,7 @@ func.func @residual_in_place(%a: memref<300x90xf32>, %b: memref<90x200xf32>, %r:
 
 // -----
 
-// Bytes with sums of 32 bits: both factors become pairs of 16 bits, and the product has half as many terms.
+// Bytes with sums of 32 bits: both factors become pairs of 16 bits, and the matmul has half as many terms.
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
@@ -647,8 +647,8 @@ func.func @shallow(%a: memref<1024x8xf32>, %b: memref<8x1024xf32>, %c: memref<10
 
 // -----
 
-// Where there are few rows, a panel that can't be read in place is copied by the first tile that reads it: it asks for the
-// rows that come, which are far apart. Six rows fill three tiles, where eight would leave a third of them empty.
+// With few rows, the first tile that reads a panel which cannot be read in place copies it, and prefetches the next
+// rows, which are far apart. Six rows fill three tiles; eight would leave a third of them empty.
 // CHECK-LABEL: func.func @once
 // CHECK-NOT: memref.alloc
 // CHECK: memref.reinterpret_cast %{{.*}} strides: [%{{.*}}, 1] : memref<900x2048xf32>
@@ -669,8 +669,8 @@ func.func @once(%a: memref<17x900xf32>, %b: memref<900x2048xf32>, %c: memref<17x
 
 // -----
 
-// Where the target has the instruction, pairs of bf16 are multiplied as they are; pairs lie in buffers of f32. For a
-// batch that threads share, each block has a buffer for either factor.
+// If the target has the instruction, pairs of bf16 are multiplied directly; pairs are in buffers of f32. For a batch
+// that threads share, each block has a buffer for either factor.
 #a = affine_map<(b, m, n, k) -> (b, m, k)>
 #b = affine_map<(b, m, n, k) -> (b, k, n)>
 #c = affine_map<(b, m, n, k) -> (b, m, n)>
@@ -701,7 +701,7 @@ func.func @bfloat16(%a: memref<16x66x99xbf16>, %b: memref<16x99x64xbf16>, %c: me
 
 // -----
 
-// A left operand whose rows lie side by side is packed for the tiles, block by block, which the tiles then read term by
+// A left operand whose columns have unit stride is packed for the tiles, block by block; they then read it term by
 // term: a buffer for each block of rows that threads share.
 #a = affine_map<(m, n, k) -> (k, m)>
 #b = affine_map<(m, n, k) -> (k, n)>

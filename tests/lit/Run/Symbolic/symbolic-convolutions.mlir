@@ -1,7 +1,7 @@
 // UNSUPPORTED: gpu
-// Code for a GPU is of fixed sizes.
-// Convolutions of a batch whose size a call decides, and their gradients, against those of integers, which are plain
-// loops. All numbers are small integers, so that every order of summation gives the same sums.
+// Code for a GPU is of fixed sizes. Convolutions of a batch of symbolic size, and their gradients, against those of
+// integers, which are plain loops. All numbers are small integers, so that every order of summation gives the same
+// sums.
 
 // DEFINE: %{layer} = --input=random:uniform,low=-4,high=4,seed=1 --input=random:uniform,low=-4,high=4,seed=2 \
 // DEFINE:   --expect='0' --expect='0' --expect='0'

@@ -1,7 +1,7 @@
 // UNSUPPORTED: gpu
-// Code for a GPU is of fixed sizes.
-// Products whose sizes a call decides, against those of integers, which are plain loops. All numbers are small integers,
-// so that every order of summation gives the same sums.
+// Code for a GPU is of fixed sizes. Matmuls of symbolic sizes, against those of integers, which are
+// plain loops. All numbers are small integers, so that every order of summation gives the same
+// sums.
 
 // DEFINE: %{matrices} = --input=random:uniform,low=-8,high=8,seed=1 --input=random:uniform,low=-8,high=8,seed=2 \
 // DEFINE:   --input=random:uniform,low=-8,high=8,seed=3 --input=random:uniform,low=-8,high=8,seed=4 --expect='0'

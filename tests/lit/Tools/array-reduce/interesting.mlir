@@ -1,5 +1,5 @@
-// A module is made small for as long as a script finds it interesting: what is not needed goes away, be it a function, a
-// result, an argument, or an operation that others use, in loops too.
+// A module is reduced while a script finds it interesting: unnecessary parts are removed, such as a function, a result,
+// an argument, or an operation that others use, in loops too.
 // RUN: array-reduce %s --array-reduction="test=%S/Inputs/has-tanh.sh" | FileCheck %s
 // RUN: array-reduce %s --array-reduction="test=%S/Inputs/has-tanh.sh test-arg=ignored" -o %t.mlir && FileCheck %s < %t.mlir
 // CHECK-NOT: @unused
