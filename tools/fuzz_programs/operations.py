@@ -225,7 +225,7 @@ def padding(v: Values) -> str:
     a, rng = any_of(v), v.rng
     pads = ", ".join(f"({rng.randrange(3)}, {rng.randrange(3)})" for _ in v.shape(a))
     modes = ["constant", "edge", "reflect", "wrap", "symmetric", "linear_ramp", "linear_ramp", "mean", "maximum"]
-    mode = rng.choice(modes)
+    mode = rng.choice(modes) if 0 not in v.shape(a) else "constant"  # others have nothing to repeat
     if mode == "linear_ramp" or (mode == "maximum" and v.dtype(a).kind == "c"):
         # JAX's line of one number does not reach its end, which makes NumPy's nan; its complex extrema pass over nan.
         a = f"pnp.nan_to_num({a})"
