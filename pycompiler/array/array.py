@@ -31,9 +31,9 @@ from pycompiler.jit.dispatch import dispatched
 from pycompiler.jit.jit import eager_function
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.movement import dynamic_index_in_dim
-from pycompiler.numpy import contraction, indexing, interchange, ufuncs, updates
+from pycompiler.numpy import arithmetic, contraction, indexing, interchange, ufuncs, updates
+from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.creation import copied
-from pycompiler.numpy.powers import power
 from pycompiler.random.keys import key_data
 from pycompiler.spmd.sharded import shards
 
@@ -91,9 +91,9 @@ _BINARY: dict[str, Binary] = {
     "sub": ufuncs.subtract,
     "mul": ufuncs.multiply,
     "truediv": ufuncs.true_divide,
-    "floordiv": ufuncs.floor_divide,
-    "mod": ufuncs.remainder,
-    "divmod": ufuncs.divmod,
+    "floordiv": arithmetic.floor_divide,
+    "mod": arithmetic.remainder,
+    "divmod": arithmetic.divmod,
     "matmul": contraction.matmul,
     "and": ufuncs.bitwise_and,
     "or": ufuncs.bitwise_or,

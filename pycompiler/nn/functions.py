@@ -23,8 +23,8 @@ from pycompiler.lax.operands import (
     cast,
     check_arrays,
 )
-from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.nested import nested
+from pycompiler.numpy import arithmetic, reductions, ufuncs
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact, requested
 from pycompiler.scipy.special.exponentials import log_normalized, logsumexp, normalized
 
@@ -92,7 +92,7 @@ def softplus(x: Any) -> Array:
 
 
 def _softplus(x: Array) -> Array:
-    return ufuncs.logaddexp(x, 0.0)
+    return arithmetic.logaddexp(x, 0.0)
 
 
 def log_sigmoid(x: Any) -> Array:

@@ -14,7 +14,9 @@ from pycompiler.core.tracing.boundary import boundary, expose
 from pycompiler.core.types.dtype import finfo, iinfo, promote_types
 from pycompiler.lax.names import nearest_name
 from pycompiler.numpy import (
+    arithmetic,
     calculus,
+    comparisons,
     complexes,
     contraction,
     creation,
@@ -23,19 +25,18 @@ from pycompiler.numpy import (
     editing,
     fft,
     grids,
-    guarded,
     histograms,
     interchange,
     linalg,
     mapping,
     movement,
+    nans,
     numbers,
     padding,
     polynomial,
     positions,
-    powers,
     products,
-    putting,
+    ranges,
     reductions,
     sets,
     sorting,
@@ -46,7 +47,9 @@ from pycompiler.numpy import (
     ufuncs,
     windows,
 )
+from pycompiler.numpy.arithmetic import *
 from pycompiler.numpy.calculus import *
+from pycompiler.numpy.comparisons import *
 from pycompiler.numpy.complexes import *
 from pycompiler.numpy.contraction import *
 from pycompiler.numpy.creation import *
@@ -55,19 +58,18 @@ from pycompiler.numpy.diagonals import *
 from pycompiler.numpy.editing import *
 from pycompiler.numpy.einsum import einsum, einsum_path
 from pycompiler.numpy.grids import *
-from pycompiler.numpy.guarded import *
 from pycompiler.numpy.histograms import *
 from pycompiler.numpy.interchange import *
 from pycompiler.numpy.interchange import API_VERSION, ArrayNamespaceInfo
 from pycompiler.numpy.mapping import *
 from pycompiler.numpy.movement import *
+from pycompiler.numpy.nans import *
 from pycompiler.numpy.numbers import *
 from pycompiler.numpy.padding import *
 from pycompiler.numpy.polynomial import *
 from pycompiler.numpy.positions import *
-from pycompiler.numpy.powers import *
 from pycompiler.numpy.products import *
-from pycompiler.numpy.putting import *
+from pycompiler.numpy.ranges import *
 from pycompiler.numpy.reductions import *
 from pycompiler.numpy.sets import *
 from pycompiler.numpy.sorting import *
@@ -130,7 +132,9 @@ __all__ = [
     "subtract",
     "ufunc",
 ]
+__all__ += arithmetic.__all__
 __all__ += calculus.__all__
+__all__ += comparisons.__all__
 __all__ += complexes.__all__
 __all__ += contraction.__all__
 __all__ += creation.__all__
@@ -138,18 +142,17 @@ __all__ += cumulative.__all__
 __all__ += diagonals.__all__
 __all__ += editing.__all__
 __all__ += grids.__all__
-__all__ += guarded.__all__
 __all__ += histograms.__all__
 __all__ += interchange.__all__
 __all__ += mapping.__all__
 __all__ += movement.__all__
+__all__ += nans.__all__
 __all__ += numbers.__all__
 __all__ += padding.__all__
 __all__ += polynomial.__all__
 __all__ += positions.__all__
-__all__ += powers.__all__
+__all__ += ranges.__all__
 __all__ += products.__all__
-__all__ += putting.__all__
 __all__ += reductions.__all__
 __all__ += sets.__all__
 __all__ += sorting.__all__

@@ -13,7 +13,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays, weakly
-from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy import arithmetic, reductions, ufuncs
 from pycompiler.numpy.cumulative import cumsum
 from pycompiler.numpy.movement import concatenate, moveaxis
 from pycompiler.numpy.promotion import converted, inexact, promoted_inexact
@@ -129,9 +129,9 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * pi) ->
 
 def _unwrap(p: Array, period: Array, discont: Array, *, axis: int) -> Array:
     integers = dtypes.is_integer(get_aval(p).dtype)
-    half = ufuncs.floor_divide(period, 2) if integers else ufuncs.divide(period, 2)
+    half = arithmetic.floor_divide(period, 2) if integers else ufuncs.divide(period, 2)
     steps = _steps(p, axis)
-    short_steps = ufuncs.subtract(ufuncs.remainder(ufuncs.add(steps, half), period), half)
+    short_steps = ufuncs.subtract(arithmetic.remainder(ufuncs.add(steps, half), period), half)
     # A step of exactly half a period upwards stays upwards.
     upwards = ufuncs.logical_and(ufuncs.equal(short_steps, ufuncs.negative(half)), ufuncs.greater(steps, 0))
     short_steps = ufuncs.where(upwards, half, short_steps)
@@ -191,7 +191,7 @@ def _interpolated(x: Array, xp: Array, fp: Array) -> Array:
 
 def _periodic(x: Array, xp: Array, fp: Array, period: Array) -> Array:
     period = lax.abs(period)
-    places, values = reduction.sort_key_val(ufuncs.remainder(xp, period), fp)
+    places, values = reduction.sort_key_val(arithmetic.remainder(xp, period), fp)
     first, last = ((0, 1), (-1, None))
     places = movement.concatenate(
         [
@@ -204,4 +204,4 @@ def _periodic(x: Array, xp: Array, fp: Array, period: Array) -> Array:
     values = movement.concatenate(
         [movement.slice_in_dim(values, *last), values, movement.slice_in_dim(values, *first)], 0
     )
-    return _interpolated(ufuncs.remainder(x, period), places, values)
+    return _interpolated(arithmetic.remainder(x, period), places, values)

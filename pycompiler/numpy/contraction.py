@@ -19,7 +19,7 @@ from pycompiler.lax.operands import broadcast_to, canonical_axes, canonical_axis
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import diagonal_offset
+from pycompiler.numpy.diagonals import diagonal_offset
 from pycompiler.numpy.promotion import converted, promoted_inexact_each, requested, widened
 
 __all__ = [

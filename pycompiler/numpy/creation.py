@@ -1,36 +1,50 @@
-"""Arrays from Python's and NumPy's values, filled arrays and ranges; the names of dtypes, which create arrays."""
+"""Arrays from Python's and NumPy's values, from bytes and files, and filled arrays; nested lists as arguments."""
 
-import math
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, current_trace
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import copied as copy_of
-from pycompiler.core.dims.dims import Dim, surely_below
-from pycompiler.core.dims.ranges import bounded_diagonal, range_length
-from pycompiler.core.errors import ArgumentError, ConcretizationTypeError
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.dim_value import dim_value
-from pycompiler.core.tracing.trace import Tracer, no_value
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import check_unmasked, get_aval, short
-from pycompiler.lax import elementwise, movement
-from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
-from pycompiler.lax.placement import beside, created, filled, place_leaf
+from pycompiler.core.types.aval import check_unmasked, get_aval
+from pycompiler.lax import movement
+from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.lax.placement import beside, created, filled
 from pycompiler.lax.shardings import divided
-from pycompiler.numpy.promotion import broadcast, inexact, promoted, requested
+from pycompiler.numpy.promotion import requested
 
 __all__ = [
-    "arange", "array", "asarray", "copy", "empty", "empty_like", "eye", "frombuffer", "fromfile", "fromiter",
-    "fromstring", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like", "tri",
-    "zeros", "zeros_like",
-]  # fmt: skip
+    "array",
+    "asarray",
+    "copy",
+    "empty",
+    "empty_like",
+    "frombuffer",
+    "fromfile",
+    "fromiter",
+    "fromstring",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "zeros",
+    "zeros_like",
+]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
-def _from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
+def from_numpy(value: Any, dtype: Any, weak: bool = False) -> Array:
     values = np.asarray(value, order="C").astype(dtype, copy=False)
     return array_from_numpy(values, ShapedArray(values.shape, dtype, weak))
 
@@ -82,7 +96,7 @@ def _from_nested(name: str, value: Any, dtype: Any) -> Array:
         limits = np.iinfo(wanted)
         if int(values.min()) < limits.min or int(values.max()) > limits.max:
             raise OverflowError(f"{name}: a number in {value!r} does not fit into {wanted.name}")
-    return _from_numpy(values, wanted)
+    return from_numpy(values, wanted)
 
 
 def array(
@@ -136,7 +150,7 @@ def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
         result: Any = object if keep else cast(object, wanted)
     elif isinstance(object, bool | int | float | complex) and not isinstance(object, np.generic):
         kind, weak = dtypes.dtype_and_weak(object)
-        result = _from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
+        result = from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)
     elif isinstance(object, Dim):
         size = dim_value("array", object)
         result = size if wanted is None else cast(size, wanted)
@@ -152,7 +166,7 @@ def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
                     f"array: {values.dtype.name} is narrowed to {wanted.name}, because 64-bit types are off; convert "
                     'it, or call config.update("enable_x64", True)'
                 )
-        result = _from_numpy(values, wanted)
+        result = from_numpy(values, wanted)
     else:
         raise ArgumentError(
             f"array: {object!r} of type {type(object).__name__} is not an array, a number or a list of them"
@@ -286,204 +300,6 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: 
     return full_like(prototype, 0, dtype, shape, device=device)
 
 
-def _fixed(name: str, x: Any) -> Any:
-    """A number that must be known while tracing, because a size depends on it."""
-    if isinstance(x, Tracer):
-        no_value(ConcretizationTypeError, x, f"{name}: the value, for the size of the result,", "give a number")
-    return x.item() if hasattr(x, "item") else x
-
-
-def _whole(name: str, x: Any) -> Any:
-    """A symbolic size or a whole number, in a call with symbolic sizes."""
-    if isinstance(x, Dim) or x == int(x):
-        return x if isinstance(x, Dim) else int(x)
-    raise TypeError(f"{name}: with symbolic sizes, the other arguments must be whole numbers, got {x!r}")
-
-
-def arange(
-    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
-) -> Array:
-    """start, start + step, ... below stop. The dtype is int32 for integers, else float32, unless it is given.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.arange(2, 10, 3)
-    Array([2, 5, 8], dtype=int32)
-    """
-    given = [x for x in (start, stop, step) if x is not None]
-    start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
-    if stop is None:
-        start, stop = 0, start
-    step = 1 if step is None else step
-    if step == 0:
-        raise ValueError("arange: the step must not be 0")
-    kind = dtypes.result_type(*given)[0] if dtype is None else requested("arange", dtype)
-    if isinstance(start, Dim) or isinstance(stop, Dim) or isinstance(step, Dim):
-        first, last, by = (_whole("arange", x) for x in (start, stop, step))
-        places = movement.iota(kind, range_length(first, last, by))
-        scaled = places if by == 1 else elementwise.mul(places, cast(by, kind))
-        return divided("arange", scaled if first == 0 else elementwise.add(scaled, cast(first, kind)), out_sharding)
-    if start == 0 and step == 1 and isinstance(stop, int | float) and math.isfinite(stop):
-        count = max(0, math.ceil(stop))
-        return divided(
-            "arange",
-            filled("arange", device, (count,), kind, False, lambda: movement.iota(kind, count)),
-            out_sharding,
-        )
-    values = np.arange(start, stop, step).astype(kind)
-    return divided(
-        "arange", filled("arange", device, values.shape, kind, False, lambda: _from_numpy(values, kind)), out_sharding
-    )
-
-
-def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
-    """num values from start to stop, at equal distances. The last value is stop unless endpoint is false.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.linspace(0, 1, 5)
-    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
-    """
-    if device is not None:
-        ends, steps = (start, stop), []
-
-        def make() -> Array:
-            line, step = linspace(*ends, num, endpoint, True, dtype, axis)
-            steps.append(step)
-            return line
-
-        line = created("linspace", device, make)
-        return (line, place_leaf("linspace", steps[0], device)) if retstep else line
-    (num,) = canonical_shape("linspace", (num,))
-    first, last = asarray(start), asarray(stop)
-    wanted = requested("linspace", dtype) or inexact(dtypes.result_type(first, last)[0])
-    line, step = line_between(first, last, num, endpoint, wanted)
-    line = first_axis_at("linspace", line, axis)
-    return (line, cast(step, inexact(wanted))) if retstep else line
-
-
-def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) -> tuple[Array, Array]:
-    """num numbers of a dtype from first to last along a first dimension (integers rounded down), and their distance."""
-    given, whole = dtypes.wider(first, last), dtypes.is_integer(dtype)
-    # Not float16, which can't count far enough.
-    kind = dtypes.wider(inexact(given), inexact(dtype), dtypes.float32)
-    parts = num - 1 if endpoint else num
-    # For a single number, the step is nan, and the number is the start.
-    several: Any = None if isinstance(parts, int) or surely_below(0, parts) else elementwise.gt(parts, 0)
-    count: Any = elementwise.max(parts, 1) if several is not None else max(parts, 1)
-    ends = first, last
-    first, last = broadcast("linspace", cast(first, kind), cast(last, kind))
-    shape = (num, *get_aval(first).shape)
-    span = elementwise.sub(last, first)
-    if isinstance(parts, int) and parts <= 0:
-        step = full((), np.nan, kind)
-    else:
-        step = elementwise.div(span, cast(parts, kind))
-    if several is not None:
-        step = elementwise.select(several, step, full(shape[1:], np.nan, kind))
-    index = movement.broadcasted_iota(kind, shape, 0)
-    share = elementwise.div(index, cast(count, kind))
-    if whole and dtypes.is_integer(given):
-        start, stop = broadcast("linspace", *ends)
-        offset = elementwise.mul(broadcast_to(span, shape), share)
-        return cast(_exact_line(start, stop, count, shape, offset), dtype), step
-    first, last = broadcast_to(first, shape), broadcast_to(last, shape)
-    if whole:
-        # A single quotient of exact values, for whole numbers. It is rounded once, and not below a whole result.
-        total = elementwise.mul(first, elementwise.sub(cast(count, kind), index))
-        total = elementwise.add(total, elementwise.mul(last, index))
-        return cast(elementwise.floor(elementwise.div(total, cast(count, kind))), dtype), step
-    start_part = elementwise.mul(first, elementwise.sub(1.0, share))
-    result = elementwise.add(start_part, elementwise.mul(last, share))
-    if endpoint and (several is not None or num > 1):
-        is_last = elementwise.eq(index, cast(num - 1, kind))
-        if several is not None:
-            is_last = elementwise.bitwise_and(is_last, broadcast_to(several, shape))
-        result = elementwise.select(is_last, last, result)
-    return cast(result, dtype), step
-
-
-def _exact_line(first: Any, last: Any, count: Any, shape: tuple[Any, ...], offset: Array) -> Array:
-    """first + floor(k (last - first) / count) for integers, from the approximation first + offset.
-
-    The error of the offset follows from the remainder of its product with count, which is small. So the result is
-    right even if the products wrap.
-    """
-    integer = dtypes.scalar_dtype(int)
-    first, last = (broadcast_to(cast(end, integer), shape) for end in (first, last))
-    count = broadcast_to(cast(count, integer), shape)
-    # The distance of two integers may need all bits of an unsigned dtype.
-    size = cast(elementwise.abs(offset), np.dtype(f"u{integer.name}"))
-    near = cast(size, integer)
-    near = elementwise.select(elementwise.lt(offset, 0), elementwise.neg(near), near)
-    product = elementwise.mul(movement.broadcasted_iota(integer, shape, 0), elementwise.sub(last, first))
-    missing = elementwise.sub(product, elementwise.mul(near, count))
-    more, rest = elementwise.div(missing, count), elementwise.rem(missing, count)
-    more = elementwise.select(elementwise.lt(rest, 0), elementwise.sub(more, 1), more)
-    return elementwise.add(first, elementwise.add(near, more))
-
-
-def first_axis_at(name: str, x: Array, axis: int) -> Array:
-    """x with its first dimension moved to an axis of the result."""
-    rank = len(get_aval(x).shape)
-    place = canonical_axis(name, axis, rank)
-    return movement.transpose(x, [*range(1, place + 1), 0, *range(place + 1, rank)]) if place else x
-
-
-def logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Array:
-    """num powers of the base, whose exponents have equal distances from start to stop.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.logspace(0, 2, 3)
-    Array([  1.,  10., 100.], dtype=float32)
-    """
-    check_arrays("logspace", start, stop, base)
-    wanted = requested("logspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
-    exponents, _ = line_between(start, stop, num, endpoint, inexact(wanted))
-    powers = elementwise.pow(*promoted("logspace", base, exponents))
-    return first_axis_at("logspace", cast(powers, wanted), axis)
-
-
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
-    """num numbers from start to stop; the ratio of neighbours is constant.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.geomspace(1, 8, 4).round(3)
-    Array([1., 2., 4., 8.], dtype=float32)
-    """
-    check_arrays("geomspace", start, stop)
-    wanted = requested("geomspace", dtype) or inexact(dtypes.result_type(start, stop)[0])
-    kind = dtypes.wider(inexact(wanted), dtypes.float32)
-    first, last = broadcast("geomspace", cast(start, kind), cast(stop, kind))
-    sign = elementwise.sign(first)
-    logarithms = [elementwise.log(elementwise.div(end, sign)) for end in (first, last)]
-    exponents, _ = line_between(logarithms[0], logarithms[1], num, endpoint, kind)
-    result = elementwise.mul(*broadcast("geomspace", sign, elementwise.exp(exponents)))
-    # The ends are the given numbers, not results of logarithms.
-    shape = get_aval(result).shape
-    index = movement.broadcasted_iota(np.int32, shape, 0)
-    ends = [(0, first), (num - 1, last)] if endpoint else [(0, first)]
-    for place, end in reversed(ends):
-        result = elementwise.select(elementwise.eq(index, place), broadcast_to(end, shape), result)
-    return first_axis_at("geomspace", cast(result, wanted), axis)
-
-
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:
     """A vector of the contents of bytes, from an offset in bytes; count elements, or all (-1)."""
     kind = dtypes.as_dtype(dtype)
@@ -507,101 +323,17 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     return asarray(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
 
 
-def diagonal_offset(name: str, k: Any) -> Array:
-    """The number of a diagonal, as an int32 that may be traced. TypeError for an object that is not an integer."""
-    check_arrays(name, k)
-    aval = get_aval(k)
-    if aval.shape or not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"{name}: a diagonal is named by an integer, got {short(aval)}")
-    return cast(k, dtypes.int32)
+def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """A decorator: the first `count` arguments of a function may be nested lists of numbers."""
 
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            if any(isinstance(x, list | tuple) for x in args[:count]):
+                given: Any = [asarray(x) if isinstance(x, list | tuple) else x for x in args[:count]]
+                return function(*given, *args[count:], **kwargs)
+            return function(*args, **kwargs)
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
-    """A matrix of N by M (or N) with ones on the k-th diagonal.
+        return call
 
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.eye(2, 3, k=1)
-    Array([[0., 1., 0.],
-           [0., 0., 1.]], dtype=float32)
-    """
-    shape = canonical_shape("eye", (N, N if M is None else M))
-    k = bounded_diagonal(k, *shape)
-    kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
-
-    offset = diagonal_offset("eye", k)
-
-    def make() -> Array:
-        rows = movement.broadcasted_iota(np.int32, shape, 0)
-        columns = movement.broadcasted_iota(np.int32, shape, 1)
-        return cast(elementwise.eq(elementwise.add(rows, offset), columns), kind)
-
-    return filled("eye", device, shape, kind, False, make) if isinstance(k, int) else created("eye", device, make)
-
-
-def identity(n: int, dtype: Any = None) -> Array:
-    """The identity matrix.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.identity(2)
-    Array([[1., 0.],
-           [0., 1.]], dtype=float32)
-    """
-    return eye(n, dtype=dtype)
-
-
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
-    """A matrix with ones on and below the k-th diagonal.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.tri(2, 3)
-    Array([[1., 0., 0.],
-           [1., 1., 0.]], dtype=float32)
-    """
-    shape = (N, N if M is None else M)
-    k = bounded_diagonal(k, *shape)
-    rows = movement.broadcasted_iota(np.int32, shape, 0)
-    columns = movement.broadcasted_iota(np.int32, shape, 1)
-    below = elementwise.ge(elementwise.add(rows, diagonal_offset("tri", k)), columns)
-    return cast(below, dtypes.scalar_dtype(float) if dtype is None else requested("tri", dtype))
-
-
-class Scalar(type):
-    """The class of the names of dtypes. Such a name stands for its dtype; a call creates an array, as `float16(1)`.
-
-    NumPy's numbers of the dtype are its instances; arrays are not.
-    """
-
-    def __new__(cls, name: str, dtype: Callable[[], Any]) -> "Scalar":
-        doc = f"The dtype {name}; a call creates an array of it."
-        return super().__new__(
-            cls, name, (), {"__module__": "pycompiler.numpy", "__doc__": doc, "_dtype": staticmethod(dtype)}
-        )
-
-    def __init__(cls, name: str, dtype: Callable[[], Any]) -> None:
-        super().__init__(name, (), {})
-
-    @property
-    def dtype(cls) -> Any:
-        return cls._dtype()  # type: ignore[attr-defined]
-
-    def __call__(cls, x: Any) -> Array:
-        return asarray(x, cls.dtype)
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.dtype.type)
-
-    def __eq__(cls, other: object) -> bool:
-        if isinstance(other, Scalar):
-            return bool(cls.dtype == other.dtype)
-        if isinstance(other, np.dtype):
-            return bool(cls.dtype == other)
-        return cls.dtype.type is other
-
-    def __hash__(cls) -> int:
-        return hash(cls.dtype.type)
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, whose attributes can't be set, got {name}")
-
-    def __delattr__(cls, name: str) -> None:
-        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, which keeps its attribute {name}")
+    return decorate

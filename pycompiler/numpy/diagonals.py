@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices."""
+"""Diagonals and triangles of matrices, and matrices of ones on or below a diagonal."""
 
 from typing import Any
 
@@ -6,18 +6,24 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.dims.ranges import bounded_diagonal, larger, range_length, smaller
+from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
-from pycompiler.lax.operands import canonical_axes, cast, check_arrays, weakly
+from pycompiler.lax.operands import canonical_axes, canonical_shape, cast, check_arrays, weakly
+from pycompiler.lax.placement import created, filled
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.movement import moveaxis, ndim, ravel
+from pycompiler.numpy.promotion import requested
 
 __all__ = [
     "diag",
     "diagflat",
     "diagonal",
+    "eye",
+    "identity",
+    "tri",
     "tril",
     "triu",
 ]
@@ -95,3 +101,61 @@ def _diag(v: Array, *, k: int) -> Array:
 def diagflat(v: Any, k: int = 0) -> Array:
     """The matrix with the elements of v on its k-th diagonal."""
     return diag(ravel(v), k)
+
+
+def diagonal_offset(name: str, k: Any) -> Array:
+    """The number of a diagonal, as an int32 that may be traced. TypeError for an object that is not an integer."""
+    check_arrays(name, k)
+    aval = get_aval(k)
+    if aval.shape or not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"{name}: a diagonal is named by an integer, got {short(aval)}")
+    return cast(k, dtypes.int32)
+
+
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: Any = None) -> Array:
+    """A matrix of N by M (or N) with ones on the k-th diagonal.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.eye(2, 3, k=1)
+    Array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    shape = canonical_shape("eye", (N, N if M is None else M))
+    k = bounded_diagonal(k, *shape)
+    kind = dtypes.scalar_dtype(float) if dtype is None else requested("eye", dtype)
+
+    offset = diagonal_offset("eye", k)
+
+    def make() -> Array:
+        rows = movement.broadcasted_iota(np.int32, shape, 0)
+        columns = movement.broadcasted_iota(np.int32, shape, 1)
+        return cast(lax.eq(lax.add(rows, offset), columns), kind)
+
+    return filled("eye", device, shape, kind, False, make) if isinstance(k, int) else created("eye", device, make)
+
+
+def identity(n: int, dtype: Any = None) -> Array:
+    """The identity matrix.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    return eye(n, dtype=dtype)
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """A matrix with ones on and below the k-th diagonal.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.tri(2, 3)
+    Array([[1., 0., 0.],
+           [1., 1., 0.]], dtype=float32)
+    """
+    shape = (N, N if M is None else M)
+    k = bounded_diagonal(k, *shape)
+    rows = movement.broadcasted_iota(np.int32, shape, 0)
+    columns = movement.broadcasted_iota(np.int32, shape, 1)
+    below = lax.ge(lax.add(rows, diagonal_offset("tri", k)), columns)
+    return cast(below, dtypes.scalar_dtype(float) if dtype is None else requested("tri", dtype))

@@ -20,7 +20,7 @@ from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.placement import created
 from pycompiler.numpy import creation, movement, padding, turning, ufuncs
-from pycompiler.numpy.nested import nested
+from pycompiler.numpy.creation import nested
 from pycompiler.ops import rules
 
 Array = Any

@@ -15,10 +15,11 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
-from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import arange, array, asarray, linspace, ones, zeros
+from pycompiler.numpy import arithmetic, ufuncs
+from pycompiler.numpy.creation import array, asarray, ones, zeros
 from pycompiler.numpy.movement import concatenate, meshgrid, ravel, stack, tile, transpose
 from pycompiler.numpy.promotion import broadcast, promoted, requested
+from pycompiler.numpy.ranges import arange, linspace
 from pycompiler.numpy.updates import IndexUpdate
 
 __all__ = [
@@ -168,7 +169,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
     rest = cast(rest, dtypes.int32) if kind.itemsize < 4 else rest
     found: list[Array] = []
     for size in reversed(sizes):
-        rest, place = ufuncs.divmod(rest, size)
+        rest, place = arithmetic.divmod(rest, size)
         found.append(place)
     above, below = ufuncs.greater(rest, 0), False if dtypes.is_unsigned(kind) else ufuncs.less(rest, -1)
     return tuple(
@@ -211,7 +212,7 @@ def ravel_multi_index(
         elif mode == "clip":
             one = ufuncs.clip(one, 0, size - 1)
         elif mode == "wrap":
-            one = ufuncs.remainder(one, size)
+            one = arithmetic.remainder(one, size)
         result = ufuncs.add(result, ufuncs.multiply(cast(asarray(one), wanted), step))
         step *= size
     return asarray(result, dtype=wanted)
@@ -292,7 +293,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
         known = _known("choose", a, "whether a choice exists (pass mode='clip' or 'wrap')")
         if ((known < 0) | (known >= count)).any():
             raise ValueError(f"choose: a choice is not in 0..{count - 1}")
-    a = ufuncs.remainder(a, count) if mode == "wrap" else ufuncs.clip(a, 0, count - 1)
+    a = arithmetic.remainder(a, count) if mode == "wrap" else ufuncs.clip(a, 0, count - 1)
     shape = get_aval(broadcast("choose", a, *cases)[0]).shape
     first, *others = promoted("choose", *cases)
     result = broadcast_to(first, shape)

@@ -14,9 +14,10 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
-from pycompiler.numpy.creation import asarray, linspace, zeros
+from pycompiler.numpy.creation import asarray, zeros
 from pycompiler.numpy.movement import reshape
 from pycompiler.numpy.promotion import inexact, promoted_inexact
+from pycompiler.numpy.ranges import linspace
 from pycompiler.numpy.sorting import searchsorted
 from pycompiler.numpy.updates import IndexUpdate
 

@@ -19,8 +19,9 @@ from pycompiler.lax import movement
 from pycompiler.lax.branches import switch
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.creation import arange, asarray
+from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.promotion import promoted
+from pycompiler.numpy.ranges import arange
 from pycompiler.transforms.mapping import vmap
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Divisors of integers, parts of floating-point numbers, bits in bytes.
+"""Divisors of integers, signs and parts of floating-point numbers, bits in bytes.
 
 Continues `ufuncs` and is based on it.
 """
@@ -12,6 +12,7 @@ from pycompiler.core.dims.dims import dim_product
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.bits import population_count
@@ -24,13 +25,16 @@ from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_
 
 __all__ = [
     "bitwise_count",
+    "copysign",
     "frexp",
     "gcd",
     "i0",
     "lcm",
     "ldexp",
     "modf",
+    "nextafter",
     "packbits",
+    "signbit",
     "spacing",
     "unpackbits",
 ]
@@ -109,7 +113,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
 def _modf(x: Array) -> tuple[Array, Array]:
     whole = ufuncs.trunc(x)
     # A zero also has the sign of x. An infinity has no fractional part.
-    zero = ufuncs.where(ufuncs.signbit(x), np.asarray(-0.0, get_aval(x).dtype), np.asarray(0.0, get_aval(x).dtype))
+    zero = ufuncs.where(signbit(x), np.asarray(-0.0, get_aval(x).dtype), np.asarray(0.0, get_aval(x).dtype))
     return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole)), whole
 
 
@@ -181,6 +185,32 @@ def _within(n: Array, limit: int) -> Array:
     info = dtypes.iinfo(get_aval(n).dtype)
     low, high = max(-limit, int(info.min)), min(limit, int(info.max))
     return cast(lax.clamp(low, n, high), np.dtype(np.int32))
+
+
+def _bits(x: Array) -> Array:
+    return lax_bits.bitcast_convert_type(x, np.dtype(f"int{get_aval(x).dtype.itemsize * 8}"))
+
+
+def signbit(x: Any, /) -> Array:
+    """Whether x is negative, including -0.0 and negative nans."""
+    check_arrays("signbit", x)
+    ufuncs.refuse_complex("signbit", x)
+    (x,) = converted("signbit", x)
+    if dtypes.is_floating(get_aval(x).dtype):
+        return lax.lt(_bits(x), 0)
+    return lax.lt(x, cast(0, get_aval(x).dtype))
+
+
+def copysign(x: Any, y: Any, /) -> Array:
+    """The magnitude of x with the sign of y."""
+    x, y = promoted_inexact("copysign", x, y)
+    magnitude = lax.abs(x)
+    return lax.select(signbit(y), lax.neg(magnitude), magnitude)
+
+
+def nextafter(x: Any, y: Any, /) -> Array:
+    """The number next to x in the direction of y."""
+    return lax_bits.nextafter(*promoted_inexact("nextafter", x, y))
 
 
 def spacing(x: Any, /) -> Array:

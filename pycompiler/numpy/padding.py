@@ -17,9 +17,9 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy import reductions, statistics
-from pycompiler.numpy.creation import first_axis_at, line_between
 from pycompiler.numpy.mapping import apply_along_axis
 from pycompiler.numpy.movement import concatenate
+from pycompiler.numpy.ranges import first_axis_at, line_between
 from pycompiler.numpy.turning import flip
 
 __all__ = [

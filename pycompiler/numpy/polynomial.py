@@ -15,13 +15,14 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
-from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy import arithmetic, reductions, ufuncs
+from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.contraction import matmul
-from pycompiler.numpy.creation import asarray, eye
+from pycompiler.numpy.creation import asarray
+from pycompiler.numpy.diagonals import eye
 from pycompiler.numpy.linalg.decompositions import eigvals
 from pycompiler.numpy.linalg.solving import inv, lstsq
 from pycompiler.numpy.movement import atleast_1d, transpose
-from pycompiler.numpy.powers import power
 from pycompiler.numpy.promotion import broadcast_of, converted, inexact, promoted_inexact
 from pycompiler.numpy.sorting import argsort
 from pycompiler.numpy.taking import take
@@ -250,7 +251,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
         return _roots(movement.slice_in_dim(p, int(places[0]) if places.size else count, None))
     leading = ufuncs.where(reductions.all(ufuncs.equal(p, 0)), count, reductions.argmin(ufuncs.equal(p, 0)))
     # Leading zeros move to the end, where they become roots of 0. These roots are moved to the end of the result.
-    place = ufuncs.remainder(ufuncs.add(movement.iota(np.int32, count), leading), count)
+    place = arithmetic.remainder(ufuncs.add(movement.iota(np.int32, count), leading), count)
     turned = ufuncs.where(ufuncs.equal(leading, count), cast(1, get_aval(p).dtype), take(p, place))
     found = _roots(turned)
     number = get_aval(found).shape[0]

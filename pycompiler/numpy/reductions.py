@@ -1,4 +1,4 @@
-"""Reductions: sums, means, extrema, counts over axes; and comparisons of whole arrays.
+"""Reductions: sums, means, extrema, counts over axes.
 
 Sums of float16 and bfloat16 are computed in float32. Sums of small integers and of bools have 32 bits (with
 enable_x64: 64).
@@ -13,11 +13,10 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.dims.data_sizes import depends_on_data
-from pycompiler.core.dims.dims import Dimension, broadcast_shapes, is_empty
-from pycompiler.core.dims.ranges import decidedly_same
-from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
+from pycompiler.core.dims.dims import Dimension, is_empty
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import complexes, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
@@ -30,14 +29,12 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.numpy import ufuncs
-from pycompiler.numpy.nested import nested
 from pycompiler.numpy.promotion import FLOAT16S, inexact, promoted_inexact, requested, widened
 from pycompiler.ops.reduction import highest, lowest
 
 __all__ = [
-    "all", "allclose", "amax", "amin", "any", "argmax", "argmin", "array_equal", "array_equiv", "average",
-    "count_nonzero", "max", "mean", "min", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod",
-    "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum", "var",
+    "all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "prod", "ptp",
+    "std", "sum", "var",
 ]  # fmt: skip
 
 Axis = Any  # None for all, an int, or a tuple of ints
@@ -50,7 +47,7 @@ def _restored(x: Array, shape: tuple[Any, ...], axes: tuple[int, ...], keepdims:
     return movement.reshape(x, tuple(1 if axis in axes else size for axis, size in enumerate(shape)))
 
 
-def _mask(name: str, where: Any, shape: tuple[Any, ...]) -> Array:
+def mask_of(name: str, where: Any, shape: tuple[Any, ...]) -> Array:
     """The where= of a reduction, in the shape of the operand. ValueError unless it is of bools and fits."""
     check_arrays(name, where)
     given = get_aval(where)
@@ -64,7 +61,7 @@ def _masked(name: str, a: Array, where: Any, instead: Any) -> Array:
     if where is None:
         return a
     aval = get_aval(a)
-    return ufuncs.where(_mask(name, where, aval.shape), a, cast(instead, aval.dtype))
+    return ufuncs.where(mask_of(name, where, aval.shape), a, cast(instead, aval.dtype))
 
 
 def _started(name: str, combine: Callable[..., Array], result: Array, initial: Any) -> Array:
@@ -271,7 +268,7 @@ def _count(name: str, a: Any, axis: Axis, where: Any, keepdims: bool, dtype: Any
     """The number of averaged elements: a number, or an array if there is a mask."""
     shape = get_aval(a).shape
     if where is not None:
-        return cast(sum(_mask(name, where, shape), axis, keepdims=keepdims), dtype)
+        return cast(sum(mask_of(name, where, shape), axis, keepdims=keepdims), dtype)
     return product_of(shape[i] for i in canonical_axes(name, axis, len(shape)))
 
 
@@ -345,10 +342,10 @@ def var(
     >>> pnp.var(pnp.array([1.0, 5.0]))
     Array(4., dtype=float32)
     """
-    return _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+    return variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def _variance(
+def variance(
     name: str,
     a: Any,
     axis: Axis,
@@ -409,7 +406,7 @@ def std(
     """
     if dtype is not None and not dtypes.is_inexact(requested("std", dtype)):
         raise ValueError(f"std: dtype= is one of floats or complex numbers, got {requested('std', dtype).name}")
-    return ufuncs.sqrt(_variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction))
+    return ufuncs.sqrt(variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction))
 
 
 def _arg_extremum(name: str, function: Callable[..., Array], word: str) -> Any:
@@ -433,175 +430,3 @@ def _arg_extremum(name: str, function: Callable[..., Array], word: str) -> Any:
 
 argmax = _arg_extremum("argmax", reduce.argmax, "greatest")
 argmin = _arg_extremum("argmin", reduce.argmin, "least")
-
-
-def _nan_to(name: str, a: Any, value: Any) -> Array:
-    """a with its nans replaced by a value."""
-    check_arrays(name, a)
-    dtype = get_aval(a).dtype
-    return ufuncs.where(ufuncs.isnan(a), cast(value, dtype), a) if dtypes.is_inexact(dtype) else a
-
-
-def nansum(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Array:
-    """The sum over axes, without nans.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.nansum(pnp.array([1.0, pnp.nan, 3.0]))
-    Array(4., dtype=float32)
-    """
-    return sum(_nan_to("nansum", a, 0), axis, dtype, out, keepdims, initial, where)
-
-
-def nanprod(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Array:
-    """The product over axes, without nans."""
-    return prod(_nan_to("nanprod", a, 1), axis, dtype, out, keepdims, initial, where)
-
-
-def _nan_extremum(name: str, function: Any, identity: Callable[[Any], Any], word: str) -> Any:
-    def extremum(
-        a: Any,
-        axis: Axis = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Array:
-        check_arrays(name, a)
-        dtype = get_aval(a).dtype
-        result = function(_nan_to(name, a, identity(dtype)), axis, out, keepdims, initial, where)
-        if initial is not None or not dtypes.is_inexact(dtype):
-            return result
-        return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=keepdims), cast(np.nan, dtype), result)
-
-    extremum.__name__ = extremum.__qualname__ = name
-    extremum.__doc__ = f"The {word} over axes, without nans; nan if all elements are."
-    return extremum
-
-
-nanmax = _nan_extremum("nanmax", max, lowest, "greatest")
-nanmin = _nan_extremum("nanmin", min, highest, "least")
-
-
-def _without_nan(name: str, a: Any, where: Any) -> Any:
-    """The where= of a function that ignores nans. A dtype without nan keeps the where= of the caller."""
-    check_arrays(name, a)
-    aval = get_aval(a)
-    if not dtypes.is_inexact(aval.dtype):
-        return where
-    there = ufuncs.logical_not(ufuncs.isnan(a))
-    return there if where is None else ufuncs.logical_and(there, _mask(name, where, aval.shape))
-
-
-def nanmean(
-    a: Any, axis: Axis = None, dtype: Any = None, out: None = None, keepdims: bool = False, where: Any = None
-) -> Array:
-    """The mean over axes, without nans; nan if all elements are.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.nanmean(pnp.array([1.0, pnp.nan, 3.0]))
-    Array(2., dtype=float32)
-    """
-    return mean(a, axis, dtype, out, keepdims, where=_without_nan("nanmean", a, where))
-
-
-def nanvar(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    where: Any = None,
-    mean: Any = None,
-) -> Array:
-    """The variance over axes, without nans; nan if the count minus ddof is not positive."""
-    kept = _without_nan("nanvar", a, where)
-    return _variance("nanvar", _nan_to("nanvar", a, 0), axis, dtype, out, ddof, keepdims, kept, mean, None)
-
-
-def nanstd(
-    a: Any,
-    axis: Axis = None,
-    dtype: Any = None,
-    out: None = None,
-    ddof: int = 0,
-    keepdims: bool = False,
-    where: Any = None,
-    mean: Any = None,
-) -> Array:
-    """The square root of the variance over axes, without nans."""
-    kept = _without_nan("nanstd", a, where)
-    return ufuncs.sqrt(_variance("nanstd", _nan_to("nanstd", a, 0), axis, dtype, out, ddof, keepdims, kept, mean, None))
-
-
-def _nan_arg_extremum(name: str, function: Any, instead: float, word: str) -> Any:
-    def arg_extremum(a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None) -> Array:
-        check_arrays(name, a)
-        place = function(_nan_to(name, a, instead), axis, out, keepdims)
-        if not dtypes.is_floating(get_aval(a).dtype):
-            return place
-        return ufuncs.where(all(ufuncs.isnan(a), axis, keepdims=bool(keepdims)), -1, place)
-
-    arg_extremum.__name__ = arg_extremum.__qualname__ = name
-    arg_extremum.__doc__ = f"The index of the {word} without nans, along an axis or in the flat array; -1 if all are."
-    return arg_extremum
-
-
-nanargmax = _nan_arg_extremum("nanargmax", argmax, -np.inf, "greatest")
-nanargmin = _nan_arg_extremum("nanargmin", argmin, np.inf, "least")
-
-
-def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether all elements are close. See isclose.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.allclose(pnp.array([1.0]), pnp.array([1.0 + 1e-7]))
-    Array(True, dtype=bool)
-    """
-    return all(ufuncs.isclose(a, b, rtol, atol, equal_nan))
-
-
-@nested(2)
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
-    """Whether two arrays have the same shape and equal elements.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.array_equal(pnp.array([1, 2]), pnp.array([1, 2]))
-    Array(True, dtype=bool)
-    """
-    check_arrays("array_equal", a1, a2)
-    if not decidedly_same(get_aval(a1).shape, get_aval(a2).shape):
-        return as_array(np.asarray(False))
-    same = ufuncs.equal(a1, a2)
-    if equal_nan:
-        same = ufuncs.logical_or(same, ufuncs.logical_and(ufuncs.isnan(a1), ufuncs.isnan(a2)))
-    return all(same)
-
-
-@nested(2)
-def array_equiv(a1: Any, a2: Any) -> Array:
-    """Whether two arrays have equal elements after broadcasting."""
-    check_arrays("array_equiv", a1, a2)
-    try:
-        broadcast_shapes(get_aval(a1).shape, get_aval(a2).shape)
-    except InconclusiveDimensionError:
-        raise
-    except ValueError:
-        return as_array(np.asarray(False))
-    return all(ufuncs.equal(a1, a2))

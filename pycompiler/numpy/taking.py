@@ -12,7 +12,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import GatherScatterMode, Mode, as_positions, fill_of
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
-from pycompiler.numpy import ufuncs
+from pycompiler.numpy import arithmetic
 from pycompiler.numpy.index_plan import plan
 from pycompiler.numpy.indexing import read
 from pycompiler.numpy.promotion import widened
@@ -61,7 +61,7 @@ def take(
         # A narrow dtype may not hold the size.
         needed = dtypes.position_dtype("take", size)
         kind = needed if needed == dtypes.int64 else widened(get_aval(indices).dtype)
-        indices = ufuncs.remainder(cast(indices, kind), max(size, 1))
+        indices = arithmetic.remainder(cast(indices, kind), max(size, 1))
     elif mode not in (None, "fill", "clip"):
         raise ValueError(f"take: mode is 'fill', 'clip' or 'wrap', got {mode!r}")
     index = (*(slice(None),) * axis, indices)

@@ -4,12 +4,14 @@ A name stands for its dtype and creates arrays of it, as `float16(1)`. The kinds
 Bases: `core.dtype`; JAX's `jax.numpy.issubdtype`.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.numpy.creation import Scalar
+from pycompiler.numpy.creation import asarray
 
 __all__ = [
     "bfloat16",
@@ -47,6 +49,49 @@ __all__ = [
     "uint64",
     "unsignedinteger",
 ]
+
+
+class Scalar(type):
+    """The class of the names of dtypes. Such a name stands for its dtype; a call creates an array, as `float16(1)`.
+
+    NumPy's numbers of the dtype are its instances; arrays are not.
+    """
+
+    def __new__(cls, name: str, dtype: Callable[[], Any]) -> "Scalar":
+        doc = f"The dtype {name}; a call creates an array of it."
+        return super().__new__(
+            cls, name, (), {"__module__": "pycompiler.numpy", "__doc__": doc, "_dtype": staticmethod(dtype)}
+        )
+
+    def __init__(cls, name: str, dtype: Callable[[], Any]) -> None:
+        super().__init__(name, (), {})
+
+    @property
+    def dtype(cls) -> Any:
+        return cls._dtype()  # type: ignore[attr-defined]
+
+    def __call__(cls, x: Any) -> Array:
+        return asarray(x, cls.dtype)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.dtype.type)
+
+    def __eq__(cls, other: object) -> bool:
+        if isinstance(other, Scalar):
+            return bool(cls.dtype == other.dtype)
+        if isinstance(other, np.dtype):
+            return bool(cls.dtype == other)
+        return cls.dtype.type is other
+
+    def __hash__(cls) -> int:
+        return hash(cls.dtype.type)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, whose attributes can't be set, got {name}")
+
+    def __delattr__(cls, name: str) -> None:
+        raise TypeError(f"{cls.__module__}.{cls.__name__} is a dtype's name, which keeps its attribute {name}")
+
 
 generic, number, inexact = np.generic, np.number, np.inexact
 integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger

@@ -22,7 +22,7 @@ from pycompiler.lax import movement
 from pycompiler.lax import reduction as reduce_
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, cast, check_arrays
-from pycompiler.numpy import cumulative, guarded, reductions, ufuncs
+from pycompiler.numpy import arithmetic, cumulative, reductions, ufuncs
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.mapping import vectorize
 from pycompiler.numpy.movement import moveaxis, ravel, reshape
@@ -356,7 +356,7 @@ def _logsumexp(
     if not keepdims:
         axes = range(get_aval(a).ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
         result = movement.squeeze(result, tuple(axes))
-    return result if initial is None else ufuncs.logaddexp(initial, result)
+    return result if initial is None else arithmetic.logaddexp(initial, result)
 
 
 def _logsumexp2(
@@ -390,6 +390,6 @@ bitwise_xor = _binary(ufuncs.bitwise_xor, 0)
 logical_and = _binary(ufuncs.logical_and, True, reduce=_of_truth(reductions.all, ufuncs.logical_and))
 logical_or = _binary(ufuncs.logical_or, False, reduce=_of_truth(reductions.any, ufuncs.logical_or))
 logical_xor = _binary(ufuncs.logical_xor, False)
-logaddexp = _binary(ufuncs.logaddexp, -np.inf, reduce=_logsumexp)
-logaddexp2 = _binary(guarded.logaddexp2, -np.inf, reduce=_logsumexp2)
+logaddexp = _binary(arithmetic.logaddexp, -np.inf, reduce=_logsumexp)
+logaddexp2 = _binary(arithmetic.logaddexp2, -np.inf, reduce=_logsumexp2)
 negative = ufunc(ufuncs.negative, 1, 1, call=ufuncs.negative)

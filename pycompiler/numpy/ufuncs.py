@@ -14,26 +14,22 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
-from pycompiler.lax import analytic, complexes
-from pycompiler.lax import bits as lax_bits
+from pycompiler.lax import complexes
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
 from pycompiler.ops import PRIMITIVES
 from pycompiler.ops.quotients import sin_quotient
-from pycompiler.transforms import custom_jvp
 
 __all__ = [
     "abs", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
     "around", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
-    "bitwise_right_shift", "cbrt", "ceil", "clip", "conj", "conjugate", "copysign", "cos", "cosh", "deg2rad",
-    "degrees", "divide", "divmod", "equal", "exp", "exp2", "expm1", "fabs", "floor", "floor_divide", "fmax", "fmin",
-    "fmod", "greater", "greater_equal", "heaviside", "invert", "isclose", "isfinite", "isinf", "isnan", "isneginf",
-    "isposinf", "left_shift", "less", "less_equal", "log", "log1p", "log2", "log10", "logical_not", "mod",
-    "nan_to_num", "nextafter", "not_equal", "positive", "rad2deg", "radians", "reciprocal", "remainder",
-    "right_shift", "rint", "round", "sign", "signbit", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh",
-    "true_divide", "trunc",
+    "bitwise_right_shift", "cbrt", "ceil", "clip", "conj", "conjugate", "cos", "cosh", "deg2rad", "degrees", "divide",
+    "equal", "exp", "exp2", "expm1", "fabs", "floor", "fmax", "fmin", "greater", "greater_equal", "heaviside", "invert",
+    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "left_shift", "less", "less_equal", "log", "log1p", "log2",
+    "log10", "logical_not", "not_equal", "positive", "rad2deg", "radians", "reciprocal", "right_shift", "rint", "round",
+    "sign", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh", "true_divide", "trunc",
 ]  # fmt: skip
 
 Unary = Callable[[Any], Array]
@@ -61,7 +57,7 @@ def _logarithm(primitive: str, base: int, x: Array) -> Array:
     if not dtypes.is_complex(dtype):
         return PRIMITIVES[primitive].bind(cast(x, dtype))
     # Each part separately: a complex divisor would turn infinities into nans.
-    return _by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
+    return by_parts(lambda part: lax.mul(part, 1 / scalar_log(base)), lax.log(x))
 
 
 exp = _float_function("exp", lax.exp, "e to the power of x.")
@@ -231,134 +227,12 @@ def divide(x: Any, y: Any, /) -> Array:
 true_divide = divide
 
 
-def _of_reals(name: str, x: Any, y: Any) -> list[Any]:
-    """The promoted operands, with bools as int32. Only real numbers can be rounded down to a whole quotient."""
-    pair = promoted(name, x, y)
-    dtype = get_aval(pair[0]).dtype
-    if dtype == dtypes.bool_:
-        return [cast(x, dtypes.int32) for x in pair]
-    if not (dtypes.is_integer(dtype) or dtypes.is_floating(dtype)):
-        raise TypeError(f"{name}: takes integers or real floats, got {short(pair[0])} after promotion; convert first")
-    return pair
-
-
-def floor_divide(x: Any, y: Any, /) -> Array:
-    """x / y rounded down. Integer division by zero is that of XLA."""
-    x, y = _of_reals("floor_divide", x, y)
-    dtype = get_aval(x).dtype
-    if dtypes.is_unsigned(dtype):
-        return lax.div(x, y)
-    if dtypes.is_integer(dtype):
-        quotient = lax.div(x, y)
-        down = lax.bitwise_and(lax.ne(lax.sign(x), lax.sign(y)), lax.ne(lax.rem(x, y), 0))
-        return lax.select(down, lax.sub(quotient, 1), quotient)
-    return divmod(x, y)[0]
-
-
-def remainder(x: Any, y: Any, /) -> Array:
-    """The remainder of floor_divide, with the sign of y, also for a zero. For integers, the remainder by 0 is 0."""
-    x, y = _of_reals("remainder", x, y)
-    y = _divisor(y)
-    rest = lax.rem(x, y)
-    other_side = lax.bitwise_and(lax.ne(lax.lt(rest, 0), lax.lt(y, 0)), lax.ne(rest, 0))
-    return _zero_like(y, lax.select(other_side, lax.add(rest, y), rest))
-
-
-mod = remainder
-
-
-def _divisor(y: Array) -> Array:
-    """y; for integers, zeros are replaced by ones, so that a remainder by 0 is 0."""
-    aval = get_aval(y)
-    if not dtypes.is_integer(aval.dtype):
-        return y
-    return lax.select(lax.eq(y, 0), broadcast_to(cast(1, aval.dtype, aval.weak_type), aval.shape), y)
-
-
-def fmod(x: Any, y: Any, /) -> Array:
-    """The remainder with the sign of x. For integers, the remainder by 0 is 0."""
-    x, y = _of_reals("fmod", x, y)
-    return lax.rem(x, _divisor(y))
-
-
-def divmod(x: Any, y: Any, /) -> tuple[Array, Array]:
-    """floor_divide and remainder."""
-    x, y = _of_reals("divmod", x, y)
-    if not dtypes.is_floating(get_aval(x).dtype):
-        return floor_divide(x, y), remainder(x, y)
-    rest = lax.rem(x, y)
-    # For a divisor of 0 the quotient is infinite, although the remainder is nan.
-    quotient = lax.div(lax.select(lax.eq(y, 0), x, lax.sub(x, rest)), y)
-    other_side = lax.bitwise_and(lax.ne(rest, 0), lax.ne(lax.sign(y), lax.sign(rest)))
-    rest = lax.select(other_side, lax.add(rest, y), rest)
-    quotient = lax.select(other_side, lax.sub(quotient, 1), quotient)
-    whole = lax.round(quotient, 1)
-    zero = lax.stop_gradient(lax.mul(lax.div(x, y), 0))
-    return lax.select(lax.eq(whole, 0), zero, whole), _zero_like(y, rest)
-
-
-@custom_jvp
-def _zero_like(y: Array, rest: Array) -> Array:
-    """The remainder; a zero gets the sign of y, as in a modulus of IEEE that follows y."""
-    aval = get_aval(y)
-    if not dtypes.is_floating(aval.dtype):
-        return rest
-    positive = broadcast_to(cast(0.0, aval.dtype, aval.weak_type), aval.shape)
-    return lax.select(lax.eq(rest, 0), lax.select(lax.lt(y, 0), lax.neg(positive), positive), rest)
-
-
-_zero_like.defjvps(None, lambda tangent, *_: tangent)
-
-
 def arctan2(y: Any, x: Any, /) -> Array:
     """The angle of the point (x, y) in radians, in -pi..pi."""
     return lax.atan2(*promoted_inexact("arctan2", y, x))
 
 
 atan2 = arctan2
-
-
-def logaddexp(x: Any, y: Any, /) -> Array:
-    """log(exp(x) + exp(y)), without overflow of intermediate values."""
-    x, y = promoted_inexact("logaddexp", x, y)
-    if dtypes.is_complex(get_aval(x).dtype):
-        return eager_jit(analytic.logaddexp, x, y)
-    return _logaddexp(x, y)
-
-
-def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
-    """max(x, y) + log(1 + b**-|x - y|) for a base b: `power` computes powers of b, `unit` is the logarithm of b."""
-    difference = lax.sub(x, y)
-    # Equal infinities have no difference. Their sum is the result.
-    undefined = isnan(difference)
-    distance = lax.abs(lax.select(undefined, 0.0, difference))
-    more = lax.log1p(power(lax.neg(distance)))
-    more = more if unit == 1 else lax.mul(more, 1 / unit)
-    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), more))
-
-
-@custom_jvp
-def _logaddexp(x: Array, y: Array) -> Array:
-    return logarithm_of_sum(x, y, lax.exp, 1)
-
-
-@_logaddexp.defjvp
-def _logaddexp_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    return with_shares(_logaddexp, lax.exp, primals, tangents)
-
-
-def with_shares(
-    function: Binary, power: Unary, primals: tuple[Array, Array], tangents: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    """The logarithm of a sum, and its tangent by the terms' shares in the sum. As in jax, an infinite term has its
-    share for any sum."""
-    total = function(*primals)
-    shares = [power(lax.sub(_finite(x), _finite(total))) for x in primals]
-    return total, lax.add(*(lax.mul(t, share) for t, share in zip(tangents, shares, strict=True)))
-
-
-def _finite(x: Array) -> Array:
-    return lax.select(lax.eq(x, np.inf), 0.0, x)
 
 
 @weak_scalars
@@ -424,7 +298,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     no_out("round", out)
     decimals = operator.index(decimals)
     if dtypes.is_complex(get_aval(a).dtype):
-        return _by_parts(lambda part: round(part, decimals), a)
+        return by_parts(lambda part: round(part, decimals), a)
     if not dtypes.is_floating(get_aval(a).dtype):
         if decimals < 0:
             raise TypeError(f"round: {short(get_aval(a))} takes no negative decimals; convert it to a float")
@@ -466,7 +340,7 @@ def fmin(x1: Any, x2: Any) -> Array:
     return lax.select(lax.bitwise_or(less(x, y), isnan(y)), x, y)
 
 
-def _by_parts(function: Callable[[Array], Array], x: Array) -> Array:
+def by_parts(function: Callable[[Array], Array], x: Array) -> Array:
     """A function applied to both parts of a complex array."""
     return complexes.complex(function(complexes.real(x)), function(complexes.imag(x)))
 
@@ -520,32 +394,6 @@ def refuse_complex(name: str, x: Any) -> None:
         raise ArgumentError(f"{name}: takes real arrays, got {short(x)}; ask for its real and imaginary parts")
 
 
-def _bits(x: Array) -> Array:
-    return lax_bits.bitcast_convert_type(x, np.dtype(f"int{get_aval(x).dtype.itemsize * 8}"))
-
-
-def signbit(x: Any, /) -> Array:
-    """Whether x is negative, including -0.0 and negative nans."""
-    check_arrays("signbit", x)
-    refuse_complex("signbit", x)
-    (x,) = converted("signbit", x)
-    if dtypes.is_floating(get_aval(x).dtype):
-        return lax.lt(_bits(x), 0)
-    return lax.lt(x, cast(0, get_aval(x).dtype))
-
-
-def copysign(x: Any, y: Any, /) -> Array:
-    """The magnitude of x with the sign of y."""
-    x, y = promoted_inexact("copysign", x, y)
-    magnitude = lax.abs(x)
-    return lax.select(signbit(y), lax.neg(magnitude), magnitude)
-
-
-def nextafter(x: Any, y: Any, /) -> Array:
-    """The number next to x in the direction of y."""
-    return lax_bits.nextafter(*promoted_inexact("nextafter", x, y))
-
-
 def conjugate(x: Any, /) -> Array:
     """The complex conjugate of x; a real array itself."""
     check_arrays("conjugate", x)
@@ -563,41 +411,3 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:
     shape = broadcast_of("where", condition, x, y)
     x, y = (broadcast_to(side, shape) for side in converted("where", x, y))
     return PRIMITIVES["select"].bind(broadcast_to(truth("where", condition), shape), x, y)
-
-
-def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
-    """x with nan (by 0) and the infinities (by the limits of the dtype) replaced by finite numbers.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.nan_to_num(pnp.array([pnp.nan, 1.0]), nan=-1)
-    Array([-1.,  1.], dtype=float32)
-    """
-    check_arrays("nan_to_num", x)
-    dtype = get_aval(x).dtype
-    if dtypes.is_complex(dtype):
-        refuse_complex("nan_to_num, the number for a part,", nan)
-        return _by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
-    if not dtypes.is_floating(dtype):
-        return as_array(x)
-    limits = dtypes.finfo(dtype)
-    x = where(isnan(x), cast(nan, dtype), x)
-    x = where(isposinf(x), cast(float(limits.max) if posinf is None else posinf, dtype), x)
-    return where(isneginf(x), cast(float(limits.min) if neginf is None else neginf, dtype), x)
-
-
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
-    """Whether |a - b| <= atol + rtol |b|; equal infinities are close, nans are with equal_nan.
-
-    >>> import pycompiler.numpy as pnp
-    >>> pnp.isclose(pnp.array([1.0, 2.0]), pnp.array([1.0, 2.1]))
-    Array([ True, False], dtype=bool)
-    """
-    check_arrays("isclose", a, b)
-    if dtypes.is_key(dtypes.result_type(a, b)[0]):
-        return equal(a, b)
-    a, b = promoted_inexact("isclose", a, b)
-    real = dtypes.real_part(get_aval(a).dtype)
-    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), rtol)))
-    finite = lax.bitwise_and(isfinite(a), isfinite(b))
-    result = lax.select(finite, close, lax.eq(a, b))
-    return lax.bitwise_or(result, lax.bitwise_and(isnan(a), isnan(b))) if equal_nan else result

@@ -21,10 +21,10 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
+from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
-from pycompiler.numpy.powers import power
 from pycompiler.ops.gather import scatter
 
 

@@ -15,7 +15,7 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.numpy import reductions
-from pycompiler.numpy.nested import nested
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import promoted_inexact_each
 from pycompiler.numpy.ufuncs import conjugate
 from pycompiler.scipy.spectral import csd, fftconvolve, istft, stft, welch

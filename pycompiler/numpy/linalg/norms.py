@@ -15,11 +15,11 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import canonical_axes, cast, check_arrays
 from pycompiler.numpy import reductions, ufuncs
+from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, is_narrow, widened
 from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
-from pycompiler.numpy.powers import power
 from pycompiler.ops.linalg import rules as la
 
 Axis = int | tuple[int, ...] | None

@@ -14,8 +14,8 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
-from pycompiler.numpy.nested import nested
 from pycompiler.ops.linalg import factorizations as solvers
 from pycompiler.ops.linalg import orthogonal
 from pycompiler.ops.linalg import rules as la

@@ -9,7 +9,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.eager_jit import eager_jit
-from pycompiler.numpy.nested import nested
+from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.ops import shape as shapes
 from pycompiler.ops import special as ops

@@ -17,9 +17,8 @@ from pycompiler.lax import movement as lax_movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.numpy import contraction, indexing, movement, reductions, statistics, ufuncs
-from pycompiler.numpy.creation import eye
-from pycompiler.numpy.diagonals import diagonal
-from pycompiler.numpy.powers import power
+from pycompiler.numpy.arithmetic import power
+from pycompiler.numpy.diagonals import diagonal, eye
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random import choice, normal, split
 from pycompiler.scipy.special.error import ndtr

@@ -11,7 +11,7 @@ from pycompiler.lax import movement as lax_movement
 from pycompiler.lax import reduction as lax_reduction
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
-from pycompiler.numpy import cumulative, movement, reductions, sorting, taking, ufuncs
+from pycompiler.numpy import cumulative, movement, nans, reductions, sorting, taking, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 
 
@@ -148,5 +148,5 @@ def sem(a: Any, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagat
         return lax.div(reductions.std(a, axis, ddof=ddof, keepdims=keepdims), cast(float(size) ** 0.5, dtype))
     if nan_policy == "omit":
         count = reductions.sum(lax.eq(a, a), axis, keepdims=keepdims)
-        return lax.div(reductions.nanstd(a, axis, ddof=ddof, keepdims=keepdims), lax.sqrt(cast(count, dtype)))
+        return lax.div(nans.nanstd(a, axis, ddof=ddof, keepdims=keepdims), lax.sqrt(cast(count, dtype)))
     raise ValueError(f"sem: nan_policy is 'propagate' or 'omit', got {nan_policy!r}")
