@@ -12,7 +12,7 @@ from pycompiler._compiler import (
 dialect_version: int = 1
 
 class CompiledObject:
-    """Object code in memory, with what the runtime must know of it."""
+    """Object code in memory, with its description for the runtime."""
 
     @property
     def object(self) -> bytes: ...
@@ -37,7 +37,9 @@ class CompiledObject:
 
     @property
     def sites(self) -> list[tuple[str, str]]:
-        """(primitive, "file:line") of what can fail, by number less one."""
+        """
+        (primitive, "file:line") of operations that can fail, by call-site id - 1.
+        """
 
     @property
     def image(self) -> bytes:
@@ -49,12 +51,12 @@ class CompiledObject:
 
     @property
     def waits(self) -> bool:
-        """A call waits for what the GPU computes, before it can go on."""
+        """Whether a call waits for values that the GPU computes."""
 
     @property
     def remarks(self) -> list[tuple[str, str, str]]:
         """
-        (kind, "file:line" or nothing, words) of what passes gave up, in order.
+        (kind, "file:line" or nothing, text) of the remarks of passes, in order.
         """
 
     @property
@@ -70,7 +72,7 @@ def compile_to_object(module: ir.Module, cpu: str = '', features: str = '', opt_
     Compile @main of a module of the array dialect for a CPU; empty strings mean this machine's, and with a
     triple the least one of its kind.
 
-    The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.
+    The module does not change. Raises MLIRError. Releases the GIL; an exception of a signal is raised at once.
     """
 
 def compile_for_gpu(module: ir.Module, capability: str, emulated: bool = False, libraries: Sequence[str] = [], lines: bool = False) -> CompiledObject:
@@ -79,7 +81,7 @@ def compile_for_gpu(module: ir.Module, capability: str, emulated: bool = False, 
     GPUs of a compute capability ("9.0"): PTX, or an object of this machine for the emulated GPU of the tests.
     Large products and routines become calls of `libraries` ("cublaslt"). With `lines` PTX names the user's.
 
-    The module is left as it is. Raises MLIRError. Without the GIL; what a signal raises surfaces at once.
+    The module does not change. Raises MLIRError. Releases the GIL; an exception of a signal is raised at once.
     """
 
 def forget_objects() -> None:
@@ -118,9 +120,9 @@ def memory_plan(module: ir.Module, cpu: str = '', features: str = '', opt_level:
 
 def import_stablehlo(asm: str, context: ir.Context | None = None) -> ir.Module:
     """
-    The verified array module of a StableHLO module. Raises MLIRError, which names what has no counterpart,
-    at its line.
+    The verified array module of a StableHLO module. Raises MLIRError, which names an unsupported operation
+    and its line.
     """
 
 def stablehlo_operations() -> list[str]:
-    """The names of the operations that import_stablehlo takes, sorted."""
+    """The names of the operations that import_stablehlo supports, sorted."""

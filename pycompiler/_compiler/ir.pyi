@@ -13,7 +13,9 @@ class Context:
 
     @property
     def is_left(self) -> bool:
-        """What a signal has interrupted still runs in it: use another one."""
+        """
+        Whether work that a signal has interrupted still runs in it: then use another one.
+        """
 
     def __enter__(self) -> object: ...
 
@@ -81,7 +83,7 @@ class Attribute:
     @property
     def value(self) -> object:
         """
-        A number, a string, a list of numbers or a type; ValueError for what is none.
+        A number, a string, a list of numbers or a type; ValueError for any other attribute.
         """
 
     def __str__(self) -> str: ...
