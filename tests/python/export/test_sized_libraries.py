@@ -102,7 +102,7 @@ def test_sizes_are_parameters(tmp_path):
         np.testing.assert_allclose(out, expected, rtol=1e-5)
     for m, n in ((1, 3), (1, 66), (0, 2), (-1, 2)):
         status = linked.f(ctypes.c_int64(m), ctypes.c_int64(n), None, None, None)
-        assert b"a size is not within its bounds" in linked.f_error_message(status)
+        assert b"a size is outside of its bounds" in linked.f_error_message(status)
         assert linked.f_workspace_bytes(ctypes.c_int64(m), ctypes.c_int64(n)) == -1
 
 

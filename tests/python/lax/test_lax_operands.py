@@ -24,7 +24,7 @@ def test_select_takes_integers_of_which_1_and_more_hold(dtype):
     assert lax.select(np.asarray(0, dtype), X, -X).tolist() == (-X).tolist()
     mapped = pc.vmap(lambda p: lax.select(p, 1.0, 2.0))(pnp.asarray(pred))
     assert mapped.tolist() == [2, 1, 1]
-    with pytest.raises(TypeError, match="pred is a bool"):
+    with pytest.raises(TypeError, match="pred must be a bool"):
         lax.select(pnp.ones(3), pnp.ones(3), pnp.ones(3))
 
 

@@ -81,7 +81,7 @@ def test_every_ufunc_is_called_directly_or_not_for_a_reason():
 
 def test_the_kernels_of_the_build_are_those_that_are_asked_for():
     text = (ROOT / "tools/array-kernels/array-kernels.cpp").read_text()
-    table = text[text.index("const Kernel kernels[]") : text.index("/// CPUs to compile for")]
+    table = text.partition("const Kernel kernels[]")[2].partition(";")[0]
     assert set(re.findall(r'\{"(\w+)", \d', table)) == prebuilt.OPS
     assert set(PRIMITIVES) >= prebuilt.OPS
 
