@@ -17,7 +17,7 @@ from pycompiler import lax
 
 def test_the_signature_is_the_function_s():
     def f(x, *, scale: float = 2.0):
-        """A class with a jitted method that scales."""
+        """Scales."""
         return x * scale
 
     jitted = pc.jit(f)
