@@ -112,7 +112,7 @@ def binary(v: Values) -> str:
         # XLA's of two constant zeros is nan.
         a, b = v.pick("fi"), f"pnp.add({v.pick('fi')}, 0.6)"
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
-        a, b = f"pnp.abs({a})", exponent(v, b)
+        a, b = base(a), exponent(v, b)
         if b.startswith("v") and v.dtype(b).kind == "c":  # JAX's complex power of 0 is nan
             a = f"({a} + 1)"
     if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
@@ -141,13 +141,20 @@ def integers(v: Values) -> str:
 def powers(v: Values) -> str:
     a, b = v.pick(), v.rng.choice(["2", "3", "0", "1", "-1", "0.5", v.pick("bif")])
     if v.rng.random() < 0.2:  # powers with exponents of 0, whose slopes have limits
-        return f"pnp.abs({a}) ** pnp.abs(pnp.round({v.pick('f')}))"
-    return f"{a} ** {b}" if b.isdigit() else f"pnp.abs({a}) ** {exponent(v, b)}"
+        return f"{base(a)} ** pnp.clip(pnp.abs(pnp.round({v.pick('f')})), 0, 4)"
+    return f"{a} ** {b}" if b.isdigit() else f"{base(a)} ** {exponent(v, b)}"
+
+
+def base(a: str) -> str:
+    """A base whose powers are finite: of log(x**y) XLA makes y * log(x), which has no overflow."""
+    return f"pnp.minimum(pnp.abs({a}), 8)"
 
 
 def exponent(v: Values, b: str) -> str:
-    """An exponent: JAX reads six bits of an integer, and NumPy has no integer power of a negative one."""
-    return f"({b} & 31)" if b.startswith("v") and v.dtype(b).kind in "iu" else b
+    """A small exponent: JAX reads six bits of an integer, and NumPy has no integer power of a negative one."""
+    if not b.startswith("v") or v.dtype(b).kind in "bc":
+        return b
+    return f"({b} & 3)" if v.dtype(b).kind in "iu" else f"pnp.clip({b}, -4, 4)"
 
 
 def reduction(v: Values) -> str:
