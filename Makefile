@@ -91,9 +91,9 @@ test-gpu: build ## the table test, the behaviour tests and the GPU's own on the 
 	@missing="$(GPU_MISSING)"; \
 	if [ -n "$$missing" ]; then echo "test-gpu: skipped: $$missing" >&2; exit 0; fi; \
 	build/tests/ConformanceTest gpu && \
-	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/ops/test_table.py $(BEHAVIOUR) tests/python/gpu
+	PYCOMPILER_PLATFORM=gpu $(TEST_ENV) $(PY) -m pytest tests/python/primitives/test_table.py $(BEHAVIOUR) tests/python/gpu
 
-TESTS ?= tests/python/core tests/python/jit tests/python/ops
+TESTS ?= tests/python/core tests/python/jit tests/python/primitives
 coverage: build ## which lines of pycompiler/ the tests in TESTS reach, the least covered files first; TESTS="tests/python/core ..."
 	@$(PY) tools/requirements.py coverage > .venv/requirements-coverage.txt
 	@$(PY) -m pip install -q -r .venv/requirements-coverage.txt

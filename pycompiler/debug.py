@@ -20,8 +20,8 @@ from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.diagnostics.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 from pycompiler.diagnostics.remarks import remark_counts, remarks
 from pycompiler.lax.names import nearest_name
-from pycompiler.ops.control.callbacks import debug_callback, debug_print
-from pycompiler.ops.control.host_functions import HostFunction
+from pycompiler.primitives.control.callbacks import debug_callback, debug_print
+from pycompiler.primitives.control.host_functions import HostFunction
 
 __all__ = [
     "DebugEffect",

@@ -26,16 +26,16 @@ from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops import TYPE_PARAMS
-from pycompiler.ops.control.callbacks import HOST_CALLS, host_calls
-from pycompiler.ops.control.cond import cond
-from pycompiler.ops.control.members import guard, members
-from pycompiler.ops.control.scan import scan
-from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
-from pycompiler.ops.control.while_loop import while_
-from pycompiler.ops.module_call import ModuleCode, module_call
-from pycompiler.ops.spmd.placement import device_put
-from pycompiler.ops.spmd.shard_map import sharding_constraint
+from pycompiler.primitives import TYPE_PARAMS
+from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.members import guard, members
+from pycompiler.primitives.control.scan import scan
+from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
+from pycompiler.primitives.control.while_loop import while_
+from pycompiler.primitives.module_call import ModuleCode, module_call
+from pycompiler.primitives.spmd.placement import device_put
+from pycompiler.primitives.spmd.shard_map import sharding_constraint
 
 # The form of the hashed data below. Changing it changes all digests.
 _FORM = 1

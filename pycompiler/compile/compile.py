@@ -44,9 +44,9 @@ from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import ClosedGraph, Graph, graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
-from pycompiler.ops import DECOMPOSITIONS
-from pycompiler.ops.control.callbacks import host_call, host_calls
-from pycompiler.ops.spmd.placement import device_put
+from pycompiler.primitives import DECOMPOSITIONS
+from pycompiler.primitives.control.callbacks import host_call, host_calls
+from pycompiler.primitives.spmd.placement import device_put
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir

@@ -29,17 +29,17 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, shaped, short
-from pycompiler.ops import TYPE_PARAMS, WISH_PARAMS
-from pycompiler.ops.control.callbacks import HOST_CALLS, host_calls
-from pycompiler.ops.control.cond import cond
-from pycompiler.ops.control.members import guard, members
-from pycompiler.ops.control.scan import scan
-from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
-from pycompiler.ops.control.while_loop import split_operands, while_
-from pycompiler.ops.data_sizes import take_first
-from pycompiler.ops.module_call import ModuleCode, module_call
-from pycompiler.ops.spmd.placement import device_put
-from pycompiler.ops.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.primitives import TYPE_PARAMS, WISH_PARAMS
+from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.members import guard, members
+from pycompiler.primitives.control.scan import scan
+from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
+from pycompiler.primitives.control.while_loop import split_operands, while_
+from pycompiler.primitives.data_sizes import take_first
+from pycompiler.primitives.module_call import ModuleCode, module_call
+from pycompiler.primitives.spmd.placement import device_put
+from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 
 ENTRY = "main"
 

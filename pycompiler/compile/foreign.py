@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pycompiler.core.errors import MLIRError
-from pycompiler.ops.module_call import ModuleCode
+from pycompiler.primitives.module_call import ModuleCode
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir

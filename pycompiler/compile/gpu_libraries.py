@@ -16,7 +16,7 @@ from pycompiler.compile.targets import Target
 from pycompiler.core.config.config import config
 from pycompiler.core.tracing.graph import Graph, graphs_in
 from pycompiler.diagnostics import remarks
-from pycompiler.ops.module_call import ModuleCode
+from pycompiler.primitives.module_call import ModuleCode
 
 # The primitives that each library can compute.
 PRIMITIVES: dict[str, frozenset[str]] = {

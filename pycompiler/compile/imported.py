@@ -22,7 +22,7 @@ from pycompiler.compile.foreign import operations_of, reread
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
-from pycompiler.ops.module_call import ModuleCode, module_call
+from pycompiler.primitives.module_call import ModuleCode, module_call
 
 __all__ = ["ModuleFunction", "code_of", "module_function"]
 

@@ -22,8 +22,8 @@ from pycompiler.core.tracing.structural import transpose
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import short
-from pycompiler.ops.contraction import dot_general
-from pycompiler.ops.convolution import conv_general_dilated
+from pycompiler.primitives.contraction import dot_general
+from pycompiler.primitives.convolution import conv_general_dilated
 
 # The minimum of multiply-adds. Smaller products take about as long as a call.
 _LEAST_TERMS = 32**3

@@ -18,8 +18,8 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import is_key
-from pycompiler.ops.shape import reshaped
-from pycompiler.ops.spmd.shard_map import shard_map, within
+from pycompiler.primitives.shape import reshaped
+from pycompiler.primitives.spmd.shard_map import shard_map, within
 
 
 class OnDevices:

@@ -28,7 +28,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.export.c_sizes import Size
 from pycompiler.export.c_source import Library, Parameter, header, identifiers, is_identifier, source
 from pycompiler.export.exported import Exported, export, narrowed
-from pycompiler.ops import DECOMPOSITIONS
+from pycompiler.primitives import DECOMPOSITIONS
 from pycompiler.random import key_data
 
 _HERE = Path(__file__).resolve().parent

@@ -31,7 +31,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Li
 from pycompiler.core.tracing.specialize import Sizes, aval_at, closed_at
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.jit.binding import bind_sizes
-from pycompiler.ops.data_sizes import take_first
+from pycompiler.primitives.data_sizes import take_first
 
 
 def has_data_dependent_sizes(closed: ClosedGraph) -> bool:

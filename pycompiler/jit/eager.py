@@ -25,7 +25,7 @@ from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.diagnostics import checks, key_reuse
-from pycompiler.ops.spmd.placement import device_put
+from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.spmd import execution
 
 # One jitted function for each primitive and set of parameters.

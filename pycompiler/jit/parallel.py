@@ -14,7 +14,7 @@ from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import tree_flatten, tree_leaves
 from pycompiler.jit.jit import jit
-from pycompiler.ops.shape import reshaped
+from pycompiler.primitives.shape import reshaped
 from pycompiler.transforms.mapping import canonical_mapped_axis, in_axes_of, mapped_size_of, out_axes_of, vmap
 from pycompiler.transforms.sharding import Infer, bind_over_mesh, over_mesh
 

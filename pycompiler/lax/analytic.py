@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops import PRIMITIVES
-from pycompiler.ops.complex import complex_, imag, real
-from pycompiler.ops.shape import full_like
+from pycompiler.primitives import PRIMITIVES
+from pycompiler.primitives.complex import complex_, imag, real
+from pycompiler.primitives.shape import full_like
 from pycompiler.transforms import custom_jvp
 
 Array = Any

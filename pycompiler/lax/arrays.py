@@ -21,7 +21,7 @@ from pycompiler.lax.operands import (
     check_arrays,
 )
 from pycompiler.lax.shardings import divided
-from pycompiler.ops import shape as shapes
+from pycompiler.primitives import shape as shapes
 
 __all__ = [
     "broadcast_like",

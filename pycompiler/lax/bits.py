@@ -6,12 +6,12 @@ from typing import Any
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
-from pycompiler.ops import arithmetic, bits
-from pycompiler.ops import complex as complexes
-from pycompiler.ops import shape as shapes
-from pycompiler.ops.creation import iota
-from pycompiler.ops.movement import concatenate, slice_
-from pycompiler.ops.reduction import reduce_or
+from pycompiler.primitives import arithmetic, bits
+from pycompiler.primitives import complex as complexes
+from pycompiler.primitives import shape as shapes
+from pycompiler.primitives.creation import iota
+from pycompiler.primitives.movement import concatenate, slice_
+from pycompiler.primitives.reduction import reduce_or
 
 __all__ = [
     "bitcast_convert_type",

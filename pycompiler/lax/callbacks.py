@@ -14,9 +14,9 @@ from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
-from pycompiler.ops.control import callbacks as primitives
-from pycompiler.ops.control.callbacks import VMAP_METHODS
-from pycompiler.ops.control.host_functions import HostFunction
+from pycompiler.primitives.control import callbacks as primitives
+from pycompiler.primitives.control.callbacks import VMAP_METHODS
+from pycompiler.primitives.control.host_functions import HostFunction
 
 
 def _check_callback(name: str, callback: object) -> None:

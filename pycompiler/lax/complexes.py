@@ -3,8 +3,8 @@
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.dtype import is_complex, is_floating
 from pycompiler.lax.operands import Array, check_arrays, matched, weakly
-from pycompiler.ops import complex as complexes
-from pycompiler.ops.shape import full_like
+from pycompiler.primitives import complex as complexes
+from pycompiler.primitives.shape import full_like
 
 __all__ = [
     "complex",

@@ -22,7 +22,7 @@ from pycompiler.lax.precision import (
     widens_factors,
 )
 from pycompiler.lax.shardings import divided
-from pycompiler.ops import contraction, cumulative
+from pycompiler.primitives import contraction, cumulative
 
 __all__ = [
     "RaggedDotDimensionNumbers",

@@ -32,11 +32,11 @@ from pycompiler.lax.tracing import (
     promoted_carry,
     trace_function,
 )
-from pycompiler.ops.bits import and_
-from pycompiler.ops.compare import lt
-from pycompiler.ops.control.graphs import opened
-from pycompiler.ops.control.scan import Form, run_scan
-from pycompiler.ops.control.while_loop import run_while
+from pycompiler.primitives.bits import and_
+from pycompiler.primitives.compare import lt
+from pycompiler.primitives.control.graphs import opened
+from pycompiler.primitives.control.scan import Form, run_scan
+from pycompiler.primitives.control.while_loop import run_while
 
 __all__ = [
     "fori_loop",

@@ -16,9 +16,9 @@ from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.lax.precision import asked_precision, check_precision
 from pycompiler.lax.shardings import divided
 from pycompiler.lax.window import Padding, padtype_to_pads
-from pycompiler.ops import convolution
-from pycompiler.ops.contraction import asked
-from pycompiler.ops.window import count_windows, dilated
+from pycompiler.primitives import convolution
+from pycompiler.primitives.contraction import asked
+from pycompiler.primitives.window import count_windows, dilated
 
 __all__ = [
     "ConvDimensionNumbers",

@@ -9,7 +9,7 @@ from pycompiler.lax import analytic
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_axis, check_arrays
 from pycompiler.lax.scans import associative_scan
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 __all__ = [
     "cumlogsumexp",

@@ -15,8 +15,8 @@ from pycompiler.lax.bits import nextafter as nextafter
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays, matched, weakly
 from pycompiler.lax.precision import AccuracyMode, Tolerance, check_accuracy
-from pycompiler.ops import PRIMITIVES, arithmetic, compare, shape
-from pycompiler.ops import math as math_ops
+from pycompiler.primitives import PRIMITIVES, arithmetic, compare, shape
+from pycompiler.primitives import math as math_ops
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax.operands import Array, cast, check_arrays
-from pycompiler.ops import fft as family
-from pycompiler.ops import rules
+from pycompiler.primitives import fft as family
+from pycompiler.primitives import rules
 
 __all__ = [
     "FftType",

@@ -17,7 +17,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
-from pycompiler.ops.random import threefry2x32
+from pycompiler.primitives.random import threefry2x32
 
 __all__ = [
     "RandomAlgorithm",

@@ -16,8 +16,8 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
-from pycompiler.ops import gather as ops
-from pycompiler.ops.arithmetic import bitcast, convert
+from pycompiler.primitives import gather as ops
+from pycompiler.primitives.arithmetic import bitcast, convert
 
 __all__ = [
     "GatherDimensionNumbers",

@@ -20,11 +20,11 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
-from pycompiler.ops.linalg import eigenvalues as complexes
-from pycompiler.ops.linalg import factorizations as solving
-from pycompiler.ops.linalg import orthogonal, spectral
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.shape import full, full_like
+from pycompiler.primitives.linalg import eigenvalues as complexes
+from pycompiler.primitives.linalg import factorizations as solving
+from pycompiler.primitives.linalg import orthogonal, spectral
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.shape import full, full_like
 
 
 class EigImplementation(enum.Enum):

@@ -23,12 +23,12 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.shardings import divided
-from pycompiler.ops import compare, creation, indexing
-from pycompiler.ops import movement as ops
-from pycompiler.ops import shape as shapes
-from pycompiler.ops.arithmetic import bitcast, convert
-from pycompiler.ops.bits import or_, shift_left
-from pycompiler.ops.elementwise import add
+from pycompiler.primitives import compare, creation, indexing
+from pycompiler.primitives import movement as ops
+from pycompiler.primitives import shape as shapes
+from pycompiler.primitives.arithmetic import bitcast, convert
+from pycompiler.primitives.bits import or_, shift_left
+from pycompiler.primitives.elementwise import add
 
 __all__ = [
     "broadcast", "broadcast_in_dim", "broadcast_to_rank", "broadcasted_iota", "collapse", "concatenate",

@@ -10,8 +10,8 @@ from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError, AxisError, InconclusiveDimensionError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
-from pycompiler.ops import arithmetic
-from pycompiler.ops import shape as shapes
+from pycompiler.primitives import arithmetic
+from pycompiler.primitives import shape as shapes
 
 Array = Any  # the functions take and return an Array or a Tracer; they also take NumPy arrays and scalars
 

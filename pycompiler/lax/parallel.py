@@ -15,12 +15,12 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_arrays
-from pycompiler.ops.collective import exchange, reductions, sending
-from pycompiler.ops.collective.reductions import Groups
-from pycompiler.ops.elementwise import div, mul
-from pycompiler.ops.reduction import reduce_max, reduce_min
-from pycompiler.ops.rules import INT32
-from pycompiler.ops.shape import full_like, reduce_sum, reshaped
+from pycompiler.primitives.collective import exchange, reductions, sending
+from pycompiler.primitives.collective.reductions import Groups
+from pycompiler.primitives.elementwise import div, mul
+from pycompiler.primitives.reduction import reduce_max, reduce_min
+from pycompiler.primitives.rules import INT32
+from pycompiler.primitives.shape import full_like, reduce_sum, reshaped
 
 __all__ = [
     "all_gather",

@@ -27,8 +27,8 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_key
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.lax.operands import Array, check_arrays
-from pycompiler.ops.spmd.placement import device_put as primitive
-from pycompiler.ops.spmd.shard_map import sharding_constraint
+from pycompiler.primitives.spmd.placement import device_put as primitive
+from pycompiler.primitives.spmd.shard_map import sharding_constraint
 
 # With one device, arrays are created at once.
 _SEVERAL = device_count() > 1

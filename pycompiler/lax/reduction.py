@@ -11,9 +11,9 @@ from pycompiler.lax import elementwise
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
 from pycompiler.lax.shardings import divided
-from pycompiler.ops import PRIMITIVES, bits, compare, reduction
-from pycompiler.ops import sort as sorting
-from pycompiler.ops.shape import broadcast_in_dim
+from pycompiler.primitives import PRIMITIVES, bits, compare, reduction
+from pycompiler.primitives import sort as sorting
+from pycompiler.primitives.shape import broadcast_in_dim
 
 __all__ = [
     "approx_max_k",

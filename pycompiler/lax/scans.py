@@ -26,8 +26,8 @@ from pycompiler.lax.tracing import (
     promoted_carry,
     trace_function,
 )
-from pycompiler.ops.control.graphs import mapped_graph, opened
-from pycompiler.ops.control.scan import Form, run_scan
+from pycompiler.primitives.control.graphs import mapped_graph, opened
+from pycompiler.primitives.control.scan import Form, run_scan
 
 __all__ = [
     "associative_scan",

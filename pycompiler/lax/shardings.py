@@ -12,8 +12,8 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
 from pycompiler.lax.operands import check_arrays
 from pycompiler.lax.placement import place_leaf
-from pycompiler.ops.collective.reductions import pvary
-from pycompiler.ops.spmd.shard_map import sharding_constraint
+from pycompiler.primitives.collective.reductions import pvary
+from pycompiler.primitives.spmd.shard_map import sharding_constraint
 
 __all__ = [
     "pcast",

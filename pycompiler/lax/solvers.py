@@ -12,9 +12,9 @@ from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.types.aval import get_aval, same_type, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, on_device
-from pycompiler.ops.control.graphs import full_transpose, on_common_constants, opened
-from pycompiler.ops.control.solvers import custom_linear_solve as _linear_solve
-from pycompiler.ops.control.solvers import custom_root as _root
+from pycompiler.primitives.control.graphs import full_transpose, on_common_constants, opened
+from pycompiler.primitives.control.solvers import custom_linear_solve as _linear_solve
+from pycompiler.primitives.control.solvers import custom_root as _root
 from pycompiler.transforms.derivative import linearize
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import Array, check_arrays, matched
-from pycompiler.ops import special
+from pycompiler.primitives import special
 
 __all__ = [
     "bessel_i0e",

@@ -18,7 +18,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, same_type, short
 from pycompiler.core.types.tree import PyTreeDef
 from pycompiler.lax.operands import cast
-from pycompiler.ops.control.graphs import opened
+from pycompiler.primitives.control.graphs import opened
 
 Tree = Any
 Traced = tuple[ClosedGraph, PyTreeDef]

@@ -23,9 +23,9 @@ from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.scans import scan
 from pycompiler.lax.shardings import divided
-from pycompiler.ops import compare, reduction, window
-from pycompiler.ops.reduction import highest, lowest
-from pycompiler.ops.window import count_windows, dilated
+from pycompiler.primitives import compare, reduction, window
+from pycompiler.primitives.reduction import highest, lowest
+from pycompiler.primitives.window import count_windows, dilated
 from pycompiler.transforms.mapping import vmap
 
 __all__ = [

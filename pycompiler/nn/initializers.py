@@ -14,7 +14,7 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, canonical_shape, cast
 from pycompiler.numpy import creation, ufuncs
-from pycompiler.ops.complex import complex_
+from pycompiler.primitives.complex import complex_
 from pycompiler.random import continuous as distributions
 from pycompiler.random.arguments import check_key, inexact_dtype
 from pycompiler.random.matrices import orthonormal

@@ -22,7 +22,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import ScatterDimensionNumbers, scatter
 from pycompiler.lax.operands import Array, cast
 from pycompiler.numpy import ufuncs
-from pycompiler.ops.data_sizes import take_first
+from pycompiler.primitives.data_sizes import take_first
 
 INT32 = np.dtype(np.int32)
 

@@ -21,7 +21,7 @@ from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.placement import created
 from pycompiler.numpy import creation, movement, padding, turning, ufuncs
 from pycompiler.numpy.creation import nested
-from pycompiler.ops import rules
+from pycompiler.primitives import rules
 
 Array = Any
 _NORMS = {None: "backward", "backward": "backward", "ortho": "ortho", "forward": "forward"}

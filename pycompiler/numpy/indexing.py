@@ -20,8 +20,8 @@ from pycompiler.lax.indexing import fill_of
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
 from pycompiler.numpy.data_sizes import not_empty, places_of
 from pycompiler.numpy.index_plan import Entry, Plan, Slice, arrays_of, lone_mask, plan, positions
-from pycompiler.ops import indexing as slices
-from pycompiler.ops.gather import gather
+from pycompiler.primitives import indexing as slices
+from pycompiler.primitives.gather import gather
 
 INT32 = np.dtype(np.int32)
 

@@ -11,7 +11,7 @@ from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.reductions import Axis, all, argmax, argmin, mask_of, max, mean, min, prod, sum, variance
-from pycompiler.ops.reduction import highest, lowest
+from pycompiler.primitives.reduction import highest, lowest
 
 __all__ = [
     "nan_to_num",

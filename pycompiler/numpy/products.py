@@ -12,7 +12,7 @@ from pycompiler.lax.operands import broadcast_to, canonical_axis, check_arrays
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.movement import moveaxis
 from pycompiler.numpy.promotion import converted
-from pycompiler.ops.linalg import rules as la
+from pycompiler.primitives.linalg import rules as la
 
 __all__ = [
     "cross",

@@ -30,7 +30,7 @@ from pycompiler.lax.operands import (
 )
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.promotion import FLOAT16S, inexact, promoted_inexact, requested, widened
-from pycompiler.ops.reduction import highest, lowest
+from pycompiler.primitives.reduction import highest, lowest
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "prod", "ptp",

@@ -16,7 +16,7 @@ from pycompiler.numpy import arithmetic
 from pycompiler.numpy.index_plan import plan
 from pycompiler.numpy.indexing import read
 from pycompiler.numpy.promotion import widened
-from pycompiler.ops.gather import gather
+from pycompiler.primitives.gather import gather
 
 __all__ = [
     "take",

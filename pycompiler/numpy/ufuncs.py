@@ -19,8 +19,8 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import broadcast_of, converted, promoted, promoted_inexact, weak_scalars
-from pycompiler.ops import PRIMITIVES
-from pycompiler.ops.quotients import sin_quotient
+from pycompiler.primitives import PRIMITIVES
+from pycompiler.primitives.quotients import sin_quotient
 
 __all__ = [
     "abs", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",

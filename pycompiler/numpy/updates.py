@@ -25,7 +25,7 @@ from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.creation import array
 from pycompiler.numpy.index_plan import Plan, Slice, arrays_of, lone_mask, plan, positions
 from pycompiler.numpy.indexing import INT32, read
-from pycompiler.ops.gather import scatter
+from pycompiler.primitives.gather import scatter
 
 
 @with_boundary

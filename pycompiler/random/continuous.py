@@ -11,7 +11,7 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
-from pycompiler.ops.complex import complex_
+from pycompiler.primitives.complex import complex_
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype, result_shape, sampled
 from pycompiler.random.discrete import rademacher_of
 from pycompiler.random.streams import bits_of, normal_of, subkeys, uniform_of

@@ -17,9 +17,9 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.operands import Array, broadcast_to, cast
-from pycompiler.ops.arithmetic import bitcast, convert
-from pycompiler.ops.bits import or_, shift_left, shift_right_logical
-from pycompiler.ops.random import threefry2x32
+from pycompiler.primitives.arithmetic import bitcast, convert
+from pycompiler.primitives.bits import or_, shift_left, shift_right_logical
+from pycompiler.primitives.random import threefry2x32
 
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 Halves = tuple[Array, Array]

@@ -11,7 +11,7 @@ from typing import Any
 
 from pycompiler.core.tracing.primitive import Dims, Primitive
 from pycompiler.core.types.aval import ShapedArray, shaped, short
-from pycompiler.ops import rules
+from pycompiler.primitives import rules
 
 Groups = tuple[tuple[int, ...], ...]
 

@@ -22,7 +22,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
-from pycompiler.ops.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition import mesh_of, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
 from pycompiler.spmd.spmd import SpmdProgram, compile_spmd

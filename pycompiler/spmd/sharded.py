@@ -30,8 +30,8 @@ from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.diagnostics import remarks
-from pycompiler.ops.arithmetic import bitcast
-from pycompiler.ops.indexing import dynamic_slice
+from pycompiler.primitives.arithmetic import bitcast
+from pycompiler.primitives.indexing import dynamic_slice
 
 
 @dataclass(frozen=True, eq=False, repr=False)

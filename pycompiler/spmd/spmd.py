@@ -26,12 +26,12 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, names_of
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops.arithmetic import rem
-from pycompiler.ops.collective.exchange import all_gather, all_to_all, reduce_scatter
-from pycompiler.ops.collective.reductions import Groups, axis_index, pmax, pmin, psum, pvary
-from pycompiler.ops.collective.sending import pbroadcast, ppermute
-from pycompiler.ops.elementwise import div
-from pycompiler.ops.shape import reshaped
+from pycompiler.primitives.arithmetic import rem
+from pycompiler.primitives.collective.exchange import all_gather, all_to_all, reduce_scatter
+from pycompiler.primitives.collective.reductions import Groups, axis_index, pmax, pmin, psum, pvary
+from pycompiler.primitives.collective.sending import pbroadcast, ppermute
+from pycompiler.primitives.elementwise import div
+from pycompiler.primitives.shape import reshaped
 from pycompiler.spmd import collective_ops
 
 MeshAxes = tuple[tuple[Name, int], ...]

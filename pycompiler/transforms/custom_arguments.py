@@ -20,7 +20,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, same_type, short, strong
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
-from pycompiler.ops.arithmetic import stop_gradient
+from pycompiler.primitives.arithmetic import stop_gradient
 from pycompiler.transforms.tangents import on_device
 
 

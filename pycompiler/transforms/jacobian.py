@@ -20,7 +20,7 @@ from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
 from pycompiler.core.tracing.structural import instantiate, with_batch_dim, zeros
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 from pycompiler.transforms.derivative import Argnums, check_output, derivatives, select
 from pycompiler.transforms.tangents import on_device, typed, varies
 

@@ -13,8 +13,8 @@ from pycompiler.core.autodiff.checkpoint import named
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.types.aval import is_array
 from pycompiler.core.types.tree import tree_map
-from pycompiler.ops.contraction import dot_general
-from pycompiler.ops.convolution import conv_general_dilated
+from pycompiler.primitives.contraction import dot_general
+from pycompiler.primitives.convolution import conv_general_dilated
 
 Policy = Callable[..., Any]
 

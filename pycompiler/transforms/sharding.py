@@ -19,8 +19,8 @@ from pycompiler.core.tracing.record import GraphTrace
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
-from pycompiler.ops.spmd.shard_map import local_aval, mentioned, shard_map
-from pycompiler.ops.spmd.varying import Differing
+from pycompiler.primitives.spmd.shard_map import local_aval, mentioned, shard_map
+from pycompiler.primitives.spmd.varying import Differing
 
 
 class _Infer:

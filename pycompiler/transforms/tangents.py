@@ -15,7 +15,7 @@ from pycompiler.core.tracing.trace import Tracer, current_trace
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, is_array, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
-from pycompiler.ops.arithmetic import convert
+from pycompiler.primitives.arithmetic import convert
 
 
 class Mismatch(NamedTuple):

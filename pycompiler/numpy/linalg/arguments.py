@@ -12,7 +12,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import inexact
-from pycompiler.ops.linalg import rules as la
+from pycompiler.primitives.linalg import rules as la
 
 
 def is_narrow(dtype: Any) -> bool:

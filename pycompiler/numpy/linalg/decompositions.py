@@ -9,10 +9,10 @@ from pycompiler.lax import linalg as lax_linalg
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.numpy.linalg.arguments import adjoint, any_matrix, square_matrix
-from pycompiler.ops.linalg import eigenvalues as complexes
-from pycompiler.ops.linalg import orthogonal, spectral
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.sort import take_along
+from pycompiler.primitives.linalg import eigenvalues as complexes
+from pycompiler.primitives.linalg import orthogonal, spectral
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.sort import take_along
 
 
 class EigResult(NamedTuple):

@@ -13,11 +13,11 @@ from pycompiler.lax.operands import cast
 from pycompiler.numpy.linalg.arguments import square_matrix
 from pycompiler.numpy.linalg.solving import solve_square
 from pycompiler.numpy.taking import take_along_axis
-from pycompiler.ops.arithmetic import stop_gradient
-from pycompiler.ops.linalg import factorizations as solvers
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.linalg.orthogonal import geqp3
-from pycompiler.ops.shape import full_like
+from pycompiler.primitives.arithmetic import stop_gradient
+from pycompiler.primitives.linalg import factorizations as solvers
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.linalg.orthogonal import geqp3
+from pycompiler.primitives.shape import full_like
 from pycompiler.transforms import custom_jvp, jvp
 
 

@@ -20,7 +20,7 @@ from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arr
 from pycompiler.numpy.linalg.decompositions import svd, svdvals
 from pycompiler.numpy.linalg.solving import inv
 from pycompiler.numpy.movement import expand_dims, moveaxis
-from pycompiler.ops.linalg import rules as la
+from pycompiler.primitives.linalg import rules as la
 
 Axis = int | tuple[int, ...] | None
 

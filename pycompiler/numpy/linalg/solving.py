@@ -18,10 +18,10 @@ from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axes, ca
 from pycompiler.numpy.contraction import matmul
 from pycompiler.numpy.linalg.arguments import any_matrix, eps_times, inexact_arrays, one_batch, square_matrix
 from pycompiler.numpy.movement import moveaxis
-from pycompiler.ops.arithmetic import stop_gradient
-from pycompiler.ops.linalg import factorizations as solvers
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.shape import full, full_like
+from pycompiler.primitives.arithmetic import stop_gradient
+from pycompiler.primitives.linalg import factorizations as solvers
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.shape import full, full_like
 from pycompiler.transforms import custom_jvp, jvp
 
 

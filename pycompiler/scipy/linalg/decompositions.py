@@ -16,10 +16,10 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.creation import nested
 from pycompiler.numpy.linalg.arguments import any_matrix, inexact_arrays, square_matrix, widened
-from pycompiler.ops.linalg import factorizations as solvers
-from pycompiler.ops.linalg import orthogonal
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.shape import full, full_like
+from pycompiler.primitives.linalg import factorizations as solvers
+from pycompiler.primitives.linalg import orthogonal
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.shape import full, full_like
 
 
 def _cholesky(a: Array, *, lower: bool) -> Array:

@@ -16,9 +16,9 @@ from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.diagonals import diag, diagonal
 from pycompiler.numpy.linalg.arguments import inexact_arrays, square_matrix, widened
 from pycompiler.numpy.linalg.norms import norm
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.linalg import spectral
-from pycompiler.ops.shape import full_like
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.linalg import spectral
+from pycompiler.primitives.shape import full_like
 from pycompiler.scipy.linalg.decompositions import as_complex, schur
 
 

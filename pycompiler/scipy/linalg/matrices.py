@@ -19,9 +19,9 @@ from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.linalg.arguments import inexact_arrays
 from pycompiler.numpy.movement import atleast_1d, atleast_2d
 from pycompiler.numpy.promotion import converted
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.shape import full
-from pycompiler.ops.sort import take_along
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.shape import full
+from pycompiler.primitives.sort import take_along
 
 
 def block_diag(*arrs: Any) -> Array:

@@ -15,12 +15,12 @@ from pycompiler.numpy import linalg as numpy_linalg
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.linalg.arguments import inexact_arrays, one_batch, widened
 from pycompiler.numpy.linalg.solving import solve_square
-from pycompiler.ops.arithmetic import stop_gradient
-from pycompiler.ops.linalg import eigenvalues as complexes
-from pycompiler.ops.linalg import factorizations as solvers
-from pycompiler.ops.linalg import rules as la
-from pycompiler.ops.linalg import spectral
-from pycompiler.ops.shape import full_like
+from pycompiler.primitives.arithmetic import stop_gradient
+from pycompiler.primitives.linalg import eigenvalues as complexes
+from pycompiler.primitives.linalg import factorizations as solvers
+from pycompiler.primitives.linalg import rules as la
+from pycompiler.primitives.linalg import spectral
+from pycompiler.primitives.shape import full_like
 from pycompiler.scipy.linalg.decompositions import as_complex
 
 

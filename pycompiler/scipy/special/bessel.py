@@ -11,8 +11,8 @@ from pycompiler.lax import special as lax_special
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
-from pycompiler.ops import shape as shapes
-from pycompiler.ops import special as ops
+from pycompiler.primitives import shape as shapes
+from pycompiler.primitives import special as ops
 
 
 def i0e(x: Any) -> Array:

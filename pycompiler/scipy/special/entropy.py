@@ -11,8 +11,8 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, weakly
 from pycompiler.numpy.promotion import promoted_inexact, weak_scalars
-from pycompiler.ops import special as ops
-from pycompiler.ops.quotients import expm1_quotient
+from pycompiler.primitives import special as ops
+from pycompiler.primitives.quotients import expm1_quotient
 from pycompiler.transforms import custom_jvp
 
 

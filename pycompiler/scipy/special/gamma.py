@@ -14,7 +14,7 @@ from pycompiler.lax import special as lax_special
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted_inexact
-from pycompiler.ops import special as ops
+from pycompiler.primitives import special as ops
 from pycompiler.scipy.special import plane
 
 

@@ -10,7 +10,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
-from pycompiler.ops import special as ops
+from pycompiler.primitives import special as ops
 from pycompiler.scipy.special.error import wide_float
 
 

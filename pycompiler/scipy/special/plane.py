@@ -17,8 +17,8 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted, promoted_inexact
-from pycompiler.ops import special as ops
-from pycompiler.ops.complex import complex_, imag, real
+from pycompiler.primitives import special as ops
+from pycompiler.primitives.complex import complex_, imag, real
 
 
 def is_complex(x: Any) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pycompiler.core.mesh.mesh import Layout
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops import windows
-from pycompiler.ops.gather import gather, scatter
+from pycompiler.primitives import windows
+from pycompiler.primitives.gather import gather, scatter
 from pycompiler.spmd.partition.layouts import Part, joined, parts_of
 from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, bound, shape_of
 

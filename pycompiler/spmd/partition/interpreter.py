@@ -29,16 +29,16 @@ from pycompiler.core.tracing.structural import zeros
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, get_aval, shaped, short
 from pycompiler.diagnostics import remarks
-from pycompiler.ops.arithmetic import min_
-from pycompiler.ops.collective.sending import index_of, pbroadcast
-from pycompiler.ops.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
-from pycompiler.ops.control.cond import cond
-from pycompiler.ops.control.members import guard, members
-from pycompiler.ops.control.scan import scan
-from pycompiler.ops.control.solvers import custom_linear_solve, custom_root
-from pycompiler.ops.control.while_loop import while_
-from pycompiler.ops.spmd.placement import device_put
-from pycompiler.ops.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.primitives.arithmetic import min_
+from pycompiler.primitives.collective.sending import index_of, pbroadcast
+from pycompiler.primitives.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
+from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.members import guard, members
+from pycompiler.primitives.control.scan import scan
+from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
+from pycompiler.primitives.control.while_loop import while_
+from pycompiler.primitives.spmd.placement import device_put
+from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition.layouts import Part, common, gathered_axes, global_shape, moved, whole
 from pycompiler.spmd.partition.table import RULES
 

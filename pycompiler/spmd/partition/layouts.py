@@ -10,10 +10,10 @@ import numpy as np
 
 from pycompiler.core.mesh.mesh import Layout
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops.collective.exchange import all_gather
-from pycompiler.ops.collective.sending import index_of
-from pycompiler.ops.elementwise import mul
-from pycompiler.ops.indexing import dynamic_slice
+from pycompiler.primitives.collective.exchange import all_gather
+from pycompiler.primitives.collective.sending import index_of
+from pycompiler.primitives.elementwise import mul
+from pycompiler.primitives.indexing import dynamic_slice
 
 Sizes = Mapping[str, int]
 

@@ -11,14 +11,25 @@ from typing import Any
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import broadcast_in_dim, reduce_sum, transpose
-from pycompiler.ops import arithmetic, bits, compare, complex, elementwise, math, movement, random, reduction, special
-from pycompiler.ops.collective.reductions import pmax, pmin, psum
-from pycompiler.ops.contraction import dot_general
-from pycompiler.ops.control.while_loop import optimization_barrier
-from pycompiler.ops.cumulative import TABLE as CUMULATIVE
-from pycompiler.ops.indexing import dynamic_slice, dynamic_update_slice
-from pycompiler.ops.shape import reshape
-from pycompiler.ops.sort import sort
+from pycompiler.primitives import (
+    arithmetic,
+    bits,
+    compare,
+    complex,
+    elementwise,
+    math,
+    movement,
+    random,
+    reduction,
+    special,
+)
+from pycompiler.primitives.collective.reductions import pmax, pmin, psum
+from pycompiler.primitives.contraction import dot_general
+from pycompiler.primitives.control.while_loop import optimization_barrier
+from pycompiler.primitives.cumulative import TABLE as CUMULATIVE
+from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
+from pycompiler.primitives.shape import reshape
+from pycompiler.primitives.sort import sort
 from pycompiler.spmd.partition.layouts import Part, joined, parts_of, stacked
 from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, bound, local, shape_of, without
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops.fft import fft
-from pycompiler.ops.linalg import eigenvalues, factorizations, orthogonal, spectral
-from pycompiler.ops.sort import top_k
+from pycompiler.primitives.fft import fft
+from pycompiler.primitives.linalg import eigenvalues, factorizations, orthogonal, spectral
+from pycompiler.primitives.sort import top_k
 from pycompiler.spmd.partition.layouts import Part, joined, whole
 from pycompiler.spmd.partition.rule import Context, Results, Rule, bound, shape_of, without
 

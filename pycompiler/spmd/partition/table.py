@@ -10,9 +10,9 @@ from __future__ import annotations
 from pycompiler.core.autodiff.custom import custom_lin
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops.creation import iota
-from pycompiler.ops.data_sizes import take_first
-from pycompiler.ops.module_call import module_call
+from pycompiler.primitives.creation import iota
+from pycompiler.primitives.data_sizes import take_first
+from pycompiler.primitives.module_call import module_call
 from pycompiler.spmd.partition import indexed, rules, stacks, windowed
 from pycompiler.spmd.partition.rule import Rule
 

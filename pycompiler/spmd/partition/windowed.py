@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops import window
-from pycompiler.ops.collective.reductions import psum
-from pycompiler.ops.convolution import conv_general_dilated
+from pycompiler.primitives import window
+from pycompiler.primitives.collective.reductions import psum
+from pycompiler.primitives.convolution import conv_general_dilated
 from pycompiler.spmd.partition.layouts import Part, joined, parts_of
 from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, bound, without
 

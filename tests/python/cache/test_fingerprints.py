@@ -17,8 +17,8 @@ from pycompiler.compile import emit
 from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Var
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import io_callback
-from pycompiler.ops import PRIMITIVES, TYPE_PARAMS
-from pycompiler.ops.control.callbacks import host_calls
+from pycompiler.primitives import PRIMITIVES, TYPE_PARAMS
+from pycompiler.primitives.control.callbacks import host_calls
 
 ONES = np.ones((3, 3), np.float32)
 

@@ -19,7 +19,7 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, nn
 from pycompiler.core.config.config import config, enable_x64
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 MOST = 2.5
 # Below this time, a ratio means little.

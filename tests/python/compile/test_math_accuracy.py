@@ -18,7 +18,7 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.config.config import enable_x64
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 LIMIT = {"erf_inv": 64.0}  # and 4 for the others
 CHUNK = 2**22

@@ -16,7 +16,7 @@ from pycompiler.core.tracing.structural import add, broadcast_in_dim, instantiat
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import float32
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 sin, mul = PRIMITIVES["sin"], PRIMITIVES["mul"]
 SCALAR = shaped((), float32)

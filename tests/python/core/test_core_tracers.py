@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pycompiler.core import errors
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 from pycompiler.transforms import eval_shape, grad, make_jaxpr, vmap
 
 sin, mul, ge = PRIMITIVES["sin"], PRIMITIVES["mul"], PRIMITIVES["ge"]

@@ -12,7 +12,7 @@ from test_spectral_routines import assert_svd
 from test_table import NAMES, assert_near, expected, samples
 
 from pycompiler.core.config.config import enable_x64
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 ROUTINE = re.compile(r'array.runtime_call "(\w+)"')
 WITHOUT_KERNELS = {"collective", "host_call", "eig", "schur", "sylvester"}

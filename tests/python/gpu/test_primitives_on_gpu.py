@@ -14,7 +14,7 @@ from test_table import NAMES, samples
 from pycompiler import devices
 from pycompiler._compiler import ir
 from pycompiler.core.config.config import enable_x64
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 GPU = True
 # docs/gpu.md names them.

@@ -17,7 +17,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler.core.config.config import enable_x64
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 ROOT = Path(__file__).resolve().parents[3]
 CHIPS = ("sm_80", "sm_90a", "sm_100a")

@@ -15,7 +15,7 @@ from pycompiler import lax
 from pycompiler.compile.compile import build_module
 from pycompiler.compile.plan import plan_outputs
 from pycompiler.core.config.config import enable_x64
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 COMBINE = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 BF16 = np.dtype(ml_dtypes.bfloat16)

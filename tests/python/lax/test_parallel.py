@@ -10,8 +10,8 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.ops import COLLECTIVES, rules
-from pycompiler.ops.collective import reductions
+from pycompiler.primitives import COLLECTIVES, rules
+from pycompiler.primitives.collective import reductions
 
 X = np.arange(24, dtype=np.float32).reshape(4, 2, 3) ** 2 % 7
 SUMMED = np.stack([X.sum(0)] * 4)

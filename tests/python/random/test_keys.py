@@ -13,7 +13,7 @@ import pycompiler.numpy as pnp
 from pycompiler import lax, random
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 KEY = dtypes.KEY
 

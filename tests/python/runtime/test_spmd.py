@@ -10,8 +10,8 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
 from pycompiler import lax
-from pycompiler.ops import COLLECTIVES
-from pycompiler.ops.collective import reductions
+from pycompiler.primitives import COLLECTIVES
+from pycompiler.primitives.collective import reductions
 from pycompiler.spmd.spmd import compile_spmd
 
 DEVICES = 8

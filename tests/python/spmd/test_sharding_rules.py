@@ -11,7 +11,7 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.ops import COLLECTIVES, PRIMITIVES
+from pycompiler.primitives import COLLECTIVES, PRIMITIVES
 from pycompiler.sharding import NamedSharding
 from pycompiler.sharding import PartitionSpec as P
 from pycompiler.spmd import collective_ops

@@ -17,7 +17,7 @@ from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.jit.jit import jit
 from pycompiler.lax.branches import cond, switch
 from pycompiler.lax.scans import associative_scan, scan
-from pycompiler.ops import PRIMITIVES as P
+from pycompiler.primitives import PRIMITIVES as P
 from pycompiler.random import uniform
 from pycompiler.transforms import checkpoint, custom_jvp, custom_vjp, vmap
 

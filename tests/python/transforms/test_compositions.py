@@ -16,7 +16,7 @@ from programs import ALONE, REVERSE, SHAPE, SHORT, SHORT_ALONE, arrays, looped, 
 
 import pycompiler as pc
 from pycompiler.core.config.config import enable_x64
-from pycompiler.ops import PRIMITIVES as P
+from pycompiler.primitives import PRIMITIVES as P
 from pycompiler.transforms import grad, jvp, linearize, value_and_grad, vjp, vmap
 
 FEW = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))

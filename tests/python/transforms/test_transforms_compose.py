@@ -9,7 +9,7 @@ from pycompiler import lax
 from pycompiler import numpy as pnp
 from pycompiler.core.config.config import enable_x64
 from pycompiler.core.tracing.graph import check_graph
-from pycompiler.ops import PRIMITIVES as P
+from pycompiler.primitives import PRIMITIVES as P
 from pycompiler.transforms import grad, hessian, jacfwd, jacrev, jvp, linearize, make_jaxpr, value_and_grad, vjp, vmap
 
 property_test = settings(max_examples=60, deadline=None, derandomize=True)

@@ -15,7 +15,7 @@ from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops import PRIMITIVES as P
+from pycompiler.primitives import PRIMITIVES as P
 from pycompiler.transforms import grad, jacfwd, jacrev, jvp, linearize, make_jaxpr, value_and_grad, vjp
 
 sin, mul, add, convert = P["sin"], P["mul"], P["add"], P["convert"]

@@ -11,7 +11,7 @@ import pycompiler.scipy.linalg
 import pycompiler.scipy.special
 from pycompiler import lax
 from pycompiler.core.types.aval import get_aval
-from pycompiler.ops import PRIMITIVES
+from pycompiler.primitives import PRIMITIVES
 
 RNG = np.random.default_rng(0)
 SIZE = 3

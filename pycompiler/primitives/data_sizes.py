@@ -1,0 +1,76 @@
+"""`take_first`: the first rows of an array, whose number is data. Arrays with data-dependent sizes come from it.
+
+The result's first dimension is a symbol that stands for the count in every later shape. `data_dependent` cuts a graph
+at these equations: the rest is computed when the count is known. The primitive has no op in the dialect, and no entry
+in the table.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero, is_zero
+from pycompiler.core.tracing.structural import move_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
+from pycompiler.primitives import rules
+from pycompiler.primitives.movement import pad
+from pycompiler.primitives.rules import Value
+
+# take_first(padded, count, size): the first `count` rows of padded. `size` is the symbol for this number.
+
+
+def _shape(padded: ShapedArray, count: ShapedArray, *, size: Dim) -> ShapedArray:
+    if not padded.shape or count.shape != ():
+        raise ValueError(
+            f"take_first: takes an array with dimensions and a scalar, got {short(padded)}, {short(count)}"
+        )
+    return ShapedArray((size, *padded.shape[1:]), padded.dtype, padded.weak_type)
+
+
+def _jvp(primals: Sequence[Value], tangents: Sequence[Value], *, size: Dim) -> tuple[Value, Value]:
+    padded, count = primals
+    out = take_first.bind(padded, count, size=size)
+    if is_zero(tangents[0]):
+        return out, rules.zero_tangent(out)
+    return out, take_first.bind(tangents[0], count, size=size)
+
+
+def _transpose(cotangent: Value, padded: Any, count: Value, *, size: Dim) -> Sequence[Any]:
+    shape = padded.aval.shape
+    if type(cotangent) is Zero:
+        return Zero(padded.aval), None
+    zeros = (0,) * len(shape)
+    zero = np.zeros((), get_aval(cotangent).dtype)
+    high = (shape[0] - size, *zeros[1:])
+    return pad.bind(cotangent, zero, low=zeros, high=high, interior=zeros), None
+
+
+def _batch(args: Sequence[Value], dims: Dims, *, size: Dim) -> tuple[Value, int | None]:
+    padded, count = args
+    if dims[1] is not None or dims[0] is None:
+        raise ValueError(
+            "vmap: a size that depends on data would differ from member to member of the mapped axis.\n"
+            "What to do: pass size= (and fill_value=) to nonzero, unique and their like, or use where(mask, x, y)"
+        )
+    return take_first.bind(move_dim(padded, dims[0], 1), count, size=size), 1
+
+
+def _reference(padded: Any, count: Any, *, size: Dim) -> NoReturn:
+    raise AssertionError("take_first is no entry of the table")
+
+
+def _samples(rng: np.random.Generator) -> Iterable[Sample]:
+    return ()
+
+
+take_first = Primitive(
+    name="take_first",
+    shape_rule=_shape,
+    jvp=_jvp,
+    transpose=_transpose,
+    batch=_batch,
+    reference=_reference,
+    sampler=_samples,
+)
