@@ -1,6 +1,6 @@
 """All primitives of the table, compiled once for symbolic sizes: each size gives the result of its own compilation.
 
-primitives/symbolic_samples.py turns the sizes of samples into symbols. The code runs at the sampled sizes and at greater ones,
+symbolic_samples.py turns the sizes of samples into symbols. The code runs at the sampled sizes and at greater ones,
 some of which fill vectors and leave a remainder. A failure lists the failing samples.
 """
 

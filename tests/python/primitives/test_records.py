@@ -1,4 +1,4 @@
-"""An op is one record. Other tables about ops are complete. tests/python/primitives/test_rules.py checks its sharding rule,
+"""An op is one record. Other tables about ops are complete. test_rules.py checks its sharding rule,
 the surface's lists its public names."""
 
 import re
