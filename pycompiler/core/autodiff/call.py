@@ -16,6 +16,7 @@ from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.linearize import linearize_graph
 from pycompiler.core.autodiff.transpose import transpose_graph
 from pycompiler.core.batching.batch import batch_graph
+from pycompiler.core.errors import JaxprTypeError
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
 from pycompiler.core.tracing.record import record
@@ -33,7 +34,7 @@ def call_graph(closed: ClosedGraph, name: str, args: Sequence[Any]) -> tuple[Any
 def _shape(*avals: ShapedArray, graph: ClosedGraph, name: str) -> tuple[ShapedArray, ...]:
     wanted = graph.in_avals
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
-        raise TypeError(
+        raise JaxprTypeError(
             f"jit of {name}: the graph takes ({', '.join(map(short, wanted))}), "
             f"called with ({', '.join(map(short, avals))})"
         )

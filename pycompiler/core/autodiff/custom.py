@@ -19,7 +19,7 @@ from pycompiler.core.autodiff.call import call, reference_of
 from pycompiler.core.autodiff.custom_batch import Axes, Backward, Custom, batched, newest_trace
 from pycompiler.core.autodiff.jvp import JvpTrace, JvpTracer
 from pycompiler.core.batching.batch import BatchTrace, BatchTracer, batch_graph
-from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.errors import JaxprTypeError, NotDifferentiableError
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.axes import Axis, mapping
 from pycompiler.core.tracing.evaluate import evaluate
@@ -154,7 +154,7 @@ def _jvp(
 def _shape(*avals: ShapedArray, graph: ClosedGraph, num_consts: int, custom: Custom) -> tuple[ShapedArray, ...]:
     wanted = graph.in_avals
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
-        raise TypeError(
+        raise JaxprTypeError(
             f"{custom.kind} of {custom.name}: the graph takes ({', '.join(map(short, wanted))}), "
             f"called with ({', '.join(map(short, avals))})"
         )
