@@ -15,8 +15,11 @@ from pycompiler.compile.compile import Compilation
 from pycompiler.compile.donation import taken_once
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.hooks import hooks
-from pycompiler.core.mesh.mesh import Layout, Mesh, spec_of
+from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.spec import Layout, PartitionSpec, spec_of
+from pycompiler.core.mesh.typed import type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.tracing.trace import Tracer
@@ -59,9 +62,14 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     for number in gone:
         given[len(consts) + number].delete()
     return [
-        from_shards(aval, NamedSharding(mesh, spec_of(layout)), [row[index] for row in results])
+        from_shards(aval, _placed_by(mesh, layout), [row[index] for row in results])
         for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
     ]
+
+
+def _placed_by(mesh: Mesh, layout: Layout) -> NamedSharding:
+    """The sharding of a result. Over Explicit axes it has an entry for each dimension, as types have."""
+    return NamedSharding(mesh, PartitionSpec(*layout) if mesh.explicit_axes else spec_of(layout))
 
 
 def _tell_of_donation(name: str, closed: ClosedGraph, gone: Sequence[int]) -> None:
@@ -107,7 +115,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
         mesh,
         compile_spmd(found.graph, mesh.shape_tuple, name),
         tuple([NamedSharding(mesh, spec_of(layout)) for layout in layouts[len(consts) :]]),
-        tuple([NamedSharding(mesh, spec_of(layout)) for layout in found.out_layouts]),
+        tuple([_placed_by(mesh, layout) for layout in found.out_layouts]),
     )
 
 
@@ -185,6 +193,8 @@ def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
         elif equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
             if equation.params["sharding"].mesh == mesh:
                 wanted = [equation.params["sharding"].layout(equation.inputs[0].aval.shape)]
+        elif equation.primitive is reshard and equation.params["mesh"] == mesh:
+            wanted = [type_layout(equation.outputs[0].aval)]
         elif equation.primitive is call:
             inner: ClosedGraph = equation.params["graph"]
             wanted = _first_uses(inner, mesh)

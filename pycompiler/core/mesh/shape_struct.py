@@ -9,8 +9,9 @@ import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core.dims import dims
-from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
+from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
