@@ -27,8 +27,9 @@ def _is_entry(x: object) -> bool:
     return x is None or isinstance(x, (Sharding, PartitionSpec))
 
 
-def constrained(function: str, tree: Any, shardings: Any) -> Any:
+def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False) -> Any:
     """A tree of arrays with a tree of shardings (or specs of the current mesh) that is a prefix of it; None: unchanged.
+    If it `moves`, it changes the shardings of types, too.
 
     Raises ValueError for another structure, and for a dimension that can't be divided evenly.
     """
@@ -41,16 +42,18 @@ def constrained(function: str, tree: Any, shardings: Any) -> Any:
         raise ValueError(f"{function}: the shardings are not a prefix of the tree: {error}") from None
     leaves, whole = tree_flatten(tree)
     check_arrays(function, *leaves)
-    return whole.unflatten([_bound(function, x, entry) for x, entry in zip(leaves, wanted, strict=True)])
+    return whole.unflatten([_bound(function, x, entry, moves) for x, entry in zip(leaves, wanted, strict=True)])
 
 
-def _bound(function: str, x: Any, entry: Any) -> Any:
+def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
     if entry is None or axes.manual_axes() is not None:
         # A function for one device has nothing to divide.
         return x
     sharding: Sharding = over_current_mesh(function, entry)
     sharding.check_compatible_aval(get_aval(x).shape)
     if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+        if moves:
+            return resharded(function, x, sharding)
         _check_auto(function, x, sharding)
         if sharding.mesh.are_all_axes_explicit:
             return x
@@ -109,10 +112,11 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
         # A function for one device has nothing to divide.
         return x
     sharding = over_current_mesh(function, out_sharding)
-    if axes.current_abstract_mesh() is not None:
-        check_explicit(function, sharding)
-    if sharding.mesh.explicit_axes if isinstance(sharding, NamedSharding) else False:
-        return resharded(function, x, sharding)
+    if isinstance(sharding, NamedSharding):
+        if axes.current_abstract_mesh() is not None and axes.current_mesh() is not None:
+            check_explicit(function, sharding)
+        if sharding.mesh.explicit_axes:
+            return resharded(function, x, sharding)
     return place_leaf(function, x, sharding)
 
 

@@ -25,6 +25,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
+from pycompiler.lax.explicit import resharded
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition import mesh_of, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
@@ -62,13 +63,17 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     for number in gone:
         given[len(consts) + number].delete()
     return [
-        from_shards(aval, _placed_by(mesh, layout), [row[index] for row in results])
+        from_shards(aval, _placed_by(mesh, layout, aval), [row[index] for row in results])
         for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
     ]
 
 
-def _placed_by(mesh: Mesh, layout: Layout) -> NamedSharding:
-    """The sharding of a result. Over Explicit axes it has an entry for each dimension, as types have."""
+def _placed_by(mesh: Mesh, layout: Layout, aval: ShapedArray) -> NamedSharding:
+    """The sharding of a result, over a mesh with the axes of its type. Over Explicit axes it has an entry for each
+    dimension, as types have."""
+    known = aval.explicit_sharding
+    if known is not None and known.mesh.axis_types != mesh.axis_types and known.mesh.shape_tuple == mesh.shape_tuple:
+        mesh = mesh.update(axis_types=known.mesh.axis_types)
     return NamedSharding(mesh, PartitionSpec(*layout) if mesh.explicit_axes else spec_of(layout))
 
 
@@ -115,7 +120,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
         mesh,
         compile_spmd(found.graph, mesh.shape_tuple, name),
         tuple([NamedSharding(mesh, spec_of(layout)) for layout in layouts[len(consts) :]]),
-        tuple([_placed_by(mesh, layout) for layout in found.out_layouts]),
+        tuple([_placed_by(mesh, *pair) for pair in zip(found.out_layouts, opened.out_avals, strict=True)]),
     )
 
 
@@ -213,6 +218,8 @@ def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
     """
     if isinstance(x, Tracer):
         sharding.check_compatible_aval(get_aval(x).shape)
+        if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+            return resharded("device_put", x, sharding)
         return sharding_constraint.bind(x, sharding=sharding)
     moved = _placed(sharding, x)
     if donate and type(x) is Array and moved is not x:
@@ -237,6 +244,8 @@ def _placed(sharding: Sharding, x: Any) -> Array:
         return from_shards(x.aval, sharding, shards_of(x))
     if now.device_list == sharding.device_list and now.mesh.axis_sizes == sharding.mesh.axis_sizes:
         # The devices exchange their parts directly, without the host.
+        if sharding.mesh.explicit_axes:
+            return from_shards(x.aval, sharding, shards_of(resharded("device_put", x, sharding)))
         moved = sharding_constraint.bind(x, sharding=sharding)
         return from_shards(x.aval, sharding, shards_of(moved))
     return spread(x, sharding)

@@ -7,6 +7,7 @@ so avals, and the keys of caches, compare addresses. `spmd.partition.typing` has
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakValueDictionary
@@ -14,9 +15,10 @@ from weakref import WeakValueDictionary
 from pycompiler._runtime import ShapedArray, set_type_shardings
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.abstract import AbstractMesh, AxisType
-from pycompiler.core.mesh.contexts import get_abstract_mesh
+from pycompiler.core.mesh.contexts import get_abstract_mesh, use_abstract_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of
+from pycompiler.core.tracing import axes
 from pycompiler.core.types.aval import shaped
 
 _interned: WeakValueDictionary[tuple[AbstractMesh, PartitionSpec], NamedSharding] = WeakValueDictionary()
@@ -75,6 +77,15 @@ def _standard(aval: ShapedArray) -> NamedSharding:
 
 
 set_type_shardings(of_type, _standard)
+
+
+def mesh_of_types(avals: Sequence[ShapedArray]) -> contextlib.AbstractContextManager[None]:
+    """A context for tracing a function of such arguments: without a current mesh, it is the mesh of their types."""
+    if hooks.typing is not None and axes.current_mesh() is None and axes.current_abstract_mesh() is None:
+        for aval in avals:
+            if aval.explicit_sharding is not None:
+                return use_abstract_mesh(aval.explicit_sharding.mesh)
+    return contextlib.nullcontext()
 
 
 def with_type(aval: ShapedArray, sharding: Sharding) -> ShapedArray:

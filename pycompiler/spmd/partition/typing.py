@@ -147,7 +147,9 @@ def _check(results: Sequence[ShapedArray], layouts: Sequence[Layout], sizes: Siz
         for dim, (size, some) in enumerate(zip(aval.shape, layout, strict=True)):
             parts = math.prod(sizes[name] for name in some)
             if size % parts:
-                raise _GatheredError(f"dimension {dim} of the result, of size {size}, can't be divided into {parts} parts")
+                raise _GatheredError(
+                    f"dimension {dim} of the result, of size {size}, can't be divided into {parts} parts"
+                )
 
 
 # The rules for which JAX decides otherwise. They have the type of partitioning rules.
@@ -192,7 +194,9 @@ def _contraction(context: Any, equation: Equation, parts: Sequence[Part]) -> Any
     params, (left, right) = equation.params, (part.layout for part in parts)
     for i, j in zip(params["lhs_batch"], params["rhs_batch"], strict=True):
         if left[i] != right[j] and ((left[i] and right[j]) or axes.mapping() is None):
-            raise _GatheredError(f"batch dimensions {i} and {j} are divided differently, along {left[i]} and {right[j]}")
+            raise _GatheredError(
+                f"batch dimensions {i} and {j} are divided differently, along {left[i]} and {right[j]}"
+            )
     for i, j in zip(params["lhs_contracting"], params["rhs_contracting"], strict=True):
         if left[i] and right[j]:
             if left[i] != right[j]:
