@@ -7,6 +7,7 @@ LLVM; the first compilation does. A missing name is an AttributeError that sugge
 from pycompiler import (
     ad_checkpoint,
     debug,
+    dlpack,
     dtypes,
     errors,
     experimental,
@@ -15,6 +16,7 @@ from pycompiler import (
     lax,
     nn,
     numpy,
+    ops,
     profiler,
     random,
     scipy,
@@ -22,6 +24,7 @@ from pycompiler import (
     stablehlo,
     tree,
     tree_util,
+    typing,
 )
 from pycompiler._runtime import Array, Device
 from pycompiler.array import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
@@ -150,6 +153,7 @@ __all__ = [
     "device_put",
     "devices",
     "disable_jit",
+    "dlpack",
     "dtypes",
     "effects_barrier",
     "enable_checks",
@@ -191,6 +195,7 @@ __all__ = [
     "numpy",
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
+    "ops",
     "pmap",
     "print_environment_info",
     "process_count",
@@ -216,6 +221,7 @@ __all__ = [
     "tree_util",
     "tuning",
     "typeof",
+    "typing",
     "value_and_grad",
     "visualize",
     "vjp",

@@ -44,7 +44,9 @@ _FORM = 1
 # reads everything except TYPE_PARAMS, which the types of the results have.
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
-    **dict.fromkeys((custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root), ("graph",)),
+    **dict.fromkeys((custom_jvp_call, custom_vjp_call), ("call_jaxpr",)),
+    checkpoint: ("jaxpr",),
+    **dict.fromkeys((custom_linear_solve, custom_root), ("graph",)),
     guard: (),
     members: ("graph",),
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),

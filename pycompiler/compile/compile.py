@@ -42,6 +42,7 @@ from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import ClosedGraph, Graph, graphs_in
+from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS
@@ -335,6 +336,7 @@ def compile_graph(
     decompositions and SciPy is missing, or must call a missing library of the GPU.
     """
     start = time.perf_counter()
+    closed = lowered(closed, "cpu" if target.is_host else "cuda")
     plan = plan_outputs(closed, keep_unused, viewing)
     again = (
         functools.partial(compiled, closed, name, keep_unused, donated, may_block, False, target=target)

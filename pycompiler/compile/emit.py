@@ -378,12 +378,12 @@ class Emitter:
 
     def inlined(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """The equations of a call. Its other parameters concern only derivatives."""
-        graph: Graph = equation.params["graph"].graph
+        graph = equation.called.graph
         return self._body(graph, dict(zip(graph.inputs, operands, strict=True)), ip)
 
     def call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.call` of a private function."""
-        callee = self._callee(equation.params["graph"], equation.params["name"])
+        callee = self._callee(equation.called, equation.params["name"])
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
         given = self._ordered(equation, operands)
         return self._results(equation, self._operation("array.call", equation, given, ip, attributes))

@@ -89,7 +89,7 @@ class _Ways:
         return None if isinstance(atom, Literal) else (self.inputs[atom], offset)
 
     def _part_of_call(self, equation: Equation, atom: Var) -> Part | None:
-        inner: Graph = equation.params["graph"].graph
+        inner: Graph = equation.params["jaxpr"].graph
         ways = self._called.get(id(inner)) or self._called.setdefault(id(inner), _Ways(inner))
         return ways.part(inner.outputs[equation.outputs.index(atom)])
 

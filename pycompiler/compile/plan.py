@@ -15,6 +15,7 @@ from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.tracing import graph as graphs
 from pycompiler.core.tracing.effects import is_waited_for
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_dead_code
+from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.core.types.aval import same_type
 
@@ -81,6 +82,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     Nothing is split off if the function waits for effects: their failure must fail every result. With `keep_unused`,
     unused inputs remain inputs of the compiled code.
     """
+    closed = lowered(closed)
     graph = closed.graph
     inputs = {var: index for index, var in enumerate(graph.inputs)}
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
@@ -104,12 +106,12 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
             outputs.append(("result", computed.setdefault(atom, len(computed))))
     if not computed and not graph.effects:
         return Plan(None, (), (), tuple(outputs))
-    live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.equations, list(computed)))
+    live = eliminate_dead_code(Graph(graph.constvars, graph.inputs, list(computed), graph.equations))
     read = {atom for equation in live.equations for atom in equation.inputs} | set(live.outputs)
     used = tuple(index for var, index in inputs.items() if keep_unused or var in read)
     used = _with_symbols(graph, used)
     kept = [(var, value) for var, value in constants.items() if var in read]
-    body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.equations, live.outputs)
+    body = Graph([var for var, _ in kept], [graph.inputs[i] for i in used], live.outputs, live.equations)
     return Plan(body, used, tuple(_constant(value, var.aval) for var, value in kept), tuple(outputs))
 
 

@@ -12,6 +12,9 @@ __all__ = [
     "ConcretizationTypeError",
     "ExecutionError",
     "InconclusiveDimensionError",
+    "JAXIndexError",
+    "JAXTypeError",
+    "JaxprTypeError",
     "KeyReuseError",
     "MLIRError",
     "NonConcreteBooleanIndexError",
@@ -46,7 +49,19 @@ class ExplainedError(Exception):
         return f"{super().__str__()}\nExplained by: python -m pycompiler.errors {name}"
 
 
-class ConcretizationTypeError(ExplainedError, TypeError):
+class JAXTypeError(ExplainedError, TypeError):
+    """The base class of errors about traced values and keys, as in `jax.errors`."""
+
+
+class JAXIndexError(ExplainedError, IndexError):
+    """The base class of errors about indices that are traced, as in `jax.errors`."""
+
+
+class JaxprTypeError(TypeError):
+    """A graph is called with operands of other types than those of its inputs."""
+
+
+class ConcretizationTypeError(JAXTypeError):
     """A value was needed where only a shape and a dtype are known: mark the argument static, or stay with arrays."""
 
 
@@ -62,15 +77,15 @@ class TracerArrayConversionError(ConcretizationTypeError):
     """NumPy asked for a traced value: use the function of `pycompiler.numpy` of the same name."""
 
 
-class NonConcreteBooleanIndexError(ConcretizationTypeError, IndexError):
+class NonConcreteBooleanIndexError(ConcretizationTypeError, JAXIndexError):
     """A traced boolean mask was used as an index, whose result has no fixed size: use `where(mask, x, y)`."""
 
 
-class UnexpectedTracerError(ExplainedError):
+class UnexpectedTracerError(JAXTypeError):
     """A traced value outlived the call that made it: return it from the function instead of storing it elsewhere."""
 
 
-class KeyReuseError(ExplainedError):
+class KeyReuseError(JAXTypeError):
     """A random key was consumed twice, so that the same numbers come again: split it, and use each key once."""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from pycompiler.core.config.config import config
 from pycompiler.core.source import Source, swap_source, user_source
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Literal, eliminate_dead_code
+from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import tree_leaves
@@ -82,6 +83,7 @@ def run(
         for index, leaf in enumerate(leaves):
             if look.fault(leaf):
                 replay.arguments[id(leaf)] = names()[index] if names else f"number {index}"
+        graph = lowered(graph)
         replay.graph(graph, leaves, [fault is not None for fault in faults])
         replay.graph(graph, leaves, [True] * len(faults))
     # The steps do not reproduce the fault: the compiled whole rounds differently, or an argument is a result.
@@ -199,7 +201,7 @@ class _Replay:
 
     def shard_map(self, name: str, operands: list[Any], params: dict[str, Any]) -> None:
         """Each step is a program for all devices, because collectives need all of them."""
-        graph = params["graph"]
+        graph = params["jaxpr"]
         steps = OnDevices(params["mesh"])
         values: dict[Atom, Any] = dict(zip(graph.graph.constvars, graph.consts, strict=True))
         values.update(zip(graph.graph.inputs, steps.parts(operands, params["in_layouts"], graph.in_avals), strict=True))

@@ -73,7 +73,7 @@ class OnDevices:
         return list(
             shard_map.bind(
                 *values,
-                graph=graph,
+                jaxpr=graph,
                 mesh=self.mesh,
                 in_layouts=tuple(layouts),
                 out_layouts=tuple([(tuple(self.mesh.axis_names), *layout) for layout in _whole(graph.out_avals)]),

@@ -27,6 +27,7 @@ from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, pruned
+from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, shaped, short
@@ -294,7 +295,7 @@ def _of_graph(
     platforms: tuple[str, ...],
     argument_names: tuple[str, ...],
 ) -> Exported:
-    closed = pruned(closed)
+    closed = pruned(lowered(closed))
     _check(closed, name)
     # Check that the size of each symbol follows from the arguments.
     size_plan(closed.in_avals)

@@ -76,7 +76,7 @@ def _alive(graph: Graph) -> Graph:
             needed.update(equation.inputs)
             symbols.update(_symbols_of(equation))
             kept.append(equation)
-    return Graph(graph.constvars, graph.inputs, kept[::-1], graph.outputs)
+    return Graph(graph.constvars, graph.inputs, graph.outputs, kept[::-1])
 
 
 class _Cut:
@@ -126,7 +126,7 @@ class _Cut:
             if var not in inputs and not needed.isdisjoint(_symbols_in(var.aval)):
                 inputs.append(var)
         values = dict(zip(self.graph.constvars, self.closed.consts, strict=True))
-        graph = Graph(constants, inputs, equations, list(outputs))
+        graph = Graph(constants, inputs, list(outputs), equations)
         return ClosedGraph(graph, [values[var] for var in constants]), inputs, list(outputs)
 
     def _wanted(self, level: int) -> set[Atom]:

@@ -50,7 +50,7 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     if primitive is device_put:
         return put(args[0], params["device"])
     if primitive is call:
-        graph: ClosedGraph = params["graph"]
+        graph: ClosedGraph = params["jaxpr"]
         return graph.derive("eager", lambda: _of_graph(graph, params["name"]))(*args)
     key = (primitive, *params.items())
     function = _functions.get(key)

@@ -114,7 +114,7 @@ def _transpose_of(graph: ClosedGraph) -> ClosedGraph:
     transposed = full_transpose(body, (False,) * first + everything, everything, everything)
     inner, more = transposed.graph, transposed.consts
     constvars = (*inner.constvars, *inner.inputs[:first])
-    return ClosedGraph(Graph(constvars, inner.inputs[first:], inner.equations, inner.outputs), (*more, *consts))
+    return ClosedGraph(Graph(constvars, inner.inputs[first:], inner.outputs, inner.equations), (*more, *consts))
 
 
 @boundary

@@ -413,13 +413,13 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def result_type(*args: Any) -> Any:
-    """The dtype to which the arguments promote.
+    """The dtype to which the arguments promote. None stands for the default dtype of floats.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.result_type("int32", "float16")
     dtype('float16')
     """
-    return dtypes.result_type(*args)[0]
+    return dtypes.result_type(*(dtypes.scalar_dtype(float) if arg is None else arg for arg in args))[0]
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:

@@ -22,6 +22,7 @@ from pycompiler.core.mesh.spec import Layout, PartitionSpec, spec_of
 from pycompiler.core.mesh.typed import type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
+from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
@@ -45,6 +46,7 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     if axes.in_scope():
         with axes.unbound():
             return execute(closed, name, leaves, donated)
+    closed = lowered(closed)
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*consts, *map(as_array, leaves)]
     mesh = _mesh(name, [(x.aval, sharding_of(x)) for x in given], opened)
@@ -106,6 +108,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
     named = [sharding if isinstance(sharding, NamedSharding) else None for sharding in shardings]
     if not runs_on_mesh(closed) and not any(named):
         return None
+    closed = lowered(closed)
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*((x.aval, sharding_of(x)) for x in map(as_array, consts)), *zip(closed.in_avals, named, strict=True)]
     mesh = _mesh(name, given, opened)
@@ -201,7 +204,7 @@ def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
         elif equation.primitive is reshard and equation.params["mesh"] == mesh:
             wanted = [type_layout(equation.outputs[0].aval)]
         elif equation.primitive is call:
-            inner: ClosedGraph = equation.params["graph"]
+            inner: ClosedGraph = equation.params["jaxpr"]
             wanted = _first_uses(inner, mesh)
         for atom, layout in zip(equation.inputs, wanted, strict=True):
             found.setdefault(atom, layout)

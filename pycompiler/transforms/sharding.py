@@ -147,7 +147,7 @@ def _bind(
     return shard_map.bind(
         *consts,
         *leaves,
-        graph=opened,
+        jaxpr=opened,
         mesh=mesh,
         in_layouts=(*whole, *in_layouts),
         out_layouts=tuple(out_layouts),

@@ -195,6 +195,15 @@ static std::string deviceName(const Device &device) {
   return family + "Device(id=" + std::to_string(device.id()) + ")";
 }
 
+/// Gives each device its one object, so that `is` compares them.
+static void nameDevices() {
+  static std::vector<PyObject *> objects;
+  const std::vector<Device *> &all = Devices::all();
+  while (objects.size() < all.size())
+    objects.push_back(nb::cast(all[objects.size()], nb::rv_policy::reference).release().ptr());
+  setDeviceObjects(objects);
+}
+
 static void addDeviceFunctions(nb::module_ &module) {
   nb::class_<Device>(module, "Device")
       .def_prop_ro("platform", &Device::platform)
@@ -212,19 +221,16 @@ static void addDeviceFunctions(nb::module_ &module) {
       .def("reset_peak_memory", [](Device &device) { device.memory().resetPeak(); })
       .def("__str__", &Device::name)
       .def("__repr__", deviceName);
-  // One object for each, so that `is` compares them.
-  static const std::vector<PyObject *> objects = [] {
-    std::vector<PyObject *> made;
-    for (Device *device : Devices::all())
-      made.push_back(nb::cast(device, nb::rv_policy::reference).release().ptr());
-    setDeviceObjects(made);
-    return made;
-  }();
+  nameDevices();
   module.def("devices", [] {
     nb::list list;
-    for (PyObject *device : objects)
-      list.append(nb::handle(device));
+    for (Device *device : Devices::all())
+      list.append(nb::handle(deviceObject(*device)));
     return list;
+  });
+  module.def("add_cpu_devices", [](int count) {
+    Devices::addCpus(count);
+    nameDevices();
   });
   // The reason why there is no GPU; None if there is one.
   module.def("gpu_failure", []() -> nb::object {
@@ -244,7 +250,7 @@ static void addDeviceFunctions(nb::module_ &module) {
         return status.isOk() ? nb::none() : nb::object(nb::str(status.message().c_str()));
       },
       nb::arg("name"), nb::arg("folders"), nb::arg("searches"));
-  module.def("device_count", [] { return objects.size(); });
+  module.def("device_count", [] { return Devices::all().size(); });
   module.def("thread_count", [] { return Devices::cpu().threads().size(); });
   module.def("synchronize", synchronize);
   nb::object namedTuple = nb::module_::import_("collections").attr("namedtuple");

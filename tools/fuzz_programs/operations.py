@@ -288,14 +288,14 @@ def indexing(v: Values) -> str:
     a = any_of(v)
     shape, rng = v.shape(a), v.rng
     index, axis = _index(v, shape), axis_of(v, a)
-    # JAX takes any shape where there is nothing to set.
-    value = v.pick("fib")
+    # Of bools there are no sums; JAX takes those of nothing.
+    method = rng.choice(["set", "max", "min", *(["add", "multiply", "set"] if v.dtype(a).kind != "b" else [])])
+    # XLA computes nan * False as 0. JAX takes any shape where there is nothing to set.
+    value = v.pick("fi" if method == "multiply" else "fib")
     is_empty = 0 in (*shape, *v.shape(value)) or _selects_nothing(v, shape, index)
     new = scalar(v, a) if is_empty else rng.choice([scalar(v, a), value])
     starts = ", ".join(rng.choice([str(rng.randrange(-2, 4)), v.pick("i", 0)]) for _ in shape)
     sizes = tuple(rng.randrange(0, d + 1) for d in shape)
-    # Of bools there are no sums; JAX takes those of nothing.
-    method = rng.choice(["set", "max", "min", *(["add", "multiply", "set"] if v.dtype(a).kind != "b" else [])])
     mode = rng.choice(["clip", "wrap", "fill"])
     return rng.choice(
         [
@@ -331,7 +331,8 @@ def sorting(v: Values) -> str:
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
             f"pnp.lexsort(({a}, {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
             f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
-            f"pnp.quantile({a}, {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
+            # JAX's quantiles of infinities have a zero weight times them: nan.
+            f"pnp.quantile(pnp.where(pnp.isinf({a}), 0, {a}), {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",
             f"pnp.bincount({v.pick('i')}, length=4)",
             f"pnp.digitize({a}, pnp.array([-1.0, 0.0, 1.0]))",
         ]

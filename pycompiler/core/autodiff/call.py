@@ -16,6 +16,7 @@ from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.linearize import linearize_graph
 from pycompiler.core.autodiff.transpose import transpose_graph
 from pycompiler.core.batching.batch import batch_graph
+from pycompiler.core.errors import JaxprTypeError
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, UndefinedPrimal, Zero
 from pycompiler.core.tracing.record import record
@@ -27,17 +28,17 @@ from pycompiler.core.types.aval import get_aval, same_type, short
 def call_graph(closed: ClosedGraph, name: str, args: Sequence[Any]) -> tuple[Any, ...]:
     """Call a graph: one equation in a trace. The graph's constants become arguments of the call."""
     opened, consts = closed.derive("opened", lambda: close_over(closed))
-    return call.bind(*consts, *args, name=name, graph=opened)
+    return call.bind(*consts, *args, name=name, jaxpr=opened)
 
 
-def _shape(*avals: ShapedArray, graph: ClosedGraph, name: str) -> tuple[ShapedArray, ...]:
-    wanted = graph.in_avals
+def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, name: str) -> tuple[ShapedArray, ...]:
+    wanted = jaxpr.in_avals
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
-        raise TypeError(
+        raise JaxprTypeError(
             f"jit of {name}: the graph takes ({', '.join(map(short, wanted))}), "
             f"called with ({', '.join(map(short, avals))})"
         )
-    return graph.out_avals
+    return jaxpr.out_avals
 
 
 def _varying(tangents: Sequence[Any]) -> tuple[bool, ...]:
@@ -50,9 +51,9 @@ def _tangents(outs: Sequence[Any], varying: Sequence[bool], given: Sequence[Any]
 
 
 def _jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, name: str
+    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedGraph, name: str
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    both, out_varying = jvp_graph(graph, _varying(tangents))
+    both, out_varying = jvp_graph(jaxpr, _varying(tangents))
     moving = [t for t in tangents if type(t) is not Zero]
     results = call_graph(both, name, (*primals, *moving))
     outs = results[: len(out_varying)]
@@ -60,9 +61,9 @@ def _jvp(
 
 
 def _linearize(
-    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, name: str
+    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedGraph, name: str
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    parts = linearize_graph(graph, _varying(tangents))
+    parts = linearize_graph(jaxpr, _varying(tangents))
     results = call_graph(parts.known, name, primals)
     outs = results[: len(parts.out_varying)]
     if not any(parts.out_varying):
@@ -72,10 +73,10 @@ def _linearize(
     return outs, _tangents(outs, parts.out_varying, call_graph(parts.linear, name, (*residuals, *moving)))
 
 
-def _transpose(cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, name: str) -> Sequence[Any]:
+def _transpose(cotangents: Sequence[Any], *args: Any, jaxpr: ClosedGraph, name: str) -> Sequence[Any]:
     linear = tuple([type(arg) is UndefinedPrimal for arg in args])
     given = _varying(cotangents)
-    backward, nonzero = transpose_graph(graph, linear, given)
+    backward, nonzero = transpose_graph(jaxpr, linear, given)
     known = [arg for arg in args if type(arg) is not UndefinedPrimal]
     moving = [ct for ct in cotangents if type(ct) is not Zero]
     results = iter(call_graph(backward, name, (*known, *moving)) if any(nonzero) else ())
@@ -84,9 +85,9 @@ def _transpose(cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, name: 
 
 
 def _batch(
-    args: Sequence[Any], dims: Dims, *, graph: ClosedGraph, name: str
+    args: Sequence[Any], dims: Dims, *, jaxpr: ClosedGraph, name: str
 ) -> tuple[tuple[Any, ...], tuple[int | None, ...]]:
-    batched, out_dims = batch_graph(graph, tuple(dims), mapped_size(args, dims))
+    batched, out_dims = batch_graph(jaxpr, tuple(dims), mapped_size(args, dims))
     return call_graph(batched, name, args), out_dims
 
 
@@ -105,8 +106,8 @@ def reference_of(graph: ClosedGraph, args: Sequence[Any]) -> tuple[Any, ...]:
     return tuple([read(atom) for atom in graph.graph.outputs])
 
 
-def _reference(*args: Any, graph: ClosedGraph, name: str) -> tuple[Any, ...]:
-    return reference_of(graph, args)
+def _reference(*args: Any, jaxpr: ClosedGraph, name: str) -> tuple[Any, ...]:
+    return reference_of(jaxpr, args)
 
 
 def _samples(rng: np.random.Generator) -> Iterator[Sample]:
@@ -117,7 +118,7 @@ def _samples(rng: np.random.Generator) -> Iterator[Sample]:
         return [add.bind(c, c), c]
 
     graph = record(twice, (get_aval(x), get_aval(y)), DebugInfo("jit", twice))
-    yield Sample((x, y), {"graph": graph, "name": "twice"})
+    yield Sample((x, y), {"jaxpr": graph, "name": "twice"})
 
 
 call = Primitive(

@@ -119,14 +119,14 @@ def named(x: Any, name: str) -> Any:
 # checkpoint
 
 
-def _shape(*avals: ShapedArray, graph: ClosedGraph, name: str, **params: Any) -> tuple[ShapedArray, ...]:
-    wanted = graph.in_avals
+def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, name: str, **params: Any) -> tuple[ShapedArray, ...]:
+    wanted = jaxpr.in_avals
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
         raise TypeError(
             f"checkpoint of {name}: the graph takes ({', '.join(map(short, wanted))}), "
             f"called with ({', '.join(map(short, avals))})"
         )
-    return graph.out_avals
+    return jaxpr.out_avals
 
 
 def recompute(graph: ClosedGraph, args: Sequence[Any], prevent_cse: PreventCse, **params: Any) -> tuple[Any, ...]:
@@ -134,7 +134,7 @@ def recompute(graph: ClosedGraph, args: Sequence[Any], prevent_cse: PreventCse, 
     opened, consts = graph.derive("opened", lambda: close_over(graph))
     if isinstance(prevent_cse, tuple):
         prevent_cse = (*(False for _ in consts), *prevent_cse)
-    return checkpoint.bind(*consts, *args, graph=opened, prevent_cse=prevent_cse, **params)
+    return checkpoint.bind(*consts, *args, jaxpr=opened, prevent_cse=prevent_cse, **params)
 
 
 def _also(prevent_cse: PreventCse, chosen: Iterable[int], count: int) -> PreventCse:
@@ -155,9 +155,9 @@ def _tangents(outs: Sequence[Any], varying: Sequence[bool], given: Sequence[Any]
 
 
 def _jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, prevent_cse: PreventCse, **params: Any
+    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedGraph, prevent_cse: PreventCse, **params: Any
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    both, out_varying = jvp_graph(graph, _flags(tangents))
+    both, out_varying = jvp_graph(jaxpr, _flags(tangents))
     moving = [t for t in tangents if type(t) is not Zero]
     flags = _also(prevent_cse, range(len(primals)), len(moving))
     results = recompute(both, (*primals, *moving), flags, **params)
@@ -166,11 +166,11 @@ def _jvp(
 
 
 def _linearize(
-    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, policy: Policy | None, **params: Any
+    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedGraph, policy: Policy | None, **params: Any
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     prevent_cse: PreventCse = params.pop("prevent_cse")
     varying = _flags(tangents)
-    parts = graph.derive(("recompute", varying, policy), lambda: _Parts(graph, varying, policy))
+    parts = jaxpr.derive(("recompute", varying, policy), lambda: _Parts(jaxpr, varying, policy))
     results = recompute(parts.known, primals, prevent_cse, policy=policy, **params)
     outs, saved = results[: len(parts.out_varying)], results[len(parts.out_varying) :]
     if not any(parts.out_varying):
@@ -197,9 +197,9 @@ class _Parts:
         ]
         saved, remade = _split(known.graph, atoms, policy)
         outputs = known.graph.outputs[: len(linearized.out_varying)]
-        whole = Graph(known.graph.constvars, known.graph.inputs, known.graph.equations, (*outputs, *saved))
+        whole = Graph(known.graph.constvars, known.graph.inputs, (*outputs, *saved), known.graph.equations)
         inputs = (*known.graph.inputs, *saved)
-        again = ClosedGraph(Graph(known.graph.constvars, inputs, remade, atoms), known.consts)
+        again = ClosedGraph(Graph(known.graph.constvars, inputs, atoms, remade), known.consts)
         self.out_varying = linearized.out_varying
         self.known = ClosedGraph(eliminate_dead_code(whole), known.consts)
 
@@ -214,7 +214,7 @@ class _Parts:
         read: set[Atom] = {atom for equation in linear.equations for atom in equation.inputs} | set(linear.outputs)
         self.reads = [place for place in range(len(again.in_avals)) if linear.inputs[place] in read]
         kept = [*(linear.inputs[place] for place in self.reads), *linear.inputs[len(again.in_avals) :]]
-        self.linear = ClosedGraph(Graph(linear.constvars, kept, linear.equations, linear.outputs), recorded.consts)
+        self.linear = ClosedGraph(Graph(linear.constvars, kept, linear.outputs, linear.equations), recorded.consts)
 
 
 def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tuple[list[Var], list[Equation]]:
@@ -282,7 +282,7 @@ def _evaluate_inlined(graph: ClosedGraph, args: Sequence[Any]) -> list[Any]:
     for equation in graph.graph.equations:
         given = [read(atom) for atom in equation.inputs]
         if equation.primitive is call:
-            outs: Any = _evaluate_inlined(equation.params["graph"], given)
+            outs: Any = _evaluate_inlined(equation.params["jaxpr"], given)
         else:
             out = equation.primitive.bind(*given, **equation.params)
             outs = out if equation.primitive.multiple_results else (out,)
@@ -291,10 +291,10 @@ def _evaluate_inlined(graph: ClosedGraph, args: Sequence[Any]) -> list[Any]:
 
 
 def _transpose(
-    cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, prevent_cse: PreventCse, **params: Any
+    cotangents: Sequence[Any], *args: Any, jaxpr: ClosedGraph, prevent_cse: PreventCse, **params: Any
 ) -> Sequence[Any]:
     linear = tuple([type(arg) is UndefinedPrimal for arg in args])
-    backward, nonzero = transpose_graph(graph, linear, _flags(cotangents))
+    backward, nonzero = transpose_graph(jaxpr, linear, _flags(cotangents))
     known = [place for place, is_linear in enumerate(linear) if not is_linear]
     moving = [ct for ct in cotangents if type(ct) is not Zero]
     flags = _also(prevent_cse, known, len(moving))
@@ -316,14 +316,14 @@ def _behind_barrier(graph: ClosedGraph, flags: PreventCse) -> ClosedGraph:
 
 
 def _batch(
-    args: Sequence[Any], dims: Dims, *, graph: ClosedGraph, prevent_cse: PreventCse, **params: Any
+    args: Sequence[Any], dims: Dims, *, jaxpr: ClosedGraph, prevent_cse: PreventCse, **params: Any
 ) -> tuple[Sequence[Any], Sequence[int | None]]:
-    batched, out_dims = batch_graph(graph, tuple(dims), mapped_size(args, dims))
+    batched, out_dims = batch_graph(jaxpr, tuple(dims), mapped_size(args, dims))
     return recompute(batched, args, prevent_cse, **params), out_dims
 
 
-def _reference(*args: Any, graph: ClosedGraph, **params: Any) -> tuple[Any, ...]:
-    return reference_of(graph, args)
+def _reference(*args: Any, jaxpr: ClosedGraph, **params: Any) -> tuple[Any, ...]:
+    return reference_of(jaxpr, args)
 
 
 def _sum(x: Any, y: Any) -> list[Any]:
@@ -334,7 +334,7 @@ def _samples(rng: np.random.Generator) -> Iterator[Sample]:
     x, y = (rng.standard_normal(5).astype(np.float32) for _ in range(2))
     graph = record(_sum, (get_aval(x), get_aval(y)), DebugInfo("checkpoint", evaluate))
     params = {"name": "sum", "prevent_cse": True, "policy": None, "differentiated": False}
-    yield Sample((x, y), {"graph": graph, **params})
+    yield Sample((x, y), {"jaxpr": graph, **params})
 
 
 checkpoint = Primitive(

@@ -19,7 +19,7 @@ from pycompiler.core.autodiff.call import call, reference_of
 from pycompiler.core.autodiff.custom_batch import Axes, Backward, Custom, batched, newest_trace
 from pycompiler.core.autodiff.jvp import JvpTrace, JvpTracer
 from pycompiler.core.batching.batch import BatchTrace, BatchTracer, batch_graph
-from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.errors import JaxprTypeError, NotDifferentiableError
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.axes import Axis, mapping
 from pycompiler.core.tracing.evaluate import evaluate
@@ -52,7 +52,7 @@ def _recorded_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
     """The function as a graph. Values that it closes over, including tracers, become operands."""
     graph, consts = close_over(record(custom.flat, [get_aval(arg) for arg in args], custom.debug_info()))
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
-    return primitive.bind(*consts, *args, graph=graph, num_consts=len(consts), custom=custom)
+    return primitive.bind(*consts, *args, call_jaxpr=graph, num_consts=len(consts), custom=custom)
 
 
 def _differentiated_call(trace: JvpTrace, custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
@@ -139,7 +139,7 @@ def forward_mode(custom: Custom, source: Source | None = None) -> NoReturn:
 
 
 def _jvp(
-    primals: Sequence[Any], tangents: Sequence[Any], *, graph: ClosedGraph, num_consts: int, custom: Custom
+    primals: Sequence[Any], tangents: Sequence[Any], *, call_jaxpr: ClosedGraph, num_consts: int, custom: Custom
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     for tangent in tangents[:num_consts]:
         if type(tangent) is not Zero:
@@ -151,28 +151,28 @@ def _jvp(
 # The recorded call: a nested call with its own derivative. In compiled code, the equations of the graph are inlined.
 
 
-def _shape(*avals: ShapedArray, graph: ClosedGraph, num_consts: int, custom: Custom) -> tuple[ShapedArray, ...]:
-    wanted = graph.in_avals
+def _shape(*avals: ShapedArray, call_jaxpr: ClosedGraph, num_consts: int, custom: Custom) -> tuple[ShapedArray, ...]:
+    wanted = call_jaxpr.in_avals
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
-        raise TypeError(
+        raise JaxprTypeError(
             f"{custom.kind} of {custom.name}: the graph takes ({', '.join(map(short, wanted))}), "
             f"called with ({', '.join(map(short, avals))})"
         )
-    return graph.out_avals
+    return call_jaxpr.out_avals
 
 
 def _transpose(
-    cotangents: Sequence[Any], *args: Any, graph: ClosedGraph, num_consts: int, custom: Custom
+    cotangents: Sequence[Any], *args: Any, call_jaxpr: ClosedGraph, num_consts: int, custom: Custom
 ) -> Sequence[Any]:
     assert call.transpose is not None
-    return call.transpose(cotangents, *args, graph=graph, name=custom.name)
+    return call.transpose(cotangents, *args, jaxpr=call_jaxpr, name=custom.name)
 
 
 def _batch(
-    args: Sequence[Any], dims: Dims, *, graph: ClosedGraph, num_consts: int, custom: Custom
+    args: Sequence[Any], dims: Dims, *, call_jaxpr: ClosedGraph, num_consts: int, custom: Custom
 ) -> tuple[Sequence[Any], Sequence[int | None]]:
     size = mapped_size(args, dims)
-    mapped, out_dims = batch_graph(graph, tuple(dims), size)
+    mapped, out_dims = batch_graph(call_jaxpr, tuple(dims), size)
 
     def make() -> ClosedGraph:
         def run(*xs: Any) -> list[Any]:
@@ -184,11 +184,11 @@ def _batch(
     in_front = mapped if set(out_dims) <= {0} else mapped.derive("in front", make)
     rules = batched(custom, Axes(None, tuple(dims[num_consts:]), mapping() or Axis(None, size)))
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
-    return primitive.bind(*args, graph=in_front, num_consts=num_consts, custom=rules), [0] * len(out_dims)
+    return primitive.bind(*args, call_jaxpr=in_front, num_consts=num_consts, custom=rules), [0] * len(out_dims)
 
 
-def _reference(*args: Any, graph: ClosedGraph, num_consts: int, custom: Custom) -> tuple[Any, ...]:
-    return reference_of(graph, args)
+def _reference(*args: Any, call_jaxpr: ClosedGraph, num_consts: int, custom: Custom) -> tuple[Any, ...]:
+    return reference_of(call_jaxpr, args)
 
 
 def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:

@@ -41,6 +41,10 @@ class Config:
         for setting in table:
             text = os.environ.get(setting.environment)
             self._values[setting.name] = setting.default if text is None else setting.parse(text)
+        self.take_jax_variables()
+
+    def take_jax_variables(self) -> None:
+        """Take the values of JAX's environment variables, as they are now."""
         for name in JAX_VARIABLES:
             self._take_variable(self._setting(name), f"JAX_{name.upper()}")
         self._publish()

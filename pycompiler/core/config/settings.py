@@ -9,6 +9,7 @@ from typing import cast
 
 from pycompiler._runtime import (
     Device,
+    add_cpu_devices,
     devices,
     gpu_failure,
     gpu_library_names,
@@ -69,12 +70,17 @@ class Setting:
 
     def _cpu_devices(self, value: object) -> int:
         there = sum(device.platform == "cpu" for device in devices())
-        if str(value).strip() not in ("", str(there)):
+        text = str(value).strip()
+        if not text:
+            return there
+        if not text.isdecimal() or not there <= int(text) <= 1024:
             raise ValueError(
-                f"config: {self.name} is {there} in this process and can't become {value!r}: it is fixed when one "
-                f"starts, by {self.environment}, a number from 1 to 1024"
+                f"config: {self.name} is {there} in this process and can't become {value!r}: it can grow only, to a "
+                f"number from {there} to 1024, as {self.environment} of its start can be"
             )
-        return there
+        if int(text) > there:
+            add_cpu_devices(int(text) - there)
+        return int(text)
 
     def _libraries(self, value: object) -> str:
         words = value.replace(" ", "").split(",") if isinstance(value, str) else [""]
@@ -193,7 +199,7 @@ TABLE: tuple[Setting, ...] = (
         int,
         1,
         "PYCOMPILER_NUM_CPU_DEVICES",
-        "the number of CPU devices, fixed when the process starts",
+        "the number of CPU devices, which can grow",
     ),
     Setting(
         "default_device",

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 
 class Effect:
-    """A kind of effect. Two of one kind are the same."""
+    """A kind of effect. Users derive classes from it, with or without a constructor of their own."""
 
-    __slots__ = ("is_io", "name", "ordered")
+    name = ""
+    ordered = False
+    # The program relies on it: unlike a debug effect, it may not happen more often than the program states.
+    is_io = False
 
-    def __init__(self, name: str, *, ordered: bool, is_io: bool) -> None:
+    def __init__(self, name: str = "", *, ordered: bool = False, is_io: bool = False) -> None:
         self.name = name
         self.ordered = ordered
-        # The program relies on it: unlike a debug effect, it may not happen more often than the program states.
         self.is_io = is_io
 
     def __repr__(self) -> str:
-        return self.name
+        return self.name or type(self).__name__
 
 
 Effects = frozenset[Effect]
@@ -30,16 +32,12 @@ NONE: Effects = frozenset()
 class DebugEffect(Effect):
     """The effect of `debug.print` and `debug.callback`."""
 
-    __slots__ = ()
-
     def __init__(self) -> None:
         super().__init__("Debug", ordered=False, is_io=False)
 
 
 class OrderedDebugEffect(Effect):
     """The effect of `debug.print` and `debug.callback` with `ordered=True`."""
-
-    __slots__ = ()
 
     def __init__(self) -> None:
         super().__init__("OrderedDebug", ordered=True, is_io=False)

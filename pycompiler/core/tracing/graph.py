@@ -1,11 +1,12 @@
 """The graph of a traced function: closed, typed, printable. `record` makes graphs, interpreters and `emit` read them.
 
-Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`.
+Printed as JAX prints its jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`. The classes have JAX's names
+and attributes too (`Jaxpr` is `Graph`, with `eqns`, `invars`, `outvars`), for interpreters that users write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,8 +14,17 @@ import numpy as np
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.source import Source
 from pycompiler.core.tracing import axes
-from pycompiler.core.tracing.effects import NONE, Effects
+from pycompiler.core.tracing.effects import NONE, Effect, Effects
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.source_info import (
+    CONTEXT,
+    UNKNOWN,
+    EquationContext,
+    GraphInfo,
+    SourceInfo,
+    called_name,
+    source_info_of,
+)
 from pycompiler.core.tracing.trace import Tracer, names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
@@ -31,15 +41,35 @@ class Var:
     def __init__(self, aval: ShapedArray) -> None:
         self.aval = aval
 
+    def __repr__(self) -> str:
+        return f"Var(id={id(self)}):{short(self.aval)}"
+
+
+class DropVar(Var):
+    """A result that nothing reads."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "_"
+
 
 class Literal:
     """A scalar written into the graph: a Python or a NumPy one."""
 
     __slots__ = ("aval", "value")
 
-    def __init__(self, value: Any, aval: ShapedArray) -> None:
-        self.value = value
+    def __init__(self, val: Any, aval: ShapedArray) -> None:
+        self.value = val
         self.aval = aval
+
+    @property
+    def val(self) -> Any:
+        """JAX's name of `value`."""
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"Literal({self.value})"
 
 
 Atom = Var | Literal
@@ -70,6 +100,8 @@ class Equation:
         primitive = self.primitive
         if primitive.effects is not None:
             return primitive.effects(**self.params)
+        if primitive.is_users:
+            return primitive.effects_of([atom.aval for atom in self.inputs], self.params)
         # A primitive with graphs has several results.
         return NONE.union(*[graph.effects for graph in self.graphs]) if primitive.multiple_results else NONE
 
@@ -82,31 +114,174 @@ class Equation:
         parts: list[Any] = [x for value in values for x in (cast(Any, value) if type(value) is tuple else (value,))]
         return [part for part in parts if isinstance(part, ClosedGraph)]
 
+    @property
+    def called(self) -> ClosedGraph:
+        """The graph that a call computes."""
+        return self.params[called_name(self.params)]
+
+    # JAX's names.
+
+    @property
+    def invars(self) -> list[Atom]:
+        """The operands."""
+        return list(self.inputs)
+
+    @property
+    def outvars(self) -> list[Var]:
+        """The results."""
+        return list(self.outputs)
+
+    @property
+    def source_info(self) -> SourceInfo:
+        """The user's line, and the names around it."""
+        return source_info_of(self.source)
+
+    @property
+    def ctx(self) -> EquationContext:
+        """The context in which the equation is to be run again."""
+        return CONTEXT
+
+    def replace(
+        self,
+        invars: Sequence[Atom] | None = None,
+        outvars: Sequence[Var] | None = None,
+        primitive: Primitive | None = None,
+        params: dict[str, Any] | None = None,
+        effects: Iterable[Effect] | None = None,
+        source_info: SourceInfo | None = None,
+        ctx: EquationContext | None = None,
+    ) -> Equation:
+        """A copy with other parts. The effects are always those of the primitive with its parameters."""
+        return Equation(
+            self.primitive if primitive is None else primitive,
+            self.inputs if invars is None else tuple(invars),
+            self.params if params is None else params,
+            self.outputs if outvars is None else tuple(outvars),
+            self.source if source_info is None else source_info.traceback,
+        )
+
     def __repr__(self) -> str:
         return "\n".join(_Printer().equation(self, ""))
 
 
 class Graph:
-    """A function: constants and inputs, equations in an order in which they can be run, outputs."""
+    """A function: constants and inputs, outputs, equations in an order in which they can be run.
 
-    __slots__ = ("_effects", "constvars", "equations", "inputs", "outputs")
+    `effects` are further effects, besides those of the equations.
+    """
+
+    __slots__ = ("__weakref__", "_effects", "_info", "_more", "_users", "constvars", "equations", "inputs", "outputs")
 
     def __init__(
-        self, constvars: Sequence[Var], inputs: Sequence[Var], equations: Sequence[Equation], outputs: Sequence[Atom]
+        self,
+        constvars: Sequence[Var],
+        invars: Sequence[Var],
+        outvars: Sequence[Atom],
+        eqns: Sequence[Equation],
+        effects: Iterable[Effect] = NONE,
+        debug_info: GraphInfo | Callable[[], GraphInfo] | None = None,
+        is_high: bool = False,
     ) -> None:
         self.constvars = tuple(constvars)
-        self.inputs = tuple(inputs)
-        self.equations = tuple(equations)
-        self.outputs = tuple(outputs)
+        self.inputs = tuple(invars)
+        self.equations = tuple(eqns)
+        self.outputs = tuple(outvars)
+        self._more = effects
+        self._info = debug_info
         self._effects: Effects | None = None
+        self._users: bool | None = None
 
     @property
     def effects(self) -> Effects:
         """The effects of all its equations."""
         if self._effects is None:
-            own = [e for e in self.equations if e.primitive.multiple_results or e.primitive.effects is not None]
-            self._effects = NONE.union(*[equation.effects for equation in own])
+            own = [
+                e
+                for e in self.equations
+                if e.primitive.multiple_results or e.primitive.effects is not None or e.primitive.is_users
+            ]
+            self._effects = NONE.union(*[equation.effects for equation in own], self._more)
         return self._effects
+
+    # JAX's names.
+
+    @property
+    def invars(self) -> list[Var]:
+        """The inputs."""
+        return list(self.inputs)
+
+    @property
+    def outvars(self) -> list[Atom]:
+        """The outputs."""
+        return list(self.outputs)
+
+    @property
+    def eqns(self) -> list[Equation]:
+        """The equations."""
+        return list(self.equations)
+
+    @property
+    def in_avals(self) -> list[ShapedArray]:
+        """The types of the inputs."""
+        return [var.aval for var in self.inputs]
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        """The types of the outputs."""
+        return [atom.aval for atom in self.outputs]
+
+    @property
+    def debug_info(self) -> GraphInfo:
+        """The origin of the graph, as far as it is known."""
+        if self._info is not None and not isinstance(self._info, GraphInfo):
+            self._info = self._info()
+        return self._info or UNKNOWN
+
+    @property
+    def is_high(self) -> bool:
+        """Whether it has operations that must be lowered to arrays first: never here."""
+        return False
+
+    def replace(
+        self,
+        *,
+        constvars: Sequence[Var] | None = None,
+        invars: Sequence[Var] | None = None,
+        outvars: Sequence[Atom] | None = None,
+        eqns: Sequence[Equation] | None = None,
+        effects: Iterable[Effect] | None = None,
+        debug_info: GraphInfo | None = None,
+        is_high: bool | None = None,
+    ) -> Graph:
+        """A copy with other parts."""
+        return Graph(
+            self.constvars if constvars is None else constvars,
+            self.inputs if invars is None else invars,
+            self.outputs if outvars is None else outvars,
+            self.equations if eqns is None else eqns,
+            self._more if effects is None else effects,
+            self._info if debug_info is None else debug_info,
+        )
+
+    def pretty_print(self, *, source_info: bool = False, **_: Any) -> str:
+        """The text of `repr`; with `source_info`, the user's line follows each equation."""
+        return self.as_text(source_info)
+
+    @property
+    def has_users(self) -> bool:
+        """Whether it, or a graph inside it, has primitives that users defined."""
+        if self._users is None:
+            self._users = self._has_users()
+        return self._users
+
+    def _has_users(self) -> bool:
+        for equation in self.equations:
+            primitive = equation.primitive
+            if primitive.is_users:
+                return True
+            if primitive.multiple_results and any(closed.graph.has_users for closed in equation.graphs):
+                return True
+        return False
 
     def as_text(self, places: bool = False) -> str:
         """The text of `repr`; with `places`, the user's line follows each equation."""
@@ -121,8 +296,8 @@ class ClosedGraph(axes.NamesAxes):
 
     __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph")
 
-    def __init__(self, graph: Graph, consts: Sequence[Any]) -> None:
-        self.graph = graph
+    def __init__(self, jaxpr: Graph, consts: Sequence[Any]) -> None:
+        self.graph = jaxpr
         self.consts = tuple(consts)
         self.derived: dict[Any, Any] = {}
         self._axis_names: frozenset[axes.Name] | None = None
@@ -165,6 +340,60 @@ class ClosedGraph(axes.NamesAxes):
             return derived.setdefault(key, made)
         return derived[key]
 
+    # JAX's names.
+
+    @property
+    def jaxpr(self) -> Graph:
+        """The graph without the values of its constants."""
+        return self.graph
+
+    @property
+    def literals(self) -> tuple[Any, ...]:
+        """The values of the constants."""
+        return self.consts
+
+    @property
+    def constvars(self) -> list[Var]:
+        """The variables of the constants."""
+        return list(self.graph.constvars)
+
+    @property
+    def invars(self) -> list[Var]:
+        """The inputs."""
+        return list(self.graph.inputs)
+
+    @property
+    def outvars(self) -> list[Atom]:
+        """The outputs."""
+        return list(self.graph.outputs)
+
+    @property
+    def eqns(self) -> list[Equation]:
+        """The equations."""
+        return list(self.graph.equations)
+
+    @property
+    def debug_info(self) -> GraphInfo:
+        """The origin of the graph."""
+        return self.graph.debug_info
+
+    @property
+    def is_high(self) -> bool:
+        """As of the graph."""
+        return self.graph.is_high
+
+    def map_jaxpr(self, f: Callable[[Graph], Graph]) -> ClosedGraph:
+        """The result of `f` on the graph, with the same constants."""
+        return ClosedGraph(f(self.graph), self.consts)
+
+    def replace(self, *, jaxpr: Graph | None = None, consts: Sequence[Any] | None = None) -> ClosedGraph:
+        """A copy with another graph or other constants."""
+        return ClosedGraph(self.graph if jaxpr is None else jaxpr, self.consts if consts is None else consts)
+
+    def pretty_print(self, *, source_info: bool = False, **_: Any) -> str:
+        """The text of `repr`; with `source_info`, the user's line follows each equation."""
+        return self.graph.as_text(source_info)
+
     def __repr__(self) -> str:
         return repr(self.graph)
 
@@ -182,7 +411,7 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
     kept = [var for var, is_free in zip(graph.constvars, free, strict=True) if not is_free]
     consts = [const for const, is_free in zip(closed.consts, free, strict=True) if not is_free]
     taken = [const for const, is_free in zip(closed.consts, free, strict=True) if is_free]
-    return ClosedGraph(Graph(kept, (*hoisted, *graph.inputs), graph.equations, graph.outputs), consts), taken
+    return ClosedGraph(Graph(kept, (*hoisted, *graph.inputs), graph.outputs, graph.equations), consts), taken
 
 
 def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Graph:
@@ -199,7 +428,7 @@ def eliminate_dead_code(graph: Graph, keep: Sequence[bool] | None = None) -> Gra
             needed.update(equation.inputs)
             equations.append(equation)
     equations.reverse()
-    return Graph(graph.constvars, graph.inputs, equations, outputs)
+    return Graph(graph.constvars, graph.inputs, outputs, equations)
 
 
 def pruned(closed: ClosedGraph) -> ClosedGraph:
@@ -209,7 +438,7 @@ def pruned(closed: ClosedGraph) -> ClosedGraph:
     for equation in graph.equations:
         read.update(equation.inputs)
     pairs = [(var, const) for var, const in zip(graph.constvars, closed.consts, strict=True) if var in read]
-    kept = Graph([var for var, _ in pairs], graph.inputs, graph.equations, graph.outputs)
+    kept = Graph([var for var, _ in pairs], graph.inputs, graph.outputs, graph.equations)
     return ClosedGraph(kept, [const for _, const in pairs])
 
 
@@ -306,6 +535,8 @@ class _Printer:
     def parameter(self, value: Any, indent: str) -> str:
         if isinstance(value, ClosedGraph):
             return self.graph(value.graph, indent)
+        if isinstance(value, Graph):
+            return self.graph(value, indent)
         if isinstance(value, np.dtype):
             return value.name
         return value if isinstance(value, str) else repr(value)
@@ -316,7 +547,7 @@ class _Printer:
         return self.name(atom)
 
     def binder(self, var: Var) -> str:
-        return f"{self.name(var)}:{short(var.aval)}"
+        return f"{'_' if type(var) is DropVar else self.name(var)}:{short(var.aval)}"
 
     def name(self, var: Var) -> str:
         name = self._names.get(var)

@@ -17,11 +17,12 @@ from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import check_sizes
 from pycompiler.core.hooks import hooks
-from pycompiler.core.source import Source, user_source, warn
+from pycompiler.core.source import Source, function_location, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.source_info import GraphInfo
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
 from pycompiler.core.types.aval import get_aval, has_aval
 
@@ -44,13 +45,13 @@ class GraphTracer(Tracer):
     def argument_names(self) -> list[str]:
         trace = self.owner
         assert isinstance(trace, GraphTrace)
-        graph = Graph((), trace.inputs, trace.equations, ())
+        graph = Graph((), trace.inputs, (), trace.equations)
         return [trace.debug_info.argument(index) for index in depends_on(graph, self.variable)]
 
     def is_of_scalars(self) -> bool:
         trace = self.owner
         assert isinstance(trace, GraphTrace)
-        graph = Graph((), trace.inputs, trace.equations, ())
+        graph = Graph((), trace.inputs, (), trace.equations)
         return all(not trace.inputs[index].aval.shape for index in depends_on(graph, self.variable))
 
     def made_at(self) -> Source | None:
@@ -144,10 +145,15 @@ class GraphTrace(Trace):
             outputs = [Var(aval) for aval in inferred]
             self.equations.append(Equation(primitive, inputs, params, outputs, source))
             return tuple([GraphTracer(self, var, source) for var in outputs])
-        aval = _infer(primitive, avals, tuple(params.items()))
+        # The parameters of users need not be hashable, nor their rules be pure.
+        inferred = (
+            primitive.shape_rule(*avals, **params)
+            if primitive.is_users
+            else _infer(primitive, avals, tuple(params.items()))
+        )
         if hooks.typing is not None:
-            (aval,) = hooks.typing(primitive, avals, params, (aval,))
-        var = Var(aval)
+            (inferred,) = hooks.typing(primitive, avals, params, (inferred,))
+        var = Var(inferred)
         self.equations.append(Equation(primitive, inputs, params, (var,), source))
         return GraphTracer(self, var, source)
 
@@ -155,7 +161,9 @@ class GraphTrace(Trace):
         """The graph with these results. The trace ends, and its tracers are leaked from here on."""
         outputs = [self.atom(out) for out in outs]
         self.done = True
-        return ClosedGraph(Graph(self.constvars, self.inputs, self.equations, outputs), self.consts)
+        info = self.debug_info
+        origin = GraphInfo(info.transform, function_location(info.function))
+        return ClosedGraph(Graph(self.constvars, self.inputs, outputs, self.equations, debug_info=origin), self.consts)
 
 
 def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo) -> ClosedGraph:

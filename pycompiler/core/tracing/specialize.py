@@ -69,7 +69,7 @@ class _Specializer:
             )
             for equation in graph.equations
         ]
-        return Graph(constants, inputs, equations, [read(atom) for atom in graph.outputs])
+        return Graph(constants, inputs, [read(atom) for atom in graph.outputs], equations)
 
     def parameter(self, value: Any) -> Any:
         """A parameter of an equation. Its dimensions may lie in tuples."""

@@ -13,7 +13,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -27,7 +27,17 @@ from pycompiler.core.tracing.effects import Effects
 from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
 from pycompiler.core.types.aval import get_aval, short
 
-__all__ = ["DebugInfo", "Primitive", "Trace", "Tracer", "current_trace", "get_aval", "names_of", "swap_trace"]
+__all__ = [
+    "DebugInfo",
+    "Primitive",
+    "Trace",
+    "Tracer",
+    "current_trace",
+    "get_aval",
+    "names_of",
+    "newest",
+    "swap_trace",
+]
 
 _levels = itertools.count(1)
 
@@ -266,6 +276,9 @@ class Primitive:
     axis_names: Callable[..., Iterable[axes.Name]] | None = None
     effects: Callable[..., Effects] | None = None
 
+    # Whether a user defined it (`user_primitive`).
+    is_users: ClassVar[bool] = False
+
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the operation by the newest of these traces: those of the arguments, the current one, and those of the
         named axes of the operation. The trace records, transforms or evaluates it."""
@@ -282,10 +295,18 @@ class Primitive:
                     trace = other
         # A primitive with graphs has several results.
         if self.multiple_results or self.axis_names is not None:
-            trace = _newest(self, params, trace)
+            trace = newest(self, params, trace)
         if trace is None:
             return hooks.evaluate(self, args, params)
         return trace.process(self, args, params)
+
+    def get_bind_params(self, params: dict[str, Any]) -> Any:
+        """The parameters of `bind` for those of an equation: the same."""
+        return params
+
+    def effects_of(self, avals: Sequence[ShapedArray], params: dict[str, Any]) -> Effects:
+        """The effects of a user's primitive for operands of these types."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         return self.name
@@ -303,7 +324,7 @@ def names_of(primitive: Primitive, params: Mapping[str, Any]) -> frozenset[axes.
     return names
 
 
-def _newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None) -> Trace | None:
+def newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None) -> Trace | None:
     """The newest of `trace` and the traces of the operation's named axes. Raises NameError for a name that is not in
     scope."""
     if not axes.in_scope() and primitive.axis_names is None:

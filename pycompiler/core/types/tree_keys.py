@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -94,6 +94,11 @@ LeafTest = Callable[..., bool]
 _registered: dict[type, tuple[Callable[[Any], Any], Callable[[Any], Any] | None]] = {}
 # The function that makes an instance of a registered class.
 _unflatten: dict[type, Callable[[Any, Any], Any]] = {}
+
+
+def registered() -> Collection[type]:
+    """The classes that are registered as nodes of trees."""
+    return _registered.keys()
 
 
 def _child_names(nodetype: type, data: Any, count: int) -> list[str] | None:

@@ -29,7 +29,7 @@ def summed_in_place(closed: ClosedGraph) -> ClosedGraph:
         return closed
     graph = closed.graph
     return ClosedGraph(
-        eliminate_dead_code(Graph(graph.constvars, graph.inputs, equations, graph.outputs)), closed.consts
+        eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.outputs, equations)), closed.consts
     )
 
 

@@ -91,7 +91,7 @@ def _plan(branches: Branches) -> _Plan:
     def without(number: int, branch: ClosedGraph) -> ClosedGraph:
         graph = branch.graph
         outputs = [atoms[number] for atoms in kept]
-        return ClosedGraph(eliminate_dead_code(Graph((), graph.inputs, graph.equations, outputs)), ())
+        return ClosedGraph(eliminate_dead_code(Graph((), graph.inputs, outputs, graph.equations)), ())
 
     return _Plan(tuple([without(number, branch) for number, branch in enumerate(branches)]), places)
 

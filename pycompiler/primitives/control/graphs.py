@@ -207,7 +207,7 @@ def without_effects(closed: ClosedGraph) -> ClosedGraph:
                 needed.update(equation.inputs)
                 equations.append(_without_effects(equation) if equation.effects else equation)
         equations.reverse()
-        return ClosedGraph(Graph(graph.constvars, graph.inputs, equations, graph.outputs), closed.consts)
+        return ClosedGraph(Graph(graph.constvars, graph.inputs, graph.outputs, equations), closed.consts)
 
     return closed.derive("without effects", make) if closed.effects else closed
 
@@ -231,7 +231,7 @@ def with_unread(graph: ClosedGraph, more: Sequence[ShapedArray]) -> ClosedGraph:
     def make() -> ClosedGraph:
         inner = graph.graph
         inputs = (*inner.inputs, *map(Var, more))
-        return ClosedGraph(Graph(inner.constvars, inputs, inner.equations, inner.outputs), graph.consts)
+        return ClosedGraph(Graph(inner.constvars, inputs, inner.outputs, inner.equations), graph.consts)
 
     return graph.derive(("unread", more), make)
 
@@ -267,7 +267,7 @@ def on_common_constants(graphs: Sequence[ClosedGraph]) -> tuple[tuple[ClosedGrap
             for var, index in zip(inner.inputs, own, strict=False):
                 given[index] = var
             inputs = (*given, *inner.inputs[len(own) :])
-            return ClosedGraph(Graph((), inputs, inner.equations, inner.outputs), ())
+            return ClosedGraph(Graph((), inputs, inner.outputs, inner.equations), ())
 
         return body.derive(("among", own, avals), make) if avals else body
 

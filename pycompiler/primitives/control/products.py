@@ -62,8 +62,8 @@ def _apart(graph: Graph, consts_linear: Flags, num_carry: int, xs_linear: Flags)
         return None
     products = [equation.outputs[0] for equation in taken]
     rest = [equation for equation in graph.equations if equation not in taken]
-    outer = eliminate_dead_code(Graph((), (*consts, *xs), graph.equations, products))
-    body = eliminate_dead_code(Graph((), (*graph.inputs, *products), rest, graph.outputs))
+    outer = eliminate_dead_code(Graph((), (*consts, *xs), products, graph.equations))
+    body = eliminate_dead_code(Graph((), (*graph.inputs, *products), graph.outputs, rest))
     return Apart(ClosedGraph(outer, ()), ClosedGraph(body, ()), products)
 
 

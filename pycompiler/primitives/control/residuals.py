@@ -154,7 +154,7 @@ class _Finder:
         inputs = self.graph.inputs[: self.num_consts + self.num_carry]
         equations = [equation for equation in self.graph.equations if equation.outputs]
         fixed = [equation for equation in equations if self._fixed.issuperset(equation.outputs)]
-        return ClosedGraph(eliminate_dead_code(Graph((), inputs, fixed, self.hoisted)), ())
+        return ClosedGraph(eliminate_dead_code(Graph((), inputs, self.hoisted, fixed)), ())
 
     def known_graph(self) -> ClosedGraph:
         """(constants, hoisted values, carry, slices) -> (carry, results, stacked residuals)."""
@@ -162,7 +162,7 @@ class _Finder:
         given = (*inputs[: self.num_consts], *_vars(self.hoisted), *inputs[self.num_consts :])
         equations = [e for e in self.graph.equations if not e.outputs or e.outputs[0] not in hoisted]
         outputs = (*self.graph.outputs[: self.num_carry], *self.ys)
-        return ClosedGraph(eliminate_dead_code(Graph((), given, equations, outputs)), ())
+        return ClosedGraph(eliminate_dead_code(Graph((), given, outputs, equations)), ())
 
 
 def _vars(atoms: Sequence[Atom]) -> list[Var]:
@@ -184,7 +184,7 @@ def _linear_body(
     ncarry = len(carry)
     wanted = (*carry, *parts.out_varying[ncarry:])
     counts = [len(fixed), sum(consts), sum(carry), len(sliced), sum(xs)]
-    remake = Graph((), _vars([*fixed, *sliced]), finder.remade, atoms)
+    remake = Graph((), _vars([*fixed, *sliced]), atoms, finder.remade)
 
     def run(*args: Any) -> list[Any]:
         given = iter(args)

@@ -124,7 +124,7 @@ def _plan(closed: ClosedGraph, num_consts: int, num_carry: int) -> _Plan:
     staying = chosen(carry, [not flag for flag in moves])
     inputs = (*consts, *staying, *chosen(carry, moves), *xs)
     outputs = (*chosen(graph.outputs[:num_carry], moves), *ys)
-    return _Plan(ClosedGraph(eliminate_dead_code(Graph((), inputs, graph.equations, outputs)), ()), moves, places)
+    return _Plan(ClosedGraph(eliminate_dead_code(Graph((), inputs, outputs, graph.equations)), ()), moves, places)
 
 
 def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, **params: Any) -> tuple[ShapedArray, ...]:

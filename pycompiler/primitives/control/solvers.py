@@ -128,7 +128,7 @@ def _without_aux(graph: ClosedGraph, count: int) -> ClosedGraph:
     inner = graph.graph
     return graph.derive(
         "without aux",
-        lambda: ClosedGraph(Graph(inner.constvars, inner.inputs, inner.equations, inner.outputs[:count]), graph.consts),
+        lambda: ClosedGraph(Graph(inner.constvars, inner.inputs, inner.outputs[:count], inner.equations), graph.consts),
     )
 
 

@@ -62,26 +62,26 @@ def mentioned(layout: Layout) -> frozenset[str]:
 
 
 def _shape(
-    *avals: ShapedArray, graph: ClosedGraph, mesh: Mesh, in_layouts: Layouts, out_layouts: Layouts, varying: bool
+    *avals: ShapedArray, jaxpr: ClosedGraph, mesh: Mesh, in_layouts: Layouts, out_layouts: Layouts, varying: bool
 ) -> tuple[ShapedArray, ...]:
     given = [local_aval(aval, layout, mesh) for aval, layout in zip(avals, in_layouts, strict=True)]
-    if not all(map(same_type, given, graph.in_avals)):
+    if not all(map(same_type, given, jaxpr.in_avals)):
         raise TypeError(
-            f"shard_map: the function for one device takes ({', '.join(map(short, graph.in_avals))}), it is given "
+            f"shard_map: the function for one device takes ({', '.join(map(short, jaxpr.in_avals))}), it is given "
             f"({', '.join(map(short, given))})"
         )
-    return tuple([_global_aval(aval, layout, mesh) for aval, layout in zip(graph.out_avals, out_layouts, strict=True)])
+    return tuple([_global_aval(aval, layout, mesh) for aval, layout in zip(jaxpr.out_avals, out_layouts, strict=True)])
 
 
-def _over(*, graph: ClosedGraph, mesh: Mesh, **params: Any) -> frozenset[Name]:
-    return graph.axis_names - frozenset(mesh.axis_names)
+def _over(*, jaxpr: ClosedGraph, mesh: Mesh, **params: Any) -> frozenset[Name]:
+    return jaxpr.axis_names - frozenset(mesh.axis_names)
 
 
 def _jvp(
     primals: Sequence[Value],
     tangents: Sequence[Value],
     *,
-    graph: ClosedGraph,
+    jaxpr: ClosedGraph,
     mesh: Mesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
@@ -89,11 +89,11 @@ def _jvp(
 ) -> tuple[Any, Any]:
     moving = varies(tangents)
     with within(mesh, varying):
-        both, out_moving = jvp_graph(graph, moving)
+        both, out_moving = jvp_graph(jaxpr, moving)
     outs = shard_map.bind(
         *primals,
         *chosen(tangents, moving),
-        graph=both,
+        jaxpr=both,
         mesh=mesh,
         in_layouts=(*in_layouts, *chosen(in_layouts, moving)),
         out_layouts=(*out_layouts, *chosen(out_layouts, out_moving)),
@@ -146,7 +146,7 @@ def _linearize(
     primals: Sequence[Value],
     tangents: Sequence[Value],
     *,
-    graph: ClosedGraph,
+    jaxpr: ClosedGraph,
     mesh: Mesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
@@ -155,12 +155,12 @@ def _linearize(
     moving = varies(tangents)
     count = len(out_layouts)
     with within(mesh, varying):
-        parts = linearize_graph(graph, moving)
+        parts = linearize_graph(jaxpr, moving)
         stacked = [place < 0 and ~place >= count for place in parts.residuals]
         known, linear = _with_residuals(parts, count), _from_residuals(parts, stacked)
     more = [_everywhere(aval, mesh) for aval in parts.known.out_avals[count:]]
     params: dict[str, Any] = {"mesh": mesh, "varying": varying}
-    outs = shard_map.bind(*primals, graph=known, in_layouts=in_layouts, out_layouts=(*out_layouts, *more), **params)
+    outs = shard_map.bind(*primals, jaxpr=known, in_layouts=in_layouts, out_layouts=(*out_layouts, *more), **params)
     if not any(parts.out_varying):
         return outs[:count], tuple(with_zeros((), parts.out_varying, outs[:count]))
     residuals = [primals[place] if place >= 0 else outs[~place] for place in parts.residuals]
@@ -168,7 +168,7 @@ def _linearize(
     found = shard_map.bind(
         *residuals,
         *chosen(tangents, moving),
-        graph=linear,
+        jaxpr=linear,
         in_layouts=(*layouts, *chosen(in_layouts, moving)),
         out_layouts=tuple(chosen(out_layouts, parts.out_varying)),
         **params,
@@ -179,7 +179,7 @@ def _linearize(
 def _transpose(
     cotangents: Sequence[Value],
     *args: Value,
-    graph: ClosedGraph,
+    jaxpr: ClosedGraph,
     mesh: Mesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
@@ -188,7 +188,7 @@ def _transpose(
     linear = tuple([is_undefined(arg) for arg in args])
     given = varies(cotangents)
     with within(mesh, varying):
-        backward, nonzero = transpose_graph(graph, linear, given)
+        backward, nonzero = transpose_graph(jaxpr, linear, given)
         layouts = chosen(chosen(in_layouts, linear), nonzero)
         if not varying:
             backward = _summed(backward, layouts, mesh)
@@ -202,7 +202,7 @@ def _transpose(
         found = shard_map.bind(
             *chosen(args, known),
             *cts,
-            graph=backward,
+            jaxpr=backward,
             mesh=mesh,
             in_layouts=(*chosen(in_layouts, known), *chosen(out_layouts, given)),
             out_layouts=tuple(layouts),
@@ -257,7 +257,7 @@ def _batch(
     args: Sequence[Value],
     dims: Dims,
     *,
-    graph: ClosedGraph,
+    jaxpr: ClosedGraph,
     mesh: Mesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
@@ -266,7 +266,7 @@ def _batch(
     size = mapped_size(args, dims)
     mapping = axes.mapping()
     names = _spmd(mesh, [name for layout in (*in_layouts, *out_layouts) for part in layout for name in part])
-    if names is None or (mapping is not None and mapping.name in graph.axis_names):
+    if names is None or (mapping is not None and mapping.name in jaxpr.axis_names):
         # Residuals are already divided over all axes; cooperating members are on all devices.
         names = ()
     parts = math.prod(mesh.shape[name] for name in names)
@@ -276,12 +276,12 @@ def _batch(
         if names:
             axes.swap_mapping(axes.Axis(None, size // parts))
         with within(mesh, varying):
-            batched, out_dims = batch_graph(graph, tuple(dims), size // parts)
+            batched, out_dims = batch_graph(jaxpr, tuple(dims), size // parts)
     finally:
         axes.swap_mapping(mapping)
     outs = shard_map.bind(
         *args,
-        graph=batched,
+        jaxpr=batched,
         mesh=mesh,
         in_layouts=tuple([_inserted(layout, dim, names) for layout, dim in zip(in_layouts, dims, strict=True)]),
         out_layouts=tuple([_inserted(layout, dim, names) for layout, dim in zip(out_layouts, out_dims, strict=True)]),

@@ -229,11 +229,12 @@ def _cond(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _T
 def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
     """A function with its own rules. They need operands that vary along the same axes."""
     names = [_union(map(tracker.of, args))] * len(args)
-    graph, outs = tracker.typed(params["graph"], names)
-    return _Typed(names, {**params, "graph": graph}, outs)
+    name = called_name(params)
+    graph, outs = tracker.typed(params[name], names)
+    return _Typed(names, {**params, name: graph}, outs)
 
 
-# The parameter `graph` of these primitives computes the results.
+# The graph that these primitives call (`called_name`) computes the results.
 _CALLS = (call, checkpoint, custom_jvp_call, custom_vjp_call, custom_linear_solve, custom_root)
 
 HOLDERS: dict[Primitive, Callable[[Differing, Sequence[Any], dict[str, Any]], _Typed]] = {

@@ -211,7 +211,7 @@ class _Partitioner:
 
     def inlined(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """The equations of a call."""
-        return self.interpret(equation.params["graph"], parts)
+        return self.interpret(equation.called, parts)
 
     def same(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """An identity: the operand's part."""
@@ -228,7 +228,7 @@ class _Partitioner:
 
     def of_members(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """The equations of the values."""
-        return self.interpret(equation.params["graph"], parts[1:])
+        return self.interpret(equation.called, parts[1:])
 
     def _body(
         self, closed: ClosedGraph, layouts: Sequence[Layout], wanted: Sequence[Layout] | None = None
@@ -347,7 +347,7 @@ class _Partitioner:
         """The function for one device, on operands in its layouts."""
         params = equation.params
         rename = self._names(params["mesh"], "shard_map")
-        graph: ClosedGraph = params["graph"]
+        graph: ClosedGraph = params["jaxpr"]
         with axes.manual(params["mesh"].shape | self.sizes, False, None):
             if rename:
                 graph = renamed(graph, rename)
@@ -407,7 +407,7 @@ def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
             Equation(e.primitive, e.inputs, {k: value_of(e, k, v) for k, v in e.params.items()}, e.outputs, e.source)
             for e in graph.equations
         ]
-        return ClosedGraph(Graph(graph.constvars, graph.inputs, equations, graph.outputs), closed.consts)
+        return ClosedGraph(Graph(graph.constvars, graph.inputs, graph.outputs, equations), closed.consts)
 
     return closed.derive(("renamed", tuple(names.items())), make)
 

@@ -13,6 +13,8 @@ struct Devices {
   /// Every device of this process: the CPUs, then the GPUs, unless PYCOMPILER_PLATFORM is "cpu". Created at the first
   /// request, never destroyed: objects that use them may outlive every other static object.
   static const std::vector<Device *> &all();
+  /// Adds CPUs behind all devices, with the next ids; the others keep their places. The threads are the same.
+  static void addCpus(int count);
   /// The default device of arrays: the first GPU, or the first CPU if there is none.
   static Device &standard();
   /// The reason why there is no GPU; Ok if there is one.

@@ -7,8 +7,10 @@
 #include "runtime/EffectfulLaunch.h"
 #include "runtime/ThreadPool.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <pthread.h>
 
 using namespace pcrt;
@@ -86,7 +88,7 @@ namespace {
 struct Found {
   std::vector<Device *> all;
   Device *standard;
-  Status gpu;
+  const Status *gpu;
 };
 } // namespace
 
@@ -114,25 +116,42 @@ static void trimAll() {
       device->memory().trim();
 }
 
-static const Found &devicesOfProcess() {
-  static const auto *const found = [] {
+/// The current devices. A thread that iterates older ones keeps a valid list: no list is ever destroyed.
+static std::atomic<const Found *> &devicesOfProcess() {
+  static std::atomic<const Found *> found = [] {
     auto *made = new Found();
     bool inPlace = syncFromEnvironment();
     for (int number = 0, count = cpuCountFromEnvironment(); number < count; ++number)
       made->all.push_back(new CpuDevice(number, cpuThreads(), inPlace));
     size_t firstGpu = made->all.size();
-    made->gpu = addGpus(made->all, inPlace);
+    made->gpu = new Status(addGpus(made->all, inPlace));
     made->standard = made->all[firstGpu < made->all.size() ? firstGpu : 0];
     HostBufferPool::whenShort(trimAll);
     pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
-    return made;
+    return static_cast<const Found *>(made);
   }();
-  return *found;
+  return found;
 }
 
-const std::vector<Device *> &Devices::all() { return devicesOfProcess().all; }
-Device &Devices::standard() { return *devicesOfProcess().standard; }
-const Status &Devices::gpuStatus() { return devicesOfProcess().gpu; }
+const std::vector<Device *> &Devices::all() { return devicesOfProcess().load()->all; }
+Device &Devices::standard() { return *devicesOfProcess().load()->standard; }
+const Status &Devices::gpuStatus() { return *devicesOfProcess().load()->gpu; }
+
+void Devices::addCpus(int count) {
+  static std::mutex adding;
+  std::lock_guard<std::mutex> lock(adding);
+  std::atomic<const Found *> &found = devicesOfProcess();
+  auto *grown = new Found(*found.load());
+  int number = 0;
+  for (const Device *device : grown->all)
+    number += device->platform() == cpu().platform();
+  for (int last = number + count; number < last; ++number) {
+    auto *device = new CpuDevice(number, cpuThreads(), syncFromEnvironment());
+    device->memory().setLimit(cpu().memory().limit());
+    grown->all.push_back(device);
+  }
+  found.store(grown);
+}
 
 Device &Devices::cpu() {
   static Device &first = *all().front();

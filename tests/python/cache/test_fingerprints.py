@@ -126,7 +126,7 @@ def test_every_parameter_of_every_primitive_is_in_the_digest(name):
 
     def built(avals, params, outs):
         inputs, outputs = [Var(aval) for aval in avals], [Var(aval) for aval in outs]
-        return fingerprint_of(Graph((), inputs, [Equation(primitive, inputs, params, outputs, None)], outputs)).digest
+        return fingerprint_of(Graph((), inputs, outputs, [Equation(primitive, inputs, params, outputs, None)])).digest
 
     found = {}
     for sample in primitive.sampler(np.random.default_rng(0)):
@@ -278,4 +278,4 @@ def test_what_means_nothing_elsewhere_has_none():
     var = Var(ShapedArray((3,), np.dtype(np.float32)))
     bad = Equation(PRIMITIVES["sin"], [var], {"accuracy": object()}, [var], None)
     with pytest.raises(UnkeepableError, match="a parameter of type object"):
-        fingerprint_of(Graph((), [var], [bad], [var]))
+        fingerprint_of(Graph((), [var], [var], [bad]))

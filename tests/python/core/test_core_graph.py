@@ -60,7 +60,7 @@ def test_a_nested_graph_prints_inside_its_call():
         [
             "{ lambda ; a:f32[3]. let",
             "    e:f32[3] = jit[",
-            "      graph={ lambda ; b:f32[3]. let c:f32[3] = sin b; d:f32[3] = mul c b in (d,) }",
+            "      jaxpr={ lambda ; b:f32[3]. let c:f32[3] = sin b; d:f32[3] = mul c b in (d,) }",
             "      name=inner",
             "    ] a",
             "  in (e,) }",
@@ -135,11 +135,11 @@ def test_ill_typed_graphs_are_found():
     good = graph_of(sin.bind, VECTOR)
     (equation,) = good.graph.equations
     with pytest.raises(TypeError, match="not defined before"):
-        check_graph(ClosedGraph(Graph((), (), good.graph.equations, good.graph.outputs), ()))
+        check_graph(ClosedGraph(Graph((), (), good.graph.outputs, good.graph.equations), ()))
     with pytest.raises(TypeError, match="defines a value twice"):
-        check_graph(ClosedGraph(Graph((), good.graph.inputs, (equation, equation), good.graph.outputs), ()))
+        check_graph(ClosedGraph(Graph((), good.graph.inputs, good.graph.outputs, (equation, equation)), ()))
     with pytest.raises(TypeError, match="1 constants are declared, 0 given"):
-        check_graph(ClosedGraph(Graph(good.graph.inputs, (), good.graph.equations, good.graph.outputs), ()))
+        check_graph(ClosedGraph(Graph(good.graph.inputs, (), good.graph.outputs, good.graph.equations), ()))
 
 
 def test_bad_operands_fail_while_tracing():
@@ -171,7 +171,7 @@ def test_a_call_takes_constants_as_arguments():
     inner = graph_of(lambda x: mul.bind(x, array), VECTOR)
     outer = graph_of(lambda x: call_graph(inner, "inner", [x])[0], VECTOR)
     (equation,) = outer.graph.equations
-    assert not equation.params["graph"].consts
+    assert not equation.params["jaxpr"].consts
     assert len(equation.inputs) == 2
     x = np.float32([1, 2, 3])
     np.testing.assert_array_equal(np.asarray(evaluate(outer, [x])[0]), x * array)

@@ -177,10 +177,37 @@ def test_the_environment_chooses_platform_and_number():
     for bad in ("many", "0", "5000"):
         refused = run(code, PYCOMPILER_NUM_CPU_DEVICES=bad)
         assert f"can't become '{bad}'" in refused.stderr
-        assert "PYCOMPILER_NUM_CPU_DEVICES, a number from 1 to 1024" in refused.stderr
+        assert "a number from 1 to 1024, as PYCOMPILER_NUM_CPU_DEVICES" in refused.stderr
     refused = run(code, PYCOMPILER_PLATFORM="gpu", PYCOMPILER_CUDA_DRIVER="/no/driver.so")
     assert refused.returncode != 0
     assert "there is no platform 'gpu' here; there is cpu (4 devices)" in refused.stderr
+
+
+def test_cpu_devices_are_added_to_a_running_process():
+    code = """
+import numpy as np, pycompiler as pc, pycompiler.numpy as pnp
+x = pnp.arange(4.0)
+f = pc.jit(lambda x: (x * 2).sum())
+first, before = pc.devices()[0], f(x)
+pc.config.update("jax_num_cpu_devices", 3)
+assert pc.devices()[0] is first is x.device and pc.device_count() == pc.config.num_cpu_devices == 3
+assert [d.id for d in pc.devices()] == [0, 1, 2]
+y = pc.device_put(x, pc.devices()[2])
+assert f(y).device is pc.devices()[2] and f(y) == f(x) == before == 12
+mesh = pc.make_mesh((3,), ("i",))
+z = pc.device_put(np.arange(6.0), pc.NamedSharding(mesh, pc.P("i")))
+assert (pnp.sin(z).sum() == np.sin(np.arange(6.0)).sum(dtype=np.float32)) and len(z.sharding.device_set) == 3
+for bad in (2, 1025, "many"):
+    try:
+        pc.config.update("num_cpu_devices", bad)
+    except ValueError as error:
+        assert "from 3 to 1024" in str(error)
+    else:
+        raise AssertionError(bad)
+print("ok")
+"""
+    ran = run(code, PYCOMPILER_PLATFORM="cpu", PYCOMPILER_NUM_CPU_DEVICES="1")
+    assert ran.stdout == "ok\n", ran.stderr
 
 
 def test_a_platform_that_is_not_there_is_refused_with_what_is():

@@ -61,7 +61,7 @@ def recomputed(f, *args):
     """The primitives of recomputed values under grad, and the shapes of kept values."""
     graph = pc.make_jaxpr(pc.grad(total(f)))(*args).graph
     (again,) = [eq for eq in graph.equations if eq.primitive.name == "checkpoint" and eq.params["differentiated"]]
-    names = [eq.primitive.name for eq in again.params["graph"].graph.equations]
+    names = [eq.primitive.name for eq in again.params["jaxpr"].graph.equations]
     return names, [atom.aval.shape for atom in again.inputs]
 
 

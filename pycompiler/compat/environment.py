@@ -1,0 +1,30 @@
+"""JAX's environment variables, read when a program first imports jax: a program may set them just before."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+
+from pycompiler.core.config.config import config
+
+_DEVICES = re.compile(r"(--xla_force_host_platform_device_count=)(\S+)")
+
+
+def take_variables() -> None:
+    """Take the settings of JAX's variables, and the number of CPU devices that XLA_FLAGS or JAX_NUM_CPU_DEVICES ask for.
+
+    PYCOMPILER_NUM_CPU_DEVICES, if it is set, decides. A value without a meaning here gives a warning.
+    """
+    config.take_jax_variables()
+    if "PYCOMPILER_NUM_CPU_DEVICES" in os.environ:
+        return
+    variable = "JAX_NUM_CPU_DEVICES="
+    count = os.environ.get("JAX_NUM_CPU_DEVICES", "")
+    for variable, count in _DEVICES.findall(os.environ.get("XLA_FLAGS", "")):  # the last one counts, as in XLA
+        continue
+    if count:
+        try:
+            config.update("num_cpu_devices", count)
+        except ValueError as error:
+            warnings.warn(f"{variable}{count} is not taken: {error}", stacklevel=2)

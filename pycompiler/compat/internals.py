@@ -1,0 +1,126 @@
+"""Names from inside of JAX that libraries take: the modules below `jax._src`, and `jaxlib`. One table.
+
+Each row names who needs it. Nearly all are inert: a list that is never read, a decorator that changes nothing. A name
+that isn't here is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from pycompiler import dtypes, errors, flatten_util
+from pycompiler.compat.version import __version__
+from pycompiler.core.source import is_internal
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.types import tree_keys
+from pycompiler.core.types.aval import ShapedArray
+from pycompiler.lax.callbacks import effects_barrier
+
+# The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
+# library's frames stay in sight.
+_excluded: list[str] = []
+
+
+def _same(function: Any = None, **_: Any) -> Any:
+    """A decorator that changes nothing: our own boundary is around each public function."""
+    return function if function is not None else _same
+
+
+def _include_frame(frame: FrameType) -> bool:
+    """Whether a frame is the user's: neither ours nor that of a library that asked to be left out."""
+    name = frame.f_code.co_filename
+    return not is_internal(name) and name not in _excluded
+
+
+def _state_is_clean() -> bool:
+    """Whether nothing is traced in this thread, and no named axis is in scope."""
+    return current_trace() is None and not axes.in_scope()
+
+
+class _Nodes:
+    """The classes that are nodes of trees, as a read-only mapping's keys."""
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in (tuple, list, dict, type(None)) or kind in tree_keys.registered()
+
+    def __iter__(self) -> Iterator[type]:
+        return iter((tuple, list, dict, type(None), *tree_keys.registered()))
+
+
+class _NoState:
+    """The state of a program of several processes, of which there is none."""
+
+    client = None
+    service = None
+    coordinator_address = None
+    process_id = 0
+    num_processes = 1
+    preemption_sync_manager = None
+
+
+class _TypedNdArray(np.ndarray):
+    """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
+
+
+class _AbstractRef:
+    """The type of a mutable reference; there are no instances here."""
+
+
+class _EArray:
+    """An array of an extended dtype; there are no instances here, since keys alone have such a dtype."""
+
+
+def _supports_inf(dtype: Any) -> bool:
+    return bool(np.isinf(np.asarray(np.inf).astype(dtype)))
+
+
+def _physical_aval(aval: ShapedArray) -> ShapedArray:
+    """The aval of the elements as they lie in memory: of keys, their words."""
+    return aval
+
+
+# jax._src.X -> its names. Behind each row: the libraries that need it.
+INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
+    "jax._src": dict,  # chex, equinox, flax, jaxtyping, numpyro, orbax
+    "jax._src.core": lambda: {
+        "ShapedArray": ShapedArray,  # flax
+        "physical_aval": _physical_aval,  # flax
+        "trace_state_clean": _state_is_clean,  # numpyro
+    },
+    "jax._src.compiler": dict,  # chex
+    "jax._src.dispatch": lambda: {"wait_for_tokens": effects_barrier},  # equinox
+    "jax._src.distributed": lambda: {"global_state": _NoState()},  # orbax
+    "jax._src.dtypes": lambda: {
+        "DType": np.dtype,  # flax
+        "ExtendedDType": dtypes.ExtendedDType,  # flax
+        "TypePromotionError": errors.TypePromotionError,  # equinox
+        "extended": dtypes.extended,  # flax
+        "finfo": dtypes.finfo,  # flax
+        "supports_inf": _supports_inf,  # flax
+    },
+    "jax._src.earray": lambda: {"EArray": _EArray},  # flax
+    "jax._src.flatten_util": lambda: {"ravel_pytree": flatten_util.ravel_pytree},  # blackjax
+    "jax._src.interpreters": dict,  # flax
+    "jax._src.interpreters.pxla": lambda: {"global_result_handlers": {}},  # flax
+    "jax._src.literals": lambda: {"TypedNdArray": _TypedNdArray},  # equinox, jaxtyping
+    "jax._src.state": dict,  # flax
+    "jax._src.state.types": lambda: {"AbstractRef": _AbstractRef},  # flax
+    "jax._src.traceback_util": lambda: {
+        "_exclude_paths": _excluded,  # flax
+        "api_boundary": _same,  # flax
+        "include_frame": _include_frame,  # equinox
+        "register_exclusion": _excluded.append,  # equinox, flax, jaxtyping, lineax
+    },
+    "jax._src.tree_util": lambda: {
+        "_registry": _Nodes(),  # flax
+        "flatten_one_level": tree_keys.flatten_one_level,  # orbax
+    },
+    "jax._src.xla_bridge": lambda: {"_backends": {}},  # chex
+    "jaxlib": lambda: {"__version__": __version__},  # chex, flax, and reports of bugs
+    "jaxlib.version": lambda: {"__version__": __version__},
+}

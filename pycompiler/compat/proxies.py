@@ -1,0 +1,73 @@
+"""Modules under JAX's names. A proxy asks our modules for each name; it copies and renames nothing of theirs."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from types import ModuleType
+from typing import Any
+
+from pycompiler.compat.modules import NAMES, providers
+
+# The modules that stand for parts of JAX which are not public, by full name, with their names. See internals.py.
+Table = dict[str, dict[str, Any]]
+
+
+def full_name(name: str) -> str:
+    """ "numpy" as JAX's module: "jax.numpy"; "" is "jax"."""
+    return f"jax.{name}" if name else "jax"
+
+
+def _module(name: str) -> ModuleType | None:
+    """Our module, or None if there is none. An error inside of it is an error."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        # The missing module is this one or one that contains it, not one that it imports.
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            return None
+        raise
+
+
+def sources_of(name: str) -> list[ModuleType]:
+    """Our modules that `jax.<name>` is made of; empty where JAX or this package has no such module."""
+    found = [_module(each) for each in providers(name) or ()]
+    return [module for module in found if module is not None]
+
+
+def _names(module: ModuleType) -> list[str]:
+    listed = getattr(module, "__all__", None)
+    return list(listed) if listed is not None else [name for name in vars(module) if not name.startswith("_")]
+
+
+class Proxy(ModuleType):
+    """`jax.<name>`, which takes its attributes from our modules at the first use."""
+
+    def __init__(self, name: str, sources: list[ModuleType], doc: str | None) -> None:
+        super().__init__(full_name(name), doc)
+        self.__dict__["_short"], self.__dict__["_sources"] = name, sources
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__version__", "__version_info__"):
+            raise AttributeError(f"module {self.__name__} has no attribute {name}", name=name)
+        inner = f"{self._short}.{name}" if self._short else name
+        if inner in NAMES and sources_of(inner):
+            return importlib.import_module(full_name(inner))
+        for source in self._sources:
+            value = getattr(source, name, self)
+            # Our folders are no modules of JAX: jax.numpy has no module `creation`.
+            if value is not self and not isinstance(value, ModuleType):
+                # Settings and other properties of modules would have to be read each time; there are none.
+                self.__dict__[name] = value
+                return value
+        near = difflib.get_close_matches(name, dir(self), 1, 0.75)
+        hint = f"; the nearest name is {near[0]}" if near else ""
+        raise AttributeError(
+            f"{self.__name__}.{name} was asked for in JAX's place, and pycompiler does not have it{hint}", name=name
+        )
+
+    def __dir__(self) -> list[str]:
+        own = {name for source in self._sources for name in _names(source)}
+        start = f"{self._short}." if self._short else ""
+        inner = {name[len(start) :] for name in NAMES if name.startswith(start) and "." not in name[len(start) :]}
+        return sorted(own | {name for name in inner if sources_of(f"{start}{name}")})

@@ -1,0 +1,132 @@
+"""The place and the origin of graphs and equations, in the form that interpreters of graphs pass on.
+
+`graph` imports this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, NamedTuple
+
+from pycompiler.core.source import Source, swap_source, user_source
+
+
+class NameStack:
+    """The names that the user gave to running code, the outermost first."""
+
+    __slots__ = ("stack",)
+
+    def __init__(self, stack: tuple[str, ...] = ()) -> None:
+        self.stack = stack
+
+    def extend(self, name: str) -> NameStack:
+        """The stack with one more name."""
+        return NameStack((*self.stack, name))
+
+    def transform(self, name: str) -> NameStack:
+        """The stack within a transformation: `jvp(...)`."""
+        return NameStack(tuple([f"{name}({part})" for part in self.stack]) or (f"{name}()",))
+
+    def __add__(self, other: NameStack) -> NameStack:
+        return NameStack(self.stack + other.stack)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NameStack) and self.stack == other.stack
+
+    def __hash__(self) -> int:
+        return hash(self.stack)
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    def __str__(self) -> str:
+        return "/".join(self.stack)
+
+    def __repr__(self) -> str:
+        return f"NameStack({self.stack!r})"
+
+
+class SourceInfo(NamedTuple):
+    """The user's line of an equation (`traceback`), and the names around it."""
+
+    traceback: Source | None
+    name_stack: NameStack
+
+    def replace(self, *, traceback: Source | None = None, name_stack: NameStack | None = None) -> SourceInfo:
+        """A copy with other fields."""
+        return SourceInfo(traceback or self.traceback, self.name_stack if name_stack is None else name_stack)
+
+
+def source_info_of(source: Source | None) -> SourceInfo:
+    """The info of a place."""
+    return SourceInfo(source, NameStack(() if source is None else source.scope))
+
+
+def current() -> SourceInfo:
+    """The info of the running line of the user."""
+    return source_info_of(user_source())
+
+
+@contextlib.contextmanager
+def user_context(traceback: Source | None, *, name_stack: NameStack | None = None) -> Generator[None]:
+    """A context in which everything that is recorded has this place. Without a place it has the running line."""
+    if traceback is not None and name_stack is not None and name_stack.stack != traceback.scope:
+        traceback = Source(traceback.code, traceback.lasti, traceback.backward, name_stack.stack)
+    previous = swap_source(traceback)
+    try:
+        yield
+    finally:
+        swap_source(previous)
+
+
+class EquationContext:
+    """The settings under which an equation is run again: the ones that matter are among its parameters."""
+
+    __slots__ = ()
+
+    @property
+    def manager(self) -> contextlib.AbstractContextManager[None]:
+        """A context that sets them."""
+        return contextlib.nullcontext()
+
+
+CONTEXT = EquationContext()
+
+
+class GraphInfo(NamedTuple):
+    """The origin of a graph: the transformation that traced it, the user's function and its place, and the names of
+    the arguments and results, as far as they are known."""
+
+    traced_for: str
+    func_src_info: str
+    arg_names: tuple[str, ...] | None = None
+    result_paths: tuple[str, ...] | None = None
+
+    @property
+    def func_name(self) -> str:
+        """The function's name."""
+        return self.func_src_info.partition(" ")[0]
+
+    def safe_arg_names(self, count: int) -> tuple[str, ...]:
+        """The names of `count` arguments; empty texts if they are unknown."""
+        return ("",) * count if self.arg_names is None or len(self.arg_names) != count else self.arg_names
+
+    def safe_result_paths(self, count: int) -> tuple[str, ...]:
+        """The paths of `count` results; empty texts if they are unknown."""
+        return ("",) * count if self.result_paths is None or len(self.result_paths) != count else self.result_paths
+
+    def with_unknown_names(self) -> GraphInfo:
+        """The origin without the names."""
+        return self._replace(arg_names=None, result_paths=None)
+
+
+UNKNOWN = GraphInfo("unknown", "<unknown>")
+
+# Makes the origin of a graph when it is read.
+Origin = Callable[[], GraphInfo]
+
+
+def called_name(params: Mapping[str, Any]) -> str:
+    """The parameter with the graph that a call computes."""
+    return next(name for name in ("jaxpr", "call_jaxpr", "graph") if name in params)
