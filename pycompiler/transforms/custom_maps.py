@@ -16,7 +16,7 @@ from pycompiler.core.tracing.graph import close_over
 from pycompiler.core.tracing.record import record
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
-from pycompiler.primitives.control.custom_vmap import CustomMap, closed_over, custom_vmap_call
+from pycompiler.primitives.control.custom_vmap import CustomMap, custom_vmap_call, mapped_closure
 from pycompiler.transforms.custom_arguments import defined_by, name_of, positional, shown
 from pycompiler.transforms.tangents import on_device
 
@@ -72,7 +72,7 @@ class custom_vmap:  # noqa: N801 (a decorator)
         if newest_trace(leaves) is None and current_trace() is None:
             result = self.fun(*args)
             if any(isinstance(x, BatchTracer) for x in tree_flatten(result)[0]):
-                raise closed_over(name)
+                raise mapped_closure(name)
             return result
         flat = FlatFunction("custom_vmap", self.fun, in_tree)
         graph, consts = close_over(record(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info()))

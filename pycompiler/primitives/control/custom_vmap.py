@@ -155,7 +155,7 @@ def _no_transpose(cotangents: Values, *args: Value, rule: CustomMap, **_: Any) -
     )
 
 
-def closed_over(name: str) -> ValueError:
+def mapped_closure(name: str) -> ValueError:
     """The error for a function that closes over a mapped value."""
     return ValueError(
         f"custom_vmap: {name} closes over a value that is mapped, but its rule says how to map its arguments only. "
@@ -167,7 +167,7 @@ def _batch(
     args: Values, dims: Dims, *, graph: ClosedGraph, rule: CustomMap, closed_over: int
 ) -> tuple[Values, Sequence[int | None]]:
     if any(d is not None for d in dims[:closed_over]):
-        raise closed_over(rule.name)
+        raise mapped_closure(rule.name)
     size = mapped_size(args, dims)
     moved = [x if d is None else move_dim(x, d, 0) for x, d in zip(args[closed_over:], dims[closed_over:], strict=True)]
     # The rule is a function of the user: its own maps are not those of this axis.
