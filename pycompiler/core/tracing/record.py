@@ -20,6 +20,7 @@ from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks
+from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
 from pycompiler.core.tracing.wrapped import origin_of
@@ -134,6 +135,9 @@ class GraphTrace(Trace):
         inputs = [self.atom(arg) for arg in args]
         avals = tuple([atom.aval for atom in inputs])
         source = user_source()
+        views = primitive.views
+        if views is not None:
+            params = ViewedParams(params, views)
         if primitive.multiple_results:
             inferred = primitive.shape_rule(*avals, **params)
             for aval in inferred:

@@ -25,6 +25,7 @@ from pycompiler.core.hooks import hooks, set_tracer_type
 from pycompiler.core.source import Source, function_location, user_frame_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import Effects
+from pycompiler.core.tracing.params import Views
 from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
 from pycompiler.core.types.aval import get_aval, short
 
@@ -341,6 +342,8 @@ class Primitive:
     linearize: LinearizeRule | None = None
     axis_names: Callable[..., Iterable[axes.Name]] | None = None
     effects: Callable[..., Effects] | None = None
+    # Further names of its parameters in equations.
+    views: Views | None = None
 
     # Whether a user defined it (`user_primitive`).
     is_users: ClassVar[bool] = False

@@ -274,6 +274,11 @@ class UserPrimitive(Primitive):
         return None
 
     @property
+    def views(self) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """None: parameters have the user's names."""
+        return None
+
+    @property
     def reference(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The eager evaluation."""
         return self.impl
