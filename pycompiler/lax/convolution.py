@@ -12,6 +12,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.contraction import dot_general, sum_type
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.lax.precision import asked_precision, check_precision
 from pycompiler.lax.shardings import divided
@@ -160,6 +161,7 @@ def conv_transpose_shape_tuple(
 # Convolutions
 
 
+@decided
 def conv_general_dilated(
     lhs: Array,
     rhs: Array,
