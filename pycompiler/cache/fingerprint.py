@@ -28,6 +28,7 @@ from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives import TYPE_PARAMS
 from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.checks import check
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
@@ -45,6 +46,7 @@ _FORM = 1
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
     **dict.fromkeys((custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root), ("graph",)),
+    check: ("debug",),
     guard: (),
     members: ("graph",),
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),
