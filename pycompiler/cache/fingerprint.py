@@ -27,6 +27,7 @@ from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives import TYPE_PARAMS
 from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.checks import check
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
@@ -44,6 +45,7 @@ _FORM = 1
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
     **{primitive: (name,) for primitive, name in INLINED.items()},
+    check: ("debug",),
     guard: (),
     members: ("graph",),
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),

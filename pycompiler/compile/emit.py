@@ -31,6 +31,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, shaped, short
 from pycompiler.primitives import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
@@ -327,6 +328,12 @@ class Emitter:
             self._token = results.pop(0)
         return results
 
+    def checked(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """Nothing, for a check for debugging. Raises ValueError for others."""
+        if not equation.params["debug"]:
+            not_functional(equation.source)
+        return []
+
     def host_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.host_call` of the equation's slot. Nothing, if the equation has neither effects nor results."""
         if not equation.effects and not equation.outputs:
@@ -501,6 +508,7 @@ SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
 # The primitives that are not one op of the same name.
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
+    check: Emitter.checked,
     name_value: Emitter.same,
     guard: Emitter.guarded,
     members: Emitter.of_members,

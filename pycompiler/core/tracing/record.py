@@ -17,7 +17,7 @@ from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import check_sizes
 from pycompiler.core.hooks import hooks
-from pycompiler.core.source import Source, function_location, user_source, warn
+from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks

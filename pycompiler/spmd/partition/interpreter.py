@@ -34,6 +34,7 @@ from pycompiler.diagnostics import remarks
 from pycompiler.primitives.arithmetic import min_
 from pycompiler.primitives.collective.sending import index_of, pbroadcast
 from pycompiler.primitives.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
+from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
@@ -219,6 +220,12 @@ class _Partitioner:
     def marked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """A marker on a value."""
         equation.primitive.bind(*[part.value for part in parts], **equation.params)
+        return []
+
+    def checked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """Nothing, for a check for debugging. Raises ValueError for others."""
+        if not equation.params["debug"]:
+            not_functional(equation.source)
         return []
 
     def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
@@ -417,6 +424,7 @@ FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[P
     **dict.fromkeys(INLINED, _Partitioner.inlined),
     name_value: _Partitioner.same,
     key_use: _Partitioner.marked,
+    check: _Partitioner.checked,
     guard: _Partitioner.guarded,
     members: _Partitioner.of_members,
     device_put: _Partitioner.same,
