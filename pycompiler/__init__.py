@@ -63,7 +63,8 @@ from pycompiler.core.config.config import (
     tuning,
 )
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.mesh.mesh import make_mesh, set_mesh
+from pycompiler.core.mesh.contexts import set_mesh
+from pycompiler.core.mesh.mesh import make_mesh
 from pycompiler.core.tracing.boundary import protect as _protect
 from pycompiler.core.types.dtype import float0
 from pycompiler.diagnostics.environment import print_environment_info
@@ -73,7 +74,7 @@ from pycompiler.jit.jit import block_until_ready, clear_caches, jit
 from pycompiler.jit.parallel import pmap, shard_map
 from pycompiler.lax.callbacks import effects_barrier, pure_callback
 from pycompiler.lax.names import nearest_name
-from pycompiler.sharding import NamedSharding
+from pycompiler.sharding import NamedSharding, reshard
 from pycompiler.sharding import PartitionSpec as P
 from pycompiler.spmd.placement import (
     default_backend,
@@ -203,6 +204,7 @@ __all__ = [
     "pure_callback",
     "random",
     "remat",
+    "reshard",
     "scipy",
     "set_mesh",
     "shard_map",

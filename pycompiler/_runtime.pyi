@@ -23,9 +23,10 @@ def dtype_codes() -> dict[str, int]:
     """The names and codes of the ABI: {"bool": 0, "int8": 1, ...}. The module itself registers all but "bfloat16"."""
 
 class ShapedArray:
-    """Shape, dtype and weak type of an array. Interned when every dimension is an int: then `is` compares avals."""
+    """Shape, dtype, weak type and sharding of an array. Interned when every dimension is an int: then `is` compares
+    avals."""
 
-    def __new__(cls, shape: Sequence[Any], dtype: Any, weak_type: bool = False) -> ShapedArray:
+    def __new__(cls, shape: Sequence[Any], dtype: Any, weak_type: bool = False, sharding: Any = None) -> ShapedArray:
         """`shape` may hold symbols (any hashable objects); `dtype` is whatever np.dtype() takes.
 
         Raises TypeError for a dtype that is not registered, ValueError for a negative dimension, OverflowError when
@@ -47,7 +48,16 @@ class ShapedArray:
     @property
     def is_concrete(self) -> bool:
         """Every dimension is an int."""
-    def update(self, *, shape: Sequence[Any] = ..., dtype: Any = ..., weak_type: bool = ...) -> ShapedArray: ...
+    @property
+    def explicit_sharding(self) -> Any:
+        """The NamedSharding of the type, if an explicit axis of a mesh divides a dimension, else None."""
+    @property
+    def sharding(self) -> Any:
+        """The mesh and the spec of the type, a NamedSharding over an AbstractMesh."""
+    def update(
+        self, *, shape: Sequence[Any] = ..., dtype: Any = ..., weak_type: bool = ..., sharding: Any = ...
+    ) -> ShapedArray:
+        """Another shape has no sharding unless one is given."""
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> bool: ...
     # repr: ShapedArray(float32[3,4]), ShapedArray(float32[], weak_type=True); str: float32[3,4]
@@ -137,6 +147,10 @@ def shards_of(array: Array) -> Any:
 
 def set_assembler(function: Callable[[Array], Any]) -> None:
     """Set the function that makes an ndarray of an array of several devices."""
+
+def set_type_shardings(intern: Callable[[Any, tuple[Any, ...]], Any], standard: Callable[[ShapedArray], Any]) -> None:
+    """Set the functions of shardings in types: `intern(sharding, shape)` gives the one object for equal shardings, or
+    None; `standard(aval)` gives `sharding` of an aval without one."""
 
 def array_from_numpy(array: np.ndarray[Any, Any], aval: ShapedArray) -> Array:
     """Copy a C-contiguous ndarray whose shape and dtype are those of `aval`; ValueError when they are not."""

@@ -36,6 +36,11 @@ class AxisError(ArgumentError, IndexError):
     TypeError."""
 
 
+class ShardingTypeError(TypeError):
+    """Shardings over Explicit mesh axes that an operation can't combine, or for which the sharding of its result is not
+    determined. The message states the operands and what to give."""
+
+
 class ExplainedError(Exception):
     """An error whose class has a page: its causes, and the code to write instead."""
 

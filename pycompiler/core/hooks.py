@@ -26,7 +26,7 @@ def _unfilled(what: str, module: str) -> Callable[..., Any]:
 class Hooks:
     """The record of hooks. Callers read a field at each use."""
 
-    __slots__ = ("evaluate", "place")
+    __slots__ = ("evaluate", "place", "type_results", "typing")
 
     def __init__(self) -> None:
         # (primitive, args, params) -> the result of an operation outside of any trace. `jit.eager` fills it.
@@ -35,6 +35,11 @@ class Hooks:
         # (sharding, array, donate) -> the array, laid out by the sharding. `spmd.execution` fills it.
         self.place: Callable[[Any, Any, bool], Any]
         self.place = _unfilled("placing an array by a sharding", "pycompiler.spmd")
+        # (primitive, operands' avals, params, results' avals) -> the results' avals with the shardings of their types.
+        # `spmd.partition.typing` fills it. `typing` is the same function once a type has a sharding, and None before.
+        self.type_results: Callable[[Any, Sequence[Any], dict[str, Any], Sequence[Any]], Sequence[Any]]
+        self.type_results = _unfilled("types with shardings", "pycompiler.spmd")
+        self.typing: Callable[[Any, Sequence[Any], dict[str, Any], Sequence[Any]], Sequence[Any]] | None = None
 
 
 hooks = Hooks()

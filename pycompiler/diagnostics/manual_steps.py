@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
-from pycompiler.core.mesh.mesh import Layout, Mesh
+from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.record import record

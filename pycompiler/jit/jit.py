@@ -36,6 +36,7 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
 from pycompiler.core.hooks import set_donation_reporter, set_error_type, set_leaf_converter, set_leaf_namer
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
+from pycompiler.core.mesh.typed import mesh_of_types
 from pycompiler.core.profile import Scope
 from pycompiler.core.source import function_location, warn
 from pycompiler.core.tracing import axes
@@ -166,7 +167,8 @@ class _Program:
 
     def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
         if self.options.dynamic is None and current_scope() is None:
-            return make_graph(flat, avals, flat.debug_info())
+            with mesh_of_types(avals):
+                return make_graph(flat, avals, flat.debug_info())
 
         def run(*leaves: Any) -> Sequence[Any]:
             with allowed():

@@ -88,11 +88,13 @@ def divided_function(
         given = list(args)
         places = [place for place in range(len(args)) if place not in static]
         if in_shardings is not None:
-            moving = constrained("jit: in_shardings", tuple([args[place] for place in places]), in_shardings)
+            moving = constrained(
+                "jit: in_shardings", tuple([args[place] for place in places]), in_shardings, moves=True
+            )
             for place, arg in zip(places, moving, strict=True):
                 given[place] = arg
         out = fun(*given, **kwargs)
-        return out if out_shardings is None else constrained("jit: out_shardings", out, out_shardings)
+        return out if out_shardings is None else constrained("jit: out_shardings", out, out_shardings, moves=True)
 
     return divided
 

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pycompiler.core.mesh.mesh import Device, Layout, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
+from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
+from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.boundary import boundary, check_function

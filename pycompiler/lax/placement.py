@@ -26,6 +26,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_key
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
+from pycompiler.lax.explicit import resharded
 from pycompiler.lax.operands import Array, check_arrays
 from pycompiler.primitives.spmd.placement import device_put as primitive
 from pycompiler.primitives.spmd.shard_map import sharding_constraint
@@ -44,6 +45,8 @@ def place_leaf(
         return put(x, place, donate=donate, may_alias=may_alias)
     if isinstance(place, NamedSharding):
         place.check_compatible_aval(get_aval(x).shape)
+        if place.mesh.explicit_axes:
+            return resharded(function, x, place)
         return sharding_constraint.bind(x, sharding=place)
     return x if place is None else primitive.bind(x, device=place, src=None)
 

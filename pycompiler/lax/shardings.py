@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.spec import PartitionSpec
+from pycompiler.core.mesh.typed import full_spec, type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
+from pycompiler.lax.explicit import check_explicit, check_sharding, over_current_mesh, resharded
 from pycompiler.lax.operands import check_arrays
 from pycompiler.lax.placement import place_leaf
 from pycompiler.primitives.collective.reductions import pvary
@@ -25,8 +27,9 @@ def _is_entry(x: object) -> bool:
     return x is None or isinstance(x, (Sharding, PartitionSpec))
 
 
-def constrained(function: str, tree: Any, shardings: Any) -> Any:
+def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False) -> Any:
     """A tree of arrays with a tree of shardings (or specs of the current mesh) that is a prefix of it; None: unchanged.
+    If it `moves`, it changes the shardings of types, too.
 
     Raises ValueError for another structure, and for a dimension that can't be divided evenly.
     """
@@ -39,24 +42,53 @@ def constrained(function: str, tree: Any, shardings: Any) -> Any:
         raise ValueError(f"{function}: the shardings are not a prefix of the tree: {error}") from None
     leaves, whole = tree_flatten(tree)
     check_arrays(function, *leaves)
-    return whole.unflatten([_bound(function, x, entry) for x, entry in zip(leaves, wanted, strict=True)])
+    return whole.unflatten([_bound(function, x, entry, moves) for x, entry in zip(leaves, wanted, strict=True)])
 
 
-def _bound(function: str, x: Any, entry: Any) -> Any:
+def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
     if entry is None or axes.manual_axes() is not None:
         # A function for one device has nothing to divide.
         return x
-    sharding: Sharding = NamedSharding(current_mesh(function), entry) if isinstance(entry, PartitionSpec) else entry
+    sharding: Sharding = over_current_mesh(function, entry)
     sharding.check_compatible_aval(get_aval(x).shape)
+    if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+        if moves:
+            return resharded(function, x, sharding)
+        _check_auto(function, x, sharding)
+        if sharding.mesh.are_all_axes_explicit:
+            return x
     return sharding_constraint.bind(x, sharding=sharding)
+
+
+def _check_auto(function: str, x: Any, sharding: NamedSharding) -> None:
+    """Raise unless the sharding names Auto axes alone, or, over a mesh of Explicit axes, is that of the type."""
+    aval, spec = get_aval(x), full_spec(sharding.spec, len(get_aval(x).shape))
+    if sharding.mesh.are_all_axes_explicit:
+        now = type_layout(aval)
+        for part, names in zip(spec, now, strict=True):
+            if part is not PartitionSpec.UNCONSTRAINED and PartitionSpec(part) != PartitionSpec(names):
+                raise AssertionError(
+                    f"{function}: over a mesh of Explicit axes it asserts the sharding of the type, which is "
+                    f"{PartitionSpec(*now)}, not {sharding.spec}. What to do: change it, by pc.reshard"
+                )
+        return
+    explicit = set(sharding.mesh.explicit_axes)
+    named = [name for some in sharding.axes_of_dimensions for name in some if name in explicit]
+    if named:
+        raise ValueError(
+            f"{function}: {sharding.spec} names {named[0]!r}, an Explicit axis of {sharding.mesh}; Auto axes alone are "
+            "constrained. What to do: use pc.reshard for it"
+        )
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """x, a tree of arrays, divided over devices by a tree of shardings that is a prefix of it.
 
-    A PartitionSpec uses the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay unchanged.
+    A PartitionSpec uses the current mesh. Dimensions whose entry is `PartitionSpec.UNCONSTRAINED` stay unchanged. It is
+    for Auto axes; over a mesh of Explicit axes it asserts the sharding of the type.
 
-    Raises ValueError if a dimension can't be divided evenly.
+    Raises ValueError if a dimension can't be divided evenly, and for Explicit axes beside others; AssertionError if the
+    type has another sharding.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> sharding = pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x"))
@@ -70,21 +102,22 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
     """The result of a function with a parameter `out_sharding`, divided over devices by it. `out_sharding` is a
     sharding, a PartitionSpec over the current mesh, or None (unchanged).
 
-    Raises TypeError for other objects, ValueError if a dimension can't be divided evenly.
+    Raises TypeError for other objects, ValueError if a dimension can't be divided evenly, and for Auto axes in a
+    function in which the partitioner decides.
     """
     if out_sharding is None:
         return x
-    if not isinstance(out_sharding, (Sharding, PartitionSpec)):
-        raise TypeError(
-            f"{function}: out_sharding is a sharding or a PartitionSpec over the current mesh, got {out_sharding!r} of "
-            f"type {type(out_sharding).__name__}"
-        )
+    check_sharding(function, out_sharding)
     if axes.manual_axes() is not None:
         # A function for one device has nothing to divide.
         return x
-    if isinstance(out_sharding, PartitionSpec):
-        out_sharding = NamedSharding(current_mesh(function), out_sharding)
-    return place_leaf(function, x, out_sharding)
+    sharding = over_current_mesh(function, out_sharding)
+    if isinstance(sharding, NamedSharding):
+        if axes.current_abstract_mesh() is not None and axes.current_mesh() is not None:
+            check_explicit(function, sharding)
+        if sharding.mesh.explicit_axes:
+            return resharded(function, x, sharding)
+    return place_leaf(function, x, sharding)
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:

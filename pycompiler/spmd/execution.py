@@ -15,14 +15,18 @@ from pycompiler.compile.compile import Compilation
 from pycompiler.compile.donation import taken_once
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.hooks import hooks
-from pycompiler.core.mesh.mesh import Layout, Mesh, spec_of
+from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.spec import Layout, PartitionSpec, spec_of
+from pycompiler.core.mesh.typed import type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
+from pycompiler.lax.explicit import resharded
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition import mesh_of, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
@@ -61,9 +65,18 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     for number in gone:
         given[len(consts) + number].delete()
     return [
-        from_shards(aval, NamedSharding(mesh, spec_of(layout)), [row[index] for row in results])
+        from_shards(aval, _placed_by(mesh, layout, aval), [row[index] for row in results])
         for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
     ]
+
+
+def _placed_by(mesh: Mesh, layout: Layout, aval: ShapedArray) -> NamedSharding:
+    """The sharding of a result, over a mesh with the axes of its type. Over Explicit axes it has an entry for each
+    dimension, as types have."""
+    known = aval.explicit_sharding
+    if known is not None and known.mesh.axis_types != mesh.axis_types and known.mesh.shape_tuple == mesh.shape_tuple:
+        mesh = mesh.update(axis_types=known.mesh.axis_types)
+    return NamedSharding(mesh, PartitionSpec(*layout) if mesh.explicit_axes else spec_of(layout))
 
 
 def _tell_of_donation(name: str, closed: ClosedGraph, gone: Sequence[int]) -> None:
@@ -110,7 +123,7 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
         mesh,
         compile_spmd(found.graph, mesh.shape_tuple, name),
         tuple([NamedSharding(mesh, spec_of(layout)) for layout in layouts[len(consts) :]]),
-        tuple([NamedSharding(mesh, spec_of(layout)) for layout in found.out_layouts]),
+        tuple([_placed_by(mesh, *pair) for pair in zip(found.out_layouts, opened.out_avals, strict=True)]),
     )
 
 
@@ -188,6 +201,8 @@ def _first_uses(closed: ClosedGraph, mesh: Mesh) -> list[Layout | None]:
         elif equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
             if equation.params["sharding"].mesh == mesh:
                 wanted = [equation.params["sharding"].layout(equation.inputs[0].aval.shape)]
+        elif equation.primitive is reshard and equation.params["mesh"] == mesh:
+            wanted = [type_layout(equation.outputs[0].aval)]
         elif equation.primitive is call:
             inner: ClosedGraph = equation.params["jaxpr"]
             wanted = _first_uses(inner, mesh)
@@ -206,6 +221,8 @@ def place(sharding: Sharding, x: Any, donate: bool = False) -> Any:
     """
     if isinstance(x, Tracer):
         sharding.check_compatible_aval(get_aval(x).shape)
+        if isinstance(sharding, NamedSharding) and sharding.mesh.explicit_axes:
+            return resharded("device_put", x, sharding)
         return sharding_constraint.bind(x, sharding=sharding)
     moved = _placed(sharding, x)
     if donate and type(x) is Array and moved is not x:
@@ -230,6 +247,8 @@ def _placed(sharding: Sharding, x: Any) -> Array:
         return from_shards(x.aval, sharding, shards_of(x))
     if now.device_list == sharding.device_list and now.mesh.axis_sizes == sharding.mesh.axis_sizes:
         # The devices exchange their parts directly, without the host.
+        if sharding.mesh.explicit_axes:
+            return from_shards(x.aval, sharding, shards_of(resharded("device_put", x, sharding)))
         moved = sharding_constraint.bind(x, sharding=sharding)
         return from_shards(x.aval, sharding, shards_of(moved))
     return spread(x, sharding)

@@ -22,9 +22,12 @@ from pycompiler._runtime import (
 )
 from pycompiler.compile.targets import target_of
 from pycompiler.core.hooks import set_assembler
-from pycompiler.core.mesh.mesh import Device, PartitionSpec, current_mesh
+from pycompiler.core.mesh.contexts import current_mesh
+from pycompiler.core.mesh.mesh import Device
 from pycompiler.core.mesh.placement import put
 from pycompiler.core.mesh.sharding import Index, NamedSharding, Sharding, replicas
+from pycompiler.core.mesh.spec import PartitionSpec
+from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing.arguments import as_sizes
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
@@ -57,7 +60,7 @@ def is_sharded(x: object) -> bool:
 
 def from_shards(aval: ShapedArray, sharding: NamedSharding, shards: Sequence[Array]) -> Array:
     """The array with these parts, in the order of the sharding's devices."""
-    return sharded_array(aval, tuple(shards), sharding)
+    return sharded_array(with_type(aval, sharding), tuple(shards), sharding)
 
 
 def _assemble(array: Array) -> np.ndarray[Any, Any]:

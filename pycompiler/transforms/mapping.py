@@ -10,6 +10,8 @@ import numpy as np
 from pycompiler.core.batching.batch import map_axes
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.hooks import hooks
+from pycompiler.core.mesh.typed import type_layout
 from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.axes import Axis, Name
 from pycompiler.core.tracing.boundary import wraps
@@ -77,7 +79,7 @@ def vmap(
         dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
         size = mapped_size_of(flat, leaves, dims, axis_size)
         given, trace_dims = _without_float0(leaves, dims)
-        axis = Axis(axis_name, size, _several(spmd_axis_name))
+        axis = Axis(axis_name, size, _several(spmd_axis_name), _explicit_axes(given, trace_dims))
         outs, out_dims = map_axes(flat, given, trace_dims, flat.debug_info(), axis)
         wanted = out_axes_of(flat, out_axes, outs)
         results = [
@@ -87,6 +89,25 @@ def vmap(
         return flat.out_tree.unflatten(results)
 
     return vmap_fun
+
+
+def _explicit_axes(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[tuple[Name, ...], Any]:
+    """The Explicit mesh axes that divide the mapped dimensions, with their mesh. Raises ValueError if they differ."""
+    if hooks.typing is None:
+        return (), None
+    found: dict[tuple[Name, ...], Any] = {}
+    for leaf, dim in zip(leaves, dims, strict=True):
+        aval = None if dim is None else get_aval(leaf)
+        if aval is not None and dim is not None:
+            known = aval.explicit_sharding
+            found[type_layout(aval)[dim]] = known.mesh if known is not None else None
+    if len(found) > 1:
+        shown = " and ".join(str(names or None) for names in found)
+        raise ValueError(
+            f"vmap: the mapped dimensions of all arguments must be divided along the same mesh axes, got {shown}. What "
+            "to do: pc.reshard the arguments"
+        )
+    return next(iter(found.items()), ((), None))
 
 
 def _without_float0(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[list[Any], list[MappedAxis]]:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import swap_trace
-from pycompiler.core.mesh.mesh import Layout, Mesh, PartitionSpec, current_mesh, layout_of
+from pycompiler.core.mesh.contexts import current_mesh
+from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph, close_over

@@ -63,8 +63,8 @@ static AvalObject *requireAval(nb::handle object) {
 
 static nb::object withWeakType(nb::handle array, bool weakType) {
   AvalObject *aval = requireArray(array)->aval;
-  nb::object changed =
-      nb::steal(orThrow(reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), aval->code, weakType))));
+  nb::object changed = nb::steal(orThrow(
+      reinterpret_cast<PyObject *>(internAval(aval->dims, aval->rank(), aval->code, weakType, aval->sharding))));
   return sharedArray(array, requireAval(changed));
 }
 
@@ -93,6 +93,10 @@ static void shutdown() {
 }
 
 static void addArrayFunctions(nb::module_ &module) {
+  module.def(
+      "set_type_shardings",
+      [](nb::handle intern, nb::handle standard) { orThrow(setTypeShardings(intern.ptr(), standard.ptr())); },
+      nb::arg("intern"), nb::arg("standard"));
   module.def(
       "register_dtype",
       [](nb::handle dtype, int code, const std::string &name) {

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.hooks import hooks
+from pycompiler.core.mesh.reshard import freed, typed_like
 from pycompiler.core.source import swap_source
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Literal
@@ -78,6 +80,32 @@ def _transpose(equation: Equation, outs: list[Any], known: dict[Atom, Any], line
         atom.value if type(atom) is Literal else UndefinedPrimal(atom.aval) if atom in linear else known[atom]
         for atom in equation.inputs
     ]
+    if hooks.typing is not None and not equation.graphs and _is_divided(equation):
+        return _transpose_divided(equation, outs, args)
+    return _transposed(equation, outs, args)
+
+
+def _is_divided(equation: Equation) -> bool:
+    return any(atom.aval.explicit_sharding is not None for atom in (*equation.inputs, *equation.outputs))
+
+
+def _transpose_divided(equation: Equation, outs: list[Any], args: list[Any]) -> Sequence[Any]:
+    """The cotangents of operands over Explicit mesh axes. Each has the sharding of its operand, so between them the
+    partitioner decides, unless all values are divided equally."""
+    avals = [atom.aval for atom in (*equation.inputs, *equation.outputs)]
+    if len({aval.explicit_sharding for aval in avals}) > 1:
+        args = [arg if type(arg) is UndefinedPrimal else freed(arg) for arg in args]
+        outs = [None if out is None else freed(out) for out in outs]
+    found = _transposed(equation, outs, args)
+    return [
+        ct if ct is None or type(ct) is Zero else typed_like(ct, atom.aval)
+        for atom, ct in zip(equation.inputs, found, strict=True)
+    ]
+
+
+def _transposed(equation: Equation, outs: list[Any], args: list[Any]) -> Sequence[Any]:
+    primitive = equation.primitive
+    assert primitive.transpose is not None
     if not primitive.multiple_results:
         return primitive.transpose(outs[0], *args, **equation.params)
     zeros = [Zero(v.aval) if out is None else out for v, out in zip(equation.outputs, outs, strict=True)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.dims.dims import Dimension
+from pycompiler.core.mesh.typed import with_dim, without_dim
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Axis
 from pycompiler.core.tracing.evaluate import evaluate
@@ -34,6 +35,9 @@ class BatchTracer(Tracer):
         self.value = value
         self.dim = dim
         whole = get_aval(value)
+        if whole.explicit_sharding is not None:
+            self.aval = without_dim(whole, dim)
+            return
         shape = whole.shape
         self.aval = ShapedArray(shape[:dim] + shape[dim + 1 :], whole.dtype, whole.weak_type)
 
@@ -142,9 +146,10 @@ def batch_graph(
             return outs
 
         avals = [
-            a if d is None else shaped((*a.shape[:d], size, *a.shape[d:]), a.dtype, a.weak_type)
-            for a, d in zip(closed.in_avals, dims, strict=True)
+            a if d is None else with_dim(a, d, size, names, mesh) for a, d in zip(closed.in_avals, dims, strict=True)
         ]
         return record(run, avals, DebugInfo("vmap", evaluate)), tuple(out_dims)
 
-    return closed.derive(("batch", dims, size, axes.mapping_spmd()), make)
+    mapping = axes.mapping()
+    names, mesh = ((), None) if mapping is None else mapping.explicit
+    return closed.derive(("batch", dims, size, axes.mapping_spmd(), names), make)

@@ -1,161 +1,29 @@
-"""Meshes of devices and partition specs: the assignment of an array's axes to named axes of devices.
+"""Meshes of devices: devices in an array with a name for each axis. `spec` assigns the dimensions of an array to them.
 
-`core.mesh.sharding` joins both; `ops.spmd.shard_map` and the partitioner compute with them. No function here uses an
-array.
+`contexts` has the current mesh, `sharding` joins meshes and specs; `primitives.spmd.shard_map` and the partitioner
+compute with them. No function here uses an array.
 """
 
 from __future__ import annotations
 
-import enum
 import math
-from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from pycompiler._runtime import default_device
 from pycompiler._runtime import devices as all_devices
 from pycompiler.core.config.config import config
+from pycompiler.core.mesh.abstract import NO_MESH, AbstractDevice, AbstractMesh, AxisType, BaseMesh, axis_types_of
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.arguments import as_sizes
 
 Device = Any
-# For each dimension of an array, the mesh axes that divide it. The first of them varies slowest.
-Layout = tuple[tuple[str, ...], ...]
 
 
-class AxisType(enum.Enum):
-    """How the compiler treats a mesh axis. All types behave like Auto: shardings are propagated, and are never errors
-    of types."""
-
-    Auto = enum.auto()
-    Explicit = enum.auto()
-    Manual = enum.auto()
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class _Unconstrained:
-    def __repr__(self) -> str:
-        return "UNCONSTRAINED"
-
-
-class PartitionSpec:
-    """For each dimension of an array the mesh axis that divides it: a name, a tuple of names, or None.
-
-    Trailing dimensions may be left out; they are not divided. Along `unreduced` axes, devices hold terms of a sum that
-    is not computed yet. Arrays are not placed so; `lax.psum` in `shard_map` computes the sum. `reduced` axes mark a
-    value that is equal along them and whose cotangent is such a sum. They place nothing.
-
-    >>> from pycompiler.sharding import PartitionSpec as P
-    >>> P("x", None, ("y", "z"))
-    P('x', None, ('y', 'z'))
-    """
-
-    __slots__ = ("partitions", "reduced", "unreduced")
-
-    UNCONSTRAINED = _Unconstrained()
-
-    def __init__(self, *partitions: Any, unreduced: Any = frozenset(), reduced: Any = frozenset()) -> None:
-        self.partitions = tuple([_entry(part) for part in partitions])
-        self.unreduced = _names_among("unreduced", unreduced, self)
-        self.reduced = _names_among("reduced", reduced, self)
-        both = self.unreduced & self.reduced
-        if both:
-            raise ValueError(f"PartitionSpec: the axes {sorted(both)} can't be both unreduced and reduced")
-
-    def update(
-        self, partitions: Sequence[Any] | None = None, unreduced: Any = None, reduced: Any = None
-    ) -> PartitionSpec:
-        """The spec with other partitions, or other sets of axes."""
-        return PartitionSpec(
-            *(self.partitions if partitions is None else partitions),
-            unreduced=self.unreduced if unreduced is None else unreduced,
-            reduced=self.reduced if reduced is None else reduced,
-        )
-
-    def __add__(self, other: Any) -> PartitionSpec:
-        if isinstance(other, PartitionSpec):
-            unreduced, reduced = self.unreduced | other.unreduced, self.reduced | other.reduced
-            return PartitionSpec(*self.partitions, *other.partitions, unreduced=unreduced, reduced=reduced)
-        kind: Any = other.__class__
-        return self.update((*self.partitions, *other)) if kind is tuple else NotImplemented
-
-    def __radd__(self, other: Any) -> PartitionSpec:
-        kind: Any = other.__class__
-        return self.update((*other, *self.partitions)) if kind is tuple else NotImplemented
-
-    def __len__(self) -> int:
-        return len(self.partitions)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.partitions)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.partitions[index]
-
-    def index(self, value: Any) -> int:
-        """The first dimension with this entry."""
-        return self.partitions.index(_entry(value))
-
-    def count(self, value: Any) -> int:
-        """The number of dimensions with this entry."""
-        return self.partitions.count(_entry(value))
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, PartitionSpec):
-            return self._key() == other._key()
-        if isinstance(other, tuple):
-            return self.partitions == tuple(map(_entry, cast(tuple[Any, ...], other)))
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key()) if self.unreduced or self.reduced else hash(self.partitions)
-
-    def _key(self) -> tuple[Any, ...]:
-        return self.partitions, self.unreduced, self.reduced
-
-    def __reduce__(self) -> Any:
-        return _spec_of_parts, self._key()
-
-    def __repr__(self) -> str:
-        if not self.unreduced and not self.reduced:
-            return f"P{self.partitions!r}"
-        parts = [repr(part) for part in self.partitions]
-        parts += [f"unreduced={set(self.unreduced)}"] if self.unreduced else []
-        parts += [f"reduced={set(self.reduced)}"] if self.reduced else []
-        return f"P({', '.join(parts)})"
-
-
-def _spec_of_parts(partitions: tuple[Any, ...], unreduced: frozenset[str], reduced: frozenset[str]) -> PartitionSpec:
-    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
-
-
-def _names_among(what: str, given: Any, spec: PartitionSpec) -> frozenset[str]:
-    """The set of axis names given as `what`. None of them may divide a dimension of the spec."""
-    if not isinstance(given, (set, frozenset)):
-        raise TypeError(f"PartitionSpec: {what} must be a set of names, got {given!r} of type {type(given).__name__}")
-    names = frozenset(cast(set[Any], given))
-    if None in names:
-        raise ValueError(f"PartitionSpec: {what} holds names of axes, got None")
-    for part in spec.partitions:
-        twice = names.intersection(_names(part))
-        if twice:
-            raise ValueError(f"PartitionSpec: {what} names {sorted(twice)}, which divide a dimension already")
-    return names
-
-
-def _entry(part: Any) -> Any:
-    """An entry in its canonical form: a tuple of one name is that name, an empty tuple is None."""
-    if isinstance(part, (tuple, list)):
-        names = tuple(cast(Sequence[Any], part))
-        return None if not names else names[0] if len(names) == 1 else names
-    return part
-
-
-class Mesh:
+class Mesh(BaseMesh):
     """Devices in an array with a name for each axis. Programs refer to these names in specs and collectives.
 
     Raises ValueError unless each dimension has one name, and no name or device occurs twice.
@@ -182,19 +50,14 @@ class Mesh:
         ids = [id(device) for device in given.flat]
         if len(set(ids)) != len(ids):
             raise ValueError(f"Mesh: a device is there twice among {list(given.flat)}")
-        types = (axis_types,) if isinstance(axis_types, AxisType) else axis_types
-        if types is not None and len(types) != len(names):
-            raise ValueError(f"Mesh: {len(names)} axes need as many axis types, got {types}")
+        if None in names:
+            raise ValueError(f"Mesh: the names of axes can't be None, got {names}")
         given.flags.writeable = False
         self.devices = given
         self.axis_names = names
-        self.axis_types = tuple(types) if types is not None else (AxisType.Auto,) * len(names)
-        self._key = (tuple(ids), given.shape, names)
-
-    @property
-    def shape(self) -> OrderedDict[str, int]:
-        """The size of each axis, by name."""
-        return OrderedDict(zip(self.axis_names, self.devices.shape, strict=True))
+        self.axis_types = axis_types_of("Mesh", names, axis_types)
+        self._key = (tuple(ids), given.shape, names, self.axis_types)
+        self._abstract: AbstractMesh | None = None
 
     @property
     def axis_sizes(self) -> tuple[int, ...]:
@@ -202,19 +65,31 @@ class Mesh:
         return self.devices.shape
 
     @property
-    def shape_tuple(self) -> tuple[tuple[str, int], ...]:
-        """Pairs of axis name and size."""
-        return tuple(self.shape.items())
-
-    @property
     def size(self) -> int:
         """The number of devices."""
-        return math.prod(self.devices.shape)
+        return 0 if self.empty and self.devices.flat[0] is None else math.prod(self.devices.shape)
 
     @property
-    def empty(self) -> bool:
-        """Whether the mesh has no axes."""
-        return self.devices.ndim == 0
+    def abstract_mesh(self) -> AbstractMesh:
+        if self._abstract is None:
+            self._abstract = NO_MESH if self.empty else self._without_devices()
+            _with_devices.setdefault(self._abstract.shape_tuple, self)
+        return self._abstract
+
+    def _without_devices(self) -> AbstractMesh:
+        first = self.devices.flat[0]
+        device = None if first is None else AbstractDevice(first.device_kind, None, first.platform)
+        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types, abstract_device=device)
+
+    def update(
+        self, devices: Any = None, axis_names: str | Sequence[str] | None = None, axis_types: Any = None
+    ) -> Mesh:
+        """A copy with other devices, names or types of axes."""
+        return Mesh(
+            self.devices if devices is None else devices,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+        )
 
     @property
     def device_list(self) -> tuple[Device, ...]:
@@ -260,13 +135,28 @@ class Mesh:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name!r}: {size}" for name, size in self.shape.items())
-        return f"Mesh({sizes})"
+        return f"Mesh({sizes}, axis_types={self.axis_types})" if sizes else "Mesh()"
 
     def __repr__(self) -> str:
         return f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}, axis_types={self.axis_types})"
 
 
 _entered: list[Any] = []
+
+
+# A mesh with the axes of each abstract mesh that was made of one.
+_with_devices: WeakValueDictionary[tuple[tuple[str, int], ...], Mesh] = WeakValueDictionary()
+
+
+def with_devices(abstract: AbstractMesh) -> Mesh | None:
+    """A mesh with these axes: the current one, else the first that a type was made of. None if there is none. Arrays
+    that are on other devices decide on the mesh of a call."""
+    mesh = cast("Mesh | None", axes.current_mesh())
+    if mesh is None or mesh.shape_tuple != abstract.shape_tuple:
+        mesh = _with_devices.get(abstract.shape_tuple)
+    if mesh is None or mesh.axis_types == abstract.axis_types:
+        return mesh
+    return mesh.update(axis_types=abstract.axis_types)
 
 
 def _mesh_of_ids(
@@ -321,97 +211,3 @@ def make_mesh(
     array = np.empty(count, dtype=object)
     array[:] = given[:count]
     return Mesh(array.reshape(sizes), names, axis_types)
-
-
-def current_mesh(function: str) -> Mesh:
-    """The mesh that `set_mesh` or `with mesh:` made current. Raises ValueError without one."""
-    found = axes.current_mesh()
-    if found is None:
-        raise ValueError(f"{function}: there is no mesh here; give one, or call it in `with set_mesh(mesh):`")
-    return cast(Mesh, found)
-
-
-class set_mesh:  # noqa: N801
-    """Make a mesh the current one of this thread: at once, and with `with` until the block ends."""
-
-    def __init__(self, mesh: Mesh | None) -> None:
-        self._before = axes.swap_mesh(mesh)
-        self._mesh = mesh
-
-    def __enter__(self) -> Mesh | None:
-        return self._mesh
-
-    def __exit__(self, *error: object) -> None:
-        axes.swap_mesh(self._before)
-
-
-def get_mesh() -> Mesh:
-    """The current mesh. Without one, a mesh that has no axes."""
-    found = axes.current_mesh()
-    return cast(Mesh, found) if found is not None else Mesh(np.array(None, object), ())
-
-
-# Layouts
-
-
-def layout_of(function: str, spec: PartitionSpec, sizes: Mapping[str, int], shape: Sequence[Any]) -> Layout:
-    """The axes that divide each dimension of an array.
-
-    Raises ValueError for a spec that is too long, an axis that the mesh does not have or that is named twice, and a
-    dimension that can't be divided evenly.
-    """
-    if spec.unreduced:
-        raise ValueError(
-            f"{function}: {spec} is of sums that are not made yet, and arrays are not placed so: make the sum by "
-            "lax.psum in shard_map, and leave `unreduced` out"
-        )
-    if len(spec) > len(shape):
-        raise ValueError(
-            f"{function}: {spec} has {len(spec)} entries, for an array of {len(shape)} dimensions, {tuple(shape)}; "
-            "leave out the entries that are too many"
-        )
-    layout: list[tuple[str, ...]] = []
-    seen: set[str] = set()
-    for part in spec:
-        names = _names(part)
-        for name in names:
-            if name not in sizes:
-                raise ValueError(
-                    f"{function}: {spec} names the axis {name!r}, but the mesh has {', '.join(map(repr, sizes))}"
-                )
-            if name in seen:
-                raise ValueError(f"{function}: {spec} names the axis {name!r} twice")
-            seen.add(name)
-        layout.append(names)
-    layout += [()] * (len(shape) - len(layout))
-    for dim, (names, size) in enumerate(zip(layout, shape, strict=True)):
-        parts = math.prod(sizes[name] for name in names)
-        if size % parts:
-            axes_text = " and ".join(f"{name!r} (of size {sizes[name]})" for name in names)
-            raise ValueError(
-                f"{function}: dimension {dim} of the shape {tuple(shape)}, of size {size}, can't be divided evenly "
-                f"over the mesh {'axis' if len(names) == 1 else 'axes'} {axes_text}, as {spec} asks. What to do: pad "
-                f"it to a multiple of {parts}, use a mesh whose axis divides {size}, or leave the dimension undivided "
-                "(None in the spec)"
-            )
-    return tuple(layout)
-
-
-def _names(part: Any) -> tuple[Any, ...]:
-    """The axes of an entry of a spec."""
-    if part is None or part is PartitionSpec.UNCONSTRAINED:
-        return ()
-    return cast(tuple[Any, ...], part) if isinstance(part, tuple) else (part,)
-
-
-def spec_of(layout: Layout) -> PartitionSpec:
-    """The shortest spec of a layout."""
-    parts = list(layout)
-    while parts and not parts[-1]:
-        parts.pop()
-    return PartitionSpec(*parts)
-
-
-def local_shape(shape: Sequence[Any], layout: Layout, sizes: Mapping[str, int]) -> tuple[Any, ...]:
-    """The shape of one device's part."""
-    return tuple([n // math.prod(sizes[a] for a in names) for n, names in zip(shape, layout, strict=True)])

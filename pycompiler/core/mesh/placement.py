@@ -14,8 +14,9 @@ from typing import Any
 from pycompiler import _runtime
 from pycompiler._runtime import Array, Device, ShapedArray
 from pycompiler.core.config.config import config
-from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
+from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, SingleDeviceSharding
+from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.types.aval import as_array
 
 Placement = Any

@@ -9,8 +9,10 @@ import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core.dims import dims
-from pycompiler.core.mesh.mesh import PartitionSpec, current_mesh
+from pycompiler.core.mesh.contexts import current_mesh, get_abstract_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.spec import PartitionSpec
+from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
@@ -78,20 +80,22 @@ class ShapeDtypeStruct(Elementless):
         found = described(x)
         aval = get_aval(x if found is None else found)
         sharding = getattr(x, "sharding", None) if getattr(x, "committed", not isinstance(x, Array)) else None
-        sharding = sharding if isinstance(sharding, (Sharding, PartitionSpec)) else None
+        sharding = sharding if isinstance(sharding, (Sharding, PartitionSpec)) else aval.explicit_sharding
         return cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
 
     @property
     def aval(self) -> ShapedArray:
         """The aval that it stands for: 64-bit types are narrowed unless `enable_x64`."""
-        return ShapedArray(self.shape, dtypes.canonicalize(self.dtype), self.weak_type)
+        aval = ShapedArray(self.shape, dtypes.canonicalize(self.dtype), self.weak_type)
+        return aval if self.sharding is None else with_type(aval, self.sharding)
 
     @property
     def sharding(self) -> Sharding | None:
         """The sharding of the array. Raises ValueError for a spec without a current mesh."""
         given: Sharding | PartitionSpec | None = getattr(self, "_given")  # noqa: B009
         if isinstance(given, PartitionSpec):
-            return NamedSharding(current_mesh("ShapeDtypeStruct: sharding"), given)
+            mesh = get_abstract_mesh()
+            return NamedSharding(current_mesh("ShapeDtypeStruct: sharding") if mesh.empty else mesh, given)
         return given
 
     @property
@@ -169,7 +173,10 @@ def with_described(tree: Any) -> Any:
 
 def shapes_of(avals: Iterable[ShapedArray]) -> list[ShapeDtypeStruct]:
     """The structs of results."""
-    return [ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals]
+    return [
+        ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=aval.explicit_sharding)
+        for aval in avals
+    ]
 
 
 __all__ = ["ShapeDtypeStruct", "described", "shapes_of", "with_described"]

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycompiler.core.hooks import hooks
-from pycompiler.core.mesh.mesh import Device, Layout, Mesh, PartitionSpec, layout_of, local_shape
+from pycompiler.core.mesh.abstract import AbstractMesh
+from pycompiler.core.mesh.mesh import Device, Mesh
+from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of, local_shape
 
 Index = tuple[slice, ...]
 
@@ -143,13 +145,18 @@ class NamedSharding(Sharding):
     (4, 2)
     """
 
-    def __init__(self, mesh: Mesh, spec: PartitionSpec, *, memory_kind: str | None = None) -> None:
-        if not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
+    mesh: Any
+    spec: PartitionSpec
+
+    def __init__(self, mesh: Mesh | AbstractMesh, spec: PartitionSpec, *, memory_kind: str | None = None) -> None:
+        if not isinstance(mesh, (Mesh, AbstractMesh)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"NamedSharding: takes a Mesh, got {mesh!r} of type {type(mesh).__name__}")
         if not isinstance(spec, PartitionSpec):  # pyright: ignore[reportUnnecessaryIsInstance]
             if spec is not None and not isinstance(spec, tuple):
                 raise TypeError(f"NamedSharding: takes a PartitionSpec, got {spec!r} of type {type(spec).__name__}")
             spec = PartitionSpec(*(spec or ()))
+        if memory_kind is not None:
+            self.with_memory_kind(memory_kind)
         # This checks names and repetitions. The sizes of the dimensions are not known yet.
         self._names = layout_of("NamedSharding", spec.update(unreduced=frozenset()), mesh.shape, (0,) * len(spec))
         self.mesh = mesh
@@ -157,7 +164,13 @@ class NamedSharding(Sharding):
 
     @property
     def device_list(self) -> tuple[Device, ...]:
+        if isinstance(self.mesh, AbstractMesh):
+            raise ValueError(f"{self!r} has no devices: its mesh is abstract")
         return self.mesh.device_list
+
+    @property
+    def num_devices(self) -> int:
+        return self.mesh.size
 
     @property
     def is_fully_replicated(self) -> bool:
@@ -188,6 +201,10 @@ class NamedSharding(Sharding):
         return _indices(self, shape)
 
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
+        if isinstance(self.mesh, AbstractMesh):
+            shape = (self.num_devices,) * ndim
+            same = isinstance(other, NamedSharding) and other.mesh.shape_tuple == self.mesh.shape_tuple
+            return same and self.indices(shape) == other.indices(shape)
         if self.device_set != other.device_set:
             return False
         # A size that every number of parts divides stands for all sizes.
@@ -196,9 +213,12 @@ class NamedSharding(Sharding):
             return self.is_fully_replicated and other.is_fully_replicated
         return _places(self, shape) == _places(other, shape)
 
-    def update(self, *, mesh: Mesh | None = None, spec: PartitionSpec | None = None) -> NamedSharding:
+    def update(
+        self, *, mesh: Mesh | AbstractMesh | None = None, spec: Any = None, memory_kind: str | None = None
+    ) -> NamedSharding:
         """A copy with another mesh or another spec."""
-        return NamedSharding(self.mesh if mesh is None else mesh, self.spec if spec is None else spec)
+        changed = self.spec if spec is None else spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec)
+        return NamedSharding(self.mesh if mesh is None else mesh, changed, memory_kind=memory_kind)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NamedSharding) and self.mesh == other.mesh and self.spec == other.spec
@@ -233,6 +253,11 @@ def _indices(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[Index, ..
             index.append(slice(None) if parts == 1 else slice(part * length, (part + 1) * length))
         found.append(tuple(index))
     return tuple(found)
+
+
+def make_single_device_sharding(device: Device, *, memory_kind: str | None = None) -> Sharding:
+    """The sharding of arrays on one device."""
+    return SingleDeviceSharding(device, memory_kind=memory_kind)
 
 
 def replicas(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[int, ...]:

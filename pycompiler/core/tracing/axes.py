@@ -20,12 +20,13 @@ Name = Hashable
 
 
 class Axis(NamedTuple):
-    """A mapped axis: its `axis_name` or None, its size, and the axes of a mesh that divide it where shardings are
-    constrained."""
+    """A mapped axis: its `axis_name` or None, its size, the axes of a mesh that divide it where shardings are
+    constrained, and the Explicit axes that divide the mapped dimensions of the arguments, with their abstract mesh."""
 
     name: Name | None
     size: Dimension
     spmd: tuple[Name, ...] = ()
+    explicit: tuple[tuple[Name, ...], Any] = ((), None)
 
 
 class Binding(NamedTuple):
@@ -69,8 +70,9 @@ class _Scope(threading.local):
         self.mapping: Axis | None = None
         # The mesh axes of the program for one device that is being traced or transformed.
         self.manual: Manual | None = None
-        # The current mesh, from set_mesh.
+        # The current mesh, from set_mesh, and the mesh of types in its place (None: the same, without its devices).
         self.mesh: Hashable = None
+        self.abstract_mesh: Hashable = None
 
 
 _scope = _Scope()
@@ -125,6 +127,8 @@ def _key() -> tuple[Hashable, ...]:
     manual = _scope.manual
     if manual is not None:
         names = (*names, (manual.names, manual.varying, manual.tracker is not None))
+    if _scope.abstract_mesh is not None:
+        return (*names, _scope.mesh, _scope.abstract_mesh)
     return names if _scope.mesh is None else (*names, _scope.mesh)
 
 
@@ -161,6 +165,18 @@ def swap_mesh(mesh: Hashable) -> Hashable:
 def current_mesh() -> Hashable:
     """The current mesh, set by `swap_mesh`."""
     return _scope.mesh
+
+
+def swap_abstract_mesh(mesh: Hashable) -> Hashable:
+    """Make an abstract mesh this thread's mesh of types. None: that of the current mesh. Returns the previous one."""
+    before, _scope.abstract_mesh = _scope.abstract_mesh, mesh
+    config.set_scope(_key())
+    return before
+
+
+def current_abstract_mesh() -> Hashable:
+    """The mesh of types that was set in place of the current mesh's, or None."""
+    return _scope.abstract_mesh
 
 
 def in_scope() -> Mapping[Name, Binding]:

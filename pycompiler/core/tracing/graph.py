@@ -514,7 +514,9 @@ class _Printer:
     def _equation(self, equation: Equation, indent: str) -> list[str]:
         inputs = "".join(f" {self.atom(atom)}" for atom in equation.inputs)
         # A graph among the parameters is printed first, so its values get their names first.
-        shown = [(name, self.parameter(value, indent + "  ")) for name, value in sorted(equation.params.items())]
+        # The type of its result has the sharding.
+        given = {} if equation.primitive.name == "reshard" else equation.params
+        shown = [(name, self.parameter(value, indent + "  ")) for name, value in sorted(given.items())]
         outputs = " ".join(self.binder(var) for var in equation.outputs)
         params = " ".join(f"{name}={text}" for name, text in shown)
         head = f"{outputs} = {equation.primitive.name}" if outputs else equation.primitive.name

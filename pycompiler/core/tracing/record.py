@@ -16,6 +16,7 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import check_sizes
+from pycompiler.core.hooks import hooks
 from pycompiler.core.source import Source, function_location, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
@@ -139,6 +140,8 @@ class GraphTrace(Trace):
             for aval in inferred:
                 if not aval.is_concrete:
                     check_sizes(primitive.name, aval.shape)
+            if hooks.typing is not None:
+                inferred = hooks.typing(primitive, avals, params, inferred)
             outputs = [Var(aval) for aval in inferred]
             self.equations.append(Equation(primitive, inputs, params, outputs, source))
             return tuple([GraphTracer(self, var, source) for var in outputs])
@@ -148,6 +151,8 @@ class GraphTrace(Trace):
             if primitive.is_users
             else _infer(primitive, avals, tuple(params.items()))
         )
+        if hooks.typing is not None:
+            (inferred,) = hooks.typing(primitive, avals, params, (inferred,))
         var = Var(inferred)
         self.equations.append(Equation(primitive, inputs, params, (var,), source))
         return GraphTracer(self, var, source)

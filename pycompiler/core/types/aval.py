@@ -37,19 +37,39 @@ def shaped(shape: Iterable[dims.Dimension], dtype: dtypes.DType, weak_type: bool
 
 
 def short(aval: Any) -> str:
-    """`f32[3,4]`: how avals are shown in messages and printed graphs. Takes values and scalars too."""
+    """`f32[3,4]`: how avals are shown in messages and printed graphs. Takes values and scalars too.
+
+    `f32[8@x,2]` is divided along the Explicit mesh axis x.
+    """
     if not isinstance(aval, ShapedArray):
         aval = get_aval(aval)
+    if aval.explicit_sharding is not None:
+        return dtypes.short_name(aval.dtype) + _show_divided(aval)
     return dtypes.short_name(aval.dtype) + dims.show_shape(aval.shape)
+
+
+def _show_divided(aval: ShapedArray) -> str:
+    parts: list[str] = []
+    for size, names in zip(aval.shape, aval.explicit_sharding.axes_of_dimensions, strict=True):
+        axes = f"({','.join(map(str, names))})" if len(names) > 1 else "".join(map(str, names))
+        parts.append(f"{size}@{axes}" if names else str(size))
+    return f"[{','.join(parts)}]"
+
+
+def _describe(aval: ShapedArray) -> str:
+    """`ShapedArray(float32[8@x,2])`."""
+    shown = _show_divided(aval) if aval.explicit_sharding is not None else dims.show_shape(aval.shape)
+    return f"ShapedArray({aval.dtype.name}{shown}{', weak_type=True' if aval.weak_type else ''})"
 
 
 # The text of `f"{aval}"` in the messages of shape rules.
 setattr(ShapedArray, "__str__", short)  # noqa: B010
+setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
 
 
 def strong(aval: ShapedArray) -> ShapedArray:
     """`aval` without its weak type."""
-    return ShapedArray(aval.shape, aval.dtype) if aval.weak_type else aval
+    return aval.update(weak_type=False) if aval.weak_type else aval
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:

@@ -15,6 +15,7 @@ from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.transpose import pull_back, transpose_graph
 from pycompiler.core.dims.dims import same_shape
 from pycompiler.core.dims.ranges import check_sizes
+from pycompiler.core.mesh.typed import with_dim
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Graph, Literal, eliminate_dead_code
 from pycompiler.core.tracing.primitive import Primitive, Sample, UndefinedPrimal, is_undefined
@@ -138,7 +139,7 @@ def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, **params: Any) -> tuple[Shap
     after, ys = jaxpr.out_avals[: form.num_carry], jaxpr.out_avals[form.num_carry :]
     if len(after) != len(carry) or not all(map(same_type, after, carry)):
         raise TypeError(f"scan: the carry is ({listed(carry)}), the body gives ({listed(after)})")
-    return (*after, *(shaped((form.length, *y.shape), y.dtype, y.weak_type) for y in ys))
+    return (*after, *(with_dim(y, 0, form.length) for y in ys))
 
 
 # Derivatives

@@ -17,8 +17,10 @@ from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.linearize import LinearizedGraph, linearize_graph
 from pycompiler.core.autodiff.transpose import transpose_graph
 from pycompiler.core.batching.batch import batch_graph
-from pycompiler.core.mesh.mesh import Layout, Mesh, local_shape, spec_of
+from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.sharding import NamedSharding
+from pycompiler.core.mesh.spec import Layout, PartitionSpec, local_shape, spec_of
+from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
@@ -51,7 +53,7 @@ def local_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
 def _global_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
     sizes = mesh.shape
     shape = [n * math.prod(sizes[a] for a in names) for n, names in zip(aval.shape, layout, strict=True)]
-    return shaped(shape, aval.dtype, aval.weak_type)
+    return with_type(shaped(shape, aval.dtype, aval.weak_type), NamedSharding(mesh, PartitionSpec(*layout)))
 
 
 def mentioned(layout: Layout) -> frozenset[str]:

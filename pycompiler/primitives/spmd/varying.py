@@ -22,6 +22,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Equation, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import GraphTracer, record
+from pycompiler.core.tracing.source_info import called_name
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, names_of
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_inexact

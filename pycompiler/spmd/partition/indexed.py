@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycompiler.core.mesh.mesh import Layout
+from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives import windows
 from pycompiler.primitives.gather import gather, scatter
 from pycompiler.spmd.partition.layouts import Part, joined, parts_of
-from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, bound, shape_of
+from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, shape_of
 
 
 def _gather(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -41,7 +41,7 @@ def _gather(context: Context, equation: Equation, parts: Sequence[Part]) -> Resu
     out = _windows_among(params["offset_dims"], [layout[dim] for dim in kept], places)
     values = [context.moved(x, tuple(layout)), *(context.moved(part, tuple(places)) for part in indices)]
     values += [part.value for part in rest]
-    return bound(equation, values, [out], slice_sizes=tuple(sizes))
+    return context.bound(equation, values, [out], slice_sizes=tuple(sizes))
 
 
 def _scatter(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -65,7 +65,7 @@ def _scatter(context: Context, equation: Equation, parts: Sequence[Part]) -> Res
     written = _windows_among(params["update_window_dims"], [layout[dim] for dim in kept], places)
     values = [context.moved(x, tuple(layout)), context.moved(updates, written)]
     values += [context.moved(part, tuple(places)) for part in indices]
-    return bound(equation, values, [tuple(layout)])
+    return context.bound(equation, values, [tuple(layout)])
 
 
 def _windows_among(dims: Sequence[int], of_windows: Sequence[Names], places: Sequence[Names]) -> Layout:

@@ -16,12 +16,15 @@ import numpy as np
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
 from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
-from pycompiler.core.mesh.mesh import Layout, Mesh, PartitionSpec, local_shape
+from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
+from pycompiler.core.mesh.spec import Layout, PartitionSpec, local_shape
+from pycompiler.core.mesh.typed import type_layout
 from pycompiler.core.source import swap_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.evaluate import evaluate
-from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
@@ -39,7 +42,7 @@ from pycompiler.primitives.control.solvers import custom_linear_solve, custom_ro
 from pycompiler.primitives.control.while_loop import while_
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
-from pycompiler.spmd.partition.layouts import Part, common, gathered_axes, global_shape, moved, whole
+from pycompiler.spmd.partition.layouts import Part, common, gathered_axes, global_shape, moved, stacked, whole
 from pycompiler.spmd.partition.table import RULES
 
 
@@ -87,6 +90,8 @@ def _mesh_of(closed: ClosedGraph) -> Mesh | None:
             return equation.params["mesh"]
         if equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
             return equation.params["sharding"].mesh
+        if equation.primitive is reshard and equation.params["mesh"] is not None:
+            return equation.params["mesh"]
         for inner in equation.graphs:
             found = mesh_of(inner)
             if found is not None:
@@ -102,6 +107,7 @@ class _Partitioner:
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
         self.sizes = mesh.shape
+        self.explicit = frozenset(mesh.explicit_axes)
         # The current equation, the emitted remarks on gathering, and whether a layout is only tried.
         self.equation: Equation | None = None
         self.told: set[tuple[object, ...]] = set()
@@ -123,10 +129,25 @@ class _Partitioner:
                 swap_source(equation.source or previous)
                 self.equation = equation
                 outs = self._equation(equation, [read(atom) for atom in equation.inputs])
+                if self.explicit:
+                    outs = list(map(self._as_typed, outs, equation.outputs))
                 values.update(zip(equation.outputs, outs, strict=True))
         finally:
             swap_source(previous)
         return [read(atom) for atom in graph.outputs]
+
+    def _as_typed(self, part: Part, var: Var) -> Part:
+        """A result, divided along Explicit axes as its type says, and along the others as it is."""
+        aval = var.aval
+        known = aval.explicit_sharding
+        explicit = self.explicit if known is None else frozenset(known.mesh.explicit_axes)
+        layout = tuple(
+            [
+                (*names, *(name for name in now if name not in explicit))
+                for names, now in zip(type_layout(aval), part.layout, strict=True)
+            ]
+        )
+        return part if layout == part.layout else Part(self.asked(part, layout), layout)
 
     def _equation(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         primitive = equation.primitive
@@ -153,6 +174,20 @@ class _Partitioner:
         if not self.is_trying:
             self._tell_of_gathering(part, layout)
         return moved(part, layout, self.sizes)
+
+    def bound(self, equation: Equation, values: Sequence[Any], layouts: Sequence[Layout], **params: Any) -> list[Part]:
+        """The operation on local values, with its results in these layouts."""
+        out = equation.primitive.bind(*values, **{**equation.params, **params})
+        outs = out if equation.primitive.multiple_results else (out,)
+        return [Part(x, layout) for x, layout in zip(outs, layouts, strict=True)]
+
+    def combined(self, over: Primitive, part: Part, names: tuple[str, ...]) -> Part:
+        """The parts of the devices along some axes, reduced by a collective."""
+        return Part(over.bind(part.value, axes=names, axis_index_groups=None), part.layout)
+
+    def stacked(self, part: Part, names: tuple[str, ...]) -> Any:
+        """The values of the devices along some axes, stacked along a new first dimension."""
+        return stacked(part.value, names, self.sizes)
 
     def asked(self, part: Part, layout: Layout) -> Any:
         """The value in a layout that the program requests."""
@@ -395,6 +430,7 @@ FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[P
     cond: _Partitioner.branches,
     shard_map: _Partitioner.manual,
     sharding_constraint: _Partitioner.constraint,
+    reshard: _Partitioner.same,
     debug_callback: _Partitioner.once,
     debug_print: _Partitioner.once,
     io_callback: _Partitioner.once,

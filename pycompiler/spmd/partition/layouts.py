@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.mesh.mesh import Layout
+from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.types.aval import get_aval
 from pycompiler.primitives.collective.exchange import all_gather
 from pycompiler.primitives.collective.sending import index_of

@@ -1,8 +1,9 @@
 """The type of a partitioning rule of a family of operations, and helpers for rules. `rules`, `indexed`, `windowed` and
 `stacks`, which define rules, import this module; `table` joins them.
 
-A rule gets the partitioner, the equation and the operands' parts, and returns the parts of the results. If it returns
-None, the operands are gathered, and every device computes everything.
+A rule gets a context, the equation and the operands' parts, and returns the parts of the results. If it returns None,
+the operands are gathered, and every device computes everything. The context is the partitioner; or, for the types of
+arrays over Explicit mesh axes (`typing`), one that computes layouts alone. So a rule acts on values only through it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from pycompiler.core.mesh.mesh import Layout
+from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
+from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.spmd.partition.layouts import Part, Sizes, parts_of
 
 Results = list[Part] | None
@@ -28,7 +30,19 @@ class Context(Protocol):
         ...
 
     def moved(self, part: Part, layout: Layout) -> Any:
-        """The value in another layout. If it must be gathered, a remark says so."""
+        """The value in another layout. If it must be gathered, a remark says so; for types, it is an error."""
+        ...
+
+    def bound(self, equation: Equation, values: Sequence[Any], layouts: Sequence[Layout], **params: Any) -> list[Part]:
+        """The operation on local values, with its results in these layouts."""
+        ...
+
+    def combined(self, over: Primitive, part: Part, names: Names) -> Part:
+        """The parts of the devices along some axes, reduced by a collective."""
+        ...
+
+    def stacked(self, part: Part, names: Names) -> Any:
+        """The values of the devices along some axes, stacked along a new first dimension."""
         ...
 
     def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
@@ -42,13 +56,6 @@ Rule = Callable[[Context, Equation, Sequence[Part]], Results]
 def shape_of(atom: Any) -> tuple[int, ...]:
     """The shape of the whole array."""
     return atom.aval.shape
-
-
-def bound(equation: Equation, values: Sequence[Any], layouts: Sequence[Layout], **params: Any) -> list[Part]:
-    """The operation on local values, with its results in these layouts."""
-    out = equation.primitive.bind(*values, **{**equation.params, **params})
-    outs = out if equation.primitive.multiple_results else (out,)
-    return [Part(x, layout) for x, layout in zip(outs, layouts, strict=True)]
 
 
 def without(layout: Layout, dims: Sequence[int]) -> Layout:

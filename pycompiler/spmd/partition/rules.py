@@ -30,8 +30,8 @@ from pycompiler.primitives.cumulative import TABLE as CUMULATIVE
 from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.primitives.shape import reshape
 from pycompiler.primitives.sort import sort
-from pycompiler.spmd.partition.layouts import Part, joined, parts_of, stacked
-from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, bound, local, shape_of, without
+from pycompiler.spmd.partition.layouts import Part, joined, parts_of
+from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, local, shape_of, without
 
 
 def pointwise(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -44,7 +44,7 @@ def pointwise(context: Context, equation: Equation, parts: Sequence[Part]) -> Re
         return None
     layout = joined([part.layout for part, same in zip(parts, full, strict=True) if same])
     values = [context.moved(part, layout) if same else part.value for part, same in zip(parts, full, strict=True)]
-    return bound(equation, values, [layout] * len(equation.outputs))
+    return context.bound(equation, values, [layout] * len(equation.outputs))
 
 
 def along(dims_of: Callable[[dict[str, Any]], Sequence[int]]) -> Rule:
@@ -55,7 +55,9 @@ def along(dims_of: Callable[[dict[str, Any]], Sequence[int]]) -> Rule:
         if any(shape_of(atom) != shape for atom in equation.inputs):
             return None
         layout = without(joined([part.layout for part in parts]), dims_of(equation.params))
-        return bound(equation, [context.moved(part, layout) for part in parts], [layout] * len(equation.outputs))
+        return context.bound(
+            equation, [context.moved(part, layout) for part in parts], [layout] * len(equation.outputs)
+        )
 
     return rule
 
@@ -69,7 +71,7 @@ def _broadcast(context: Context, equation: Equation, parts: Sequence[Part]) -> R
             layout[dim] = names
         elif names:
             return None
-    return bound(equation, [part.value], [tuple(layout)], shape=local(shape, tuple(layout), context.sizes))
+    return context.bound(equation, [part.value], [tuple(layout)], shape=local(shape, tuple(layout), context.sizes))
 
 
 def _reshape(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -98,13 +100,13 @@ def _reshape(context: Context, equation: Equation, parts: Sequence[Part]) -> Res
             kept[first_i] = layout[first_j] = names
         i, j = i + 1, j + 1
     value = context.moved(part, tuple(kept))
-    return bound(equation, [value], [tuple(layout)], new_sizes=local(new, tuple(layout), context.sizes))
+    return context.bound(equation, [value], [tuple(layout)], new_sizes=local(new, tuple(layout), context.sizes))
 
 
 def _transpose(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
     (part,) = parts
     layout = tuple([part.layout[dim] for dim in equation.params["permutation"]])
-    return bound(equation, [part.value], [layout])
+    return context.bound(equation, [part.value], [layout])
 
 
 def _reduction(over: Primitive | None) -> Rule:
@@ -115,12 +117,12 @@ def _reduction(over: Primitive | None) -> Rule:
         (part,), axes = parts, equation.params["axes"]
         names = tuple([name for dim in axes for name in part.layout[dim]])
         layout = tuple([n for dim, n in enumerate(part.layout) if dim not in axes])
-        (out,) = bound(equation, [part.value], [layout])
+        (out,) = context.bound(equation, [part.value], [layout])
         if not names:
             return [out]
         if over is not None and equation.inputs[0].aval.dtype.kind in "iufcV":
-            return [Part(over.bind(out.value, axes=names, axis_index_groups=None), layout)]
-        return bound(equation, [stacked(out.value, names, context.sizes)], [layout], axes=(0,))
+            return [context.combined(over, out, names)]
+        return context.bound(equation, [context.stacked(out, names)], [layout], axes=(0,))
 
     return rule
 
@@ -130,7 +132,7 @@ def _position(context: Context, equation: Equation, parts: Sequence[Part]) -> Re
     (part,) = parts
     axis = equation.params["axis"]
     value = context.moved(part, without(part.layout, (axis,)))
-    return bound(equation, [value], [(*part.layout[:axis], *part.layout[axis + 1 :])])
+    return context.bound(equation, [value], [(*part.layout[:axis], *part.layout[axis + 1 :])])
 
 
 def _contraction(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -157,9 +159,9 @@ def _contraction(context: Context, equation: Equation, parts: Sequence[Part]) ->
         *free(right, (*params["rhs_contracting"], *params["rhs_batch"])),
     )
     values = [context.moved(part, tuple(to)) for part, to in zip(parts, (left, right), strict=True)]
-    (out,) = bound(equation, values, [tuple(layout)])
+    (out,) = context.bound(equation, values, [tuple(layout)])
     over = tuple([name for names in summed for name in names])
-    return [Part(psum.bind(out.value, axes=over, axis_index_groups=None), out.layout)] if over else [out]
+    return [context.combined(psum, out, over)] if over else [out]
 
 
 def _slice(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -175,26 +177,26 @@ def _slice(context: Context, equation: Equation, parts: Sequence[Part]) -> Resul
     limits = tuple(
         [n if taken else limit for n, taken, limit in zip(sizes, every, params["limit_indices"], strict=True)]
     )
-    return bound(equation, [context.moved(part, layout)], [layout], limit_indices=limits)
+    return context.bound(equation, [context.moved(part, layout)], [layout], limit_indices=limits)
 
 
 def _dynamic_slice(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
     taken, shape = equation.params["slice_sizes"], shape_of(equation.inputs[0])
     layout = without(parts[0].layout, [dim for dim, n in enumerate(shape) if taken[dim] != n])
     values = [context.moved(parts[0], layout), *(part.value for part in parts[1:])]
-    return bound(equation, values, [layout], slice_sizes=local(taken, layout, context.sizes))
+    return context.bound(equation, values, [layout], slice_sizes=local(taken, layout, context.sizes))
 
 
 def _dynamic_update(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
     shape, update = shape_of(equation.inputs[0]), shape_of(equation.inputs[1])
     layout = without(parts[0].layout, [dim for dim, n in enumerate(shape) if update[dim] != n])
     values = [*(context.moved(part, layout) for part in parts[:2]), *(part.value for part in parts[2:])]
-    return bound(equation, values, [layout])
+    return context.bound(equation, values, [layout])
 
 
 def _concatenate(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
     layout = without(joined([part.layout for part in parts]), [equation.params["dimension"]])
-    return bound(equation, [context.moved(part, layout) for part in parts], [layout])
+    return context.bound(equation, [context.moved(part, layout) for part in parts], [layout])
 
 
 def _pad(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -203,12 +205,12 @@ def _pad(context: Context, equation: Equation, parts: Sequence[Part]) -> Results
         dim for dim, more in enumerate(zip(params["low"], params["high"], params["interior"], strict=True)) if any(more)
     ]
     layout = without(parts[0].layout, padded)
-    return bound(equation, [context.moved(parts[0], layout), parts[1].value], [layout])
+    return context.bound(equation, [context.moved(parts[0], layout), parts[1].value], [layout])
 
 
 def _each(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
     """Every result is like an operand."""
-    return bound(equation, [part.value for part in parts], [part.layout for part in parts])
+    return context.bound(equation, [part.value for part in parts], [part.layout for part in parts])
 
 
 _POINTWISE = (elementwise, compare, complex, arithmetic, bits, math, special, random)

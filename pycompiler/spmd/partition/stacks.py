@@ -15,7 +15,7 @@ from pycompiler.primitives.fft import fft
 from pycompiler.primitives.linalg import eigenvalues, factorizations, orthogonal, spectral
 from pycompiler.primitives.sort import top_k
 from pycompiler.spmd.partition.layouts import Part, joined, whole
-from pycompiler.spmd.partition.rule import Context, Results, Rule, bound, shape_of, without
+from pycompiler.spmd.partition.rule import Context, Results, Rule, shape_of, without
 
 
 def _of_each(own: Callable[[dict[str, Any]], int]) -> Rule:
@@ -27,7 +27,7 @@ def _of_each(own: Callable[[dict[str, Any]], int]) -> Rule:
         stack = joined([part.layout[:lead] for part in parts])
         values = [context.moved(part, (*stack, *whole(len(part.layout) - lead))) for part in parts]
         layouts = [(*stack, *whole(len(shape_of(out)) - lead)) for out in equation.outputs]
-        return bound(equation, values, layouts)
+        return context.bound(equation, values, layouts)
 
     return rule
 
@@ -35,7 +35,7 @@ def _of_each(own: Callable[[dict[str, Any]], int]) -> Rule:
 def _top_k(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
     (part,) = parts
     layout = without(part.layout, (equation.params["axis"],))
-    return bound(equation, [context.moved(part, layout)], [layout, layout])
+    return context.bound(equation, [context.moved(part, layout)], [layout, layout])
 
 
 # Operations on vectors.

@@ -15,7 +15,7 @@ from pycompiler.primitives import window
 from pycompiler.primitives.collective.reductions import psum
 from pycompiler.primitives.convolution import conv_general_dilated
 from pycompiler.spmd.partition.layouts import Part, joined, parts_of
-from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, bound, without
+from pycompiler.spmd.partition.rule import Axes, Context, Names, Results, Rule, without
 
 _OF_ONE = (1, 1, 0, 0, 1)
 
@@ -26,7 +26,7 @@ def _windows(context: Context, equation: Equation, parts: Sequence[Part]) -> Res
     each = zip(*[params[what] for what in described], strict=True)
     reaching = [dim for dim, numbers in enumerate(each) if numbers != _OF_ONE]
     layout = without(joined([part.layout for part in parts]), reaching)
-    return bound(equation, [context.moved(part, layout) for part in parts], [layout])
+    return context.bound(equation, [context.moved(part, layout) for part in parts], [layout])
 
 
 def _convolution(context: Context, equation: Equation, parts: Sequence[Part]) -> Results:
@@ -49,10 +49,8 @@ def _convolution(context: Context, equation: Equation, parts: Sequence[Part]) ->
         right[of_kernels] = out[params["out_spec"][1]] = axes.free(parts[1].layout[of_kernels])
         summed = left[of_features] = right[of_seen] = axes.free(parts[0].layout[of_features], parts[1].layout[of_seen])
     values = [context.moved(part, tuple(to)) for part, to in zip(parts, (left, right), strict=True)]
-    (result,) = bound(equation, values, [tuple(out)], **groups)
-    if summed:
-        return [Part(psum.bind(result.value, axes=summed, axis_index_groups=None), result.layout)]
-    return [result]
+    (result,) = context.bound(equation, values, [tuple(out)], **groups)
+    return [context.combined(psum, result, summed)] if summed else [result]
 
 
 TABLE: dict[Primitive, Rule] = dict.fromkeys(window.TABLE, _windows) | {conv_general_dilated: _convolution}

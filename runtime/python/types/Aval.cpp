@@ -88,9 +88,11 @@ struct AvalKey {
   Py_ssize_t rank;
   DType code;
   bool weakType;
+  PyObject *sharding;
 
   size_t hash() const {
     size_t result = static_cast<size_t>(code) * 2 + weakType + 0x9e3779b97f4a7c15u;
+    result ^= reinterpret_cast<size_t>(sharding) >> 4;
     for (Py_ssize_t i = 0; i < rank; ++i)
       result = (result ^ static_cast<size_t>(dims[i])) * 0xff51afd7ed558ccdu + (result >> 29);
     return result;
@@ -114,6 +116,7 @@ static AvalObject *findInterned(const AvalKey &key, Py_hash_t hash) {
   for (auto it = range.first; it != range.second; ++it) {
     AvalObject *aval = it->second;
     if (aval->code == key.code && aval->weakType == key.weakType && aval->rank() == key.rank &&
+        aval->sharding == key.sharding &&
         std::memcmp(aval->dims, key.dims, static_cast<size_t>(key.rank) * sizeof(Py_ssize_t)) == 0)
       return aval;
   }
@@ -145,8 +148,9 @@ static AvalObject *allocateAval(Py_ssize_t rank) {
   return reinterpret_cast<AvalObject *>(avalType->tp_alloc(avalType, 2 * rank));
 }
 
-AvalObject *pcrt::python::internAval(const Py_ssize_t *dims, Py_ssize_t rank, DType dtype, bool weakType) {
-  AvalKey key{dims, rank, dtype, weakType};
+AvalObject *pcrt::python::internAval(const Py_ssize_t *dims, Py_ssize_t rank, DType dtype, bool weakType,
+                                     PyObject *sharding) {
+  AvalKey key{dims, rank, dtype, weakType, sharding};
   Py_hash_t hash = hashOf(key);
   if (AvalObject *found = findInterned(key, hash)) {
     Py_INCREF(found);
@@ -179,6 +183,7 @@ AvalObject *pcrt::python::internAval(const Py_ssize_t *dims, Py_ssize_t rank, DT
   aval->nbytes = nbytes;
   aval->code = dtype;
   aval->weakType = weakType;
+  aval->sharding = Py_XNewRef(sharding);
   internTable().emplace(hash, aval);
   return reinterpret_cast<AvalObject *>(owner.take());
 }
@@ -197,6 +202,7 @@ static void deallocateAval(PyObject *self) {
   Py_XDECREF(aval->dtype);
   Py_XDECREF(aval->shape);
   Py_XDECREF(aval->row);
+  Py_XDECREF(aval->sharding);
   PyTypeObject *type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -231,7 +237,20 @@ AvalObject *pcrt::python::avalOfRows(const AvalObject *aval, Py_ssize_t count) {
   return internAval(dims.data(), aval->rank(), aval->code, aval->weakType);
 }
 
-AvalObject *pcrt::python::makeAval(PyObject *shape, PyObject *dtype, bool weakType) {
+/// The functions of `setTypeShardings`.
+static PyObject *internSharding = nullptr, *standardSharding = nullptr;
+
+bool pcrt::python::setTypeShardings(PyObject *intern, PyObject *standard) {
+  if (!PyCallable_Check(intern) || !PyCallable_Check(standard)) {
+    PyErr_SetString(PyExc_TypeError, "set_type_shardings: not callable");
+    return false;
+  }
+  Py_XSETREF(internSharding, Py_NewRef(intern));
+  Py_XSETREF(standardSharding, Py_NewRef(standard));
+  return true;
+}
+
+AvalObject *pcrt::python::makeAval(PyObject *shape, PyObject *dtype, bool weakType, PyObject *sharding) {
   DType code;
   if (!dtypeCode(dtype, code))
     return nullptr;
@@ -248,32 +267,49 @@ AvalObject *pcrt::python::makeAval(PyObject *shape, PyObject *dtype, bool weakTy
       return nullptr;
     dims.push(dimension);
   }
-  return internAval(dims.data(), static_cast<Py_ssize_t>(dims.size()), code, weakType);
+  PyRef interned;
+  if (sharding && sharding != Py_None) {
+    if (!internSharding) {
+      PyErr_SetString(PyExc_RuntimeError, "ShapedArray: a sharding was given before set_type_shardings");
+      return nullptr;
+    }
+    interned = PyRef::steal(PyObject_CallFunctionObjArgs(internSharding, sharding, tuple.get(), nullptr));
+    if (!interned)
+      return nullptr;
+  }
+  PyObject *known = interned.get() == Py_None ? nullptr : interned.get();
+  return internAval(dims.data(), static_cast<Py_ssize_t>(dims.size()), code, weakType, known);
 }
 
 static PyObject *newAval(PyTypeObject *, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"shape", "dtype", "weak_type", nullptr};
-  PyObject *shape, *dtype;
+  static const char *names[] = {"shape", "dtype", "weak_type", "sharding", nullptr};
+  PyObject *shape, *dtype, *sharding = nullptr;
   int weakType = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|p:ShapedArray", const_cast<char **>(names), &shape, &dtype,
-                                   &weakType))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|pO:ShapedArray", const_cast<char **>(names), &shape, &dtype,
+                                   &weakType, &sharding))
     return nullptr;
-  return reinterpret_cast<PyObject *>(makeAval(shape, dtype, weakType != 0));
+  return reinterpret_cast<PyObject *>(makeAval(shape, dtype, weakType != 0, sharding));
 }
 
 static PyObject *updateAval(PyObject *self, PyObject *args, PyObject *kwargs) {
   auto *aval = reinterpret_cast<AvalObject *>(self);
-  static const char *names[] = {"shape", "dtype", "weak_type", nullptr};
-  PyObject *shape = aval->shape, *dtype = aval->dtype;
+  static const char *names[] = {"shape", "dtype", "weak_type", "sharding", nullptr};
+  PyObject *shape = nullptr, *dtype = aval->dtype, *sharding = nullptr;
   int weakType = aval->weakType;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOp:update", const_cast<char **>(names), &shape, &dtype, &weakType))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOpO:update", const_cast<char **>(names), &shape, &dtype, &weakType,
+                                   &sharding))
     return nullptr;
-  return reinterpret_cast<PyObject *>(makeAval(shape, dtype, weakType != 0));
+  if (!sharding && !shape)
+    sharding = aval->sharding;
+  return reinterpret_cast<PyObject *>(makeAval(shape ? shape : aval->shape, dtype, weakType != 0, sharding));
 }
 
 static PyObject *reduceAval(PyObject *self, PyObject *) {
   auto *aval = reinterpret_cast<AvalObject *>(self);
-  return Py_BuildValue("O(OOO)", avalType, aval->shape, aval->dtype, aval->weakType ? Py_True : Py_False);
+  PyObject *weak = aval->weakType ? Py_True : Py_False;
+  if (aval->sharding)
+    return Py_BuildValue("O(OOOO)", avalType, aval->shape, aval->dtype, weak, aval->sharding);
+  return Py_BuildValue("O(OOO)", avalType, aval->shape, aval->dtype, weak);
 }
 
 //===-- Reading
@@ -322,7 +358,17 @@ static PyObject *countOf(PyObject *self, Py_ssize_t count, const char *what) {
   return nullptr;
 }
 
+static PyObject *shardingOf(PyObject *self, void *) {
+  if (PyObject *sharding = reinterpret_cast<AvalObject *>(self)->sharding)
+    return Py_NewRef(sharding);
+  if (!standardSharding)
+    Py_RETURN_NONE;
+  return PyObject_CallOneArg(standardSharding, self);
+}
+
 static PyGetSetDef avalProperties[] = {
+    {"sharding", shardingOf, nullptr, "The mesh and the spec of the type: a NamedSharding over an AbstractMesh.",
+     nullptr},
     {"ndim", [](PyObject *self, void *) { return PyLong_FromSsize_t(reinterpret_cast<AvalObject *>(self)->rank()); },
      nullptr, "Number of dimensions.", nullptr},
     {"size", [](PyObject *self, void *) { return countOf(self, reinterpret_cast<AvalObject *>(self)->size, "size"); },
@@ -338,18 +384,22 @@ static PyGetSetDef avalProperties[] = {
 static PyMemberDef avalMembers[] = {
     {"shape", T_OBJECT_EX, offsetof(AvalObject, shape), READONLY, "The dimensions, a tuple."},
     {"dtype", T_OBJECT_EX, offsetof(AvalObject, dtype), READONLY, "The element type, an np.dtype."},
+    {"explicit_sharding", T_OBJECT, offsetof(AvalObject, sharding), READONLY,
+     "The sharding, if an explicit axis of a mesh divides a dimension, else None."},
     {"weak_type", T_BOOL, offsetof(AvalObject, weakType), READONLY, "Whether the element type gives way to others."},
     {}};
 
 static PyMethodDef avalMethods[] = {{"update", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(updateAval)),
                                      METH_VARARGS | METH_KEYWORDS,
-                                     "The same aval with another shape, dtype or weak_type."},
+                                     "The same aval with another shape, dtype, weak_type or sharding. Another shape "
+                                     "has no sharding unless one is given."},
                                     {"__reduce__", reduceAval, METH_NOARGS, nullptr},
                                     {}};
 
 static PyType_Slot avalSlots[] = {
-    {Py_tp_doc, const_cast<char *>("ShapedArray(shape, dtype, weak_type=False)\n--\n\nShape, dtype and weak type of an "
-                                   "array; interned when every dimension is an int.")},
+    {Py_tp_doc,
+     const_cast<char *>("ShapedArray(shape, dtype, weak_type=False, sharding=None)\n--\n\nShape, dtype, weak "
+                        "type and sharding of an array; interned when every dimension is an int.")},
     {Py_tp_new, reinterpret_cast<void *>(newAval)},
     {Py_tp_dealloc, reinterpret_cast<void *>(deallocateAval)},
     {Py_tp_repr, reinterpret_cast<void *>(reprAval)},

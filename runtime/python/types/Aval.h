@@ -1,5 +1,6 @@
-// ShapedArray, as a raw CPython type: shape, dtype and weak type. It is interned if the shape is all ints, so that the
-// key of a jitted call consists of pointers. First of the binding's types; Array holds one.
+// ShapedArray, as a raw CPython type: shape, dtype, weak type, and the sharding over explicit mesh axes. It is interned
+// if the shape is all ints, so that the key of a jitted call consists of pointers. First of the binding's types; Array
+// holds one.
 #ifndef PYCOMPILER_RUNTIME_PYTHON_AVAL_H
 #define PYCOMPILER_RUNTIME_PYTHON_AVAL_H
 
@@ -11,10 +12,11 @@ namespace pcrt::python {
 struct AvalObject {
   PyObject_VAR_HEAD // the size is twice the rank
       Py_hash_t hash;
-  PyObject *dtype; // np.dtype
-  PyObject *shape; // tuple
-  AvalObject *row; // without the first dimension: owned, null until Subscript needs it
-  Py_ssize_t size; // elements; -1 when a dimension is a symbol
+  PyObject *dtype;    // np.dtype
+  PyObject *shape;    // tuple
+  AvalObject *row;    // without the first dimension: owned, null until Subscript needs it
+  PyObject *sharding; // owned; null unless an explicit axis of a mesh divides a dimension
+  Py_ssize_t size;    // elements; -1 when a dimension is a symbol
   Py_ssize_t nbytes;
   DType code;
   bool weakType;
@@ -30,11 +32,16 @@ extern PyTypeObject *avalType;
 inline bool isAval(PyObject *object) { return Py_TYPE(object) == avalType; }
 
 /// The interned aval of an all-int shape: a new reference, or null (OverflowError when there are too many bytes).
-AvalObject *internAval(const Py_ssize_t *dims, Py_ssize_t rank, DType dtype, bool weakType);
+/// `sharding` is null or an interned object: avals compare its address.
+AvalObject *internAval(const Py_ssize_t *dims, Py_ssize_t rank, DType dtype, bool weakType,
+                       PyObject *sharding = nullptr);
 /// The aval of `count` rows of an array with this aval, whose shape is all ints: its first dimension is `count`.
 AvalObject *avalOfRows(const AvalObject *aval, Py_ssize_t count);
-/// From Python values, like the constructor.
-AvalObject *makeAval(PyObject *shape, PyObject *dtype, bool weakType);
+/// From Python values, like the constructor. `sharding` is null, None or what the constructor takes.
+AvalObject *makeAval(PyObject *shape, PyObject *dtype, bool weakType, PyObject *sharding = nullptr);
+/// Set the functions of shardings: (sharding, shape) -> the interned sharding of the type or None; aval -> the sharding
+/// of a type without one.
+bool setTypeShardings(PyObject *intern, PyObject *standard);
 
 /// The np.dtype of a code, borrowed; null with TypeError when it was not registered.
 PyObject *numpyDType(DType dtype);
