@@ -24,7 +24,7 @@ from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
-from pycompiler.core.tracing.wrapped import origin_of
+from pycompiler.core.tracing.function_info import origin_of
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # The maximum number of operations from one line. A larger number means that a Python loop was unrolled.

@@ -49,7 +49,7 @@ from pycompiler.core.tracing.interpretation import (
     unmapped_aval,
     valid_jaxtype,
 )
-from pycompiler.core.tracing.source_info import GraphInfo as DebugInfo
+from pycompiler.core.tracing.function_info import FunctionInfo as DebugInfo
 from pycompiler.core.tracing.states import (
     axis_names,
     find_top_trace,
