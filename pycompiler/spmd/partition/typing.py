@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.custom import custom_lin
 from pycompiler.core.errors import ShardingTypeError
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.abstract import AbstractMesh
 from pycompiler.core.mesh.contexts import get_abstract_mesh
-from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.mesh.typed import type_layout, typed_as
 from pycompiler.core.source import user_frame_source
@@ -165,14 +165,14 @@ def _each(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]
 
 
 def _concatenate(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    layouts = {part.layout for part in parts}
+    layouts = {part.layout for part in parts if any(part.layout)}
     if len(layouts) > 1:
         raise _GatheredError("all operands of a concatenation must have one sharding")
-    return [Part(None, parts[0].layout)]
+    return [Part(None, layouts.pop())]
 
 
 def _update(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    if parts[0].layout != parts[1].layout:
+    if parts[0].layout != parts[1].layout and any(parts[1].layout):
         raise _GatheredError("the array and the update must have one sharding")
     return [Part(None, parts[0].layout)]
 
@@ -206,7 +206,10 @@ def _contraction(context: Any, equation: Equation, parts: Sequence[Part]) -> Any
                 f"contracting dimensions {i} and {j} are both divided along {left[i]}, so it is ambiguous how the "
                 "result is divided: give out_sharding"
             )
-    return RULES[dot_general](context, equation, parts)
+    layout = [left[i] or right[j] for i, j in zip(params["lhs_batch"], params["rhs_batch"], strict=True)]
+    layout += [left[i] for i in range(len(left)) if i not in (*params["lhs_contracting"], *params["lhs_batch"])]
+    layout += [right[i] for i in range(len(right)) if i not in (*params["rhs_contracting"], *params["rhs_batch"])]
+    return [Part(None, tuple(layout))]
 
 
 def _reshape(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
@@ -276,6 +279,6 @@ TYPES: dict[Primitive, Callable[..., Any]] = {
 }
 
 # Their shape rules give avals with shardings: those of graphs, or of a parameter.
-_BY_SHAPE_RULE = frozenset([*FORMS, reshard])
+_BY_SHAPE_RULE = frozenset([*FORMS, custom_lin])
 
 hooks.type_results = type_results
