@@ -12,17 +12,16 @@ _DEVICES = re.compile(r"(--xla_force_host_platform_device_count=)(\S+)")
 
 
 def take_variables() -> None:
-    """Take the settings of JAX's variables, and the number of CPU devices that XLA_FLAGS or JAX_NUM_CPU_DEVICES ask for.
+    """Take the settings of JAX's variables, and the number of CPU devices of XLA_FLAGS or JAX_NUM_CPU_DEVICES.
 
     PYCOMPILER_NUM_CPU_DEVICES, if it is set, decides. A value without a meaning here gives a warning.
     """
     config.take_jax_variables()
     if "PYCOMPILER_NUM_CPU_DEVICES" in os.environ:
         return
-    variable = "JAX_NUM_CPU_DEVICES="
-    count = os.environ.get("JAX_NUM_CPU_DEVICES", "")
-    for variable, count in _DEVICES.findall(os.environ.get("XLA_FLAGS", "")):  # the last one counts, as in XLA
-        continue
+    # The last flag counts, as in XLA.
+    flags = _DEVICES.findall(os.environ.get("XLA_FLAGS", ""))
+    variable, count = flags[-1] if flags else ("JAX_NUM_CPU_DEVICES=", os.environ.get("JAX_NUM_CPU_DEVICES", ""))
     if count:
         try:
             config.update("num_cpu_devices", count)

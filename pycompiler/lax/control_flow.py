@@ -1,9 +1,10 @@
-"""Loops: `while_loop` runs on a condition, `fori_loop` over integers. Each is one native loop, updated in place.
+"""Loops: `while_loop` runs on a condition, `fori_loop` over numbers. Each is one native loop, updated in place.
 
 Part of lax.
 """
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,9 @@ __all__ = [
     "fori_loop",
     "while_loop",
 ]
+
+# The maximum distance of bounds that are floats, for a known number of iterations.
+_MOST_FLOATS = 1_000_000
 
 
 @boundary
@@ -148,12 +152,13 @@ def fori_loop(
 ) -> Tree:
     """The final value of a loop: it starts with `init_val` and becomes `body_fun(i, value)` for i in lower..upper-1.
 
-    The bounds are integers, or traced integers of one dtype. If the bounds are known while tracing, the loop can be
-    differentiated in reverse mode. A value is a tree of arrays, whose structure, shapes and dtypes stay the same.
-    `unroll` is accepted if the bounds are known. It has no effect: the compiler decides.
+    The bounds are numbers of one dtype, integers or floats, or traced ones; i is `lower`, `lower + 1`, ... If the
+    bounds are known while tracing, the loop can be differentiated in reverse mode. A value is a tree of arrays, whose
+    structure, shapes and dtypes stay the same. `unroll` is accepted if the bounds are known. It has no effect: the
+    compiler decides.
 
     Raises TypeError, naming the leaf, if `body_fun` changes the type of the value; TypeError for bounds that are not
-    integers of one dtype.
+    real numbers of one dtype.
 
     >>> from pycompiler import lax
     >>> lax.fori_loop(0, 10, lambda i, total: total + i, 0)
@@ -163,17 +168,19 @@ def fori_loop(
     check_values("fori_loop", lower, upper)
     bounds = [get_aval(lower), get_aval(upper)]
     for what, aval in zip(("lower", "upper"), bounds, strict=True):
-        if aval.shape != () or not dtypes.is_integer(aval.dtype):
-            raise TypeError(f"fori_loop: {what} must be one integer, got {short(aval)}")
+        if aval.shape != () or not (dtypes.is_integer(aval.dtype) or dtypes.is_floating(aval.dtype)):
+            raise TypeError(f"fori_loop: {what} must be one integer or float, got {short(aval)}")
     if unroll not in (None, False, 1) and (isinstance(lower, Tracer) or isinstance(upper, Tracer)):
         raise ValueError(f"fori_loop: unroll={unroll} takes bounds that are known; these are traced")
-    first, last = value_of(int, lower), value_of(int, upper)
-    if first is not None and last is not None:
-        for i in range(first, last):
+    dtype = _index_dtype(*bounds)
+    number = int if dtypes.is_integer(dtype) else float
+    i, last = value_of(number, lower), value_of(number, upper)
+    if i is not None and last is not None:
+        while i < last:
             init_val = body_fun(i, init_val)
+            i += 1
         return init_val
     given = (lower, upper)
-    dtype = _index_dtype(*bounds)
     weak = all(aval.weak_type for aval in bounds)
     lower, upper = (cast(x, dtype, weak) for x in (lower, upper))
     leaves, in_tree = tree_flatten(((lower, init_val), {}))
@@ -196,20 +203,31 @@ def fori_loop(
 def _length(bounds: Sequence[Any], operands: Sequence[Any]) -> int | None:
     """The number of iterations, if it is known. Bounds that are arrays require a wait, so they are read only inside a
     trace, where a derivative may need the number."""
-    kinds = (int, np.integer, np.ndarray)
+    kinds = (int, float, np.generic, np.ndarray)
     if any(isinstance(x, Tracer) for x in operands):
         kinds = (*kinds, Array)
     if any(isinstance(bound, Tracer) or not isinstance(bound, kinds) for bound in bounds):
         return None
     lower, upper = bounds
-    return max(0, int(upper) - int(lower))
+    dtype = _index_dtype(get_aval(lower), get_aval(upper))
+    if dtypes.is_integer(dtype):
+        return max(0, int(upper) - int(lower))
+    distance = float(upper) - float(lower)
+    if not abs(distance) <= _MOST_FLOATS:
+        return None
+    # The loop adds 1 in the dtype of the bounds, which rounds; an index that stays the same never ends it.
+    indices = np.full(max(0, ceil(distance)) + 2, 1, dtype)
+    indices[0] = lower
+    runs = np.add.accumulate(indices) < np.asarray(upper, dtype)
+    return None if runs[-1] else int(np.count_nonzero(runs))
 
 
 def _index_dtype(lower: ShapedArray, upper: ShapedArray) -> Any:
-    """The dtype of both bounds. A Python integer takes the dtype of the other bound."""
+    """The dtype of both bounds. A Python number takes the dtype of the other bound, if it is of the same kind."""
     if lower.dtype == upper.dtype:
         return lower.dtype
-    if dtypes.is_signed(lower.dtype) and dtypes.is_signed(upper.dtype) and lower.weak_type != upper.weak_type:
+    kinds = (dtypes.is_signed, dtypes.is_floating)
+    if any(kind(lower.dtype) and kind(upper.dtype) for kind in kinds) and lower.weak_type != upper.weak_type:
         return upper.dtype if lower.weak_type else lower.dtype
     shown = f"{short(lower)} and {short(upper)}"
     raise TypeError(f"fori_loop: lower and upper must have one dtype, got {shown}; convert one to the other")

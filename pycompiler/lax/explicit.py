@@ -37,11 +37,16 @@ def check_sharding(function: str, sharding: Any) -> None:
         )
 
 
-def over_current_mesh(function: str, sharding: Any) -> Any:
-    """A spec as a sharding over the current mesh; other shardings unchanged. Raises ValueError without a mesh."""
-    if not isinstance(sharding, PartitionSpec):
-        return sharding
+def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False) -> Any:
+    """A spec as a sharding over the current mesh; other shardings unchanged. Raises ValueError without a mesh. If it is
+    to be `consistent`, raises ValueError for a sharding over another mesh."""
     abstract = get_abstract_mesh()
+    if not isinstance(sharding, PartitionSpec):
+        if consistent and isinstance(sharding, NamedSharding) and not abstract.empty:
+            given = sharding.mesh.abstract_mesh
+            if given != abstract and not (given.are_all_axes_auto and abstract.are_all_axes_auto):
+                raise ValueError(f"{function}: the current mesh is {abstract}, the sharding is over {given}")
+        return sharding
     mesh = with_devices(abstract)
     if mesh is None and not abstract.empty:
         return NamedSharding(abstract, sharding)
@@ -63,6 +68,9 @@ def check_explicit(function: str, sharding: NamedSharding) -> None:
 def resharded(function: str, x: Any, sharding: NamedSharding) -> Any:
     """An array with this sharding in its type. The Auto axes that it names constrain the value."""
     aval = get_aval(x)
+    extra = list(sharding.spec)[len(aval.shape) :]
+    if extra and not any(extra):
+        sharding = sharding.update(spec=PartitionSpec(*list(sharding.spec)[: len(aval.shape)]))
     sharding.check_compatible_aval(aval.shape)
     abstract = sharding.mesh.abstract_mesh
     mesh = sharding.mesh if isinstance(sharding.mesh, Mesh) else with_devices(abstract)
@@ -234,7 +242,7 @@ def decides(operands: Any) -> bool:
 def decided_by(out_sharding: Any, name: str, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """function(*operands) with this sharding. The partitioner decides between the operands."""
     check_sharding(name, out_sharding)
-    sharding = over_current_mesh(name, out_sharding)
+    sharding = over_current_mesh(name, out_sharding, consistent=True)
     if not isinstance(sharding, NamedSharding):
         return function(*operands)
     check_explicit(name, sharding)

@@ -93,7 +93,9 @@ def _transpose_divided(equation: Equation, outs: list[Any], args: list[Any]) -> 
     """The cotangents of operands over Explicit mesh axes. Each has the sharding of its operand, so in the rule of an
     operation the partitioner decides, unless all values are divided equally."""
     avals = [atom.aval for atom in (*equation.inputs, *equation.outputs)]
-    if not equation.primitive.multiple_results and len({aval.explicit_sharding for aval in avals}) > 1:
+    # Operands of equal types may be divided along contracted dimensions.
+    equal = len({(aval.shape, aval.explicit_sharding) for aval in avals}) == 1 and len(args) == 1
+    if not equal and not equation.primitive.multiple_results:
         args = [arg if type(arg) is UndefinedPrimal else freed(arg) for arg in args]
         outs = [None if out is None else freed(out) for out in outs]
     found = _transposed(equation, outs, args)

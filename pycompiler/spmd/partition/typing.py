@@ -26,11 +26,11 @@ from pycompiler.core.tracing.graph import Equation, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import broadcast_in_dim
 from pycompiler.core.types.aval import short
-from pycompiler.primitives import movement, reduction
+from pycompiler.primitives import movement, reduction, window
 from pycompiler.primitives.contraction import dot_general
+from pycompiler.primitives.convolution import conv_general_dilated
 from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.primitives.shape import reshape
-from pycompiler.primitives.sort import sort
 from pycompiler.spmd.partition.interpreter import FORMS
 from pycompiler.spmd.partition.layouts import Part, Sizes, gathered_axes, whole
 from pycompiler.spmd.partition.table import RULES
@@ -160,10 +160,6 @@ def _keeps(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part
     return [Part(None, parts[0].layout) for _ in equation.outputs]
 
 
-def _each(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    return [Part(None, part.layout) for part in parts]
-
-
 def _concatenate(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
     layouts = {part.layout for part in parts if any(part.layout)}
     if len(layouts) > 1:
@@ -209,6 +205,17 @@ def _contraction(context: Any, equation: Equation, parts: Sequence[Part]) -> Any
     layout = [left[i] or right[j] for i, j in zip(params["lhs_batch"], params["rhs_batch"], strict=True)]
     layout += [left[i] for i in range(len(left)) if i not in (*params["lhs_contracting"], *params["lhs_batch"])]
     layout += [right[i] for i in range(len(right)) if i not in (*params["rhs_contracting"], *params["rhs_batch"])]
+    return [Part(None, tuple(layout))]
+
+
+def _convolution(context: Any, equation: Equation, parts: Sequence[Part]) -> Any:
+    """With whole kernels and features, the result is divided as the images are, along every dimension."""
+    params, (images, kernels) = equation.params, (part.layout for part in parts)
+    if any(kernels) or images[params["lhs_spec"][1]]:
+        return RULES[conv_general_dilated](context, equation, parts)
+    layout: list[tuple[str, ...]] = [()] * len(images)
+    for source, target in zip(params["lhs_spec"], params["out_spec"], strict=True):
+        layout[target] = images[source]
     return [Part(None, tuple(layout))]
 
 
@@ -275,7 +282,8 @@ TYPES: dict[Primitive, Callable[..., Any]] = {
     dynamic_update_slice: _update,
     reduction.argmax: _position,
     reduction.argmin: _position,
-    sort: _each,
+    conv_general_dilated: _convolution,
+    **dict.fromkeys((window.reduce_window_sum, window.reduce_window_max, window.reduce_window_min), _keeps),
 }
 
 # Their shape rules give avals with shardings: those of graphs, or of a parameter.

@@ -341,8 +341,42 @@ ERRORS = {
     "many steps": (lambda: lax.while_loop(lambda v: True, lambda v: v, V, max_steps=2**31), ValueError, "below 2"),
     "no steps": (lambda: lax.while_loop(lambda v: True, lambda v: v, V, max_steps=0), ValueError, "positive int"),
     "bounds": (lambda: lax.fori_loop(np.int8(0), np.int16(3), lambda i, v: v, V), TypeError, r"i8\[\] and i16\[\]"),
-    "float bound": (lambda: lax.fori_loop(0, 3.5, lambda i, v: v, V), TypeError, r"upper must be one integer, got f32"),
+    "float bound": (lambda: lax.fori_loop(0, 3.5, lambda i, v: v, V), TypeError, r"one dtype, got i32\[\] and f32\[\]"),
+    "bool bound": (lambda: lax.fori_loop(0, True, lambda i, v: v, V), TypeError, "upper must be one integer or float"),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize("bounds", [(0, 3), (0.5, 3.2), (-1.5, -1.5), (2, -1), (0.1, 3.1), (250, 254)])
+def test_fori_loop_over_floats(bounds, dtype):
+    with pc.enable_x64(dtype == "float64"):
+        lower, upper = (np.asarray(bound, pnp.dtype(dtype)) for bound in bounds)
+        expected, i = [], lower
+        while i < upper:
+            expected.append(i)
+            i = (i + np.asarray(1, i.dtype)).astype(i.dtype)
+
+        def f(y, lower, upper):
+            return lax.fori_loop(lower, upper, lambda i, v: v * y + i, pnp.zeros((), lower.dtype))
+
+        value = np.asarray(0, lower.dtype)
+        for i in expected:
+            value = (value * np.asarray(0.5, i.dtype)).astype(i.dtype) + i
+        y = np.asarray(0.5, lower.dtype)
+        for g in (f, pc.jit(f)):
+            result = g(y, lower, upper)
+            assert result.dtype == lower.dtype
+            np.testing.assert_allclose(np.float64(result), np.float64(value), rtol=0.02 if result.nbytes == 2 else 1e-6)
+        slope = pc.grad(lambda y: lax.fori_loop(lower, upper, lambda i, v: v * y, pnp.ones((), lower.dtype)))(y)
+        n = len(expected)
+        np.testing.assert_allclose(np.float64(slope), n * 0.5 ** (n - 1) if n else 0, rtol=0.01)
+
+
+def test_fori_loop_over_python_floats():
+    assert lax.fori_loop(0.0, 3.0, lambda i, x: x + i, 0.0) == 3
+    with pc.disable_jit():
+        assert lax.fori_loop(0.5, 3.2, lambda i, x: x + i, 0.0) == 4.5
+    assert pc.jit(lambda n: lax.fori_loop(0.0, n, lambda i, x: x + i, 0.0))(4.0) == 6
 
 
 @pytest.mark.parametrize("case", ERRORS.values(), ids=ERRORS)
