@@ -22,9 +22,7 @@ def step(particles: Particles, dt: float) -> Particles:
     chex.assert_equal_shape([particles.position, particles.velocity])
     force = -particles.position
     velocity = particles.velocity + dt * force
-    return particles.replace(
-        position=particles.position + dt * velocity, velocity=velocity, time=particles.time + dt
-    )
+    return particles.replace(position=particles.position + dt * velocity, velocity=velocity, time=particles.time + dt)
 
 
 particles = Particles(position=jax.random.normal(jax.random.key(0), (5, 2)), velocity=jnp.zeros((5, 2)))

@@ -49,9 +49,7 @@ stiff = diffrax.diffeqsolve(
 )
 
 path = diffrax.VirtualBrownianTree(0.0, 1.0, tol=1e-3, shape=(), key=jax.random.key(0))
-terms = diffrax.MultiTerm(
-    diffrax.ODETerm(lambda t, y, args: -y), diffrax.ControlTerm(lambda t, y, args: 0.3, path)
-)
+terms = diffrax.MultiTerm(diffrax.ODETerm(lambda t, y, args: -y), diffrax.ControlTerm(lambda t, y, args: 0.3, path))
 noisy = diffrax.diffeqsolve(
     terms, diffrax.Euler(), 0.0, 1.0, 0.05, jnp.array(1.0), saveat=diffrax.SaveAt(ts=jnp.linspace(0, 1, 6))
 )

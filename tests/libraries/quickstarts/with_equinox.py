@@ -59,7 +59,9 @@ normed, norm_state = eqx.filter_vmap(norm, axis_name="batch", in_axes=(0, None),
 frozen = eqx.tree_at(lambda m: m.head.layers[-1].bias, model, replace_fn=jnp.zeros_like)
 attention = eqx.nn.MultiheadAttention(2, 6, key=jax.random.key(4))
 attended = attention(*[jax.random.normal(jax.random.key(5), (5, 6))] * 3)
-print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f}; {sum(x.size for x in jax.tree.leaves(eqx.filter(model, eqx.is_array)))}")
+print(
+    f"loss {losses[0]:.3f} -> {losses[-1]:.3f}; {sum(x.size for x in jax.tree.leaves(eqx.filter(model, eqx.is_array)))}"
+)
 np.savez(
     sys.argv[1],
     losses=jnp.stack(losses),

@@ -24,9 +24,7 @@ lasso = jaxopt.ProximalGradient(
     jaxopt.objective.least_squares, jaxopt.prox.prox_lasso, maxiter=200, tol=1e-9, implicit_diff=True
 )
 sparse = lasso.run(jnp.zeros(4), 0.1, (x, y)).params
-box = jaxopt.ProjectedGradient(
-    jaxopt.objective.least_squares, jaxopt.projection.projection_box, maxiter=200, tol=1e-9
-)
+box = jaxopt.ProjectedGradient(jaxopt.objective.least_squares, jaxopt.projection.projection_box, maxiter=200, tol=1e-9)
 boxed = box.run(jnp.zeros(4), (-1.0, 1.0), (x, y)).params
 
 

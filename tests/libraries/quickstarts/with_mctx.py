@@ -29,9 +29,7 @@ def recurrent(params, key, action, place):
 @functools.partial(jax.jit, static_argnames="policy")
 def search(key, places, policy):
     root = mctx.RootFnOutput(prior_logits=priors[places], value=rewards[places].mean(axis=-1), embedding=places)
-    return policy(
-        params=(), rng_key=key, root=root, recurrent_fn=recurrent, num_simulations=24, max_depth=8
-    )
+    return policy(params=(), rng_key=key, root=root, recurrent_fn=recurrent, num_simulations=24, max_depth=8)
 
 
 places = jnp.array([0, 3, 5, 7, 11])

@@ -40,7 +40,9 @@ bisection = optx.root_find(
     lambda x, args: x**3 - 2, optx.Bisection(rtol=1e-10, atol=1e-10), jnp.array(1.0), options={"lower": 0, "upper": 2}
 )
 slope = jax.jit(jax.jacobian(root))(jnp.array(4.0))
-print(f"root {root(jnp.array(4.0))}, fixed point {fixed.value:.6f}, fit {fit.value}, {minimum.stats['num_steps']} steps")
+print(
+    f"root {root(jnp.array(4.0))}, fixed point {fixed.value:.6f}, fit {fit.value}, {minimum.stats['num_steps']} steps"
+)
 np.savez(
     sys.argv[1],
     root=root(jnp.array(4.0)),
