@@ -6,6 +6,8 @@ LLVM; the first compilation does. A missing name is an AttributeError that sugge
 
 from pycompiler import (
     ad_checkpoint,
+    custom_batching,
+    custom_derivatives,
     debug,
     dlpack,
     dtypes,
@@ -137,6 +139,8 @@ __all__ = [
     "clear_caches",
     "closure_convert",
     "config",
+    "custom_batching",
+    "custom_derivatives",
     "custom_gradient",
     "custom_jvp",
     "custom_vjp",

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
-from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.dim_value import dim_as_value
@@ -28,10 +27,11 @@ from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives import TYPE_PARAMS
 from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.checks import check
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
-from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
 from pycompiler.primitives.control.while_loop import while_
 from pycompiler.primitives.module_call import ModuleCode, module_call
 from pycompiler.primitives.spmd.placement import device_put
@@ -44,9 +44,8 @@ _FORM = 1
 # reads everything except TYPE_PARAMS, which the types of the results have.
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
-    **dict.fromkeys((custom_jvp_call, custom_vjp_call), ("call_jaxpr",)),
-    checkpoint: ("jaxpr",),
-    **dict.fromkeys((custom_linear_solve, custom_root), ("graph",)),
+    **{primitive: (name,) for primitive, name in INLINED.items()},
+    check: ("debug",),
     guard: (),
     members: ("graph",),
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),

@@ -16,8 +16,8 @@ from pycompiler._compiler import ir
 from pycompiler.compile.emit_sizes import UNKNOWN, SizeEmitter, as_numbers, dims_in
 from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.core.autodiff.call import call
-from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
-from pycompiler.core.autodiff.custom import custom_jvp_call, custom_lin, custom_vjp_call, forward_mode
+from pycompiler.core.autodiff.checkpoint import name_value
+from pycompiler.core.autodiff.custom import custom_lin, forward_mode
 from pycompiler.core.dims.dims import Dim, Symbol
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.source import Source
@@ -31,10 +31,11 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, shaped, short
 from pycompiler.primitives import TYPE_PARAMS, WISH_PARAMS
 from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
+from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
-from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
 from pycompiler.primitives.control.while_loop import split_operands, while_
 from pycompiler.primitives.data_sizes import take_first
 from pycompiler.primitives.module_call import ModuleCode, module_call
@@ -327,6 +328,12 @@ class Emitter:
             self._token = results.pop(0)
         return results
 
+    def checked(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """Nothing, for a check for debugging. Raises ValueError for others."""
+        if not equation.params["debug"]:
+            not_functional(equation.source)
+        return []
+
     def host_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.host_call` of the equation's slot. Nothing, if the equation has neither effects nor results."""
         if not equation.effects and not equation.outputs:
@@ -501,6 +508,7 @@ SHAPE_PARAMS = frozenset({"shape", "new_sizes"})
 # The primitives that are not one op of the same name.
 _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]] = {
     key_use: Emitter.nothing,
+    check: Emitter.checked,
     name_value: Emitter.same,
     guard: Emitter.guarded,
     members: Emitter.of_members,
@@ -509,11 +517,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     shard_map: Emitter.manual,
     take_first: Emitter.cut,
     custom_lin: Emitter.forward,
-    custom_jvp_call: Emitter.inlined,
-    custom_vjp_call: Emitter.inlined,
-    checkpoint: Emitter.inlined,
-    custom_linear_solve: Emitter.inlined,
-    custom_root: Emitter.inlined,
+    **dict.fromkeys(INLINED, Emitter.inlined),
     call: Emitter.call,
     module_call: Emitter.linked_call,
     while_: Emitter.while_loop,

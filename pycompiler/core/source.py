@@ -25,15 +25,23 @@ _ROOTS = tuple(
 )
 _FILES = (functools.__file__, contextlib.__file__, "<frozen importlib._bootstrap>")
 _internal: dict[str, bool] = {}
+# Files and folders of libraries whose frames are not the user's: see `exclude`.
+_excluded: list[str] = []
 
 
 def is_internal(filename: str) -> bool:
     """Whether `filename` belongs to the package (or to NumPy, functools, contextlib), not to the user."""
     known = _internal.get(filename)
     if known is None:
-        known = filename.startswith(_ROOTS) or filename in _FILES
+        known = filename.startswith((*_ROOTS, *_excluded)) or filename in _FILES
         _internal[filename] = known
     return known
+
+
+def exclude(path: str) -> None:
+    """From now on, the places of the user's program are not in this file or folder."""
+    _excluded.append(path)
+    _internal.clear()
 
 
 # The folder of Python's own modules.
@@ -210,11 +218,8 @@ def lines_of(function: object) -> Generator[None]:
 @contextlib.contextmanager
 def named(name: str) -> Generator[None]:
     """A context that adds `name` to the scope of everything recorded."""
-    before, _override.scope = _override.scope, (*_override.scope, name)
-    try:
+    with scoped((*_override.scope, name)):
         yield
-    finally:
-        _override.scope = before
 
 
 def function_location(fun: object) -> str:
@@ -247,6 +252,21 @@ def warn(message: str, category: type[Warning] = UserWarning, source: Source | N
 
 # The emitted warnings: file, line, message. A warning that a filter turned into an error is not among them.
 _warned: set[tuple[str, int, str]] = set()
+
+
+def scope() -> tuple[str, ...]:
+    """The names of the running code, the outermost first."""
+    return _override.scope
+
+
+@contextlib.contextmanager
+def scoped(names: tuple[str, ...]) -> Generator[None]:
+    """A context in which everything recorded has exactly this scope."""
+    before, _override.scope = _override.scope, names
+    try:
+        yield
+    finally:
+        _override.scope = before
 
 
 def without_own_frames(traceback: types.TracebackType | None) -> types.TracebackType | None:

@@ -25,6 +25,7 @@ from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import as_array, get_aval
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.diagnostics import checks, key_reuse
+from pycompiler.primitives.control.checks import check, raise_check
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.spmd import execution
 
@@ -46,6 +47,9 @@ def _evaluate(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
             return _evaluate(primitive, args, params)
     if primitive is key_use:
         key_reuse.consume(args[0], params["name"])
+        return ()
+    if primitive is check:
+        raise_check(args, **params)
         return ()
     if primitive is device_put:
         return put(args[0], params["device"])

@@ -43,6 +43,7 @@ from pycompiler.lax.cumulative import *
 from pycompiler.lax.elementwise import *
 from pycompiler.lax.fourier import *
 from pycompiler.lax.generator import *
+from pycompiler.lax.handles import *
 from pycompiler.lax.indexing import *
 from pycompiler.lax.movement import *
 from pycompiler.lax.names import nearest_name

@@ -13,6 +13,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import Array, broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.precision import (
     DotDimensionNumbers,
@@ -110,6 +111,7 @@ def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, prefer
     return out if get_aval(out).dtype == result else cast(out, result)
 
 
+@decided
 def dot_general(
     lhs: Array,
     rhs: Array,
@@ -141,6 +143,7 @@ def dot_general(
     )
 
 
+@decided
 def dot(
     lhs: Array,
     rhs: Array,
@@ -291,6 +294,7 @@ class RaggedDotDimensionNumbers:
 _ROWS_IN_GROUPS = RaggedDotDimensionNumbers((((1,), (1,)), ((), ())), (0,), (0,))
 
 
+@decided
 def ragged_dot(
     lhs: Array,
     rhs: Array,
@@ -309,6 +313,7 @@ def ragged_dot(
     )
 
 
+@decided
 def ragged_dot_general(
     lhs: Array,
     rhs: Array,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +12,14 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
 from pycompiler.lax.contraction import dot_general, sum_type
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import Array, cast, check_arrays
 from pycompiler.lax.precision import asked_precision, check_precision
 from pycompiler.lax.shardings import divided
 from pycompiler.lax.window import Padding, padtype_to_pads
 from pycompiler.primitives import convolution
 from pycompiler.primitives.contraction import asked
+from pycompiler.primitives.convolution import ConvDimensionNumbers
 from pycompiler.primitives.window import count_windows, dilated
 
 __all__ = [
@@ -35,14 +37,6 @@ __all__ = [
     "conv_transpose_shape_tuple",
     "conv_with_general_padding",
 ]
-
-
-class ConvDimensionNumbers(NamedTuple):
-    """The dimensions of lhs and the result as (batch, feature, spatial...), of rhs as (output, input, spatial...)."""
-
-    lhs_spec: Sequence[int]
-    rhs_spec: Sequence[int]
-    out_spec: Sequence[int]
 
 
 ConvGeneralDilatedDimensionNumbers = None | ConvDimensionNumbers | tuple[str, str, str]
@@ -167,6 +161,7 @@ def conv_transpose_shape_tuple(
 # Convolutions
 
 
+@decided
 def conv_general_dilated(
     lhs: Array,
     rhs: Array,

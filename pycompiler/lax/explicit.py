@@ -1,7 +1,7 @@
-"""Functions of Explicit mesh axes: `reshard`, `auto_axes`, `explicit_axes`, and `out_sharding` of functions whose operands
-have types with shardings. Part of lax.
+"""Functions of Explicit mesh axes: `reshard`, `auto_axes`, `explicit_axes`, and `out_sharding` of functions whose
+operands have types with shardings. Part of lax.
 
-Before it: the primitive of `core.mesh.reshard`, and the types of `spmd.partition.typing`. `lax.shardings` divides results.
+Before it: the primitive of `core.mesh.reshard`. After it: `lax.shardings`, which divides results.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def _is_entry(x: object) -> bool:
 
 @boundary
 def reshard(xs: Any, out_shardings: Any) -> Any:
-    """A tree of arrays with other shardings in their types: `out_shardings` is a tree of shardings, or of specs over the
-    current mesh, that is a prefix of it.
+    """A tree of arrays with other shardings in their types: `out_shardings` is a tree of shardings, or of specs over
+    the current mesh, that is a prefix of it.
 
     Parts move between devices as needed. The cotangent gets the sharding of x.
 
@@ -143,8 +143,8 @@ def _freely(change: _Change, f: Callable[..., Any], args: Any, kwargs: Any, out_
 
 @boundary
 def auto_axes(f: Any = None, /, *, axes: Any = None, out_sharding: Any = None) -> Any:
-    """A function like f in which axes of the current mesh (a name, a tuple of names; by default all) are Auto: there, the
-    partitioner decides.
+    """A function like f in which axes of the current mesh (a name, a tuple of names; by default all) are Auto: there,
+    the partitioner decides.
 
     `out_sharding` has the shardings of the results, as `reshard` takes them. If it is None, the call has the keyword.
 
@@ -207,8 +207,8 @@ def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None
 
 
 def decided(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of functions of arrays with a keyword `out_sharding`, which decides how the result is divided. Then the
-    sharding of no operand is in the way: the partitioner decides between them."""
+    """A decorator of functions of arrays with a keyword `out_sharding`, which decides how the result is divided. Then
+    the sharding of no operand is in the way: the partitioner decides between them."""
     name = function.__name__
 
     @functools.wraps(function)

@@ -12,6 +12,7 @@ from pycompiler.core.dims.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import (
     Array,
     canonical_axes,
@@ -126,6 +127,7 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
     return divided("broadcasted_iota", cast(counted, wanted) if dtypes.is_complex(wanted) else counted, out_sharding)
 
 
+@decided
 def broadcast(operand: Array, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """operand repeated along new leading dimensions.
 
@@ -144,6 +146,7 @@ def broadcast(operand: Array, sizes: Sequence[int], *, out_sharding: Any = None)
     )
 
 
+@decided
 def broadcast_in_dim(
     operand: Array, shape: Any, broadcast_dimensions: Sequence[int], *, out_sharding: Any = None
 ) -> Array:
@@ -172,6 +175,7 @@ def broadcast_to_rank(x: Array, rank: int) -> Array:
     return expand_dims(x, range(rank - len(get_aval(x).shape)))
 
 
+@decided
 def reshape(
     operand: Array, new_sizes: Any, dimensions: Sequence[int] | None = None, *, out_sharding: Any = None
 ) -> Array:

@@ -9,6 +9,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import Array, canonical_axes, canonical_axis, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.primitives import PRIMITIVES, bits, compare, reduction
@@ -44,6 +45,7 @@ def _reduction(name: str, summary: str) -> Any:
     return function
 
 
+@decided
 def reduce_sum(operand: Array, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """The sum over axes; integers wrap."""
     check_arrays("reduce_sum", operand)

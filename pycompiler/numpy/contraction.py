@@ -15,6 +15,7 @@ from pycompiler.lax import contraction, convolution, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to, canonical_axes, canonical_axis, cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
@@ -57,6 +58,7 @@ def _of_arrays(name: str, a: Any, b: Any) -> tuple[tuple[Any, ...], tuple[Any, .
     return get_aval(a).shape, get_aval(b).shape
 
 
+@decided
 def matmul(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None
 ) -> Array:
@@ -105,6 +107,7 @@ def matmul(
     )
 
 
+@decided
 def dot(
     a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None
 ) -> Array:
@@ -188,6 +191,7 @@ def _with_batch(x: Array, axis: int, batch: tuple[Any, ...]) -> tuple[Array, int
     return broadcast_to(x, (*batch[:place], shape[axis], *batch[place:])), place
 
 
+@decided
 def tensordot(
     a: Any,
     b: Any,

@@ -13,6 +13,7 @@ from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.dim_value import dim_value
+from pycompiler.core.tracing.flat import nothing_of
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import check_unmasked, get_aval
@@ -228,14 +229,21 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, 
     return divided("full", created("full", device, make), out_sharding)
 
 
-def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Array:
+def _constant(name: str, shape: Any, value: int, dtype: Any, device: Any) -> Any:
     sizes = canonical_shape(name, shape)
+    if _is_float0(dtype):
+        return nothing_of(sizes)
     kind = dtypes.canonicalize_requested(float if dtype is None else dtype, name)
     return filled(name, device, sizes, kind, False, lambda: movement.full(sizes, value, kind))
 
 
+def _is_float0(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype == dtypes.float0
+
+
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """An array of zeros, float32 unless a dtype is given.
+    """An array of zeros, float32 unless a dtype is given. Zeros of dtype float0, the derivatives of integers, are an
+    array of NumPy.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.zeros((2, 2), int)
@@ -286,7 +294,10 @@ def full_like(
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
-    """Zeros with the shape and dtype of a unless these are given."""
+    """Zeros with the shape and dtype of a unless these are given. Those of dtype float0, the derivatives of integers,
+    are arrays of NumPy."""
+    if _is_float0(getattr(a, "dtype", None) if dtype is None else dtype):
+        return nothing_of(canonical_shape("zeros_like", a.shape if shape is None else shape))
     return divided("zeros_like", full_like(a, 0, dtype, shape, device=device), out_sharding)
 
 

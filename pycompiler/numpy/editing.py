@@ -12,6 +12,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import (
     Array,
     broadcast_to,
@@ -156,6 +157,7 @@ def _moved(source: int, target: int, rank: int) -> list[int]:
     return order
 
 
+@decided
 def repeat(
     a: Array,
     repeats: Array,

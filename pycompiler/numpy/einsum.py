@@ -18,6 +18,7 @@ from pycompiler.lax import contraction, movement
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import reduction as reduce
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import cast, check_arrays
 from pycompiler.lax.precision import check_precision
 from pycompiler.lax.shardings import divided
@@ -182,6 +183,7 @@ def _contracted(
     return result if order == tuple(range(len(order))) else movement.transpose(result, order)
 
 
+@decided
 def einsum(
     subscripts: Any,
     /,

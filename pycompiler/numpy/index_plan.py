@@ -19,9 +19,11 @@ from pycompiler.core.tracing.arguments import array_of, as_index, has_array
 from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import tree_leaves
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.indexing import alike, as_positions
 from pycompiler.lax.operands import Array, cast
+from pycompiler.numpy.creation import array as new_array
 from pycompiler.numpy.data_sizes import gathered_places, hint
 from pycompiler.numpy.promotion import broadcast_of
 
@@ -122,7 +124,8 @@ def _items(name: str, index: Any) -> tuple[list[Any], list[tuple[int, tuple[int,
         if has_array(type(item)):
             item = array_of(item)
         if isinstance(item, list | tuple):
-            item = np.asarray(item, dtype=np.int32 if not item else None)
+            traced = any(isinstance(part, Tracer) for part in tree_leaves(item))
+            item = new_array(item) if traced else np.asarray(item, dtype=np.int32 if not item else None)
         if is_mask(item):
             shape = get_aval(item).shape
             masks.append((len(items), shape))
@@ -275,8 +278,9 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
         if size == 0:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
-        inside = min(max(place, -1), size)  # or next to it
-        return Entry((np.int64 if inside > dtypes.MOST_POSITION else np.int32)(inside), static=place)
+        if not -(2**31) <= place <= dtypes.MOST_POSITION:
+            place = min(max(place, -1), size)  # inside, or next to it
+        return Entry((np.int64 if place > dtypes.MOST_POSITION else np.int32)(place), static=place)
     return Entry(item)
 
 

@@ -141,7 +141,7 @@ def sliced(x: Array, planned: Plan) -> Array:
 
 def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
     """x at scalars. While tracing, a static slice. Else the place is an argument, so that one compiled slice serves for
-    all places."""
+    all places. A place outside of x is an argument, too: `checkify` finds it in the graph."""
     shape, dims = planned.shape, planned.indexed
     for dim in dims:
         if shape[dim] == 0:
@@ -159,11 +159,9 @@ def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:
 
 
 def _cut(place: Any, size: Any) -> Slice | None:
-    """The slice at a known place, clamped to the dimension; None if the clamping depends on the size."""
+    """The slice at a place that is known to be inside of the dimension; otherwise None."""
     if place is None:
         return None
-    if isinstance(place, int) and isinstance(size, int):
-        return Slice(min(max(place, 0), size - 1), 1)
     return Slice(place, 1) if surely_below(-1, place) and surely_below(place, size) else None
 
 

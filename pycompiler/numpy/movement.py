@@ -17,6 +17,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import movement
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
 from pycompiler.lax.operands import (
     broadcasts,
@@ -75,6 +76,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     return asarray(x, copy=copy) if same else asarray(cast(x, wanted))
 
 
+@decided
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
     """The same elements in another shape. One size may be -1: it follows from the others. In the order "C" the last
     index varies fastest, in "F" the first, on both sides. ValueError for another order.
@@ -104,6 +106,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
     return divided("reshape", as_array(movement.reshape(a, sizes)), out_sharding)
 
 
+@decided
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """The elements as a vector."""
     return divided("ravel", reshape(a, -1 if size(a) != 0 else 0, order), out_sharding)
@@ -186,6 +189,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
     return tuple(_broadcast_shapes(*(canonical_shape("broadcast_shapes", one) for one in shapes)))
 
 
+@decided
 def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
     """array repeated to a shape. ValueError if it does not fit.
 

@@ -252,6 +252,14 @@ dot_general = Primitive(
     batch=_dot_general_batch,
     reference=_dot_general_reference,
     sampler=_dot_general_samples,
+    views={
+        "dimension_numbers": lambda own: (
+            (own["lhs_contracting"], own["rhs_contracting"]),
+            (own["lhs_batch"], own["rhs_batch"]),
+        ),
+        "precision": lambda own: None,
+        "out_sharding": lambda own: None,
+    },
 )
 
 TABLE = (dot_general,)

@@ -6,7 +6,7 @@ features becomes a group of the batch, and conversely.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -341,6 +341,14 @@ def _samples(rng: np.random.Generator) -> Iterable[Sample]:
         yield Sample(arrays(left, right), params)
 
 
+class ConvDimensionNumbers(NamedTuple):
+    """The dimensions of lhs and the result as (batch, feature, spatial...), of rhs as (output, input, spatial...)."""
+
+    lhs_spec: Sequence[int]
+    rhs_spec: Sequence[int]
+    out_spec: Sequence[int]
+
+
 conv_general_dilated = Primitive(
     name=_NAME,
     shape_rule=_shape,
@@ -349,6 +357,11 @@ conv_general_dilated = Primitive(
     batch=_batch,
     reference=_reference,
     sampler=_samples,
+    views={
+        "dimension_numbers": lambda own: ConvDimensionNumbers(own["lhs_spec"], own["rhs_spec"], own["out_spec"]),
+        "padding": lambda own: tuple(zip(own["low"], own["high"], strict=True)),
+        "precision": lambda own: None,
+    },
 )
 
 TABLE = (conv_general_dilated,)

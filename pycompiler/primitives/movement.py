@@ -190,6 +190,7 @@ pad = Primitive(
     batch=_pad_batch,
     reference=_pad_reference,
     sampler=_pad_samples,
+    views={"padding_config": lambda own: tuple(zip(own["low"], own["high"], own["interior"], strict=True))},
 )
 
 

@@ -244,6 +244,7 @@ def _arg_extremum(name: str, reference: Any) -> Primitive:
         batch=batch,
         reference=by_numpy,
         sampler=sampler,
+        views={"axes": lambda own: (own["axis"],)},
     )
     return primitive
 

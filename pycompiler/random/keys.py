@@ -15,6 +15,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import array
@@ -165,6 +166,7 @@ def fold_in(key: Any, data: Any) -> Array:
     return eager_jit(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
+@decided
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Unsigned integers of random bits; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.
 

@@ -15,6 +15,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.branches import cond
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_axis, canonical_shape, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import cumulative, indexing, sorting
@@ -57,6 +58,7 @@ def _permuted_numbers(key: Array, *, count: Any) -> Array:
     return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
 
 
+@decided
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
     """x shuffled along an axis: whole slices, or with `independent` each line separately. An int x stands for 0..x-1.
 

@@ -19,46 +19,10 @@ from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, same_type, short, strong
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves, treedef_is_leaf
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves, tree_structure, treedef_is_leaf
 from pycompiler.primitives.arithmetic import stop_gradient
+from pycompiler.transforms.symbolic_zeros import SymbolicZero
 from pycompiler.transforms.tangents import on_device
-
-
-class SymbolicZero:
-    """A tangent or cotangent that is certainly zero. Rules with `symbolic_zeros=True` receive it."""
-
-    __slots__ = ("aval",)
-
-    def __init__(self, aval: ShapedArray) -> None:
-        self.aval = aval
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype if dtypes.is_inexact(self.aval.dtype) else dtypes.float0
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
-
-    def __repr__(self) -> str:
-        return f"SymbolicZero({self.aval})"
-
-
-class CustomVJPPrimal:
-    """An argument of a forward function with `symbolic_zeros=True`: the value of one array, and whether it varies."""
-
-    __slots__ = ("perturbed", "value")
-
-    def __init__(self, value: Any, perturbed: bool) -> None:
-        self.value = value
-        self.perturbed = perturbed
-
-    def __repr__(self) -> str:
-        return f"CustomVJPPrimal(value={self.value!r}, perturbed={self.perturbed})"
 
 
 def name_of(fun: object) -> str:
@@ -74,6 +38,16 @@ def shown(x: object) -> str:
         return short(x.aval if isinstance(x, SymbolicZero) else get_aval(x))
     text = repr(x)
     return f"{text if len(text) < 40 else text[:37] + '...'} of type {type(x).__name__}"
+
+
+def defined_by(decorator: Any, name: str) -> Any:
+    """The method of the decorated function that defines a rule, if that function is itself decorated: `custom_vjp` over
+    `custom_vmap` has `def_vmap`. Any other name is an AttributeError."""
+    fun: Any = decorator.__dict__.get("fun")
+    kind: Any = fun.__class__
+    if name.startswith("def") and hasattr(kind, name):
+        return getattr(fun, name)
+    raise AttributeError(f"{type(decorator).__name__!r} object has no attribute {name!r}")
 
 
 def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[int, ...]:
@@ -262,12 +236,12 @@ def taken(x: Any, aval: ShapedArray) -> Any:
 
 
 def mirror(tree: Any, like: Any) -> list[Any] | None:
-    """The entries of `tree` for the leaves of `like`. A None in `tree` stands for all leaves below it.
+    """The entries of `tree` for the leaves of `like`. A None or a leaf in `tree` stands for all leaves below it.
 
     The result is None if the structures differ.
     """
-    if tree is None:
-        return [None] * len(tree_leaves(like))
+    if tree is None or treedef_is_leaf(tree_structure(tree)):
+        return [tree] * len(tree_leaves(like))
     children, wanted = tree_flatten(like, lambda x: x is not like)
     if treedef_is_leaf(wanted):
         return [tree]

@@ -26,8 +26,8 @@ from pycompiler.core.types.aval import get_aval, strong
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten, treedef_is_leaf
 from pycompiler.transforms.custom_arguments import (
     Arguments,
-    CustomVJPPrimal,
     Results,
+    defined_by,
     given_zero,
     mirror,
     name_of,
@@ -37,6 +37,7 @@ from pycompiler.transforms.custom_arguments import (
     shown,
     taken,
 )
+from pycompiler.transforms.symbolic_zeros import CustomVJPPrimal
 
 Values = Sequence[Any]
 
@@ -73,6 +74,9 @@ class custom_jvp:  # noqa: N801 (a decorator)
         self.nondiff_argnums = numbers_of("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
         self.jvp: Callable[..., Any] | None = None
         self.symbolic_zeros = False
+
+    def __getattr__(self, name: str) -> Any:
+        return defined_by(self, name)
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Set the rule, and return it: `jvp(primals, tangents)`, two tuples, gives the result and its tangent.
@@ -205,6 +209,9 @@ class custom_vjp:  # noqa: N801 (a decorator)
         self.bwd: Callable[..., Any] | None = None
         self.symbolic_zeros = False
 
+    def __getattr__(self, name: str) -> Any:
+        return defined_by(self, name)
+
     def defvjp(
         self,
         fwd: Callable[..., Any],
@@ -214,7 +221,8 @@ class custom_vjp:  # noqa: N801 (a decorator)
     ) -> None:
         """Set the rules: `fwd(*args)` gives the result and residuals, `bwd(residuals, cotangent)` the cotangents.
 
-        `bwd` returns a tuple with an entry for each differentiated argument, of its structure; None stands for zero.
+        `bwd` returns a tuple with an entry for each differentiated argument, of its structure or a prefix of it, in
+        which an array stands for all leaves below it; None stands for zero.
         Other arguments come first: `bwd(*nondiff_args, residuals, cotangent)`. Residuals are a tree of arrays or Python
         values. With `symbolic_zeros`, `fwd` receives a `CustomVJPPrimal` for each array, and a cotangent that is
         certainly zero is a `SymbolicZero`. `optimize_remat` has no effect: the recomputation of `checkpoint` calls the

@@ -115,8 +115,8 @@ def bind_over_mesh(
     with axes.manual(sizes, varying, tracker):
         tracers = [trace.new_input(aval) for aval in avals]
         if tracker is not None:
-            for tracer, layout in zip(tracers, in_layouts, strict=True):
-                tracker.put(tracer, mentioned(layout))
+            for place, layout in enumerate(in_layouts):
+                tracker.put(tracers[place], mentioned(layout))
         previous = swap_trace(trace)
         try:
             outs: Sequence[Any] = function(*tracers)

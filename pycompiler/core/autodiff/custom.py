@@ -182,9 +182,12 @@ def _batch(
         return record(run, mapped.in_avals, DebugInfo("vmap", evaluate))
 
     in_front = mapped if set(out_dims) <= {0} else mapped.derive("in front", make)
+    # A batching rule of a user's primitive may make constants.
+    opened, consts = in_front.derive("opened", lambda: close_over(in_front))
     rules = batched(custom, Axes(None, tuple(dims[num_consts:]), mapping() or Axis(None, size)))
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
-    return primitive.bind(*args, call_jaxpr=in_front, num_consts=num_consts, custom=rules), [0] * len(out_dims)
+    count = num_consts + len(consts)
+    return primitive.bind(*consts, *args, call_jaxpr=opened, num_consts=count, custom=rules), [0] * len(out_dims)
 
 
 def _reference(*args: Any, call_jaxpr: ClosedGraph, num_consts: int, custom: Custom) -> tuple[Any, ...]:

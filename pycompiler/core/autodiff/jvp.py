@@ -12,7 +12,7 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, enter, leaked, leave
 from pycompiler.core.types.aval import get_aval, has_aval, strong
 
 
@@ -89,11 +89,13 @@ def push_forward(
 
     `active`, read after the call, is the number of results with tangents. The results after them are aux.
     """
+    enter(trace)
     try:
         outs = function(*[trace.wrap(x, t) for x, t in zip(primals, tangents, strict=True)])
         count = len(outs) if active is None else active()
         results = [trace.primal_of(out) for out in outs], [trace.tangent_of(out) for out in outs[:count]]
     finally:
+        leave()
         trace.finish()
     del outs
     check_leaks(trace)

@@ -20,7 +20,7 @@ from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import mapped_size, zeros
-from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked, names_of
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, enter, leaked, leave, names_of
 from pycompiler.core.types.aval import get_aval, shaped
 from pycompiler.core.types.dtype import canonicalize, is_key
 
@@ -53,6 +53,8 @@ class BatchTrace(Trace):
     """Applies batching rules to mapped values. Other values are bound unchanged."""
 
     __slots__ = ("argument_of", "axis")
+
+    maps = True
 
     def __init__(self, debug_info: DebugInfo, axis: Axis) -> None:
         super().__init__(debug_info)
@@ -122,10 +124,12 @@ def map_axes(
     trace = BatchTrace(debug_info, axis)
     tracers = [trace.wrap(x, d) for x, d in zip(args, dims, strict=True)]
     trace.argument_of = {id(tracer): i for i, tracer in enumerate(tracers) if isinstance(tracer, BatchTracer)}
+    enter(trace)
     try:
         with axes.bound(axis.name, axis.size, trace):
             pairs = [trace.split(out) for out in function(*tracers)]
     finally:
+        leave()
         trace.finish()
     del tracers
     check_leaks(trace)

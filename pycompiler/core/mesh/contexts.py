@@ -1,4 +1,4 @@
-"""The current mesh of a thread: `set_mesh`, and meshes of types, which have no devices. After `mesh`; `sharding` reads it.
+"""The current mesh of a thread: `set_mesh`, and meshes of types, which have no devices. After `mesh`.
 
 A program for one device (`shard_map`) has the axes that it is written for as Manual ones.
 """

@@ -1,4 +1,4 @@
-"""Partition specs: the assignment of an array's dimensions to named axes of a mesh, and the layouts that they stand for.
+"""Partition specs: the assignment of an array's dimensions to named axes of a mesh, and their layouts.
 
 `mesh` has the meshes, `sharding` joins both. No function here uses an array.
 """

@@ -27,6 +27,18 @@ _of_platform: dict[str, dict[Primitive, Rule]] = {}
 _PLATFORMS = {"cpu": ("cpu",), "cuda": ("cuda", "gpu")}
 
 
+class ModuleContext:
+    """What the rules of one graph share."""
+
+    def __init__(self, platform: str) -> None:
+        self.platforms = (platform,)
+        self.keepalives: list[Any] = []
+
+    def add_keepalive(self, keepalive: Any) -> None:
+        """Keep an object: not needed, because graphs keep the functions that they call."""
+        self.keepalives.append(keepalive)
+
+
 class LoweringContext:
     """What a rule learns of the equation: the primitive, and the types of operands and results."""
 
@@ -37,6 +49,7 @@ class LoweringContext:
         self.avals_in = avals_in
         self.avals_out = avals_out
         self.platforms = (platform,)
+        self.module_context = ModuleContext(platform)
         # The function of a `lower_fun` that runs, or that raised.
         self.running: Callable[..., Any] | None = None
 

@@ -17,13 +17,14 @@ from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import check_sizes
 from pycompiler.core.hooks import hooks
-from pycompiler.core.source import Source, function_location, user_source, warn
+from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks
+from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
-from pycompiler.core.tracing.source_info import GraphInfo
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
+from pycompiler.core.tracing.wrapped import origin_of
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # The maximum number of operations from one line. A larger number means that a Python loop was unrolled.
@@ -135,6 +136,9 @@ class GraphTrace(Trace):
         inputs = [self.atom(arg) for arg in args]
         avals = tuple([atom.aval for atom in inputs])
         source = user_source()
+        views = primitive.views
+        if views is not None:
+            params = ViewedParams(params, views)
         if primitive.multiple_results:
             inferred = primitive.shape_rule(*avals, **params)
             for aval in inferred:
@@ -162,7 +166,7 @@ class GraphTrace(Trace):
         outputs = [self.atom(out) for out in outs]
         self.done = True
         info = self.debug_info
-        origin = GraphInfo(info.transform, function_location(info.function))
+        origin = origin_of(info.transform, info.function)
         return ClosedGraph(Graph(self.constvars, self.inputs, outputs, self.equations, debug_info=origin), self.consts)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.types.aval import get_aval, tangent_aval
 
 
 class Zero:
@@ -20,6 +21,11 @@ class Zero:
 
     def __init__(self, aval: ShapedArray) -> None:
         self.aval = aval
+
+    @staticmethod
+    def from_primal_value(val: Any) -> Zero:
+        """The zero tangent of a value."""
+        return Zero(tangent_aval(get_aval(val)))
 
     def __repr__(self) -> str:
         return f"Zero({self.aval})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -24,6 +25,7 @@ from pycompiler.core.hooks import hooks, set_tracer_type
 from pycompiler.core.source import Source, function_location, user_frame_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import Effects
+from pycompiler.core.tracing.params import Views
 from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
 from pycompiler.core.types.aval import get_aval, short
 
@@ -33,13 +35,52 @@ __all__ = [
     "Trace",
     "Tracer",
     "current_trace",
+    "enter",
     "get_aval",
+    "innermost_trace",
+    "leave",
     "names_of",
     "newest",
+    "running_traces",
     "swap_trace",
 ]
 
 _levels = itertools.count(1)
+
+
+class _Running(threading.local):
+    """The traces of this thread whose functions run, except those that record graphs."""
+
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_running = _Running()
+
+
+def enter(trace: Trace) -> None:
+    """Note that the function of a trace runs, until `leave`."""
+    _running.traces.append(trace)
+
+
+def leave() -> None:
+    """The end of `enter`."""
+    _running.traces.pop()
+
+
+def innermost_trace() -> Trace | None:
+    """The trace whose function runs innermost: it records, differentiates or maps. None outside of all."""
+    recording, others = current_trace(), _running.traces
+    if not others or (recording is not None and recording.level > others[-1].level):
+        return recording
+    return others[-1]
+
+
+def running_traces() -> list[Trace]:
+    """All traces whose functions run in this thread, the outermost first, of those that record only the innermost."""
+    recording = current_trace()
+    found = [*_running.traces] if recording is None else [*_running.traces, recording]
+    return sorted(found, key=lambda trace: trace.level)
 
 
 class DebugInfo:
@@ -77,16 +118,34 @@ class DebugInfo:
 class Trace:
     """One running transformation. `process` defines the meaning of an operation under it."""
 
-    __slots__ = ("debug_info", "done", "level")
+    __slots__ = ("__weakref__", "debug_info", "done", "level")
 
-    def __init__(self, debug_info: DebugInfo) -> None:
+    # Whether it maps a function over an axis.
+    maps: ClassVar[bool] = False
+
+    def __init__(self, debug_info: DebugInfo | None = None) -> None:
         self.level = next(_levels)
-        self.debug_info = debug_info
+        self.debug_info = DebugInfo("trace", type(self)) if debug_info is None else debug_info
         self.done = False
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """The result (or tuple of results) of `primitive` when this trace is the newest."""
-        raise NotImplementedError
+        return self.process_primitive(primitive, args, params)
+
+    # JAX's names, for traces of users.
+
+    def process_primitive(self, primitive: Primitive, tracers: Sequence[Any], params: dict[str, Any]) -> Any:
+        """`process` of a trace that a user defines. The operands are tracers of any trace, and values."""
+        raise NotImplementedError(f"{type(self).__name__} does not define process_primitive")
+
+    @property
+    def main(self) -> Trace:
+        """The identity of the transformation."""
+        return self
+
+    def is_valid(self) -> bool:
+        """Whether the transformation is still running."""
+        return not self.done
 
     def finish(self) -> None:
         """End the trace. Any tracer of it is leaked from here on."""
@@ -104,6 +163,14 @@ class Tracer:
     # The trace of this tracer.
     owner: Trace
     aval: ShapedArray
+
+    def __init__(self, trace: Trace) -> None:
+        self.owner = trace
+
+    @property
+    def _trace(self) -> Trace:
+        """JAX's name of `owner`."""
+        return self.owner
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -275,6 +342,8 @@ class Primitive:
     linearize: LinearizeRule | None = None
     axis_names: Callable[..., Iterable[axes.Name]] | None = None
     effects: Callable[..., Effects] | None = None
+    # Further names of its parameters in equations.
+    views: Views | None = None
 
     # Whether a user defined it (`user_primitive`).
     is_users: ClassVar[bool] = False

@@ -7,16 +7,19 @@ equation (`lowering`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn, cast
 
 import numpy as np
 
-from pycompiler._runtime import ShapedArray, current_trace
+from pycompiler._runtime import Array, ShapedArray, current_trace
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import NONE, Effect, Effects
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.rules import Zero
 from pycompiler.core.tracing.trace import Primitive, Tracer, newest
+from pycompiler.core.tracing.wrapped import WrappedFun
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, shaped
 
@@ -30,6 +33,40 @@ batchers: dict[Primitive, Rule] = {}
 axis_batchers: dict[Primitive, Rule] = {}
 
 
+class RuleTable(MutableMapping[Primitive, Rule]):
+    """The rules of one kind: those of users' primitives, and for reading those of the package's (`own`)."""
+
+    def __init__(self, kind: str, rules: dict[Primitive, Rule], own: Callable[[], Iterable[Primitive]]) -> None:
+        self._kind = kind
+        self._rules = rules
+        self._own = own
+
+    def __getitem__(self, prim: Primitive) -> Rule:
+        rule = self._rules.get(prim) if prim.is_users else getattr(prim, self._kind)
+        if rule is None:
+            raise KeyError(prim)
+        return rule
+
+    def __setitem__(self, prim: Primitive, rule: Rule) -> None:
+        if not prim.is_users:
+            raise TypeError(
+                f"{prim.name} is the compiler's own operation, whose {self._kind} rule can't be replaced.\nWhat to do: "
+                "wrap the function that uses it in custom_jvp, custom_vjp or custom_vmap, or define a primitive of "
+                "your own"
+            )
+        self._rules[prim] = rule
+
+    def __delitem__(self, prim: Primitive) -> None:
+        del self._rules[prim]
+
+    def __iter__(self) -> Iterator[Primitive]:
+        yield from self._rules
+        yield from (prim for prim in self._own() if getattr(prim, self._kind) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
 class AxisData(NamedTuple):
     """The mapped axis, as rules of `axis_primitive_batchers` get it."""
 
@@ -37,6 +74,27 @@ class AxisData(NamedTuple):
     size: Any
     spmd_name: Any = None
     explicit_mesh_axis: Any = None
+
+
+class TraceTag:
+    """Identifies the tracers of a transformation. All tags are equal."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash(TraceTag)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TraceTag)
+
+
+# The types of values with elements that are no tracers, besides Python's scalars.
+array_types: set[type] = {Array, np.ndarray, *(dtype.type for dtype in dtypes.DTYPES if not dtypes.is_key(dtype))}
+
+
+def call_impl(f: WrappedFun, *args: Any, **params: Any) -> Any:
+    """The results of a function; the parameters are about its call."""
+    return f.call_wrapped(*args)
 
 
 class UserPrimitive(Primitive):
@@ -170,8 +228,8 @@ class UserPrimitive(Primitive):
         def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
             out, tangent = rule(primals, tangents, **params)
             if not self.multiple_results:
-                return out, _tangent(tangent)
-            return out, [_tangent(t) for t in tangent]
+                return out, _tangent(out, tangent)
+            return out, [_tangent(x, t) for x, t in zip(out, tangent, strict=True)]
 
         return jvp
 
@@ -216,6 +274,11 @@ class UserPrimitive(Primitive):
         return None
 
     @property
+    def views(self) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """None: parameters have the user's names."""
+        return None
+
+    @property
     def reference(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The eager evaluation."""
         return self.impl
@@ -229,14 +292,44 @@ class UserPrimitive(Primitive):
         return self.name
 
 
-def _tangent(x: Any) -> Any:
+def _tangent(out: Any, tangent: Any) -> Any:
     """A tangent of a user's rule. The tangent of integers may be an array of float0."""
-    if isinstance(x, np.ndarray) and cast(Any, x).dtype == dtypes.float0:
-        return Zero(shaped(cast(Any, x).shape, dtypes.bool_))
-    return x
+    is_zero = type(tangent) is Zero or (isinstance(tangent, np.ndarray) and cast(Any, tangent).dtype == dtypes.float0)
+    return Zero(get_aval(out)) if is_zero else tangent
 
 
 def _named_axes(**params: Any) -> list[Any]:
     found: Any = params.get("axis_name", ())
     names: tuple[Any, ...] = found if isinstance(found, (tuple, list)) else (found,)
     return [name for name in names if name in axes.in_scope()]
+
+
+class Composition(UserPrimitive):
+    """A primitive whose `bind` computes a function of other operations, so that no graph has equations of it."""
+
+    def __init__(self, name: str, function: Rule, multiple_results: bool = False) -> None:
+        super().__init__(name)
+        self.impl = function
+        self.multiple_results = multiple_results
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        return self.impl(*args, **params)
+
+
+class CallPrimitive(Composition):
+    """A primitive that calls a function, or a graph in its parameter `call_jaxpr`: the call is inlined."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, self._call, True)
+
+    def _call(self, *args: Any, subfuns: Sequence[Any] = (), call_jaxpr: Any = None, **params: Any) -> Any:
+        if call_jaxpr is not None:
+            return call_graph(call_jaxpr, args)
+        rest = args if subfuns else args[1:]
+        fun = subfuns[0] if subfuns else args[0]
+        return fun.call_wrapped(*rest) if isinstance(fun, WrappedFun) else fun(*rest)
+
+
+def call_graph(jaxpr: Any, args: Sequence[Any]) -> list[Any]:
+    """The results of a graph, with its constants or without any."""
+    return evaluate(jaxpr if isinstance(jaxpr, ClosedGraph) else ClosedGraph(jaxpr, ()), args)

@@ -28,6 +28,7 @@ __all__ = [
     "shaped",
     "short",
     "strong",
+    "tangent_aval",
 ]
 
 
@@ -65,6 +66,22 @@ def _describe(aval: ShapedArray) -> str:
 # The text of `f"{aval}"` in the messages of shape rules.
 setattr(ShapedArray, "__str__", short)  # noqa: B010
 setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
+
+
+def tangent_aval(aval: ShapedArray) -> ShapedArray:
+    """The type of a tangent: that of the value. The tangent of integers is always a symbolic zero, of their type."""
+    return aval
+
+
+# JAX's methods of abstract values.
+for _name, _method in {
+    "str_short": lambda self, short_dtypes=False, mesh_axis_types=False: short(self),
+    "strip_weak_type": lambda self: strong(self),
+    "to_tangent_aval": tangent_aval,
+    "to_ct_aval": tangent_aval,
+    "to_cotangent_aval": tangent_aval,
+}.items():
+    setattr(ShapedArray, _name, _method)
 
 
 def strong(aval: ShapedArray) -> ShapedArray:

@@ -31,6 +31,7 @@ from pycompiler.primitives import rules
 from pycompiler.primitives.collective.reductions import axis_index, pvary
 from pycompiler.primitives.compare import select
 from pycompiler.primitives.control.callbacks import pure_callback
+from pycompiler.primitives.control.failures import ErrorEffect
 from pycompiler.primitives.control.graphs import check_takes, made_real, mapped_graph, varies, with_zeros
 from pycompiler.primitives.indexing import dynamic_slice
 from pycompiler.primitives.reduction import argmax
@@ -230,12 +231,12 @@ def of_members(
 
 
 def need_of(graph: ClosedGraph, mapped: Sequence[bool]) -> Need:
-    """The need of a graph with these mapped inputs. Loops and callbacks may be meant only for members that take part.
-    Inputs that are not mapped have one cotangent for all members."""
-    if mixes_members(graph) or graph.effects:
+    """The need of a graph with these mapped inputs. Loops, callbacks and checks may be meant only for members that take
+    part. Inputs that are not mapped have one cotangent for all members."""
+    if mixes_members(graph) or not all(isinstance(effect, ErrorEffect) for effect in graph.effects):
         # Other code selects its operands.
         return Need.NONE
-    if _holds(graph, _is_particular):
+    if graph.effects or _holds(graph, _is_particular):
         return Need.VALUES
     shared = {var for var, m in zip(graph.graph.inputs, mapped, strict=True) if not m and is_inexact(var.aval.dtype)}
     reads = any(not shared.isdisjoint(equation.inputs) for equation in graph.graph.equations)

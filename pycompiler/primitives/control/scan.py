@@ -398,6 +398,11 @@ scan = Primitive(
     sampler=_samples,
     multiple_results=True,
     linearize=_linearize,
+    views={
+        "linear": lambda own: (False,) * len(own["jaxpr"].in_avals),
+        "unroll": lambda own: 1,
+        "_split_transpose": lambda own: False,
+    },
 )
 
 TABLE = (scan,)

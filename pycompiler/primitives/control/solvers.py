@@ -19,7 +19,14 @@ from pycompiler.core.tracing.structural import add, add_tangents, instantiate, m
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import ShapedArray, strong
 from pycompiler.primitives import rules
-from pycompiler.primitives.control.graphs import check_takes, made_real, mapped_graph, opened, varies, with_zeros
+from pycompiler.primitives.control.graphs import (
+    check_takes,
+    made_real,
+    mapped_graph,
+    on_common_constants,
+    varies,
+    with_zeros,
+)
 from pycompiler.primitives.elementwise import div, mul, neg
 from pycompiler.primitives.rules import Dims, Value
 
@@ -63,11 +70,12 @@ def _mapped(
 
     def mapped(name: str, graph: ClosedGraph) -> ClosedGraph:
         in_dims = (*dims[:first], *(0 for _ in range(vectors[name])))
-        graph, consts = opened(mapped_graph(graph, in_dims, size, (True,) * len(graph.out_avals))[0])
-        assert not consts, "a batching rule closed over an array"
-        return graph
+        return mapped_graph(graph, in_dims, size, (True,) * len(graph.out_avals))[0]
 
-    return moved, {name: graph and mapped(name, graph) for name, graph in graphs.items()}
+    made = {name: mapped(name, graph) for name, graph in graphs.items() if graph is not None}
+    # A batching rule of a user's primitive may make constants.
+    closed, consts = on_common_constants(list(made.values()))
+    return [*consts, *moved], {**graphs, **dict(zip(made, closed, strict=True))}
 
 
 def _reference(*args: Any, graph: ClosedGraph, **_: Any) -> tuple[Any, ...]:

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from pycompiler._runtime import current_trace
 from pycompiler.core.autodiff.call import call
-from pycompiler.core.autodiff.checkpoint import checkpoint
-from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
 from pycompiler.core.autodiff.jvp import JvpTracer
 from pycompiler.core.batching.batch import BatchTracer
 from pycompiler.core.tracing import axes
@@ -28,8 +26,8 @@ from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.primitives.collective.reductions import axis_index, pmax, pmin, psum, pvary
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.scan import scan
-from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
 from pycompiler.primitives.control.while_loop import while_
 
 Names = frozenset[Name]
@@ -236,7 +234,7 @@ def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> 
 
 
 # The graph that these primitives call (`called_name`) computes the results.
-_CALLS = (call, checkpoint, custom_jvp_call, custom_vjp_call, custom_linear_solve, custom_root)
+_CALLS = (call, *INLINED)
 
 HOLDERS: dict[Primitive, Callable[[Differing, Sequence[Any], dict[str, Any]], _Typed]] = {
     scan: _scan,

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.autodiff.call import call
-from pycompiler.core.autodiff.checkpoint import checkpoint, name_value
-from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
@@ -35,10 +34,11 @@ from pycompiler.diagnostics import remarks
 from pycompiler.primitives.arithmetic import min_
 from pycompiler.primitives.collective.sending import index_of, pbroadcast
 from pycompiler.primitives.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
+from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
-from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
 from pycompiler.primitives.control.while_loop import while_
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
@@ -220,6 +220,12 @@ class _Partitioner:
     def marked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
         """A marker on a value."""
         equation.primitive.bind(*[part.value for part in parts], **equation.params)
+        return []
+
+    def checked(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
+        """Nothing, for a check for debugging. Raises ValueError for others."""
+        if not equation.params["debug"]:
+            not_functional(equation.source)
         return []
 
     def guarded(self, equation: Equation, parts: Sequence[Part]) -> list[Part]:
@@ -415,13 +421,10 @@ def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
 # Primitives with graphs, with effects, or about the mesh itself.
 FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[Part]]] = {
     call: _Partitioner.inlined,
-    custom_jvp_call: _Partitioner.inlined,
-    custom_vjp_call: _Partitioner.inlined,
-    checkpoint: _Partitioner.inlined,
-    custom_linear_solve: _Partitioner.inlined,
-    custom_root: _Partitioner.inlined,
+    **dict.fromkeys(INLINED, _Partitioner.inlined),
     name_value: _Partitioner.same,
     key_use: _Partitioner.marked,
+    check: _Partitioner.checked,
     guard: _Partitioner.guarded,
     members: _Partitioner.of_members,
     device_put: _Partitioner.same,

@@ -88,7 +88,7 @@ def type_results(
 
     Raises ShardingTypeError for operands that do not agree, and if the sharding of a result is not determined.
     """
-    if primitive in _BY_SHAPE_RULE:
+    if primitive in _BY_SHAPE_RULE or primitive.is_users:
         return results
     known = [aval.explicit_sharding for aval in avals if aval.explicit_sharding is not None]
     if not known or axes.manual_axes() is not None:

@@ -13,7 +13,7 @@ from pycompiler import Array
 MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
-    *("debug", "experimental", "export"),
+    *("debug", "experimental", "experimental.checkify", "export"),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 

@@ -20,6 +20,7 @@ ROOMS = (
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "random", "nn", "nn.initializers"),
     *("scipy.linalg", "scipy.special", "scipy.stats", "scipy.signal", "tree", "tree_util", "flatten_util"),
     *("sharding", "export", "debug", "dtypes", "experimental", "ad_checkpoint", "stablehlo", "profiler"),
+    "experimental.checkify",
 )
 # They take any object, write files, wait for a terminal, or change the whole process.
 OPEN = {

@@ -9,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler import numpy as pnp
-from pycompiler.transforms.custom_arguments import CustomVJPPrimal, SymbolicZero
+from pycompiler.custom_derivatives import CustomVJPPrimal, SymbolicZero
 
 X = np.array([0.5, -1.5, 2.0], np.float32)
 W = np.array([[0.5, -1.0, 0.25], [2.0, 1.5, -0.5]], np.float32)

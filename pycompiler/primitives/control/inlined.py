@@ -1,0 +1,21 @@
+"""The operations of calls, each with its parameter whose graph computes the results. The others concern transformations.
+
+Emission puts the equations of the graph in place of the call. Nested calls of `jit` are none: they stay functions.
+"""
+
+from pycompiler.core.autodiff.checkpoint import checkpoint
+from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.primitives.control.custom_vmap import custom_vmap_call
+from pycompiler.primitives.control.linear_call import linear_call
+from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
+
+INLINED: dict[Primitive, str] = {
+    checkpoint: "jaxpr",
+    custom_jvp_call: "call_jaxpr",
+    custom_vjp_call: "call_jaxpr",
+    custom_vmap_call: "graph",
+    linear_call: "graph",
+    custom_linear_solve: "graph",
+    custom_root: "graph",
+}

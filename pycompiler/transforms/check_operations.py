@@ -1,0 +1,172 @@
+"""The rules of `checkify` for operations that may fail: divisions, results that are nan, indices, checks of the user.
+
+Imports `checker`; `checkify` imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.source import user_source
+from pycompiler.core.tracing.graph import Equation
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval
+from pycompiler.primitives import COLLECTIVES, DECOMPOSITIONS, PRIMITIVES, rules
+from pycompiler.primitives.arithmetic import convert
+from pycompiler.primitives.bits import or_
+from pycompiler.primitives.compare import eq, gt, lt, ne
+from pycompiler.primitives.control.checks import Error, check
+from pycompiler.primitives.control.failures import DivisionByZeroError, NaNError, OOBError
+from pycompiler.primitives.control.solvers import custom_linear_solve
+from pycompiler.primitives.gather import gather, gather_params, scatter
+from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
+from pycompiler.primitives.movement import concatenate
+from pycompiler.primitives.reduction import argmax, reduce_or
+from pycompiler.primitives.rules import Value
+from pycompiler.primitives.shape import full, reshaped
+from pycompiler.transforms.checker import Checker, Rule
+
+
+def _any(flags: Value) -> Value:
+    rank = len(get_aval(flags).shape)
+    return reduce_or.bind(flags, axes=tuple(range(rank))) if rank else flags
+
+
+def _check_nans(checker: Checker, name: str, outs: Sequence[Value]) -> None:
+    if not checker.checks_for(NaNError):
+        return
+    found = [_any(ne.bind(x, x)) for x in outs if _can_be_nan(get_aval(x).dtype)]
+    if not found:
+        return
+    nan = found[0]
+    for other in found[1:]:
+        nan = or_.bind(nan, other)
+    checker.fail_if(nan, NaNError(user_source(), name))
+
+
+def _can_be_nan(dtype: Any) -> bool:
+    return dtypes.is_inexact(dtype) and not dtypes.is_small(dtype)
+
+
+def _nan_rule(checker: Checker, equation: Equation, args: list[Value]) -> Any:
+    primitive = equation.primitive
+    out = primitive.bind(*args, **equation.params)
+    _check_nans(checker, primitive.name, out if primitive.multiple_results else (out,))
+    return out
+
+
+def _div(checker: Checker, equation: Equation, args: list[Value]) -> Any:
+    if checker.checks_for(DivisionByZeroError):
+        divisor = args[1]
+        aval = get_aval(divisor)
+        zero = _any(eq.bind(divisor, full(aval.shape, 0, aval.dtype)))
+        checker.fail_if(zero, DivisionByZeroError(user_source()))
+    return _nan_rule(checker, equation, args)
+
+
+def _check_bounds(
+    checker: Checker, name: str, x: Value, indices: Sequence[Value], dims: Sequence[int], taken: Sequence[Any]
+) -> None:
+    """Add a check of positions: the k-th index is of the dimension `dims[k]`, of which `taken` elements are used."""
+    shape = get_aval(x).shape
+    if not checker.checks_for(OOBError) or not indices or 0 in get_aval(indices[0]).shape:
+        return
+    given = get_aval(indices[0]).shape
+    wide = dtypes.int64 if any(get_aval(index).dtype.itemsize == 8 for index in indices) else dtypes.int32
+    columns: list[Value] = []
+    outside: list[Value] = []
+    for index, dim in zip(indices, dims, strict=True):
+        index = index if get_aval(index).dtype == wide else convert.bind(index, new_dtype=wide)
+        most = full(given, shape[dim] - taken[dim], wide)
+        columns.append(reshaped(index, (prod(given), 1)))
+        bad = or_.bind(lt.bind(index, full(given, 0, wide)), gt.bind(index, most))
+        outside.append(reshaped(bad, (prod(given), 1)))
+    # The first position outside, in the order of the positions, then of the dimensions.
+    count = prod(given) * len(columns)
+    flags = reshaped(_joined(outside), (count,))
+    place = argmax.bind(flags, axis=0, index_dtype=rules.INT32)
+    axes = np.asarray([*dims] * prod(given), np.int32)
+    sizes = np.asarray([shape[dim] for dim in dims] * prod(given), np.int32)
+    index = _at(reshaped(_joined(columns), (count,)), place)
+    payload = [index if wide == dtypes.int32 else convert.bind(index, new_dtype=dtypes.int32)]
+    payload += [_at(axes, place), _at(sizes, place)]
+    failure = OOBError(user_source(), name, shape, concatenate.bind(*payload, dimension=0))
+    checker.fail_if(_any(flags), failure)
+
+
+def _joined(columns: Sequence[Value]) -> Value:
+    return concatenate.bind(*columns, dimension=1) if len(columns) > 1 else columns[0]
+
+
+def _at(x: Value, place: Value) -> Value:
+    return dynamic_slice.bind(x, place, slice_sizes=(1,))
+
+
+def _dynamic_slice(checker: Checker, equation: Equation, args: list[Value]) -> Any:
+    x, *starts = args
+    _check_bounds(checker, "dynamic_slice", x, starts, range(len(starts)), equation.params["slice_sizes"])
+    return dynamic_slice.bind(*args, **equation.params)
+
+
+def _dynamic_update_slice(checker: Checker, equation: Equation, args: list[Value]) -> Any:
+    x, update, *starts = args
+    _check_bounds(checker, "dynamic_update_slice", x, starts, range(len(starts)), get_aval(update).shape)
+    return dynamic_update_slice.bind(*args, **equation.params)
+
+
+def _gather(checker: Checker, equation: Equation, args: list[Value]) -> Any:
+    params = equation.params
+    dims = params["start_index_map"]
+    _check_bounds(checker, "gather", args[0], args[1 : 1 + len(dims)], dims, params["slice_sizes"])
+    return gather.bind(*args, **params)
+
+
+def _scatter(checker: Checker, equation: Equation, args: list[Value]) -> Any:
+    params = equation.params
+    x, updates, *indices = args
+    reads = gather_params(params, get_aval(x).shape, get_aval(updates).shape)
+    kind = params["kind"]
+    name = "scatter" if kind == "set" else f"scatter_{kind}"
+    _check_bounds(checker, name, x, indices, reads["start_index_map"], reads["slice_sizes"])
+    out = scatter.bind(*args, **params)
+    if kind in ("add", "mul"):
+        _check_nans(checker, name, (out,))
+    return out
+
+
+def _check(checker: Checker, equation: Equation, args: list[Value]) -> tuple[()]:
+    """A check of the user, or the Error of an inner `checkify`: it becomes part of the Error."""
+    found: Error = equation.params["err_tree"].unflatten(args)
+    checker.error = checker.error.joined(found, checker.enabled)
+    return ()
+
+
+# Operations of floats whose results may be nan.
+_FLOATS = (
+    *("acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e", "bessel_i1e", "bessel_j"),
+    *("betainc", "betaln", "cbrt", "conv_general_dilated", "cos", "cos_integral", "cosh", "cumlogsumexp"),
+    *("cummax", "cummin", "cumprod", "cumsum", "dawsn", "digamma", "dot_general", "erf", "erf_inv", "erfc"),
+    *("erfcx", "exp", "exp1", "exp2", "expi", "expm", "expm1", "expm_frechet", "expn", "fft", "fresnel_cos"),
+    *("fresnel_sin", "gamma", "hyp1f1", "hyp2f1", "igamma", "igamma_grad_a", "igammac", "lgamma", "linear_solve"),
+    *("log", "log10", "log1p", "log2", "log_ndtr", "logistic", "mul", "ndtri", "owens_t", "pad", "polygamma"),
+    *("pow", "random_gamma_grad", "reduce_prod", "reduce_sum", "reduce_window_prod", "reduce_window_sum", "rem"),
+    *("rsqrt", "sin", "sin_integral", "sinh", "spence", "sph_legendre", "sqrt", "sub", "tan", "tanh", "wofz_imag"),
+    *("wofz_real", "xlog1py", "xlogy", "zeta"),
+)
+
+OPERATIONS: dict[Primitive, Rule] = {
+    **{PRIMITIVES[name]: _nan_rule for name in (*_FLOATS, *sorted(DECOMPOSITIONS))},
+    COLLECTIVES["psum"]: _nan_rule,
+    custom_linear_solve: _nan_rule,
+    PRIMITIVES["div"]: _div,
+    dynamic_slice: _dynamic_slice,
+    dynamic_update_slice: _dynamic_update_slice,
+    gather: _gather,
+    scatter: _scatter,
+    check: _check,
+}

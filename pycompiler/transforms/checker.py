@@ -1,0 +1,111 @@
+"""The interpreter of `checkify`: it runs a graph, and adds the failures of each equation to an Error.
+
+A rule binds its equation and adds its checks. A primitive with graphs gets graphs that take and return the Error, too;
+such a graph is kept with its original. `check_operations` and `check_graphs`, which import this module, have the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
+from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.primitives.control.checks import Error
+from pycompiler.primitives.control.failures import ErrorEffect, JaxException
+from pycompiler.primitives.rules import Value
+
+Enabled = frozenset[type[JaxException]]
+# (checker, equation, operands) -> its result, or results.
+Rule = Callable[["Checker", Equation, list[Value]], Any]
+
+
+class Checker:
+    """Runs graphs by a table of rules. `error` has the failures of the equations so far, of the enabled kinds."""
+
+    def __init__(self, enabled: Enabled, error: Error, rules: Mapping[Primitive, Rule]) -> None:
+        self.enabled = enabled
+        self.error = error
+        self.rules = rules
+
+    def run(self, closed: ClosedGraph, args: Sequence[Value]) -> list[Value]:
+        """The results of a graph."""
+        return evaluate(closed, args, self._apply)
+
+    def _apply(self, equation: Equation, args: list[Value]) -> Any:
+        rule = self.rules.get(equation.primitive)
+        if rule is not None:
+            return rule(self, equation, args)
+        return equation.primitive.bind(*args, **equation.params)
+
+    def fail_if(self, pred: Value, failure: JaxException) -> None:
+        """Add a check that fails if `pred` holds."""
+        self.error = self.error.failed_if(pred, failure)
+
+    def checks_for(self, kind: type[JaxException]) -> bool:
+        """Whether failures of the kind are looked for."""
+        return kind in self.enabled
+
+    # Graphs with the Error.
+
+    def checked(self, key: Any, function: Function, avals: Sequence[ShapedArray], owner: ClosedGraph) -> CheckedGraph:
+        """The graph (leaves of the Error, values of these avals) -> (leaves of the new Error, results) of a function of
+        a Checker and these values. The graph `owner` keeps it."""
+        leaves, tree = tree_flatten(self.error)
+        given = tuple(map(get_aval, leaves))
+
+        def make() -> CheckedGraph:
+            trees: list[PyTreeDef] = []
+
+            def run(*values: Any) -> list[Any]:
+                inner = Checker(self.enabled, tree.unflatten(values[: len(given)]), self.rules)
+                outs = function(inner, values[len(given) :])
+                found, out_tree = tree_flatten(inner.error)
+                trees.append(out_tree)
+                return [*found, *outs]
+
+            return CheckedGraph(record(run, (*given, *avals), DebugInfo("checkify", evaluate)), trees[-1])
+
+        return owner.derive(("checked", key, self.enabled, tree, given), make)
+
+    def checked_graph(self, closed: ClosedGraph) -> CheckedGraph:
+        """`checked` for a graph of the program."""
+        return self.checked("itself", lambda inner, args: inner.run(closed, args), closed.in_avals, closed)
+
+    def prepare(self, kinds: Iterable[ErrorEffect]) -> list[Value]:
+        """Prepare the Error for these kinds of failures. Returns its leaves."""
+        self.error = self.error.prepared(kinds)
+        return self.leaves()
+
+    def leaves(self) -> list[Value]:
+        """The leaves of the Error."""
+        return tree_flatten(self.error)[0]
+
+    def take(self, tree: PyTreeDef, outs: Sequence[Value]) -> list[Value]:
+        """Take the new Error from the first results of a checked graph. Returns the other results."""
+        count = tree.num_leaves
+        self.error = tree.unflatten(outs[:count])
+        return list(outs[count:])
+
+
+# A function of a Checker and the values of a graph.
+Function = Callable[[Checker, Sequence[Value]], Sequence[Value]]
+
+
+class CheckedGraph(NamedTuple):
+    """A graph that takes and returns the leaves of an Error before its other values."""
+
+    graph: ClosedGraph
+    # The structure of the Error among its results.
+    tree: PyTreeDef
+
+    @property
+    def error(self) -> Error:
+        """The Error among its results, with numbers in place of arrays: for its kinds and its static data."""
+        return self.tree.unflatten(range(self.tree.num_leaves))
