@@ -1,4 +1,4 @@
-"""Flax (nnx): modules that hold their state; a recurrent model and a classifier with dropout, trained with nnx.Optimizer."""
+"""Flax (nnx): modules that hold their state: a classifier with dropout, trained with nnx.Optimizer, and a GRU."""
 
 import sys
 
