@@ -78,6 +78,10 @@ class _EArray:
     """An array of an extended dtype; there are no instances here, since keys alone have such a dtype."""
 
 
+class _ExtendedDType:
+    """The base of extended dtypes that users define, for which arrays here have no place."""
+
+
 def _supports_inf(dtype: Any) -> bool:
     return bool(np.isinf(np.asarray(np.inf).astype(dtype)))
 
@@ -107,7 +111,7 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax._src.distributed": lambda: {"global_state": _NoState()},  # orbax
     "jax._src.dtypes": lambda: {
         "DType": np.dtype,  # flax
-        "ExtendedDType": dtypes.ExtendedDType,  # flax
+        "ExtendedDType": _ExtendedDType,  # flax
         "TypePromotionError": errors.TypePromotionError,  # equinox
         "extended": dtypes.extended,  # flax
         "finfo": dtypes.finfo,  # flax
