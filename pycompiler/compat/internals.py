@@ -21,7 +21,7 @@ from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types import tree_keys
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import checkify
-from pycompiler.extend.core import primitives
+from pycompiler.extend.core import Primitive
 from pycompiler.lax.callbacks import effects_barrier
 
 # The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
@@ -78,6 +78,10 @@ class _EArray:
     """An array of an extended dtype; there are no instances here, since keys alone have such a dtype."""
 
 
+# No function of JAX's binds it any more; a library may give it rules.
+_STOP_GRADIENT = Primitive("stop_gradient")
+
+
 class _ExtendedDType:
     """The base of extended dtypes that users define, for which arrays here have no place."""
 
@@ -100,7 +104,7 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
         "physical_aval": _physical_aval,  # flax
         "trace_state_clean": _state_is_clean,  # numpyro
     },
-    "jax._src.ad_util": lambda: {"stop_gradient_p": primitives.stop_gradient_p},  # lineax
+    "jax._src.ad_util": lambda: {"stop_gradient_p": _STOP_GRADIENT},  # lineax
     "jax._src.checkify": lambda: {
         **{name: getattr(checkify, name) for name in ("Error", "checkify", "user_checks")},  # flax.nnx
         "JaxException": errors.JaxRuntimeError,  # flax.nnx, in annotations
@@ -112,7 +116,7 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax._src.dtypes": lambda: {
         "DType": np.dtype,  # flax
         "ExtendedDType": _ExtendedDType,  # flax
-        "TypePromotionError": errors.TypePromotionError,  # equinox
+        "TypePromotionError": dtypes.TypePromotionError,  # equinox
         "extended": dtypes.extended,  # flax
         "finfo": dtypes.finfo,  # flax
         "supports_inf": _supports_inf,  # flax

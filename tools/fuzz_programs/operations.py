@@ -443,8 +443,12 @@ def creation(v: Values) -> str:
 
 
 def types(v: Values) -> str:
-    a = v.pick()
-    return f"{a}.astype(pnp.{v.rng.choice(_DTYPES)})" if v.dtype(a).kind != "c" else f"pnp.real({a})"
+    a, dtype = v.pick(), v.rng.choice(_DTYPES)
+    if v.dtype(a).kind == "c":
+        return f"pnp.real({a})"
+    # Functions give integers within rounding: the tanh of a large number.
+    source = f"pnp.rint({a})" if v.dtype(a).kind not in "iub" and "int" in dtype else a
+    return f"{source}.astype(pnp.{dtype})"
 
 
 def networks(v: Values) -> str:
