@@ -14,6 +14,8 @@ MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
     *("debug", "experimental", "experimental.checkify", "export"),
+    *("experimental.compilation_cache.compilation_cache", "experimental.jet", "experimental.layout"),
+    *("experimental.mesh_utils", "experimental.multihost_utils", "experimental.ode", "experimental.shard_map"),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 
