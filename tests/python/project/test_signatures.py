@@ -13,7 +13,8 @@ from pycompiler import Array
 MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
-    *("debug", "experimental", "export"),
+    *("debug", "experimental", "export", "api_util", "custom_batching", "custom_derivatives", "dlpack", "dtypes"),
+    *("flatten_util", "monitoring", "ops", "stages", "test_util"),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 
