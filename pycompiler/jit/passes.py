@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.jit.jit import jit
 from pycompiler.transforms.derivative import vjp
@@ -27,6 +28,7 @@ def fwd_and_bwd(
     (Array([3., 3.], dtype=float32), Array([3., 3.], dtype=float32))
     """
     check_function("fwd_and_bwd", fun)
+    argnums = as_integers("fwd_and_bwd", "argnums", argnums)
     several = not isinstance(argnums, int)
     numbers = tuple(argnums) if not isinstance(argnums, int) else (argnums,)
 
