@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.mesh.mesh import Mesh
-from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.sharding import NamedSharding
+from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_map
 from pycompiler.lax.names import nearest_name
