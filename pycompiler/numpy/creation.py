@@ -20,7 +20,7 @@ from pycompiler.core.types.aval import check_unmasked, get_aval
 from pycompiler.lax import movement
 from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.lax.placement import beside, created, filled
-from pycompiler.lax.shardings import divided
+from pycompiler.lax.shardings import divided, divided_like
 from pycompiler.numpy.promotion import requested
 
 __all__ = [
@@ -285,15 +285,11 @@ def full_like(
     aval = get_aval(a)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
-        shape = canonical_shape("full_like", sizes)
-        return divided(
-            "full_like",
-            created("full_like", device, lambda: asarray(broadcast_to(cast(fill_value, aval.dtype, True), shape))),
-            out_sharding,
-        )
-    return divided(
-        "full_like", full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device), out_sharding
-    )
+        wanted = canonical_shape("full_like", sizes)
+        made = created("full_like", device, lambda: asarray(broadcast_to(cast(fill_value, aval.dtype, True), wanted)))
+    else:
+        made = full(sizes, fill_value, aval.dtype if dtype is None else dtype, device=device)
+    return divided_like("full_like", made, a, shape, out_sharding)
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
@@ -301,12 +297,12 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = No
     are arrays of NumPy."""
     if _is_float0(getattr(a, "dtype", None) if dtype is None else dtype):
         return nothing_of(canonical_shape("zeros_like", a.shape if shape is None else shape))
-    return divided("zeros_like", full_like(a, 0, dtype, shape, device=device), out_sharding)
+    return full_like(a, 0, dtype, shape, device=device, out_sharding=out_sharding)
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Ones with the shape and dtype of a unless these are given."""
-    return divided("ones_like", full_like(a, 1, dtype, shape, device=device), out_sharding)
+    return full_like(a, 1, dtype, shape, device=device, out_sharding=out_sharding)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Array:
