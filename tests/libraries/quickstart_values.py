@@ -70,8 +70,7 @@ def save(name: str, values: dict[str, np.ndarray[Any, Any]], version: str) -> No
         return [float(f"{value:.{digits}g}") for value in array.ravel().tolist()]
 
     rows = [
-        f'    "{key}": '
-        + json.dumps({"dtype": str(array.dtype), "shape": list(array.shape), "values": numbers(array)})
+        f'    "{key}": ' + json.dumps({"dtype": str(array.dtype), "shape": list(array.shape), "values": numbers(array)})
         for key, array in values.items()
     ]
     head = f'{{\n  "from": "jax {version}",\n  "values": {{\n'
