@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from pycompiler import dtypes, errors, flatten_util
+from pycompiler.compat import hijax
 from pycompiler.compat.version import __version__
 from pycompiler.core.source import is_internal
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types import tree_keys
 from pycompiler.core.types.aval import ShapedArray
+from pycompiler.experimental import checkify
+from pycompiler.extend.core import primitives
 from pycompiler.lax.callbacks import effects_barrier
 
 # The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
@@ -86,11 +89,18 @@ def _physical_aval(aval: ShapedArray) -> ShapedArray:
 
 # jax._src.X -> its names. Behind each row: the libraries that need it.
 INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
+    "jax.experimental.hijax": lambda: {name: getattr(hijax, name) for name in hijax.__all__},  # flax.nnx
     "jax._src": dict,  # chex, equinox, flax, jaxtyping, numpyro, orbax
     "jax._src.core": lambda: {
         "ShapedArray": ShapedArray,  # flax
         "physical_aval": _physical_aval,  # flax
         "trace_state_clean": _state_is_clean,  # numpyro
+    },
+    "jax._src.ad_util": lambda: {"stop_gradient_p": primitives.stop_gradient_p},  # lineax
+    "jax._src.checkify": lambda: {
+        **{name: getattr(checkify, name) for name in ("Error", "checkify", "user_checks")},  # flax.nnx
+        "JaxException": errors.JaxRuntimeError,  # flax.nnx, in annotations
+        "Out": Any,  # flax.nnx, in annotations
     },
     "jax._src.compiler": dict,  # chex
     "jax._src.dispatch": lambda: {"wait_for_tokens": effects_barrier},  # equinox

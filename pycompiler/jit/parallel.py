@@ -64,7 +64,9 @@ def shard_map(
     if f is None:
         return functools.partial(shard_map, **options)
     check_function("shard_map", f)
-    if in_specs is None or in_specs is Infer:
+    over = () if mesh is None else axis_names or mesh.axis_names
+    undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
+    if in_specs is None or (in_specs is Infer and undecided):
         raise ValueError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
     if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")

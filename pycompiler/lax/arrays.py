@@ -9,6 +9,7 @@ import numpy as np
 
 from pycompiler.core.dims import dims
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.mesh.reshard import typed_like
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import movement
@@ -74,7 +75,7 @@ def broadcast_like(arr: Array, like_arr: Array) -> Array:
             f"broadcast_like: {short(given)} does not fit into {short(get_aval(like_arr))}; each dimension must be "
             "equal or 1"
         )
-    return as_array(broadcast_to(arr, wanted))
+    return typed_like(as_array(broadcast_to(arr, wanted)), get_aval(like_arr))
 
 
 def stage(x: Array, /) -> Array:

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from pycompiler._runtime import Array
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.abstract import AbstractMesh, AxisType
 from pycompiler.core.mesh.contexts import current_mesh, get_abstract_mesh, use_abstract_mesh
@@ -21,7 +22,8 @@ from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import explicit_spec, full_spec, type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.boundary import boundary, wraps
-from pycompiler.core.types.aval import get_aval, is_array
+from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.lax.operands import check_arrays
 
@@ -35,11 +37,16 @@ def check_sharding(function: str, sharding: Any) -> None:
         )
 
 
-def over_current_mesh(function: str, sharding: Any) -> Any:
-    """A spec as a sharding over the current mesh; other shardings unchanged. Raises ValueError without a mesh."""
-    if not isinstance(sharding, PartitionSpec):
-        return sharding
+def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False) -> Any:
+    """A spec as a sharding over the current mesh; other shardings unchanged. Raises ValueError without a mesh. If it is
+    to be `consistent`, raises ValueError for a sharding over another mesh."""
     abstract = get_abstract_mesh()
+    if not isinstance(sharding, PartitionSpec):
+        if consistent and isinstance(sharding, NamedSharding) and not abstract.empty:
+            given = sharding.mesh.abstract_mesh
+            if given != abstract and not (given.are_all_axes_auto and abstract.are_all_axes_auto):
+                raise ValueError(f"{function}: the current mesh is {abstract}, the sharding is over {given}")
+        return sharding
     mesh = with_devices(abstract)
     if mesh is None and not abstract.empty:
         return NamedSharding(abstract, sharding)
@@ -61,6 +68,9 @@ def check_explicit(function: str, sharding: NamedSharding) -> None:
 def resharded(function: str, x: Any, sharding: NamedSharding) -> Any:
     """An array with this sharding in its type. The Auto axes that it names constrain the value."""
     aval = get_aval(x)
+    extra = list(sharding.spec)[len(aval.shape) :]
+    if extra and not any(extra):
+        sharding = sharding.update(spec=PartitionSpec(*list(sharding.spec)[: len(aval.shape)]))
     sharding.check_compatible_aval(aval.shape)
     abstract = sharding.mesh.abstract_mesh
     mesh = sharding.mesh if isinstance(sharding.mesh, Mesh) else with_devices(abstract)
@@ -131,7 +141,7 @@ class _Change:
 
 def _moved(tree: Any, mesh: AbstractMesh, names: Any) -> Any:
     """The arrays of a tree, free along some axes of a mesh."""
-    return tree_map(lambda x: free(x, mesh, names) if is_array(x) else x, tree)
+    return tree_map(lambda x: free(x, mesh, names) if isinstance(x, (Array, Tracer)) else x, tree)
 
 
 def _freely(change: _Change, f: Callable[..., Any], args: Any, kwargs: Any, out_sharding: Any) -> Any:
@@ -209,31 +219,37 @@ def explicit_axes(f: Any = None, /, *, axes: Any = None, in_sharding: Any = None
 def decided(function: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator of functions of arrays with a keyword `out_sharding`, which decides how the result is divided. Then
     the sharding of no operand is in the way: the partitioner decides between them."""
-    name = function.__name__
 
     @functools.wraps(function)
     def apply(*args: Any, **kwargs: Any) -> Any:
-        out_sharding = kwargs.get("out_sharding")
-        if out_sharding is None or hooks.typing is None or axes.manual_axes() is not None:
+        given = kwargs.get("out_sharding")
+        if given is None or not decides(args):
             return function(*args, **kwargs)
-        check_sharding(name, out_sharding)
-        sharding = over_current_mesh(name, out_sharding)
-        if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
-            return function(*args, **kwargs)
-        check_explicit(name, sharding)
-        mesh = sharding.mesh.abstract_mesh
-        if not _is_typed(args):
-            return function(*args, **kwargs)
-        inner = mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))
-        with use_abstract_mesh(inner):
-            out = function(*_moved(args, mesh, mesh.explicit_axes), **{**kwargs, "out_sharding": None})
-        return resharded(name, out, sharding)
+        kwargs["out_sharding"] = None
+        return decided_by(given, function.__name__, lambda *moved: function(*moved, **kwargs), args)
 
     return apply
 
 
-def _is_typed(tree: Any) -> bool:
-    return any(is_array(x) and get_aval(x).explicit_sharding is not None for x in tree_leaves(tree))
+def decides(operands: Any) -> bool:
+    """Whether an `out_sharding` stands against shardings in the types of operands."""
+    if hooks.typing is None or axes.manual_axes() is not None:
+        return False
+    leaves = [x for x in tree_leaves(operands) if isinstance(x, (Array, Tracer))]
+    return any(get_aval(x).explicit_sharding is not None for x in leaves)
+
+
+def decided_by(out_sharding: Any, name: str, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
+    """function(*operands) with this sharding. The partitioner decides between the operands."""
+    check_sharding(name, out_sharding)
+    sharding = over_current_mesh(name, out_sharding, consistent=True)
+    if not isinstance(sharding, NamedSharding):
+        return function(*operands)
+    check_explicit(name, sharding)
+    mesh = sharding.mesh.abstract_mesh
+    with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))):
+        out = function(*_moved(operands, mesh, mesh.explicit_axes))
+    return resharded(name, out, sharding)
 
 
 __all__ = [
@@ -241,6 +257,8 @@ __all__ = [
     "check_explicit",
     "check_sharding",
     "decided",
+    "decided_by",
+    "decides",
     "explicit_axes",
     "over_current_mesh",
     "reshard",

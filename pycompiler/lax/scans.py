@@ -8,6 +8,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.dims.dims import Dim, is_dimension
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.mesh.typed import type_layout, without_dim
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.flat import check_arrays
 from pycompiler.core.types.aval import get_aval, short
@@ -94,7 +95,12 @@ def scan(
 
 def _slice_aval(x: Any) -> ShapedArray:
     aval = get_aval(x)
-    return ShapedArray(aval.shape[1:], aval.dtype, aval.weak_type)
+    if aval.explicit_sharding is not None and type_layout(aval)[0]:
+        raise ValueError(
+            f"scan: the first dimension of xs is divided, in {short(aval)}, and the loop takes slices of it one after "
+            "the other. What to do: pc.reshard it, with None for the first dimension"
+        )
+    return without_dim(aval, 0)
 
 
 def _length(name: str, leaves: Sequence[Any], tree: PyTreeDef, length: Any) -> Any:

@@ -111,7 +111,7 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
     if axes.manual_axes() is not None:
         # A function for one device has nothing to divide.
         return x
-    sharding = over_current_mesh(function, out_sharding)
+    sharding = over_current_mesh(function, out_sharding, consistent=True)
     if isinstance(sharding, NamedSharding):
         if axes.current_abstract_mesh() is not None and axes.current_mesh() is not None:
             check_explicit(function, sharding)

@@ -97,13 +97,19 @@ def check_carry(
     changed = [
         f"{what}{path} starts as {short(before)}, but {name_of(body)} returns {short(given)} for it"
         for path, before, given in zip(tree.paths(), carry, after, strict=True)
-        if not same_type(get_aval(before), given)
+        if not same_type(get_aval(before), given) or _moves(get_aval(before), given)
     ]
     if changed:
         more = f" (and {len(changed) - 3} more)" if len(changed) > 3 else ""
         raise TypeError(
-            f"{name}: {'; '.join(changed[:3])}{more}; its shape and dtype must stay the same: convert one to the other"
+            f"{name}: {'; '.join(changed[:3])}{more}; its shape and dtype must stay the same, "
+            "and the sharding of its type: convert one to the other"
         )
+
+
+def _moves(before: ShapedArray, after: ShapedArray) -> bool:
+    """Whether the sharding of a type changes in a loop."""
+    return before.explicit_sharding is not after.explicit_sharding
 
 
 def check_structure(name: str, what: str, body: Callable[..., Any], before: PyTreeDef, after: PyTreeDef) -> None:

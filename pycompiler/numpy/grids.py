@@ -13,6 +13,7 @@ from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import Array, broadcast_to, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import arithmetic, ufuncs
@@ -236,6 +237,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     return IndexUpdate(a)[diag_indices(count, len(shape))].set(val)
 
 
+@decided
 def bincount(
     x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None, out_sharding: Any = None
 ) -> Array:

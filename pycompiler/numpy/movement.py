@@ -383,6 +383,16 @@ def tile(A: Any, reps: Any) -> Array:
     times = canonical_shape("tile", reps)
     sizes = (1,) * (len(times) - ndim(A)) + shape(A)
     times = (1,) * (len(sizes) - len(times)) + times
+    if get_aval(A).explicit_sharding is not None:
+        # One dimension after the other: a type with a sharding has a rule for joining two dimensions.
+        result = movement.reshape(A, sizes)
+        for dim, (count, size_) in enumerate(zip(times, sizes, strict=True)):
+            now = shape(result)
+            apart = (*now[:dim], count, *now[dim:])
+            kept = [place for place in range(len(apart)) if place != dim]
+            result = movement.broadcast_in_dim(result, apart, kept) if count != 1 else result
+            result = movement.reshape(result, (*now[:dim], count * size_, *now[dim + 1 :]))
+        return result
     # Each dimension as (repetitions, size). The first is broadcast, and a reshape joins both.
     split_shape = tuple(n for size_ in sizes for n in (1, size_))
     repeated = tuple(n for count, size_ in zip(times, sizes, strict=True) for n in (count, size_))

@@ -14,6 +14,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to, canonical_axes, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import reductions, ufuncs
@@ -108,6 +109,7 @@ def nanquantile(
     return _quantile("nanquantile", a, q, axis, method, keepdims, weights, True)
 
 
+@decided
 def percentile(
     a: Any,
     q: Any,

@@ -18,8 +18,10 @@ from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.explicit import decided_by, decides
 from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.creation import array
@@ -70,14 +72,18 @@ class IndexUpdateRef:
         unique_indices: bool = False,
         mode: Mode = None,
         fill_value: Array | None = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """The elements: x[index]; indices out of range are clamped unless a mode is given."""
-        x = as_array(self.array)
-        planned, entries = plan("at[].get", x, self.index, wrap_negative_indices)
         how = "clip" if mode is None else canonical_mode("at[].get", mode)
         hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
-        return read("at[].get", x, planned, entries, how, fill_value, **hints)
+
+        def get(x: Array, index: Any) -> Array:
+            planned, entries = plan("at[].get", x, index, wrap_negative_indices)
+            return read("at[].get", x, planned, entries, how, fill_value, **hints)
+
+        return _divided("at[].get", get, (as_array(self.array), self.index), out_sharding)
 
     def set(
         self,
@@ -86,10 +92,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x with the elements replaced. If an index occurs twice, the last value stays."""
-        return self._changed("set", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("set", values, how, out_sharding)
 
     def add(
         self,
@@ -98,10 +106,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x with values added. If an index occurs twice, both values are added."""
-        return self._changed("add", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("add", values, how, out_sharding)
 
     def subtract(
         self,
@@ -110,10 +120,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x with values subtracted. If an index occurs twice, both values are subtracted."""
-        return self._changed("subtract", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("subtract", values, how, out_sharding)
 
     def multiply(
         self,
@@ -122,10 +134,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x with elements multiplied. If an index occurs twice, both values multiply."""
-        return self._changed("multiply", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("multiply", values, how, out_sharding)
 
     mul = multiply
 
@@ -136,10 +150,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x divided by an array that is 1 except at the index. The dtype is that of a division of x by values."""
-        return self._by_ones("divide", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("divide", values, how, out_sharding)
 
     def power(
         self,
@@ -148,10 +164,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x raised to an array that is 1 except at the index. The dtype is that of a power of x and values."""
-        return self._by_ones("power", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("power", values, how, out_sharding)
 
     def min(
         self,
@@ -160,10 +178,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x with the minimum of the elements and values."""
-        return self._changed("min", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("min", values, how, out_sharding)
 
     def max(
         self,
@@ -172,10 +192,12 @@ class IndexUpdateRef:
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
         mode: Mode = None,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Array:
         """x with the maximum of the elements and values."""
-        return self._changed("max", values, indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        how = (indices_are_sorted, unique_indices, mode, wrap_negative_indices)
+        return self._updated("max", values, how, out_sharding)
 
     def apply(
         self,
@@ -189,6 +211,13 @@ class IndexUpdateRef:
         """x with an elementwise function applied to the elements, once for each occurrence of an index."""
         hints = (indices_are_sorted, unique_indices)
         return applied(as_array(self.array), self.index, func, hints, mode, wrap_negative_indices)
+
+    def _updated(self, method: str, values: Any, how: tuple[Any, ...], out_sharding: Any) -> Array:
+        def update(x: Array, index: Any, values: Any) -> Array:
+            at = IndexUpdateRef(x, index)
+            return (at._by_ones if method in _BY_ONES else at._changed)(method, values, *how)
+
+        return _divided(f"at[].{method}", update, (self.array, self.index, values), out_sharding)
 
     def _changed(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         name = f"at[].{method}"
@@ -211,6 +240,13 @@ class IndexUpdateRef:
             "multiply", values, is_sorted, unique, mode, wrap
         )
         return _BY_ONES[method](x, factors)
+
+
+def _divided(name: str, function: Callable[..., Array], operands: tuple[Any, ...], out_sharding: Any) -> Array:
+    """The result, divided over devices as the caller asks."""
+    if out_sharding is not None and decides(operands):
+        return decided_by(out_sharding, name, function, operands)
+    return divided(name, function(*operands), out_sharding)
 
 
 _BY_ONES: dict[str, Callable[[Array, Array], Array]] = {"divide": ufuncs.true_divide, "power": power}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
 from pycompiler.compile.compile import Compilation
@@ -28,14 +28,20 @@ from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
 from pycompiler.lax.explicit import resharded
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
-from pycompiler.spmd.partition import mesh_of, partition
+from pycompiler.spmd.partition import mesh_of, most_explicit, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
 from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
 
 
 def runs_on_mesh(closed: ClosedGraph) -> bool:
     """Whether a graph is computed on the devices of a mesh, for arguments on any devices."""
-    return mesh_of(closed) is not None or any(map(is_sharded, closed.consts))
+    return mesh_of(closed) is not None or any(map(is_sharded, closed.consts)) or _explicit_mesh() is not None
+
+
+def _explicit_mesh() -> Mesh | None:
+    """The current mesh, if it has Explicit axes: then all results are on its devices."""
+    mesh = cast("Mesh | None", axes.current_mesh())
+    return mesh if mesh is not None and mesh.explicit_axes and mesh.size > 1 else None
 
 
 def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int] = ()) -> list[Array]:
@@ -139,7 +145,7 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
 
 def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], closed: ClosedGraph) -> Mesh:
     """The mesh of a call. Raises ValueError for arguments on different devices."""
-    own = mesh_of(closed)
+    own = mesh_of(closed) or _explicit_mesh()
     found: tuple[ShapedArray, Mesh] | None = None
     for aval, sharding in given:
         if sharding is None:
@@ -156,8 +162,10 @@ def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], 
         assert own is not None
         return own
     if own is not None and set(own.device_list) == set(found[1].device_list):
-        # The program's other references to a mesh mean this mesh.
-        return own
+        # The program's other references to a mesh mean this mesh. Of meshes that differ in the types of axes alone, it
+        # is the one with more Explicit axes.
+        same = own.shape_tuple == found[1].shape_tuple
+        return most_explicit((own, found[1])) or own if same else own
     return found[1]
 
 

@@ -183,7 +183,7 @@ def _while(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
 
 def _shard_map(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     params = dict(equation.params)
-    graph: ClosedGraph = params.pop("graph")
+    graph: ClosedGraph = params.pop("jaxpr")
     mesh, in_layouts, out_layouts = params["mesh"], params.pop("in_layouts"), params.pop("out_layouts")
     checker.error = checker.error.of_first()
     leaves = checker.leaves()
@@ -206,7 +206,7 @@ def _shard_map(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
     outs = shard_map.bind(
         *leaves,
         *args,
-        graph=stacked,
+        jaxpr=stacked,
         in_layouts=(*whole, *in_layouts),
         out_layouts=(*apart, *out_layouts),
         **params,

@@ -11,7 +11,8 @@ from pycompiler.core.batching.batch import map_axes
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.hooks import hooks
-from pycompiler.core.mesh.typed import type_layout
+from pycompiler.core.mesh.reshard import typed_like
+from pycompiler.core.mesh.typed import type_layout, typed_as
 from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.axes import Axis, Name
 from pycompiler.core.tracing.boundary import wraps
@@ -79,12 +80,18 @@ def vmap(
         dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
         size = mapped_size_of(flat, leaves, dims, axis_size)
         given, trace_dims = _without_float0(leaves, dims)
-        axis = Axis(axis_name, size, _several(spmd_axis_name), _explicit_axes(given, trace_dims))
+        explicit = _explicit_axes(given, trace_dims)
+        spmd = _several(spmd_axis_name)
+        if explicit[0] and spmd and explicit[0] != spmd:
+            raise ValueError(
+                f"vmap: spmd_axis_name is {spmd_axis_name!r}, but the mapped dimensions are divided along {explicit[0]}"
+            )
+        axis = Axis(axis_name, size, spmd, explicit)
         outs, out_dims = map_axes(flat, given, trace_dims, flat.debug_info(), axis)
         wanted = out_axes_of(flat, out_axes, outs)
         results = [
-            _move_mapped_axis(flat, i, out, dim, axis, size, sum_match)
-            for i, (out, dim, axis) in enumerate(zip(outs, out_dims, wanted, strict=True))
+            _divided_along(_move_mapped_axis(flat, i, out, dim, place, size, sum_match), place, explicit)
+            for i, (out, dim, place) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
         return flat.out_tree.unflatten(results)
 
@@ -108,6 +115,19 @@ def _explicit_axes(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[t
             "to do: pc.reshard the arguments"
         )
     return next(iter(found.items()), ((), None))
+
+
+def _divided_along(out: Any, place: MappedAxis, explicit: tuple[tuple[Name, ...], Any]) -> Any:
+    """A result whose mapped dimension is divided as those of the arguments."""
+    names, mesh = explicit
+    if not names or place is None or _is_float0(out):
+        return out
+    aval = get_aval(out)
+    layout = list(type_layout(aval))
+    if layout[place] == names:
+        return out
+    layout[place] = names
+    return typed_like(out, typed_as(aval, mesh, tuple(layout)))
 
 
 def _without_float0(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[list[Any], list[MappedAxis]]:

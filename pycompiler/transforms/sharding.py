@@ -6,13 +6,14 @@ it, for one axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pycompiler._runtime import swap_trace
 from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of
+from pycompiler.core.mesh.typed import type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
@@ -69,7 +70,16 @@ def over_mesh(
         manual = frozenset(axis_names) or frozenset(over.axis_names)
         if not manual <= set(over.axis_names):
             raise ValueError(f"shard_map: axis_names {set(manual)} are to be axes of the mesh, {over.axis_names}")
-        specs = _prefix_specs("shard_map", "in_specs", in_specs, args)
+        if in_specs is Infer:
+            undecided = [axis for axis in over.axis_names if axis in manual and axis not in over.explicit_axes]
+            if undecided:
+                raise ValueError(
+                    f"shard_map: in_specs must be given: how each argument is divided, P() for not at all; types say "
+                    f"it for Explicit axes alone, and {undecided[0]!r} of {over} is not one"
+                )
+            specs = [_spec_of_type(x, manual) for x in leaves]
+        else:
+            specs = _prefix_specs("shard_map", "in_specs", in_specs, args)
         sizes = {axis: size for axis, size in over.shape.items() if axis in manual}
         layouts = [
             layout_of(f"shard_map: in_specs for argument '{flat.names()[i]}' of {name}", spec, sizes, get_aval(x).shape)
@@ -88,6 +98,11 @@ def over_mesh(
 
     mapped.__name__ = mapped.__qualname__ = getattr(f, "__name__", type(f).__name__)
     return mapped
+
+
+def _spec_of_type(x: Any, manual: Collection[str]) -> PartitionSpec:
+    """The spec of an argument: the Explicit axes that divide it, of those that the function is for."""
+    return PartitionSpec(*[tuple([name for name in names if name in manual]) for names in type_layout(get_aval(x))])
 
 
 def _out_layout(function: str, spec: PartitionSpec, sizes: dict[str, int], out: Any) -> Layout:

@@ -80,7 +80,7 @@ def _transpose(equation: Equation, outs: list[Any], known: dict[Atom, Any], line
         atom.value if type(atom) is Literal else UndefinedPrimal(atom.aval) if atom in linear else known[atom]
         for atom in equation.inputs
     ]
-    if hooks.typing is not None and not equation.graphs and _is_divided(equation):
+    if hooks.typing is not None and _is_divided(equation):
         return _transpose_divided(equation, outs, args)
     return _transposed(equation, outs, args)
 
@@ -90,10 +90,12 @@ def _is_divided(equation: Equation) -> bool:
 
 
 def _transpose_divided(equation: Equation, outs: list[Any], args: list[Any]) -> Sequence[Any]:
-    """The cotangents of operands over Explicit mesh axes. Each has the sharding of its operand, so between them the
-    partitioner decides, unless all values are divided equally."""
+    """The cotangents of operands over Explicit mesh axes. Each has the sharding of its operand, so in the rule of an
+    operation the partitioner decides, unless all values are divided equally."""
     avals = [atom.aval for atom in (*equation.inputs, *equation.outputs)]
-    if len({aval.explicit_sharding for aval in avals}) > 1:
+    # Operands of equal types may be divided along contracted dimensions.
+    equal = len({(aval.shape, aval.explicit_sharding) for aval in avals}) == 1 and len(args) == 1
+    if not equal and not equation.primitive.multiple_results:
         args = [arg if type(arg) is UndefinedPrimal else freed(arg) for arg in args]
         outs = [None if out is None else freed(out) for out in outs]
     found = _transposed(equation, outs, args)

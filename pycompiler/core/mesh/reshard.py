@@ -52,7 +52,8 @@ def _batch(args: Sequence[Any], dims: Dims, *, sharding: NamedSharding, mesh: Me
     (x,), (dim,) = args, dims
     if dim is not None:
         aval = get_aval(x)
-        names = type_layout(aval)[dim] or axes.mapping_spmd()
+        mapping = axes.mapping()
+        names = type_layout(aval)[dim] or (() if mapping is None else mapping.explicit[0]) or axes.mapping_spmd()
         kinds = sharding.mesh.types_of_axes
         names = tuple([name for name in names if kinds.get(name) is AxisType.Explicit])
         parts = list(full_spec(sharding.spec, len(aval.shape) - 1))

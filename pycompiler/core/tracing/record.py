@@ -19,12 +19,12 @@ from pycompiler.core.dims.ranges import check_sizes
 from pycompiler.core.hooks import hooks
 from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
+from pycompiler.core.tracing.function_info import origin_of
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
-from pycompiler.core.tracing.wrapped import origin_of
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # The maximum number of operations from one line. A larger number means that a Python loop was unrolled.

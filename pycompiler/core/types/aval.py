@@ -59,13 +59,21 @@ def _show_divided(aval: ShapedArray) -> str:
 
 def _describe(aval: ShapedArray) -> str:
     """`ShapedArray(float32[8@x,2])`."""
+    return f"ShapedArray({_str_short(aval)}{', weak_type=True' if aval.weak_type else ''})"
+
+
+def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
+    """The dtype and the dimensions, `float32[8@x,2]`, with the axes that divide them. `short_dtypes`: `f32`.
+    `mesh_axis_types`: with the types of the axes of the mesh."""
     shown = _show_divided(aval) if aval.explicit_sharding is not None else dims.show_shape(aval.shape)
-    return f"ShapedArray({aval.dtype.name}{shown}{', weak_type=True' if aval.weak_type else ''})"
+    types = f"({aval.sharding.mesh.types_of_axes})" if mesh_axis_types else ""
+    return f"{dtypes.short_name(aval.dtype) if short_dtypes else aval.dtype.name}{shown}{types}"
 
 
 # The text of `f"{aval}"` in the messages of shape rules.
 setattr(ShapedArray, "__str__", short)  # noqa: B010
 setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
+setattr(ShapedArray, "str_short", _str_short)  # noqa: B010
 
 
 def tangent_aval(aval: ShapedArray) -> ShapedArray:

@@ -6,6 +6,6 @@
 """
 
 from pycompiler.spmd.partition import typing
-from pycompiler.spmd.partition.interpreter import Partitioned, mesh_of, partition
+from pycompiler.spmd.partition.interpreter import Partitioned, mesh_of, most_explicit, partition
 
-__all__ = ["Partitioned", "mesh_of", "partition", "typing"]
+__all__ = ["Partitioned", "mesh_of", "most_explicit", "partition", "typing"]

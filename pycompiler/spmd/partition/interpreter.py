@@ -7,7 +7,7 @@ are partitioned with the layouts on which their carries and results settle. The 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import name_value
+from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
@@ -80,23 +81,23 @@ def partition(closed: ClosedGraph, mesh: Mesh, in_layouts: tuple[Layout, ...]) -
 
 
 def mesh_of(closed: ClosedGraph) -> Mesh | None:
-    """The mesh that a graph refers to; None if it refers to none. If it refers to several, the first."""
-    return closed.derive("mesh", lambda: _mesh_of(closed))
+    """The mesh that a graph refers to; None if it refers to none. If it refers to several, the first with the most
+    Explicit axes."""
+    return closed.derive("mesh", lambda: most_explicit(_meshes_of(closed)))
 
 
-def _mesh_of(closed: ClosedGraph) -> Mesh | None:
+def most_explicit(meshes: Iterable[Mesh | None]) -> Mesh | None:
+    """The first mesh with the most Explicit axes."""
+    return max([mesh for mesh in meshes if mesh is not None], key=lambda mesh: len(mesh.explicit_axes), default=None)
+
+
+def _meshes_of(closed: ClosedGraph) -> Iterator[Mesh | None]:
     for equation in closed.graph.equations:
-        if equation.primitive is shard_map:
-            return equation.params["mesh"]
+        if equation.primitive in (shard_map, reshard):
+            yield equation.params["mesh"]
         if equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
-            return equation.params["sharding"].mesh
-        if equation.primitive is reshard and equation.params["mesh"] is not None:
-            return equation.params["mesh"]
-        for inner in equation.graphs:
-            found = mesh_of(inner)
-            if found is not None:
-                return found
-    return None
+            yield equation.params["sharding"].mesh
+        yield from map(mesh_of, equation.graphs)
 
 
 def _is_whole(part: Part) -> bool:
@@ -129,7 +130,7 @@ class _Partitioner:
                 swap_source(equation.source or previous)
                 self.equation = equation
                 outs = self._equation(equation, [read(atom) for atom in equation.inputs])
-                if self.explicit:
+                if hooks.typing is not None or self.explicit:
                     outs = list(map(self._as_typed, outs, equation.outputs))
                 values.update(zip(equation.outputs, outs, strict=True))
         finally:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.custom import custom_lin
 from pycompiler.core.errors import ShardingTypeError
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.abstract import AbstractMesh
 from pycompiler.core.mesh.contexts import get_abstract_mesh
-from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.mesh.typed import type_layout, typed_as
 from pycompiler.core.source import user_frame_source
@@ -26,11 +26,11 @@ from pycompiler.core.tracing.graph import Equation, Var
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.structural import broadcast_in_dim
 from pycompiler.core.types.aval import short
-from pycompiler.primitives import movement, reduction
+from pycompiler.primitives import movement, reduction, window
 from pycompiler.primitives.contraction import dot_general
+from pycompiler.primitives.convolution import conv_general_dilated
 from pycompiler.primitives.indexing import dynamic_slice, dynamic_update_slice
 from pycompiler.primitives.shape import reshape
-from pycompiler.primitives.sort import sort
 from pycompiler.spmd.partition.interpreter import FORMS
 from pycompiler.spmd.partition.layouts import Part, Sizes, gathered_axes, whole
 from pycompiler.spmd.partition.table import RULES
@@ -160,19 +160,15 @@ def _keeps(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part
     return [Part(None, parts[0].layout) for _ in equation.outputs]
 
 
-def _each(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    return [Part(None, part.layout) for part in parts]
-
-
 def _concatenate(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    layouts = {part.layout for part in parts}
+    layouts = {part.layout for part in parts if any(part.layout)}
     if len(layouts) > 1:
         raise _GatheredError("all operands of a concatenation must have one sharding")
-    return [Part(None, parts[0].layout)]
+    return [Part(None, layouts.pop())]
 
 
 def _update(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
-    if parts[0].layout != parts[1].layout:
+    if parts[0].layout != parts[1].layout and any(parts[1].layout):
         raise _GatheredError("the array and the update must have one sharding")
     return [Part(None, parts[0].layout)]
 
@@ -206,7 +202,21 @@ def _contraction(context: Any, equation: Equation, parts: Sequence[Part]) -> Any
                 f"contracting dimensions {i} and {j} are both divided along {left[i]}, so it is ambiguous how the "
                 "result is divided: give out_sharding"
             )
-    return RULES[dot_general](context, equation, parts)
+    layout = [left[i] or right[j] for i, j in zip(params["lhs_batch"], params["rhs_batch"], strict=True)]
+    layout += [left[i] for i in range(len(left)) if i not in (*params["lhs_contracting"], *params["lhs_batch"])]
+    layout += [right[i] for i in range(len(right)) if i not in (*params["rhs_contracting"], *params["rhs_batch"])]
+    return [Part(None, tuple(layout))]
+
+
+def _convolution(context: Any, equation: Equation, parts: Sequence[Part]) -> Any:
+    """With whole kernels and features, the result is divided as the images are, along every dimension."""
+    params, (images, kernels) = equation.params, (part.layout for part in parts)
+    if any(kernels) or images[params["lhs_spec"][1]]:
+        return RULES[conv_general_dilated](context, equation, parts)
+    layout: list[tuple[str, ...]] = [()] * len(images)
+    for source, target in zip(params["lhs_spec"], params["out_spec"], strict=True):
+        layout[target] = images[source]
+    return [Part(None, tuple(layout))]
 
 
 def _reshape(context: Any, equation: Equation, parts: Sequence[Part]) -> list[Part]:
@@ -272,10 +282,11 @@ TYPES: dict[Primitive, Callable[..., Any]] = {
     dynamic_update_slice: _update,
     reduction.argmax: _position,
     reduction.argmin: _position,
-    sort: _each,
+    conv_general_dilated: _convolution,
+    **dict.fromkeys((window.reduce_window_sum, window.reduce_window_max, window.reduce_window_min), _keeps),
 }
 
 # Their shape rules give avals with shardings: those of graphs, or of a parameter.
-_BY_SHAPE_RULE = frozenset([*FORMS, reshard])
+_BY_SHAPE_RULE = frozenset([*FORMS, custom_lin])
 
 hooks.type_results = type_results

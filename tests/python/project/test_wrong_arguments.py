@@ -21,6 +21,10 @@ ROOMS = (
     *("scipy.linalg", "scipy.special", "scipy.stats", "scipy.signal", "tree", "tree_util", "flatten_util"),
     *("sharding", "export", "debug", "dtypes", "experimental", "ad_checkpoint", "stablehlo", "profiler"),
     "experimental.checkify",
+    *(
+        f"scipy.stats.{name}"
+        for name in ("norm", "poisson", "truncnorm", "dirichlet", "multinomial", "multivariate_normal")
+    ),
 )
 # They take any object, write files, wait for a terminal, or change the whole process.
 OPEN = {
