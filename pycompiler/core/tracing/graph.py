@@ -182,7 +182,7 @@ class Graph:
         debug_info: FunctionInfo | Callable[[], FunctionInfo] | None = None,
         is_high: bool = False,
     ) -> None:
-        self.constvars = tuple(constvars)
+        self.constvars = list(constvars)
         self.inputs = tuple(invars)
         self.equations = tuple(eqns)
         self.outputs = tuple(outvars)

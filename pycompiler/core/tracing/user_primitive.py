@@ -48,13 +48,17 @@ class RuleTable(MutableMapping[Primitive, Rule]):
         return rule
 
     def __setitem__(self, prim: Primitive, rule: Rule) -> None:
-        if not prim.is_users:
+        if prim.is_users:
+            self._rules[prim] = rule
+        elif getattr(prim, self._kind) is None:
+            # A rule that the package lacks. Its primitives are frozen for everyone else.
+            object.__setattr__(prim, self._kind, rule)
+        else:
             raise TypeError(
                 f"{prim.name} is the compiler's own operation, whose {self._kind} rule can't be replaced.\nWhat to do: "
                 "wrap the function that uses it in custom_jvp, custom_vjp or custom_vmap, or define a primitive of "
                 "your own"
             )
-        self._rules[prim] = rule
 
     def __delitem__(self, prim: Primitive) -> None:
         del self._rules[prim]
