@@ -13,10 +13,12 @@ from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.boundary import expose
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.lax.explicit import decided
 from pycompiler.lax.indexing import Mode
 from pycompiler.lax.movement import full
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import reductions
 from pycompiler.numpy.creation import asarray
 from pycompiler.numpy.ranges import arange
@@ -25,6 +27,7 @@ from pycompiler.numpy.updates import IndexUpdate
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
+@decided
 def segment_sum(
     data: Array,
     segment_ids: Array,
@@ -33,7 +36,7 @@ def segment_sum(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Mode = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The sums of the segments of `data`: element i of the result is the sum of the rows whose number is i.
 
@@ -45,7 +48,7 @@ def segment_sum(
       indices_are_sorted, unique_indices: promises about the numbers.
       bucket_size: sum the rows in groups of this size first, which loses less precision in long segments.
       mode: the handling of numbers out of range; by default their rows are dropped. Negative numbers are out of range.
-      out_sharding: must be None.
+      out_sharding: the sharding of the result.
 
     Returns an array of shape `(num_segments, *rest of the shape of data)` in the dtype of `data`. An empty segment has
     the sum 0. Raises ValueError for a negative `num_segments`, TypeError for numbers that are no integers.
@@ -58,6 +61,7 @@ def segment_sum(
     return _reduced("segment_sum", "add", reductions.sum, data, segment_ids, *hints)
 
 
+@decided
 def segment_prod(
     data: Array,
     segment_ids: Array,
@@ -66,7 +70,7 @@ def segment_prod(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Mode = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The products of the segments of `data`. An empty segment has the product 1. See `segment_sum` for the arguments.
 
@@ -78,6 +82,7 @@ def segment_prod(
     return _reduced("segment_prod", "multiply", reductions.prod, data, segment_ids, *hints)
 
 
+@decided
 def segment_max(
     data: Array,
     segment_ids: Array,
@@ -86,7 +91,7 @@ def segment_max(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Mode = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The largest elements of the segments of `data`. See `segment_sum` for the arguments.
 
@@ -100,6 +105,7 @@ def segment_max(
     return _reduced("segment_max", "max", reductions.max, data, segment_ids, *hints)
 
 
+@decided
 def segment_min(
     data: Array,
     segment_ids: Array,
@@ -108,7 +114,7 @@ def segment_min(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Mode = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The smallest elements of the segments of `data`. See `segment_sum` for the arguments.
 
@@ -162,10 +168,6 @@ def _reduced(
     out_sharding: Any,
 ) -> Array:
     check_arrays(name, data, segment_ids)
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"{name}: out_sharding={out_sharding!r} is not supported; use with_sharding_constraint"
-        )
     numbers = get_aval(segment_ids)
     if not dtypes.is_integer(numbers.dtype):
         raise TypeError(f"{name}: segment_ids must be integers, got {short(numbers)}")
@@ -181,13 +183,14 @@ def _reduced(
     hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
     how: dict[str, Any] = {"mode": "drop" if mode is None else mode, "wrap_negative_indices": False, **hints}
     if bucket_size is None:
-        return getattr(IndexUpdate(full((count, *rest), start, rows.dtype))[segment_ids], update)(data, **how)
+        written = getattr(IndexUpdate(full((count, *rest), start, rows.dtype))[segment_ids], update)(data, **how)
+        return divided(name, written, out_sharding)
     size = as_index(name, "bucket_size", bucket_size)
     if not isinstance(size, int) or size < 1:
         raise ValueError(f"{name}: bucket_size must be a positive integer, got {bucket_size!r}")
     buckets = full((-(-numbers.shape[0] // size), count, *rest), start, rows.dtype)
     written = getattr(IndexUpdate(buckets)[arange(numbers.shape[0]) // size, segment_ids], update)(data, **how)
-    return reduce(written, axis=0).astype(rows.dtype)
+    return divided(name, reduce(written, axis=0).astype(rows.dtype), out_sharding)
 
 
 expose(globals(), __all__)
