@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler import dtypes, errors, flatten_util
-from pycompiler.compat import hijax
+from pycompiler.compat import colocated, hijax
 from pycompiler.compat.version import __version__
 from pycompiler.core.source import is_internal
 from pycompiler.core.tracing import axes
@@ -98,6 +98,10 @@ def _physical_aval(aval: ShapedArray) -> ShapedArray:
 # jax._src.X -> its names. Behind each row: the libraries that need it.
 INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.hijax": lambda: {name: getattr(hijax, name) for name in hijax.__all__},  # flax.nnx
+    # For orbax, the inner modules as well, whose functions it replaces where they are there.
+    "jax.experimental.colocated_python": lambda: {name: getattr(colocated, name) for name in colocated.__all__},
+    "jax.experimental.colocated_python.func": dict,
+    "jax.experimental.colocated_python.serialization": lambda: {"DeviceList": tuple},  # in annotations
     "jax._src": dict,  # chex, equinox, flax, jaxtyping, numpyro, orbax
     "jax._src.core": lambda: {
         "ShapedArray": ShapedArray,  # flax

@@ -180,6 +180,8 @@ def cumulative(v: Values) -> str:
             operation, a = v.rng.choice(["cummax", "cummin"]), f"pnp.nan_to_num({a})"
         return f"lax.{operation}({a}, axis={positive}{backwards})"
     operation = v.rng.choice(_CUMULATIVE)
+    if v.dtype(a).kind == "c":  # JAX multiplies by 1 first, which makes nan of complex infinities
+        operation = operation.replace("prod", "sum")
     if operation.startswith("nan") and v.dtype(a).kind not in "iu":
         a = f"pnp.where(pnp.abs({a}) > 1, {a}, pnp.nan)"
     return f"pnp.{operation}({a}, axis={axis})"
