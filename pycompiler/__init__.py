@@ -83,6 +83,7 @@ from pycompiler.lax.callbacks import effects_barrier, pure_callback
 from pycompiler.lax.names import nearest_name
 from pycompiler.sharding import NamedSharding, reshard
 from pycompiler.sharding import PartitionSpec as P
+from pycompiler.spmd import client as _client  # noqa: F401 (attaches the attribute of devices)
 from pycompiler.spmd.placement import (
     copy_to_host_async,
     default_backend,

@@ -66,6 +66,10 @@ class _NoState:
     preemption_sync_manager = None
 
 
+class _BCOO:
+    """The class of sparse matrices, for isinstance; there are no instances here."""
+
+
 class _Checkpoints:
     """JAX's earlier manager of checkpoints; there are no instances here."""
 
@@ -106,6 +110,9 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.array_serialization.serialization": lambda: {
         "GlobalAsyncCheckpointManagerBase": _Checkpoints,  # orbax
     },
+    "jax.experimental.sparse": lambda: {"BCOO": _BCOO},  # numpyro
+    "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways
+    "jax.interpreters.pxla": lambda: {"global_avals_to_results_handler": None},  # orbax, for Pathways
     # For orbax, the inner modules as well, whose functions it replaces where they are there.
     "jax.experimental.colocated_python": lambda: {name: getattr(colocated, name) for name in colocated.__all__},
     "jax.experimental.colocated_python.func": dict,
