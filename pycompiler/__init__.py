@@ -78,22 +78,33 @@ from pycompiler.diagnostics.memory import live_arrays
 from pycompiler.diagnostics.pictures import visualize
 from pycompiler.jit.jit import block_until_ready, clear_caches, jit
 from pycompiler.jit.parallel import pmap, shard_map
+from pycompiler.jit.passes import fwd_and_bwd
 from pycompiler.lax.callbacks import effects_barrier, pure_callback
 from pycompiler.lax.names import nearest_name
 from pycompiler.sharding import NamedSharding, reshard
 from pycompiler.sharding import PartitionSpec as P
 from pycompiler.spmd.placement import (
+    copy_to_host_async,
     default_backend,
     device_count,
     device_get,
     device_put,
     devices,
+    host_count,
+    host_id,
+    host_ids,
     local_device_count,
     local_devices,
     process_count,
     process_index,
+    process_indices,
 )
-from pycompiler.spmd.sharded import make_array_from_callback, make_array_from_single_device_arrays
+from pycompiler.spmd.sharded import (
+    Shard,
+    make_array_from_callback,
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+)
 from pycompiler.transforms import (
     ShapeDtypeStruct,
     checkpoint,
@@ -131,6 +142,7 @@ __all__ = [
     "NamedSharding",
     "P",
     "ShapeDtypeStruct",
+    "Shard",
     "__version__",
     "ad_checkpoint",
     "allow_f16_reductions",
@@ -144,6 +156,7 @@ __all__ = [
     "clear_caches",
     "closure_convert",
     "config",
+    "copy_to_host_async",
     "custom_batching",
     "custom_derivatives",
     "custom_gradient",
@@ -176,9 +189,13 @@ __all__ = [
     "export",
     "flatten_util",
     "float0",
+    "fwd_and_bwd",
     "gpu_libraries",
     "grad",
     "hessian",
+    "host_count",
+    "host_id",
+    "host_ids",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -193,6 +210,7 @@ __all__ = [
     "local_devices",
     "log_compiles",
     "make_array_from_callback",
+    "make_array_from_process_local_data",
     "make_array_from_single_device_arrays",
     "make_jaxpr",
     "make_mesh",
@@ -210,6 +228,7 @@ __all__ = [
     "print_environment_info",
     "process_count",
     "process_index",
+    "process_indices",
     "profiler",
     "pure_callback",
     "random",

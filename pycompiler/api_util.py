@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.tracing.function_info import FunctionInfo, function_info
 from pycompiler.core.tracing.wrapped import Store, WrappedFun, transformation2
@@ -103,6 +104,7 @@ def argnums_partial(
     Raises ValueError for a position that is not among the arguments, and for a fixed argument that can't be hashed, if
     `require_static_args_hashable`.
     """
+    dyn_argnums = as_integers("argnums_partial", "dyn_argnums", dyn_argnums)
     numbers = (dyn_argnums,) if isinstance(dyn_argnums, int) else tuple(dyn_argnums)
     for number in numbers:
         if not -len(args) <= number < len(args):

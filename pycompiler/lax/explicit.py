@@ -250,17 +250,3 @@ def decided_by(out_sharding: Any, name: str, function: Callable[..., Any], opera
     with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(mesh.explicit_axes, AxisType.Auto))):
         out = function(*_moved(operands, mesh, mesh.explicit_axes))
     return resharded(name, out, sharding)
-
-
-__all__ = [
-    "auto_axes",
-    "check_explicit",
-    "check_sharding",
-    "decided",
-    "decided_by",
-    "decides",
-    "explicit_axes",
-    "over_current_mesh",
-    "reshard",
-    "resharded",
-]

@@ -23,7 +23,7 @@ from pycompiler.lax.operands import (
     literal,
 )
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
-from pycompiler.lax.shardings import divided
+from pycompiler.lax.shardings import divided, divided_like
 from pycompiler.primitives import compare, creation, indexing
 from pycompiler.primitives import movement as ops
 from pycompiler.primitives import shape as shapes
@@ -75,8 +75,9 @@ def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None,
     aval = get_aval(x)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
-        return divided("full_like", full(sizes, cast(fill_value, aval.dtype, True)), sharding)
-    return full(sizes, fill_value, aval.dtype if dtype is None else dtype, sharding=sharding)
+        return divided_like("full_like", full(sizes, cast(fill_value, aval.dtype, True)), x, shape, sharding)
+    made = full(sizes, fill_value, aval.dtype if dtype is None else dtype)
+    return divided_like("full_like", made, x, shape, sharding)
 
 
 def _is_direct(sizes: Sequence[Any]) -> bool:

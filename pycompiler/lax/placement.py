@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array as RuntimeArray
-from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count
+from pycompiler._runtime import Device, ShapedArray, current_trace, default_device, device_count, sharding_of
+from pycompiler.core.mesh.contexts import explicit_mesh
 from pycompiler.core.mesh.placement import (
     Placement,
     check_placement,
@@ -22,6 +23,7 @@ from pycompiler.core.mesh.placement import (
     single_device,
 )
 from pycompiler.core.mesh.sharding import NamedSharding
+from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.dtype import is_key
@@ -57,7 +59,7 @@ def created(function: str, device: Placement | None, make: Callable[[], Array]) 
     ValueError, in the name of `function`, for an object that is not a device.
     """
     if device is None:
-        return make()
+        return _on_mesh(make())
     device = check_placement(function, device)
     if current_trace() is not None:
         return place_leaf(function, make(), device)
@@ -76,7 +78,15 @@ def filled(
     if not _SEVERAL or device is not None or current_trace() is not None:
         return created(function, device, make)
     aval = ShapedArray(shape, dtype, weak)
-    return deferred(aval, make) if aval.is_concrete else make()
+    return _on_mesh(deferred(aval, make) if aval.is_concrete else make())
+
+
+def _on_mesh(x: Array) -> Array:
+    """A new array; on the devices of the current mesh, if it has Explicit axes."""
+    mesh = explicit_mesh()
+    if mesh is None or type(x) is not RuntimeArray or sharding_of(x) is not None:
+        return x
+    return put(x, NamedSharding(mesh, PartitionSpec(*[None] * x.ndim)))
 
 
 def beside(a: Any, device: Placement | None) -> Placement | None:
@@ -162,3 +172,17 @@ def device_get(x: Any) -> Any:
         return np.asarray(leaf) if isinstance(leaf, (RuntimeArray, Tracer)) else leaf
 
     return tree_map(get, x)
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """A tree of arrays, after the copies of its arrays to the host have been started. Other leaves stay unchanged.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.copy_to_host_async({"a": pnp.arange(3), "b": "text"})
+    {'a': Array([0, 1, 2], dtype=int32), 'b': 'text'}
+    """
+    for leaf in tree_flatten(x)[0]:
+        start = getattr(leaf, "copy_to_host_async", None)
+        if start is not None:
+            start()
+    return x

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycompiler.core.mesh.reshard import typed_like
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import full_spec, type_layout
@@ -118,6 +119,13 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
         if sharding.mesh.explicit_axes:
             return resharded(function, x, sharding)
     return place_leaf(function, x, sharding)
+
+
+def divided_like(function: str, x: Any, like: Any, shape: Any, out_sharding: Any) -> Any:
+    """A new array like another one, divided by `out_sharding`; else, if it has its shape, by the type of the other."""
+    if out_sharding is None and shape is None and get_aval(like).explicit_sharding is not None:
+        return typed_like(x, get_aval(like))
+    return divided(function, x, out_sharding)
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:

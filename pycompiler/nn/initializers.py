@@ -13,6 +13,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, canonical_shape, cast
+from pycompiler.lax.shardings import divided
 from pycompiler.numpy import creation, ufuncs
 from pycompiler.primitives.complex import complex_
 from pycompiler.random import continuous as distributions
@@ -21,6 +22,15 @@ from pycompiler.random.matrices import orthonormal
 from pycompiler.random.streams import subkeys, uniform_of
 
 Initializer = Callable[..., Array]
+
+
+def _initializer(draw: Callable[..., Array]) -> Initializer:
+    """The initializer of a function of a key, a shape and a dtype. `out_sharding` divides the weights over devices."""
+
+    def initialize(key: Array, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
+        return divided("initializer", draw(key, shape, dtype), out_sharding)
+
+    return boundary(initialize)
 
 
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
@@ -42,20 +52,20 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     """
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         return creation.full(shape, value, float if dtype is None and given is None else dtype or given)
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     """Uniformly distributed numbers in 0..scale."""
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         return ufuncs.multiply(distributions.uniform(key, shape, dtype or given), scale)
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
@@ -67,20 +77,20 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     """
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         return ufuncs.multiply(distributions.normal(key, shape, dtype or given), stddev)
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, upper: Any = 2.0) -> Initializer:
     """Normal numbers between two bounds, times stddev."""
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         return ufuncs.multiply(distributions.truncated_normal(key, lower, upper, shape, dtype or given), stddev)
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 def _fans(shape: Sequence[int], in_axis: Any, out_axis: Any, batch_axis: Any) -> tuple[float, float]:
@@ -146,7 +156,7 @@ def variance_scaling(
         )
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
         fan = fans[mode] if mode in fans else (fan_in * fan_out) ** 0.5
@@ -165,7 +175,7 @@ def variance_scaling(
         drawn = distributions.truncated_normal(key, -2.0, 2.0, shape, wanted)
         return ufuncs.multiply(drawn, variance**0.5 / 0.87962566103423978)
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 def _family(name: str, scale: float, mode: str, distribution: str) -> Callable[..., Initializer]:
@@ -196,7 +206,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     """
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         if len(shape) < 2:
             raise ValueError(f"orthogonal: needs at least two dimensions, got the shape {tuple(shape)}")
         wanted = dtype or given
@@ -214,7 +224,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
         order = [*others, axis]
         return ufuncs.multiply(movement.transpose(whole, [order.index(i) for i in range(len(shape))]), scale)
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> Initializer:
@@ -224,7 +234,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     """
     given = dtype
 
-    def initialize(key: Array, shape: Any, dtype: Any = None) -> Array:
+    def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
         if len(shape) not in (3, 4, 5):
             raise ValueError(f"delta_orthogonal: needs three to five dimensions, got the shape {tuple(shape)}")
         if shape[-1] < shape[-2]:
@@ -235,7 +245,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
         zero = cast(0, get_aval(matrix).dtype)
         return movement.pad(centre, zero, [*middle, (0, 0, 0), (0, 0, 0)])
 
-    return boundary(initialize)
+    return _initializer(draw)
 
 
 __all__ = [

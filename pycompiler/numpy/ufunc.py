@@ -368,6 +368,17 @@ def _logsumexp2(
     return ufuncs.divide(result, scale)
 
 
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+    """The ufunc of a function of `nin` scalars with `nout` results. `identity` is the neutral element, if there is one.
+
+    >>> import pycompiler.numpy as pnp
+    >>> add = pnp.frompyfunc(lambda x, y: x + y, nin=2, nout=1, identity=0)
+    >>> add.reduce(pnp.arange(4))
+    Array(6, dtype=int32)
+    """
+    return ufunc(func, nin, nout, identity=identity)
+
+
 def _update(method: str) -> Callable[..., Array]:
     def at(a: Any, indices: Any, b: Any) -> Array:
         return getattr(IndexUpdate(a)[indices], method)(b)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
 from pycompiler.compile.compile import Compilation
 from pycompiler.compile.donation import taken_once
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.hooks import hooks
+from pycompiler.core.mesh.contexts import explicit_mesh
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
@@ -35,13 +36,7 @@ from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
 
 def runs_on_mesh(closed: ClosedGraph) -> bool:
     """Whether a graph is computed on the devices of a mesh, for arguments on any devices."""
-    return mesh_of(closed) is not None or any(map(is_sharded, closed.consts)) or _explicit_mesh() is not None
-
-
-def _explicit_mesh() -> Mesh | None:
-    """The current mesh, if it has Explicit axes: then all results are on its devices."""
-    mesh = cast("Mesh | None", axes.current_mesh())
-    return mesh if mesh is not None and mesh.explicit_axes and mesh.size > 1 else None
+    return mesh_of(closed) is not None or any(map(is_sharded, closed.consts)) or explicit_mesh() is not None
 
 
 def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iterable[int] = ()) -> list[Array]:
@@ -145,7 +140,7 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
 
 def _mesh(name: str, given: Sequence[tuple[ShapedArray, NamedSharding | None]], closed: ClosedGraph) -> Mesh:
     """The mesh of a call. Raises ValueError for arguments on different devices."""
-    own = mesh_of(closed) or _explicit_mesh()
+    own = mesh_of(closed) or explicit_mesh()
     found: tuple[ShapedArray, Mesh] | None = None
     for aval, sharding in given:
         if sharding is None:

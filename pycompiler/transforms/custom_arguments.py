@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.flat import argument_names, nothing_of
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.structural import instantiate
@@ -53,6 +54,7 @@ def defined_by(decorator: Any, name: str) -> Any:
 def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[int, ...]:
     """The positions of the arguments that are not differentiated, from their numbers and names."""
     numbers: set[int] = set()
+    argnums = as_integers(kind, "nondiff_argnums", argnums)
     given: tuple[Any, ...] = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
     for number in given:
         if not isinstance(number, int) or number < 0:

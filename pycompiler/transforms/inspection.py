@@ -11,6 +11,7 @@ from typing import Any
 
 from pycompiler._runtime import ShapedArray, swap_trace
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name, bound
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
@@ -95,6 +96,7 @@ def ensure_compile_time_eval() -> Generator[None]:
 def _trace(
     transform: str, fun: Callable[..., Any], static_argnums: int | Sequence[int], args: Any, kwargs: Any
 ) -> tuple[ClosedGraph, PyTreeDef]:
+    static_argnums = as_integers(transform, "static_argnums", static_argnums)
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     for number in numbers:
         if not -len(args) <= number < len(args):

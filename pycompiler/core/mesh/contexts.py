@@ -23,6 +23,12 @@ def current_mesh(function: str) -> Mesh:
     return cast(Mesh, found)
 
 
+def explicit_mesh() -> Mesh | None:
+    """The current mesh, if it has Explicit axes: then all results are on its devices."""
+    mesh = cast("Mesh | None", axes.current_mesh())
+    return mesh if mesh is not None and mesh.explicit_axes and mesh.size > 1 else None
+
+
 class set_mesh:  # noqa: N801
     """Make a mesh the current one of this thread: at once, and with `with` until the block ends.
 

@@ -14,9 +14,10 @@ from typing import Any
 from pycompiler import _runtime
 from pycompiler._runtime import Array, Device, ShapedArray
 from pycompiler.core.config.config import config
-from pycompiler.core.mesh.contexts import current_mesh
+from pycompiler.core.mesh.contexts import current_mesh, explicit_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, SingleDeviceSharding
 from pycompiler.core.mesh.spec import PartitionSpec
+from pycompiler.core.tracing import axes
 from pycompiler.core.types.aval import as_array
 
 Placement = Any
@@ -92,12 +93,16 @@ def put(x: Any, place: Placement | None, *, donate: bool = False, may_alias: boo
 def deferred(aval: ShapedArray, make: Callable[[], Any]) -> Any:
     """An array that `make()` makes at its first use. With several devices, another device than the default may be
     chosen before that. With one device, inside a trace, and for small arrays, `make()` runs at once."""
-    if _runtime.device_count() == 1 or _runtime.current_trace() is not None:
+    if _runtime.device_count() == 1 or _runtime.current_trace() is not None or explicit_mesh() is not None:
         return make()
     wide = config.enable_x64
 
     def run() -> Any:
-        with config.override("enable_x64", wide):
-            return make()
+        before = axes.swap_mesh(None)
+        try:
+            with config.override("enable_x64", wide):
+                return make()
+        finally:
+            axes.swap_mesh(before)
 
     return _runtime.deferred(aval, run)

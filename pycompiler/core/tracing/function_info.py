@@ -49,7 +49,10 @@ class FunctionInfo(NamedTuple):
     def resolve_result_paths(self) -> FunctionInfo:
         """The information with the names of the results, after the function has run."""
         paths: Any = self.result_paths
-        return self._replace(result_paths=tuple(paths())) if callable(paths) else self
+        if not callable(paths):
+            return self
+        found: Any = paths()
+        return self._replace(result_paths=tuple(found))
 
     def set_result_paths(self, ans: Any) -> FunctionInfo:
         """The information with the names of the parts of a result."""

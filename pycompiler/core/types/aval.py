@@ -83,7 +83,6 @@ def tangent_aval(aval: ShapedArray) -> ShapedArray:
 
 # JAX's methods of abstract values.
 for _name, _method in {
-    "str_short": lambda self, short_dtypes=False, mesh_axis_types=False: short(self),
     "strip_weak_type": lambda self: strong(self),
     "to_tangent_aval": tangent_aval,
     "to_ct_aval": tangent_aval,

@@ -283,7 +283,7 @@ TYPES: dict[Primitive, Callable[..., Any]] = {
     reduction.argmax: _position,
     reduction.argmin: _position,
     conv_general_dilated: _convolution,
-    **dict.fromkeys((window.reduce_window_sum, window.reduce_window_max, window.reduce_window_min), _keeps),
+    **dict.fromkeys(window.TABLE, _keeps),
 }
 
 # Their shape rules give avals with shardings: those of graphs, or of a parameter.

@@ -10,5 +10,6 @@ FILES = [
     "test_pmap.py",
     "test_shard_map.py",
     "test_stages_of_meshes.py",
+    "test_types_with_shardings.py",
     "test_varying.py",
 ]
