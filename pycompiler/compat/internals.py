@@ -66,6 +66,10 @@ class _NoState:
     preemption_sync_manager = None
 
 
+class _Checkpoints:
+    """JAX's earlier manager of checkpoints; there are no instances here."""
+
+
 class _TypedNdArray(np.ndarray):
     """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
 
@@ -98,6 +102,10 @@ def _physical_aval(aval: ShapedArray) -> ShapedArray:
 # jax._src.X -> its names. Behind each row: the libraries that need it.
 INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.hijax": lambda: {name: getattr(hijax, name) for name in hijax.__all__},  # flax.nnx
+    "jax.experimental.array_serialization": dict,  # orbax
+    "jax.experimental.array_serialization.serialization": lambda: {
+        "GlobalAsyncCheckpointManagerBase": _Checkpoints,  # orbax
+    },
     # For orbax, the inner modules as well, whose functions it replaces where they are there.
     "jax.experimental.colocated_python": lambda: {name: getattr(colocated, name) for name in colocated.__all__},
     "jax.experimental.colocated_python.func": dict,

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing import axes
@@ -190,7 +191,7 @@ def _mesh_of_size(size: int, name: Any, given: list[Device] | None, backend: str
             f"pmap: the mapped axis of {function} has {size} elements, each for a device of its own, but {len(there)} "
             f"{kind}. What to do: use vmap for what is more, pmap of vmap for both, or {how_to_get_devices(there)}"
         )
-    return make_mesh((size,), (name,), devices=there)
+    return make_mesh((size,), (name,), (AxisType.Auto,), devices=there)
 
 
 def _without(x: Any, dim: int | None) -> Any:

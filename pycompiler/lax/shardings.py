@@ -92,7 +92,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     type has another sharding.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
-    >>> sharding = pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x"))
+    >>> mesh = pc.make_mesh((1,), ("x",), (pc.sharding.AxisType.Auto,))
+    >>> sharding = pc.NamedSharding(mesh, pc.P("x"))
     >>> pc.jit(lambda x: pc.lax.with_sharding_constraint(x * 2, sharding))(pnp.arange(3.0)).sharding.spec
     P('x',)
     """

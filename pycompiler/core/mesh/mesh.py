@@ -187,7 +187,8 @@ def make_mesh(
     *,
     devices: Sequence[Device] | None = None,
 ) -> Mesh:
-    """A mesh of the first devices of the default platform, or of the given devices.
+    """A mesh of the first devices of the default platform, or of the given devices. Its axes are Explicit unless
+    `axis_types` says otherwise: shardings are parts of types.
 
     Raises ValueError when there are too few devices for the sizes.
 
@@ -210,4 +211,5 @@ def make_mesh(
         )
     array = np.empty(count, dtype=object)
     array[:] = given[:count]
-    return Mesh(array.reshape(sizes), names, axis_types)
+    types = (AxisType.Explicit,) * len(names) if axis_types is None else axis_types
+    return Mesh(array.reshape(sizes), names, types)

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -11,7 +12,7 @@ from pycompiler import lax
 from pycompiler.sharding import NamedSharding
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 X = np.arange(8, dtype=np.float32) - 5
 ROWS = NamedSharding(MESH, P(("x", "y")))
 

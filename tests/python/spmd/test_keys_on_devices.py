@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -9,7 +10,7 @@ from pycompiler import lax, random
 from pycompiler.sharding import NamedSharding, SingleDeviceSharding
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 KEYS = random.split(random.key(3), (8, 2))
 SPECS = [P(), P("x"), P(("x", "y")), P("x", "y"), P(None, "y")]
 

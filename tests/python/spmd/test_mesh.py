@@ -5,6 +5,7 @@ import pickle
 import jax
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -12,7 +13,7 @@ from pycompiler import debug
 from pycompiler.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 JMESH = jax.sharding.Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
 SPECS = [(), ("x",), (None, "x"), ("x", "y"), (("x", "y"),), (("y", "x"), None), ("y", None), (None, ("x", "y"))]
 
@@ -32,7 +33,7 @@ def test_a_mesh_names_the_axes_of_its_devices():
     assert MESH.is_multi_process == JMESH.is_multi_process
     assert Mesh(np.array(pc.devices()).reshape(4, 2), ("x", "y")) == MESH
     assert hash(MESH) == hash(pickle.loads(pickle.dumps(MESH)))
-    assert pc.make_mesh((4, 2), ("x", "z")) != MESH
+    assert auto_mesh((4, 2), ("x", "z")) != MESH
     assert MESH.axis_types == (AxisType.Auto, AxisType.Auto)
 
 
@@ -148,7 +149,7 @@ def test_an_array_moves_between_shardings():
         assert moved.sharding.spec == P(*spec)
         for shard in moved.addressable_shards:
             np.testing.assert_array_equal(np.asarray(shard.data), values[shard.index])
-    other = pc.make_mesh((2,), ("z",), devices=pc.devices()[4:6])
+    other = auto_mesh((2,), ("z",), devices=pc.devices()[4:6])
     moved = NamedSharding(other, P(None, "z")).place(x)
     assert moved.devices() == set(pc.devices()[4:6])
     np.testing.assert_array_equal(np.asarray(moved), values)

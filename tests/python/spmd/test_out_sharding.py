@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, nn, random
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 KEY = random.PRNGKey(0)
 A = np.arange(32, dtype=np.float32).reshape(4, 8)
 IMAGE = np.arange(64, dtype=np.float32).reshape(1, 1, 8, 8)

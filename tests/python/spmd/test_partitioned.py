@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -10,7 +11,7 @@ from pycompiler import lax
 from pycompiler.sharding import NamedSharding
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 A = np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32)
 B = np.random.default_rng(1).normal(size=(4, 8)).astype(np.float32)
 C = np.random.default_rng(2).normal(size=(8, 6, 4)).astype(np.float32)
@@ -177,7 +178,7 @@ def test_donated_arrays_are_deleted():
 
 
 def test_different_devices_are_an_error_that_names_both():
-    small = pc.make_mesh((2,), ("z",), devices=pc.devices()[:2])
+    small = auto_mesh((2,), ("z",), devices=pc.devices()[:2])
     a, b = put(A, "x"), NamedSharding(small, P("z")).place(A)
     for call in (lambda: a + b, lambda: pc.jit(lambda a, b: a @ b.T)(a, b)):
         with pytest.raises(ValueError, match=r"Mesh\('x': 4, 'y': 2,.*Mesh\('z': 2,.*What to do"):
@@ -201,8 +202,8 @@ def test_an_array_that_is_committed_to_one_device():
 
 
 def test_other_meshes_of_the_same_devices():
-    renamed = pc.make_mesh((4, 2), ("p", "q"))
-    flat = pc.make_mesh((8,), ("z",))
+    renamed = auto_mesh((4, 2), ("p", "q"))
+    flat = auto_mesh((8,), ("z",))
     a = put(A, "x", "y")
     close(a + NamedSharding(renamed, P("p")).place(A), A + A)
     close(a + NamedSharding(flat, P("z")).place(A), A + A)

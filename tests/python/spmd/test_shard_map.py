@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -10,7 +11,7 @@ from pycompiler import lax
 from pycompiler.sharding import NamedSharding
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 JMESH = jax.sharding.Mesh(np.array(jax.devices()).reshape(4, 2), ("x", "y"))
 A = np.random.default_rng(0).normal(size=(8, 4)).astype(np.float32)
 B = np.random.default_rng(1).normal(size=(4, 6)).astype(np.float32)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -42,7 +43,7 @@ def test_every_primitive_has_a_rule_or_a_reason():
 _APART = {"while", "scan", "cond", "dim_as_value", "iota", "optimization_barrier"}
 if pc.devices()[0].platform == "gpu":  # they have no kernel there (docs/differences.md)
     _APART |= {"eig", "schur", "sylvester"}
-_MESH = pc.make_mesh((3, 2), ("x", "y"), devices=pc.devices()[:6])
+_MESH = auto_mesh((3, 2), ("x", "y"), devices=pc.devices()[:6])
 _SAMPLES = 8
 
 
@@ -208,6 +209,6 @@ def test_donated_arrays_of_devices_and_ways_by_the_host_are_remarks():
     f = pc.jit(lambda x: x + 1, donate_argnums=0)
     f(f(x))
     assert [remark.kind for remark in pc.debug.remarks()[before:]] == ["donated-on-devices"]
-    other = pc.make_mesh((2,), ("z",), devices=pc.devices()[:2])
+    other = auto_mesh((2,), ("z",), devices=pc.devices()[:2])
     pc.device_put(NamedSharding(_MESH, P("x")).place(A), NamedSharding(other, P("z")))
     assert pc.debug.remarks()[-1].kind == "through-host"

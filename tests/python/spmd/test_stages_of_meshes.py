@@ -6,13 +6,14 @@ import pickle
 import jax
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler.sharding import NamedSharding, SingleDeviceSharding
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 X = np.arange(32.0, dtype=np.float32).reshape(8, 4)
 
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from meshes import auto_mesh
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.sharding import PartitionSpec as P
 
-MESH = pc.make_mesh((4, 2), ("x", "y"))
+MESH = auto_mesh((4, 2), ("x", "y"))
 V = np.arange(8, dtype=np.float32)
 PARTS = V.reshape(4, 2)
 
