@@ -115,6 +115,8 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
         return x
     sharding = over_current_mesh(function, out_sharding, consistent=True)
     if isinstance(sharding, NamedSharding):
+        if not sharding.mesh.axis_names:
+            return x  # That of the type of a value that no mesh divides.
         if axes.current_abstract_mesh() is not None and axes.current_mesh() is not None:
             check_explicit(function, sharding)
         if sharding.mesh.explicit_axes:

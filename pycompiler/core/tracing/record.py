@@ -90,6 +90,13 @@ class GraphTrace(Trace):
         self.inputs.append(var)
         return GraphTracer(self, var, None)
 
+    def new_constant(self, x: Any) -> GraphTracer:
+        """A tracer for a constant, which may have a type and no elements."""
+        var = Var(get_aval(x))
+        self.constvars.append(var)
+        self.consts.append(x)
+        return GraphTracer(self, var, None)
+
     def atom(self, x: Any) -> Atom:
         """The atom for `x` in this graph: its variable, a literal for a scalar, or a constant."""
         kind = x.__class__
