@@ -256,7 +256,10 @@ def _indices(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[Index, ..
 
 
 def make_single_device_sharding(device: Device, *, memory_kind: str | None = None) -> Sharding:
-    """The sharding of arrays on one device."""
+    """The sharding of arrays on one device. Raises TypeError for an object that is no device."""
+    if not hasattr(device, "platform"):
+        given = f"{device!r} of type {type(device).__name__}"
+        raise TypeError(f"make_single_device_sharding: takes a device, got {given}")
     return SingleDeviceSharding(device, memory_kind=memory_kind)
 
 
