@@ -203,8 +203,9 @@ class NamedSharding(Sharding):
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         if isinstance(self.mesh, AbstractMesh):
             shape = (self.num_devices,) * ndim
-            same = isinstance(other, NamedSharding) and other.mesh.shape_tuple == self.mesh.shape_tuple
-            return same and self.indices(shape) == other.indices(shape)
+            if not isinstance(other, NamedSharding) or other.mesh.shape_tuple != self.mesh.shape_tuple:
+                return False
+            return self.indices(shape) == other.indices(shape)
         if self.device_set != other.device_set:
             return False
         # A size that every number of parts divides stands for all sizes.

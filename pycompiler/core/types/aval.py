@@ -82,12 +82,13 @@ def tangent_aval(aval: ShapedArray) -> ShapedArray:
 
 
 # JAX's methods of abstract values.
-for _name, _method in {
-    "strip_weak_type": lambda self: strong(self),
+_METHODS: dict[str, Callable[[ShapedArray], ShapedArray]] = {
+    "strip_weak_type": lambda aval: strong(aval),
     "to_tangent_aval": tangent_aval,
     "to_ct_aval": tangent_aval,
     "to_cotangent_aval": tangent_aval,
-}.items():
+}
+for _name, _method in _METHODS.items():
     setattr(ShapedArray, _name, _method)
 
 
