@@ -108,7 +108,10 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     for entry in tree_leaves(out_shardings, _is_entry):
         if entry is not None and not isinstance(entry, (NamedSharding, PartitionSpec)):
             raise TypeError(f"reshard: takes NamedShardings and specs, got {entry!r} of type {type(entry).__name__}")
-    wanted = prefix_leaves(out_shardings, xs, _is_entry)
+    try:
+        wanted = prefix_leaves(out_shardings, xs, _is_entry)
+    except ValueError as error:
+        raise ValueError(f"reshard: the shardings are not a prefix of the tree: {error}") from None
     return tree.unflatten([_reshard_leaf(x, entry) for x, entry in zip(leaves, wanted, strict=True)])
 
 
