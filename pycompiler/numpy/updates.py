@@ -17,8 +17,9 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
+from pycompiler.lax.dynamic_slices import cut, filled, has_slices, put_back
 from pycompiler.lax.eager_jit import eager_jit
-from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
+from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted, fill_of
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.arithmetic import power
@@ -74,6 +75,12 @@ class IndexUpdateRef:
     ) -> Array:
         """The elements: x[index]; indices out of range are clamped unless a mode is given."""
         x = as_array(self.array)
+        if has_slices(self.index):
+            window = cut("at[].get", x, self.index)
+            inner = IndexUpdateRef(window.part, window.index)
+            found = inner.get(mode=mode, fill_value=fill_value, wrap_negative_indices=wrap_negative_indices)
+            is_filled = mode is not None and canonical_mode("at[].get", mode) == "fill"
+            return filled(window, found, fill_of(x, fill_value)) if is_filled else found
         planned, entries = plan("at[].get", x, self.index, wrap_negative_indices)
         how = "clip" if mode is None else canonical_mode("at[].get", mode)
         hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
@@ -188,10 +195,15 @@ class IndexUpdateRef:
     ) -> Array:
         """x with an elementwise function applied to the elements, once for each occurrence of an index."""
         hints = (indices_are_sorted, unique_indices)
+        if has_slices(self.index):
+            return self._in_window("at[].apply", mode, lambda ref: ref.apply(func, mode=mode))
         return applied(as_array(self.array), self.index, func, hints, mode, wrap_negative_indices)
 
     def _changed(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         name = f"at[].{method}"
+        if has_slices(self.index):
+            change = lambda ref: ref._changed(method, values, is_sorted, unique, mode, wrap)  # noqa: E731
+            return self._in_window(name, mode, change)
         values = array_of(values)
         if isinstance(values, list | tuple):
             values = array(values)
@@ -204,6 +216,13 @@ class IndexUpdateRef:
         if mask is not None and chooses(x, mask, values):
             return eager_jit(_chosen, x, mask, _held(x, values), method=method)
         return changed(name, x, self.index, values, method, how, wrap, (is_sorted, unique))
+
+    def _in_window(self, name: str, mode: Mode, change: Callable[["IndexUpdateRef"], Array]) -> Array:
+        """x with its window by `ds` changed. A window that does not fit is dropped, unless the mode moves it."""
+        x = as_array(self.array)
+        window = cut(name, x, self.index)
+        moves = mode is not None and canonical_mode(name, mode) != "fill"
+        return put_back(x, window, change(IndexUpdateRef(window.part, window.index)), moves)
 
     def _by_ones(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         x = as_array(self.array)
