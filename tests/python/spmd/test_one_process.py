@@ -15,7 +15,9 @@ def test_one_process_has_all_devices():
     assert pc.process_indices() == pc.process_indices("cpu") == [0]
 
 
-@pytest.mark.parametrize(("old", "new"), [("host_count", "process_count"), ("host_id", "process_index"), ("host_ids", "process_indices")])
+@pytest.mark.parametrize(
+    ("old", "new"), [("host_count", "process_count"), ("host_id", "process_index"), ("host_ids", "process_indices")]
+)
 def test_old_names_warn(old, new):
     with pytest.warns(UserWarning, match=f"{old} is an old name: use {new}"):
         assert getattr(pc, old)() == getattr(pc, new)()
