@@ -82,6 +82,7 @@ from pycompiler.jit.jit import block_until_ready, clear_caches, jit
 from pycompiler.jit.parallel import pmap, shard_map
 from pycompiler.jit.passes import fwd_and_bwd
 from pycompiler.lax.callbacks import effects_barrier, pure_callback
+from pycompiler.lax.dynamic_slices import ds
 from pycompiler.lax.names import nearest_name
 from pycompiler.sharding import NamedSharding, reshard
 from pycompiler.sharding import PartitionSpec as P
@@ -134,7 +135,7 @@ from pycompiler.transforms import (
     vjp,
     vmap,
 )
-from pycompiler.version import __version__
+from pycompiler.version import __version__, __version_info__
 
 jacobian = jacrev
 
@@ -147,6 +148,7 @@ __all__ = [
     "ShapeDtypeStruct",
     "Shard",
     "__version__",
+    "__version_info__",
     "ad_checkpoint",
     "allow_f16_reductions",
     "api_util",
@@ -179,6 +181,7 @@ __all__ = [
     "devices",
     "disable_jit",
     "dlpack",
+    "ds",
     "dtypes",
     "effects_barrier",
     "enable_checks",
