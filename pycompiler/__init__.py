@@ -6,16 +6,20 @@ LLVM; the first compilation does. A missing name is an AttributeError that sugge
 
 from pycompiler import (
     ad_checkpoint,
+    api_util,
     custom_batching,
     custom_derivatives,
     debug,
     dlpack,
     dtypes,
     errors,
+    example_libraries,
     experimental,
     export,
     flatten_util,
+    image,
     lax,
+    monitoring,
     nn,
     numpy,
     ops,
@@ -24,6 +28,8 @@ from pycompiler import (
     scipy,
     sharding,
     stablehlo,
+    stages,
+    test_util,
     tree,
     tree_util,
     typing,
@@ -74,22 +80,35 @@ from pycompiler.diagnostics.memory import live_arrays
 from pycompiler.diagnostics.pictures import visualize
 from pycompiler.jit.jit import block_until_ready, clear_caches, jit
 from pycompiler.jit.parallel import pmap, shard_map
+from pycompiler.jit.passes import fwd_and_bwd
 from pycompiler.lax.callbacks import effects_barrier, pure_callback
+from pycompiler.lax.dynamic_slices import ds
 from pycompiler.lax.names import nearest_name
 from pycompiler.sharding import NamedSharding, reshard
 from pycompiler.sharding import PartitionSpec as P
+from pycompiler.spmd import client as _client  # noqa: F401 (attaches the attribute of devices)
 from pycompiler.spmd.placement import (
+    copy_to_host_async,
     default_backend,
     device_count,
     device_get,
     device_put,
     devices,
+    host_count,
+    host_id,
+    host_ids,
     local_device_count,
     local_devices,
     process_count,
     process_index,
+    process_indices,
 )
-from pycompiler.spmd.sharded import make_array_from_callback, make_array_from_single_device_arrays
+from pycompiler.spmd.sharded import (
+    Shard,
+    make_array_from_callback,
+    make_array_from_process_local_data,
+    make_array_from_single_device_arrays,
+)
 from pycompiler.transforms import (
     ShapeDtypeStruct,
     checkpoint,
@@ -116,7 +135,7 @@ from pycompiler.transforms import (
     vjp,
     vmap,
 )
-from pycompiler.version import __version__
+from pycompiler.version import __version__, __version_info__
 
 jacobian = jacrev
 
@@ -127,9 +146,12 @@ __all__ = [
     "NamedSharding",
     "P",
     "ShapeDtypeStruct",
+    "Shard",
     "__version__",
+    "__version_info__",
     "ad_checkpoint",
     "allow_f16_reductions",
+    "api_util",
     "array_garbage_collection_guard",
     "block_until_ready",
     "check_tracer_leaks",
@@ -139,6 +161,7 @@ __all__ = [
     "clear_caches",
     "closure_convert",
     "config",
+    "copy_to_host_async",
     "custom_batching",
     "custom_derivatives",
     "custom_gradient",
@@ -158,6 +181,7 @@ __all__ = [
     "devices",
     "disable_jit",
     "dlpack",
+    "ds",
     "dtypes",
     "effects_barrier",
     "enable_checks",
@@ -166,14 +190,20 @@ __all__ = [
     "ensure_compile_time_eval",
     "errors",
     "eval_shape",
+    "example_libraries",
     "experimental",
     "explain_cache_misses",
     "export",
     "flatten_util",
     "float0",
+    "fwd_and_bwd",
     "gpu_libraries",
     "grad",
     "hessian",
+    "host_count",
+    "host_id",
+    "host_ids",
+    "image",
     "jacfwd",
     "jacobian",
     "jacrev",
@@ -188,9 +218,11 @@ __all__ = [
     "local_devices",
     "log_compiles",
     "make_array_from_callback",
+    "make_array_from_process_local_data",
     "make_array_from_single_device_arrays",
     "make_jaxpr",
     "make_mesh",
+    "monitoring",
     "named_call",
     "named_scope",
     "nn",
@@ -204,6 +236,7 @@ __all__ = [
     "print_environment_info",
     "process_count",
     "process_index",
+    "process_indices",
     "profiler",
     "pure_callback",
     "random",
@@ -215,6 +248,8 @@ __all__ = [
     "sharding",
     "softmax_custom_jvp",
     "stablehlo",
+    "stages",
+    "test_util",
     "thread_guard",
     "threefry_partitionable",
     "transfer_guard",

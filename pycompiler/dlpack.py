@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array, Device
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.lax.names import nearest_name
-from pycompiler.numpy.interchange import from_dlpack
+from pycompiler.numpy import interchange
 
 __all__ = ["from_dlpack", "is_supported_dtype"]
+
+
+def from_dlpack(external_array: Any, device: Device | None = None, copy: bool | None = None) -> Array:
+    """The array of another library, shared if it is row-major on the CPU, else copied: `numpy.from_dlpack`."""
+    return interchange.from_dlpack(external_array, device=device, copy=copy)
 
 
 def is_supported_dtype(dtype: Any) -> bool:

@@ -13,7 +13,7 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.dtype import TypePromotionError, extended, float0, prng_key
 from pycompiler.lax.names import nearest_name
-from pycompiler.numpy import bfloat16, finfo, iinfo, issubdtype
+from pycompiler.numpy import bfloat16, finfo, iinfo, types
 
 __all__ = [
     "TypePromotionError",
@@ -46,6 +46,16 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:
     return dtypes.canonicalize(given)
 
 
+def issubdtype(a: Any, b: Any) -> bool:
+    """Whether the dtype (or kind) a is b or below it: `numpy.issubdtype`.
+
+    >>> import pycompiler as pc
+    >>> pc.dtypes.issubdtype(pc.random.key(0).dtype, pc.dtypes.prng_key)
+    True
+    """
+    return types.issubdtype(a, b)
+
+
 def itemsize_bits(dtype: Any) -> int:
     """The number of bits of an element: 4 for int4, and 8 for bool.
 
@@ -75,7 +85,7 @@ def scalar_type_of(x: Any) -> type:
     dtype = dtypes.dtype_and_weak(x)[0]
     if not dtypes.is_key(dtype) and dtype != float0:
         for scalar, kind in ((bool, np.bool_), (int, np.integer), (float, np.floating), (complex, np.complexfloating)):
-            if issubdtype(dtype, kind):
+            if types.issubdtype(dtype, kind):
                 return scalar
     raise TypeError(f"scalar_type_of: the elements of {x!r:.80} are no numbers")
 

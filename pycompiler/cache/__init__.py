@@ -81,6 +81,12 @@ def _store() -> Store | None:
     return _stores[path]
 
 
+def reset() -> None:
+    """Look at the folders anew: one that was refused is tried again."""
+    _stores.clear()
+    _told.clear()
+
+
 def _tell(message: str) -> None:
     if message not in _told:
         _told.add(message)

@@ -67,9 +67,9 @@ def register_hitype(kind: type, to_type: Any) -> None:
     """Nothing: no value of such a type is traced."""
 
 
-def aval_property(getter: Any) -> property:
+def aval_property(fget: Any) -> property:
     """A property of a type."""
-    return property(getter)
+    return property(fget)
 
 
 def aval_method(function: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler import dtypes, errors, flatten_util
-from pycompiler.compat import hijax
+from pycompiler.compat import colocated, hijax
 from pycompiler.compat.version import __version__
 from pycompiler.core.source import is_internal
 from pycompiler.core.tracing import axes
@@ -21,7 +21,7 @@ from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types import tree_keys
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import checkify
-from pycompiler.extend.core import primitives
+from pycompiler.extend.core import Primitive
 from pycompiler.lax.callbacks import effects_barrier
 
 # The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
@@ -66,6 +66,14 @@ class _NoState:
     preemption_sync_manager = None
 
 
+class _BCOO:
+    """The class of sparse matrices, for isinstance; there are no instances here."""
+
+
+class _Checkpoints:
+    """JAX's earlier manager of checkpoints; there are no instances here."""
+
+
 class _TypedNdArray(np.ndarray):
     """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
 
@@ -76,6 +84,14 @@ class _AbstractRef:
 
 class _EArray:
     """An array of an extended dtype; there are no instances here, since keys alone have such a dtype."""
+
+
+# No function of JAX's binds it any more; a library may give it rules.
+_STOP_GRADIENT = Primitive("stop_gradient")
+
+
+class _ExtendedDType:
+    """The base of extended dtypes that users define, for which arrays here have no place."""
 
 
 def _supports_inf(dtype: Any) -> bool:
@@ -90,13 +106,24 @@ def _physical_aval(aval: ShapedArray) -> ShapedArray:
 # jax._src.X -> its names. Behind each row: the libraries that need it.
 INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.hijax": lambda: {name: getattr(hijax, name) for name in hijax.__all__},  # flax.nnx
+    "jax.experimental.array_serialization": dict,  # orbax
+    "jax.experimental.array_serialization.serialization": lambda: {
+        "GlobalAsyncCheckpointManagerBase": _Checkpoints,  # orbax
+    },
+    "jax.experimental.sparse": lambda: {"BCOO": _BCOO},  # numpyro
+    "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways
+    "jax.interpreters.pxla": lambda: {"global_avals_to_results_handler": None},  # orbax, for Pathways
+    # For orbax, the inner modules as well, whose functions it replaces where they are there.
+    "jax.experimental.colocated_python": lambda: {name: getattr(colocated, name) for name in colocated.__all__},
+    "jax.experimental.colocated_python.func": dict,
+    "jax.experimental.colocated_python.serialization": lambda: {"DeviceList": tuple},  # in annotations
     "jax._src": dict,  # chex, equinox, flax, jaxtyping, numpyro, orbax
     "jax._src.core": lambda: {
         "ShapedArray": ShapedArray,  # flax
         "physical_aval": _physical_aval,  # flax
         "trace_state_clean": _state_is_clean,  # numpyro
     },
-    "jax._src.ad_util": lambda: {"stop_gradient_p": primitives.stop_gradient_p},  # lineax
+    "jax._src.ad_util": lambda: {"stop_gradient_p": _STOP_GRADIENT},  # lineax
     "jax._src.checkify": lambda: {
         **{name: getattr(checkify, name) for name in ("Error", "checkify", "user_checks")},  # flax.nnx
         "JaxException": errors.JaxRuntimeError,  # flax.nnx, in annotations
@@ -107,8 +134,8 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax._src.distributed": lambda: {"global_state": _NoState()},  # orbax
     "jax._src.dtypes": lambda: {
         "DType": np.dtype,  # flax
-        "ExtendedDType": dtypes.ExtendedDType,  # flax
-        "TypePromotionError": errors.TypePromotionError,  # equinox
+        "ExtendedDType": _ExtendedDType,  # flax
+        "TypePromotionError": dtypes.TypePromotionError,  # equinox
         "extended": dtypes.extended,  # flax
         "finfo": dtypes.finfo,  # flax
         "supports_inf": _supports_inf,  # flax

@@ -33,8 +33,8 @@ NAMES = frozenset(_TEXT.split())
 # Modules whose names come from others than `pycompiler.X`, in the order in which they are asked.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "": ("pycompiler.compat.root", "pycompiler"),
-    "core": ("pycompiler.extend.tracing",),  # `pycompiler.core` is a room of ours
-    "lax": ("pycompiler.lax", "pycompiler.extend.core.primitives"),
+    "core": ("pycompiler.extend.tracing", "pycompiler.compat.tables"),  # `pycompiler.core` is a room of ours
+    "interpreters.xla": ("pycompiler.interpreters.xla", "pycompiler.compat.tables"),
     "lib": ("pycompiler.compat.lib",),
     "version": ("pycompiler.compat.version",),
 }

@@ -34,6 +34,7 @@ from pycompiler.compile.lapack import require_lapack
 from pycompiler.compile.plan import Plan, in_place, plan_outputs, taken
 from pycompiler.compile.prebuilt import prebuilt_executable
 from pycompiler.compile.targets import HOST, Target, device_of, target_of
+from pycompiler.core import events
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.errors import ExecutionError
@@ -370,12 +371,15 @@ def compile_graph(
     target = replace(target, libraries=libraries_for(plan.graph, target))
     if inspection.is_asked_for():
         _tell(name, plan.graph, aliases, tuning.plans, target)
-    key, artifact, executable = _from_disk(plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds)
-    is_kept = executable is not None
-    if artifact is None or executable is None:
-        artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target)
-        artifact = _assembled(artifact, target, milliseconds)
-        executable = _load(artifact, name, plan.graph, may_block, milliseconds)
+    with events.Measured(events.COMPILE, name):
+        key, artifact, executable = _from_disk(
+            plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds
+        )
+        is_kept = executable is not None
+        if artifact is None or executable is None:
+            artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
+            artifact = _assembled(artifact, target, milliseconds)
+            executable = _load(artifact, name, plan.graph, may_block, milliseconds)
     if aliases and not artifact.aliases:
         _tell_of_dropped(name, plan.graph, aliases)
     for kind, place, text in artifact.remarks:
@@ -419,21 +423,39 @@ def _from_disk(
     """The key of a graph in the disk cache, its entry, and the loaded code. Notes the times."""
     begin = time.perf_counter()
     key = cache.key_of(graph, aliases, tuning, "" if target.is_host else str(target))
+    _tell_of_cache(key is not None)
     if key is None:
         return None, None, None
     keyed = time.perf_counter()
     artifact = cache.find(key, name)
     milliseconds |= {"key": (keyed - begin) * 1e3, "read": (time.perf_counter() - keyed) * 1e3}
     if artifact is None:
+        events.tell(events.of_events, events.CACHE_MISS)
         return key, None, None
     try:
         found, artifact = artifact, _assembled(artifact, target, milliseconds)
         if artifact is not found:
             cache.keep(key, artifact, name, graph, sum(milliseconds.values()))
-        return key, artifact, _load(artifact, name, graph, may_block, milliseconds)
+        executable = _load(artifact, name, graph, may_block, milliseconds)
+        events.tell(events.of_events, events.CACHE_HIT)
+        events.tell(events.of_durations, events.CACHE_READ, time.perf_counter() - keyed)
+        return key, artifact, executable
     except ExecutionError as error:
+        events.tell(events.of_events, events.CACHE_MISS)
         cache.refuse(key, name, str(error))
         return key, None, None
+
+
+@functools.cache
+def _tell_of_cache_once(is_used: bool) -> None:
+    events.tell(events.of_events, events.CACHE_USED if is_used else events.CACHE_OFF)
+
+
+def _tell_of_cache(is_used: bool) -> None:
+    """Report a request of the disk cache; the first time, also that it is used, or off."""
+    _tell_of_cache_once(is_used)
+    if is_used:
+        events.tell(events.of_events, events.CACHE_REQUEST)
 
 
 def _compile(
@@ -443,6 +465,7 @@ def _compile(
     milliseconds: dict[str, float],
     target: Target = HOST,
     quiet: bool = False,
+    name: str = "",
 ) -> Artifact:
     """The code for a graph with these aliases between results and inputs. Notes the times."""
     begin = time.perf_counter()
@@ -450,7 +473,8 @@ def _compile(
 
     def translate(aliases: Aliases) -> Any:
         while True:
-            module = build_module(graph, aliases, plans)
+            with events.Measured(events.TO_MODULE, name):
+                module = build_module(graph, aliases, plans)
             milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
             with _lock:
                 # The interrupted compilation of another thread may run in its context for long.

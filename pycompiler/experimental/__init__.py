@@ -1,9 +1,41 @@
-"""The names of jax's `experimental`."""
+"""The names of jax's `experimental`, and those of earlier releases that programs still use."""
 
-from pycompiler.experimental import checkify
+import contextlib
+
+from pycompiler.core.config.config import config, enable_x64
+from pycompiler.experimental import (
+    checkify,
+    compilation_cache,
+    jet,
+    layout,
+    mesh_utils,
+    multihost_utils,
+    ode,
+    pjit,
+    shard_map,
+)
 from pycompiler.lax.callbacks import io_callback
 from pycompiler.lax.names import nearest_name
 
-__all__ = ["checkify", "io_callback"]
+__all__ = [
+    "checkify",
+    "compilation_cache",
+    "disable_x64",
+    "enable_x64",
+    "io_callback",
+    "jet",
+    "layout",
+    "mesh_utils",
+    "multihost_utils",
+    "ode",
+    "pjit",
+    "shard_map",
+]
+
+
+def disable_x64() -> contextlib.AbstractContextManager[None]:
+    """A context in which 64-bit types are off, in this thread."""
+    return config.override("enable_x64", False)
+
 
 __getattr__ = nearest_name(__name__, __all__)

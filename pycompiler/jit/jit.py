@@ -27,7 +27,7 @@ from pycompiler._runtime import (
 from pycompiler.compile.compile import Compilation, compiled, forget_code, has_symbols, named_device
 from pycompiler.compile.donation import taken_once, warn_of_kept_memory
 from pycompiler.compile.targets import Target, expected_target
-from pycompiler.core import errors
+from pycompiler.core import errors, events
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
@@ -154,7 +154,8 @@ class _Program:
         if config.no_tracing:
             raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()
-        with Scope("trace", f"trace {self.name}", function=function_location(self.fun)):
+        scope = Scope("trace", f"trace {self.name}", function=function_location(self.fun))
+        with scope, events.Measured(events.TRACE, self.name):
             graph = self._graph(flat, avals)
         if config.debug_key_reuse:
             key_reuse.summary(graph)

@@ -5,7 +5,7 @@ At run time it is a `_runtime.JitFunction`. Imports `stages`; `jit` imports this
 
 from __future__ import annotations
 
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload, runtime_checkable
 
 from pycompiler.jit.stages import Lowered, Traced
 
@@ -14,6 +14,27 @@ _R = TypeVar("_R", covariant=True)
 _S = TypeVar("_S")
 _Q = ParamSpec("_Q")
 _T = TypeVar("_T", covariant=True)
+
+
+# The options of JAX's compiler, by name (`Lowered.compile`).
+CompilerOptions = dict[str, str | bool]
+
+
+@runtime_checkable
+class Wrapped(Protocol):
+    """A function that can be traced, lowered and compiled, such as the result of `jit`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function; compile it if it was not compiled for such arguments."""
+        ...
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace for these arguments."""
+        ...
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace, and make the module for compilation."""
+        ...
 
 
 class Jitted(Protocol[_P, _R]):

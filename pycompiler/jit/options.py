@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pycompiler._runtime import Device
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.flat import FlatFunction
 from pycompiler.core.types.aval import is_array
 from pycompiler.core.types.tree import tree_map
@@ -50,7 +51,7 @@ def resolved(
     fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Arguments by number and by name: a parameter given in one way is also found in the other."""
-    numbers: tuple[Any, ...] = _several(argnums)
+    numbers: tuple[Any, ...] = _several(as_integers("jit", f"{kind}_argnums", argnums))
     names: tuple[Any, ...] = _several(argnames)
     for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
         if not all(isinstance(entry, wanted) for entry in given):

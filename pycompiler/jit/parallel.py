@@ -10,6 +10,7 @@ from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
@@ -80,6 +81,7 @@ def _compiled(f: Callable[..., Any], mapped: Callable[..., Any], **options: Any)
 
 
 def _static(given: int | Iterable[int]) -> tuple[int, ...]:
+    given = as_integers("pmap", "argnums", given)
     return (given,) if isinstance(given, int) else tuple(given)
 
 

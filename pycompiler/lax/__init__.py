@@ -19,6 +19,7 @@ from pycompiler.lax import (
     elementwise,
     fourier,
     generator,
+    handles,
     indexing,
     linalg,
     movement,
@@ -72,6 +73,7 @@ __all__ += cumulative.__all__
 __all__ += elementwise.__all__
 __all__ += fourier.__all__
 __all__ += generator.__all__
+__all__ += handles.__all__
 __all__ += indexing.__all__
 __all__ += movement.__all__
 __all__ += parallel.__all__

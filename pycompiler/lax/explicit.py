@@ -58,6 +58,11 @@ def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False)
     return NamedSharding(current_mesh(function) if mesh is None else mesh, sharding)
 
 
+def is_unsaid(sharding: Any) -> bool:
+    """Whether a sharding is that of a type without a mesh (`typeof(x).sharding`), which asks for nothing."""
+    return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh) and sharding.mesh.empty
+
+
 def check_explicit(function: str, sharding: NamedSharding) -> None:
     """Raise ValueError if the sharding names axes that are not Explicit."""
     kinds = sharding.mesh.types_of_axes
@@ -250,6 +255,8 @@ def decides(operands: Any) -> bool:
 def decided_by(out_sharding: Any, name: str, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
     """function(*operands) with this sharding. The partitioner decides between the operands."""
     check_sharding(name, out_sharding)
+    if is_unsaid(out_sharding):
+        return function(*operands)
     sharding = over_current_mesh(name, out_sharding, consistent=True)
     if not isinstance(sharding, NamedSharding):
         return function(*operands)

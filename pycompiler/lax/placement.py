@@ -172,3 +172,17 @@ def device_get(x: Any) -> Any:
         return np.asarray(leaf) if isinstance(leaf, (RuntimeArray, Tracer)) else leaf
 
     return tree_map(get, x)
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """A tree of arrays, after the copies of its arrays to the host have been started. Other leaves stay unchanged.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.copy_to_host_async({"a": pnp.arange(3), "b": "text"})
+    {'a': Array([0, 1, 2], dtype=int32), 'b': 'text'}
+    """
+    for leaf in tree_flatten(x)[0]:
+        start = getattr(leaf, "copy_to_host_async", None)
+        if start is not None:
+            start()
+    return x

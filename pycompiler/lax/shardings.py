@@ -12,7 +12,7 @@ from pycompiler.core.mesh.typed import full_spec, type_layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
-from pycompiler.lax.explicit import check_explicit, check_sharding, over_current_mesh, resharded
+from pycompiler.lax.explicit import check_explicit, check_sharding, is_unsaid, over_current_mesh, resharded
 from pycompiler.lax.operands import check_arrays
 from pycompiler.lax.placement import place_leaf
 from pycompiler.primitives.collective.reductions import pvary
@@ -110,11 +110,13 @@ def divided(function: str, x: Any, out_sharding: Any) -> Any:
     if out_sharding is None:
         return x
     check_sharding(function, out_sharding)
-    if axes.manual_axes() is not None:
-        # A function for one device has nothing to divide.
+    # A function for one device has nothing to divide.
+    if is_unsaid(out_sharding) or axes.manual_axes() is not None:
         return x
     sharding = over_current_mesh(function, out_sharding, consistent=True)
     if isinstance(sharding, NamedSharding):
+        if not sharding.mesh.axis_names:
+            return x  # That of the type of a value that no mesh divides.
         if axes.current_abstract_mesh() is not None and axes.current_mesh() is not None:
             check_explicit(function, sharding)
         if sharding.mesh.explicit_axes:

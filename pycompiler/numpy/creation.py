@@ -35,8 +35,11 @@ __all__ = [
     "fromstring",
     "full",
     "full_like",
+    "load",
     "ones",
     "ones_like",
+    "save",
+    "savez",
     "zeros",
     "zeros_like",
 ]
@@ -289,7 +292,7 @@ def full_like(
     return divided_like("full_like", made, a, shape, out_sharding)
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
     """Zeros with the shape and dtype of a unless these are given. Those of dtype float0, the derivatives of integers,
     are arrays of NumPy."""
     if _is_float0(getattr(a, "dtype", None) if dtype is None else dtype):
@@ -328,6 +331,31 @@ def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offs
 def fromiter(iter: Any, dtype: Any, count: int = -1) -> Array:
     """A vector of the numbers of an iterable; count of them, or all (-1)."""
     return asarray(np.fromiter(iter, dtypes.as_dtype(dtype), count), dtype=dtype)
+
+
+# The functions of NumPy: they take arrays, whose elements they wait for.
+save = np.save
+savez = np.savez
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """The array of a .npy file, in its dtype; bfloat16 is restored. Of a .npz file, the mapping that NumPy gives.
+
+    Takes the arguments of `numpy.load`. 64-bit types are narrowed, with a warning, unless `enable_x64` is set.
+
+    >>> import io
+    >>> import pycompiler.numpy as pnp
+    >>> file = io.BytesIO()
+    >>> pnp.save(file, pnp.ones(2, "bfloat16"))
+    >>> _ = file.seek(0)
+    >>> pnp.load(file)
+    Array([1, 1], dtype=bfloat16)
+    """
+    found = np.load(file, *args, **kwargs)
+    if not isinstance(found, np.ndarray):
+        return found
+    # NumPy does not know bfloat16, and writes two bytes of no type.
+    return asarray(found.view(dtypes.bfloat16) if found.dtype == np.dtype("V2") else found)
 
 
 def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:

@@ -17,8 +17,17 @@ from pycompiler.core.types.aval import as_array
 from pycompiler.lax.placement import created, place_leaf
 
 __all__ = [
+    "array_repr",
+    "array_str",
     "from_dlpack",
+    "get_printoptions",
+    "printoptions",
+    "set_printoptions",
 ]
+
+# Texts of arrays, as NumPy writes them.
+array_repr = np.array_repr
+array_str = np.array_str
 
 API_VERSION = "2024.12"
 _CPU, _CUDA = 1, 2  # kDLCPU, kDLCUDA
@@ -142,3 +151,27 @@ class ArrayNamespaceInfo:
             if one not in kinds:
                 raise ValueError(f"dtypes: kind must be one of {', '.join(kinds)}, got {one!r}")
         return {name: np.dtype(name) for one in asked for name in kinds[one]}
+
+
+# Arrays are printed by NumPy.
+
+
+def get_printoptions() -> Any:
+    """The options for the text of arrays: those of NumPy."""
+    return np.get_printoptions()
+
+
+def set_printoptions(*args: Any, **kwargs: Any) -> None:
+    """Change the options for the text of arrays. Takes the arguments of `numpy.set_printoptions`."""
+    np.set_printoptions(*args, **kwargs)
+
+
+def printoptions(*args: Any, **kwargs: Any) -> Any:
+    """A context with other options for the text of arrays. Takes the arguments of `numpy.printoptions`.
+
+    >>> import pycompiler.numpy as pnp
+    >>> with pnp.printoptions(precision=2):
+    ...     print(pnp.array([3.14159]))
+    [3.14]
+    """
+    return np.printoptions(*args, **kwargs)

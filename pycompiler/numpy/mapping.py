@@ -230,7 +230,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     aval = get_aval(x)
     conditions = condlist if isinstance(condlist, list | tuple) and len(condlist) and np.ndim(condlist[0]) else None
     if conditions is None:
-        single = np.ndim(condlist) == 0 or get_aval(asarray(condlist)).ndim == aval.ndim
+        single = get_aval(asarray(condlist)).ndim == 0 or get_aval(asarray(condlist)).ndim == aval.ndim
         conditions = [asarray(condlist)] if single else [asarray(condlist)[i] for i in range(len(condlist))]
     rest = len(funclist) - len(conditions)
     if rest not in (0, 1):

@@ -14,16 +14,19 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.numpy.creation import asarray
 
 __all__ = [
+    "ComplexWarning",
     "bfloat16",
     "bool_",
     "can_cast",
     "cdouble",
+    "character",
     "complex64",
     "complex128",
     "complex_",
     "complexfloating",
     "csingle",
     "double",
+    "flexible",
     "float16",
     "float32",
     "float64",
@@ -40,6 +43,7 @@ __all__ = [
     "isdtype",
     "issubdtype",
     "number",
+    "object_",
     "signedinteger",
     "single",
     "uint",
@@ -96,6 +100,9 @@ class Scalar(type):
 generic, number, inexact = np.generic, np.number, np.inexact
 integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger
 floating, complexfloating = np.floating, np.complexfloating
+# Kinds of NumPy's that no array has.
+character, flexible, object_ = np.character, np.flexible, np.object_
+ComplexWarning = np.exceptions.ComplexWarning
 
 
 def _name(dtype: dtypes.DType) -> Scalar:
@@ -132,7 +139,7 @@ def _is_abstract(spec: Any) -> bool:
     return isinstance(spec, type) and spec in (
         *(dtypes.extended, dtypes.prng_key),
         *(generic, number, inexact, integer, signedinteger, unsignedinteger, floating, complexfloating),
-        *(np.character, np.flexible),
+        *(character, flexible),
     )
 
 

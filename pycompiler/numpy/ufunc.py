@@ -13,7 +13,7 @@ import numpy as np
 from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core.dims.dims import dim_product
 from pycompiler.core.source import publish
-from pycompiler.core.tracing.arguments import array_of
+from pycompiler.core.tracing.arguments import array_of, as_index
 from pycompiler.core.tracing.boundary import given_arrays, leaving
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -366,6 +366,24 @@ def _logsumexp2(
     initial = None if initial is None else ufuncs.multiply(initial, scale)
     result = _logsumexp(ufuncs.multiply(a, scale), axis, None, keepdims, initial, where)
     return ufuncs.divide(result, scale)
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+    """The ufunc of a function of `nin` scalars with `nout` results. `identity` is the neutral element, if there is one.
+
+    >>> import pycompiler.numpy as pnp
+    >>> add = pnp.frompyfunc(lambda x, y: x + y, nin=2, nout=1, identity=0)
+    >>> add.reduce(pnp.arange(4))
+    Array(6, dtype=int32)
+    """
+    if not callable(func):
+        raise TypeError(f"frompyfunc: takes a function, got {func!r:.80} of type {type(func).__name__}")
+    counts = [as_index("frompyfunc", what, given) for what, given in (("nin", nin), ("nout", nout))]
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise TypeError(f"frompyfunc: nin and nout are numbers of arguments and results, got {nin!r:.80}, {nout!r:.80}")
+    if identity is not None:
+        check_arrays("frompyfunc", identity)
+    return ufunc(func, *counts, name=getattr(func, "__name__", type(func).__name__), identity=identity)
 
 
 def _update(method: str) -> Callable[..., Array]:

@@ -1,8 +1,30 @@
 """The supported parts of SciPy, by its module names. Only compositions; no primitive is defined here."""
 
 from pycompiler.lax.names import nearest_name
-from pycompiler.scipy import linalg, signal, special, stats
+from pycompiler.scipy import (
+    cluster,
+    fft,
+    integrate,
+    linalg,
+    ndimage,
+    optimize,
+    signal,
+    sparse,
+    special,
+    stats,
+)
 
-__all__ = ["linalg", "signal", "special", "stats"]
+__all__ = [
+    "cluster",
+    "fft",
+    "integrate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "special",
+    "stats",
+]
 
 __getattr__ = nearest_name(__name__, __all__)

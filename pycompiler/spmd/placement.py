@@ -14,8 +14,9 @@ from pycompiler._runtime import Device
 from pycompiler.core.config.config import config
 from pycompiler.core.config.settings import no_platform
 from pycompiler.core.hooks import set_transfer_log
+from pycompiler.core.source import warn
 from pycompiler.core.tracing.boundary import expose
-from pycompiler.lax.placement import device_get, device_put
+from pycompiler.lax.placement import copy_to_host_async, device_get, device_put
 
 _log = logging.getLogger("pycompiler.transfers")
 set_transfer_log(_log.warning)
@@ -70,7 +71,11 @@ def default_backend() -> str:
 
 def process_count(backend: str | None = None) -> int:
     """The number of processes that work together: 1."""
-    return len({device.process_index for device in _devices("process_count", backend)})
+    return _count("process_count", backend)
+
+
+def _count(function: str, backend: str | None) -> int:
+    return len({device.process_index for device in _devices(function, backend)})
 
 
 def process_index(backend: str | None = None) -> int:
@@ -78,16 +83,44 @@ def process_index(backend: str | None = None) -> int:
     return _devices("process_index", backend)[0].process_index
 
 
+def process_indices(backend: str | None = None) -> list[int]:
+    """The numbers of the processes that work together: [0]."""
+    return list(range(_count("process_indices", backend)))
+
+
+def host_count(backend: str | None = None) -> int:
+    """The old name of `process_count`; it warns."""
+    warn("host_count is an old name: use process_count")
+    return _count("host_count", backend)
+
+
+def host_id(backend: str | None = None) -> int:
+    """The old name of `process_index`; it warns."""
+    warn("host_id is an old name: use process_index")
+    return _devices("host_id", backend)[0].process_index
+
+
+def host_ids(backend: str | None = None) -> list[int]:
+    """The old name of `process_indices`; it warns."""
+    warn("host_ids is an old name: use process_indices")
+    return list(range(_count("host_ids", backend)))
+
+
 __all__ = [
+    "copy_to_host_async",
     "default_backend",
     "device_count",
     "device_get",
     "device_put",
     "devices",
+    "host_count",
+    "host_id",
+    "host_ids",
     "local_device_count",
     "local_devices",
     "process_count",
     "process_index",
+    "process_indices",
 ]
 
 expose(globals(), __all__)

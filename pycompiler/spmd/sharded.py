@@ -32,7 +32,9 @@ from pycompiler.core.tracing.arguments import as_sizes
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import prefix_leaves, tree_leaves
 from pycompiler.diagnostics import remarks
+from pycompiler.lax.placement import device_put
 from pycompiler.primitives.arithmetic import bitcast
 from pycompiler.primitives.indexing import dynamic_slice
 
@@ -225,6 +227,29 @@ def make_array_from_single_device_arrays(
         there = [part.device for part in given]
         raise ValueError(f"{function}: the arrays are on {there}, the sharding's devices are {sharding.device_list}")
     return _joined(shape, sharding, ordered)
+
+
+@boundary
+def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:
+    """A tree of arrays with a sharding, from the data of this process. One process has all data.
+
+    `sharding` and `global_shape` are trees that are prefixes of `local_data`. Raises ValueError for a global shape
+    other than that of the data.
+
+    >>> import numpy as np, pycompiler as pc
+    >>> sharding = pc.sharding.NamedSharding(pc.make_mesh((1,), ("x",)), pc.sharding.PartitionSpec("x"))
+    >>> pc.make_array_from_process_local_data(sharding, np.arange(3, dtype="int32"))
+    Array([0, 1, 2], dtype=int32)
+    """
+    function = "make_array_from_process_local_data"
+    shapes = prefix_leaves(global_shape, local_data, lambda x: x is None or isinstance(x, tuple))
+    for shape, x in zip(shapes, tree_leaves(local_data), strict=True):
+        if shape is not None and tuple(shape) != np.shape(x):
+            raise ValueError(
+                f"{function}: one process has all data, so that global_shape must be None or the shape of the data, "
+                f"{np.shape(x)}, got {shape}"
+            )
+    return device_put(local_data, sharding)
 
 
 def _joined(shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any]) -> Array:

@@ -13,13 +13,14 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.flat import argument_names, nothing_of
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, same_type, short, strong
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves, tree_structure, treedef_is_leaf
+from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves, tree_structure
 from pycompiler.primitives.arithmetic import stop_gradient
 from pycompiler.transforms.symbolic_zeros import SymbolicZero
 from pycompiler.transforms.tangents import on_device
@@ -53,6 +54,7 @@ def defined_by(decorator: Any, name: str) -> Any:
 def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[int, ...]:
     """The positions of the arguments that are not differentiated, from their numbers and names."""
     numbers: set[int] = set()
+    argnums = as_integers(kind, "nondiff_argnums", argnums)
     given: tuple[Any, ...] = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
     for number in given:
         if not isinstance(number, int) or number < 0:
@@ -240,10 +242,10 @@ def mirror(tree: Any, like: Any) -> list[Any] | None:
 
     The result is None if the structures differ.
     """
-    if tree is None or treedef_is_leaf(tree_structure(tree)):
+    if tree is None or is_leaf_alone(tree_structure(tree)):
         return [tree] * len(tree_leaves(like))
     children, wanted = tree_flatten(like, lambda x: x is not like)
-    if treedef_is_leaf(wanted):
+    if is_leaf_alone(wanted):
         return [tree]
     entries, found = tree_flatten(tree, lambda x: x is not tree)
     if found != wanted:

@@ -23,7 +23,7 @@ from pycompiler.core.tracing.structural import add_tangents
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, strong
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten, treedef_is_leaf
+from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten
 from pycompiler.transforms.custom_arguments import (
     Arguments,
     Results,
@@ -358,7 +358,7 @@ def custom_gradient(fun: Callable[..., Any]) -> custom_vjp:
         consts, rule = residual
         leaves = tree_flatten(cotangent)[0]
         found = rule.tree.unflatten(evaluate(ClosedGraph(rule.graph.graph, consts), leaves))
-        return (found,) if treedef_is_leaf(rule.tree) else found
+        return (found,) if is_leaf_alone(rule.tree) else found
 
     defined = custom_vjp(function)
     defined.defvjp(fwd, bwd)

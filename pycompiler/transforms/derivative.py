@@ -15,6 +15,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.autodiff.jvp import JvpTrace, push_forward
 from pycompiler.core.autodiff.linearize import linearize as linearize_flat
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.tracing.primitive import is_zero
@@ -138,6 +139,8 @@ def value_and_grad(
     (Array(9., dtype=float32, weak_type=True), Array(6., dtype=float32, weak_type=True))
     """
 
+    argnums = as_integers("value_and_grad", "argnums", argnums)
+
     @wraps(fun, "value_and_grad")
     def value_and_grad_fun(*args: Any, **kwargs: Any) -> Any:
         return _value_and_grad("value_and_grad", fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
@@ -158,6 +161,8 @@ def grad(
     >>> pc.grad(lambda x: x * x)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
+
+    argnums = as_integers("grad", "argnums", argnums)
 
     @wraps(fun, "grad")
     def grad_fun(*args: Any, **kwargs: Any) -> Any:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pycompiler._runtime import ShapedArray, swap_trace
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name, bound
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph
-from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.types.aval import get_aval, is_array
+from pycompiler.core.tracing.record import GraphTrace, make_graph
+from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import PyTreeDef
 
 
@@ -50,6 +52,8 @@ def make_jaxpr(
 @boundary
 def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """The tree of results of `fun`, with ShapeDtypeStructs instead of arrays; nothing is computed.
+
+    A result of `fun` may be a ShapeDtypeStruct.
 
     >>> import pycompiler as pc
     >>> pc.eval_shape(lambda x: x @ x.T, pc.ShapeDtypeStruct((3, 4), "float32"))
@@ -95,6 +99,7 @@ def ensure_compile_time_eval() -> Generator[None]:
 def _trace(
     transform: str, fun: Callable[..., Any], static_argnums: int | Sequence[int], args: Any, kwargs: Any
 ) -> tuple[ClosedGraph, PyTreeDef]:
+    static_argnums = as_integers(transform, "static_argnums", static_argnums)
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     for number in numbers:
         if not -len(args) <= number < len(args):
@@ -106,7 +111,12 @@ def _trace(
     leaves, in_tree = flatten_arguments(with_described((tuple(args[place] for place in places), kwargs)))
     flat = FlatFunction(transform, fun, in_tree, places, args)
     check_arrays(transform, fun, leaves, in_tree, places)
-    return make_graph(flat, [get_aval(leaf) for leaf in leaves], flat.debug_info()), flat.out_tree
+
+    def described(*tracers: Any) -> list[Any]:
+        trace = cast(GraphTrace, current_trace())
+        return [trace.new_constant(out) if isinstance(out, Elementless) else out for out in flat(*tracers)]
+
+    return make_graph(described, [get_aval(leaf) for leaf in leaves], flat.debug_info()), flat.out_tree
 
 
 def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:

@@ -12,6 +12,7 @@ from pycompiler.core.autodiff.linearize import linearize
 from pycompiler.core.autodiff.transpose import pull_back
 from pycompiler.core.batching.batch import map_axes
 from pycompiler.core.dims.dims import Shape, dim_product
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Axis
 from pycompiler.core.tracing.boundary import wraps
 from pycompiler.core.tracing.evaluate import evaluate
@@ -45,6 +46,8 @@ def jacrev(
            [0., 4.]], dtype=float32)
     """
 
+    argnums = as_integers("jacrev", "argnums", argnums)
+
     @wraps(fun, "jacrev")
     def jacrev_fun(*args: Any, **kwargs: Any) -> Any:
         return _jacobian("jacrev", _rows, fun, argnums, has_aux, holomorphic, allow_int, args, kwargs)
@@ -65,6 +68,8 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
+
+    argnums = as_integers("jacfwd", "argnums", argnums)
 
     @wraps(fun, "jacfwd")
     def jacfwd_fun(*args: Any, **kwargs: Any) -> Any:

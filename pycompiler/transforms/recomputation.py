@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pycompiler._runtime import context_key
 from pycompiler.core.autodiff.checkpoint import Policy, PreventCse, recompute
+from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import boundary, wraps
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph
@@ -79,6 +80,7 @@ def remat(
 
 
 def _several(name: str, option: str, given: Any, kind: type) -> tuple[Any, ...]:
+    given = as_integers(name, option, given) if kind is int else given
     several: tuple[Any, ...] = tuple(given) if isinstance(given, (tuple, list, set, frozenset)) else (given,)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if not all(isinstance(one, kind) for one in several):
         raise TypeError(f"{name}: {option} holds entries of type {kind.__name__}, got {given!r}")

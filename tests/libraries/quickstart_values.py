@@ -2,9 +2,9 @@
 
     python tests/libraries/quickstart_values.py [NAME ...]     # `make library-values`: writes values/NAME.json
 
-A quickstart is an unmodified JAX program, quickstarts/with_NAME.py. It writes its values by numpy.savez to the file that
-its first argument names. This module runs it by plain `python`, thus on the JAX that is installed; the tests run it by
-`python -m pycompiler.jax` (test_quickstarts.py).
+A quickstart is an unmodified JAX program, quickstarts/with_NAME.py. It writes its values by numpy.savez to the file
+that its first argument names. This module runs it by plain `python`, thus on the JAX that is installed; the tests run
+it by `python -m pycompiler.jax` (test_quickstarts.py).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def save(name: str, values: dict[str, np.ndarray[Any, Any]], version: str) -> No
         return [float(f"{value:.{digits}g}") for value in array.ravel().tolist()]
 
     rows = [
-        f'    "{key}": {{"dtype": "{array.dtype}", "shape": {list(array.shape)}, "values": {json.dumps(numbers(array))}}}'
+        f'    "{key}": ' + json.dumps({"dtype": str(array.dtype), "shape": list(array.shape), "values": numbers(array)})
         for key, array in values.items()
     ]
     head = f'{{\n  "from": "jax {version}",\n  "values": {{\n'

@@ -180,6 +180,8 @@ def cumulative(v: Values) -> str:
             operation, a = v.rng.choice(["cummax", "cummin"]), f"pnp.nan_to_num({a})"
         return f"lax.{operation}({a}, axis={positive}{backwards})"
     operation = v.rng.choice(_CUMULATIVE)
+    if v.dtype(a).kind == "c":  # JAX multiplies by 1 first, which makes nan of complex infinities
+        operation = operation.replace("prod", "sum")
     if operation.startswith("nan") and v.dtype(a).kind not in "iu":
         a = f"pnp.where(pnp.abs({a}) > 1, {a}, pnp.nan)"
     return f"pnp.{operation}({a}, axis={axis})"
@@ -443,8 +445,12 @@ def creation(v: Values) -> str:
 
 
 def types(v: Values) -> str:
-    a = v.pick()
-    return f"{a}.astype(pnp.{v.rng.choice(_DTYPES)})" if v.dtype(a).kind != "c" else f"pnp.real({a})"
+    a, dtype = v.pick(), v.rng.choice(_DTYPES)
+    if v.dtype(a).kind == "c":
+        return f"pnp.real({a})"
+    # Functions give integers within rounding: the tanh of a large number.
+    source = f"pnp.rint({a})" if v.dtype(a).kind not in "iub" and "int" in dtype else a
+    return f"{source}.astype(pnp.{dtype})"
 
 
 def networks(v: Values) -> str:

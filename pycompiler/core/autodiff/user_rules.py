@@ -44,7 +44,11 @@ def _check(function: str, primitive: Primitive) -> None:
 
 def deflinear(primitive: Primitive, transpose_rule: Rule) -> None:
     """The primitive is linear in all its arguments. `transpose_rule(cotangent, **params)` gives their cotangents."""
-    deflinear2(primitive, lambda cotangent, *args, **params: transpose_rule(cotangent, **params))
+
+    def with_arguments(cotangent: Any, *args: Any, **params: Any) -> Any:
+        return transpose_rule(cotangent, **params)
+
+    deflinear2(primitive, with_arguments)
 
 
 def deflinear2(primitive: Primitive, transpose_rule: Rule) -> None:
@@ -73,7 +77,10 @@ def defjvp(primitive: Primitive, *jvprules: Rule | None) -> None:
 
 
 def _without_result(rule: Rule) -> Rule:
-    return lambda tangent, out, *primals, **params: rule(tangent, *primals, **params)
+    def with_result(tangent: Any, out: Any, *primals: Any, **params: Any) -> Any:
+        return rule(tangent, *primals, **params)
+
+    return with_result
 
 
 def defjvp2(primitive: Primitive, *jvprules: Rule | None) -> None:
@@ -97,11 +104,14 @@ def defjvp2(primitive: Primitive, *jvprules: Rule | None) -> None:
 def defbilinear(prim: Primitive, lhs_rule: Rule, rhs_rule: Rule) -> None:
     """The primitive is linear in each of its two arguments. `lhs_rule(cotangent, x, y, **params)` gives the
     cotangent of the first, `rhs_rule` that of the second."""
-    defjvp(
-        prim,
-        lambda tangent, x, y, **params: prim.bind(tangent, y, **params),
-        lambda tangent, x, y, **params: prim.bind(x, tangent, **params),
-    )
+
+    def by_first(tangent: Any, x: Any, y: Any, **params: Any) -> Any:
+        return prim.bind(tangent, y, **params)
+
+    def by_second(tangent: Any, x: Any, y: Any, **params: Any) -> Any:
+        return prim.bind(x, tangent, **params)
+
+    defjvp(prim, by_first, by_second)
 
     def transpose(cotangent: Any, x: Any, y: Any, **params: Any) -> tuple[Any, Any]:
         if is_undefined(x) == is_undefined(y):

@@ -21,6 +21,10 @@ from pycompiler.core.config.variables import warn_of_unknown
 from pycompiler.core.source import warn
 
 
+class UnknownSettingError(ValueError, AttributeError):
+    """There is no setting of this name. JAX raises an AttributeError; a program that catches it catches this, too."""
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.overrides: dict[str, Value] = {}
@@ -67,16 +71,23 @@ class Config:
         """A setting by its name in JAX: `config.jax_enable_x64`."""
         if name.startswith("_"):
             raise AttributeError(f"config has no attribute {name!r}")
-        try:
-            return self.read(name)
-        except ValueError as error:
-            raise AttributeError(str(error)) from None
+        return self.read(name)
 
     @property
     def enable_x64(self) -> bool:
         # Every scalar operand reads this setting, so the calls of the other properties are inlined.
         overrides = self._local.overrides
         return overrides["enable_x64"] if "enable_x64" in overrides else self._values["enable_x64"]  # type: ignore[return-value]
+
+    @property
+    def x64_enabled(self) -> bool:
+        """JAX's older name of `enable_x64`."""
+        return self.enable_x64
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """All settings by JAX's names, with their values in this thread."""
+        return {f"jax_{name}": self.read(name) for name in (*self._table, *self._inert)}
 
     @property
     def threefry_partitionable(self) -> bool:
@@ -211,7 +222,8 @@ class Config:
     def update(self, name: str, value: object) -> None:
         """Set `name` for the whole process. JAX's name, with "jax_" in front, means the same.
 
-        Raises ValueError for an unknown name or a value of another type.
+        Raises UnknownSettingError, a ValueError and an AttributeError, for an unknown name, and ValueError for a value
+        of another type.
         """
         if name.removeprefix("jax_") == "transfer_guard":
             for direction in TRANSFERS:
@@ -292,7 +304,7 @@ class Config:
         short = name.removeprefix("jax_")
         setting = self._table.get(ALIASES.get(short, short))
         if setting is None:
-            raise ValueError(f"config: there is no setting {name!r}; there are {', '.join(self._table)}")
+            raise UnknownSettingError(f"config: there is no setting {name!r}; there are {', '.join(self._table)}")
         return setting
 
     def _read(self, name: str) -> Value:

@@ -54,6 +54,13 @@ class Sharding:
         return self.device_set
 
     @property
+    def _addressable_device_assignment(self) -> tuple[Device, ...]:
+        """JAX's inner name of `device_list`, which Orbax reads."""
+        return self.device_list
+
+    _device_assignment = _addressable_device_assignment
+
+    @property
     def has_addressable_devices(self) -> bool:
         """Whether some devices belong to this process."""
         return True

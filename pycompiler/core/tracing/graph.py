@@ -15,12 +15,12 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.source import Source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import NONE, Effect, Effects
+from pycompiler.core.tracing.function_info import FunctionInfo
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.source_info import (
     CONTEXT,
     UNKNOWN,
     EquationContext,
-    GraphInfo,
     SourceInfo,
     called_name,
     source_info_of,
@@ -179,10 +179,10 @@ class Graph:
         outvars: Sequence[Atom],
         eqns: Sequence[Equation],
         effects: Iterable[Effect] = NONE,
-        debug_info: GraphInfo | Callable[[], GraphInfo] | None = None,
+        debug_info: FunctionInfo | Callable[[], FunctionInfo] | None = None,
         is_high: bool = False,
     ) -> None:
-        self.constvars = tuple(constvars)
+        self.constvars = list(constvars)
         self.inputs = tuple(invars)
         self.equations = tuple(eqns)
         self.outputs = tuple(outvars)
@@ -231,9 +231,9 @@ class Graph:
         return [atom.aval for atom in self.outputs]
 
     @property
-    def debug_info(self) -> GraphInfo:
+    def debug_info(self) -> FunctionInfo:
         """The origin of the graph, as far as it is known."""
-        if self._info is not None and not isinstance(self._info, GraphInfo):
+        if self._info is not None and not isinstance(self._info, FunctionInfo):
             self._info = self._info()
         return self._info or UNKNOWN
 
@@ -250,7 +250,7 @@ class Graph:
         outvars: Sequence[Atom] | None = None,
         eqns: Sequence[Equation] | None = None,
         effects: Iterable[Effect] | None = None,
-        debug_info: GraphInfo | None = None,
+        debug_info: FunctionInfo | None = None,
         is_high: bool | None = None,
     ) -> Graph:
         """A copy with other parts."""
@@ -373,7 +373,7 @@ class ClosedGraph(axes.NamesAxes):
         return list(self.graph.equations)
 
     @property
-    def debug_info(self) -> GraphInfo:
+    def debug_info(self) -> FunctionInfo:
         """The origin of the graph."""
         return self.graph.debug_info
 

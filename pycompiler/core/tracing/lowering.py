@@ -25,6 +25,8 @@ _of_platform: dict[str, dict[Primitive, Rule]] = {}
 
 # The names of a platform, by that which a target has.
 _PLATFORMS = {"cpu": ("cpu",), "cuda": ("cuda", "gpu")}
+# The names for which rules may be registered. No code is compiled for the last two.
+_KNOWN_PLATFORMS = ("cpu", "gpu", "cuda", "rocm", "tpu")
 
 
 class ModuleContext:
@@ -82,8 +84,13 @@ def register_lowering(
     """Set the lowering of a user's primitive, for all platforms or for one ("cpu", "gpu" or "cuda"). Returns the rule.
 
     `inline` and `cacheable` are hints of JAX: a lowering is always inlined, and traced for each equation. Raises
-    TypeError for a primitive of the package.
+    TypeError for a primitive of the package, NotImplementedError for an unknown platform.
     """
+    if platform is not None and platform not in _KNOWN_PLATFORMS:
+        raise NotImplementedError(
+            f"Registering an MLIR lowering rule for primitive {prim} for an unknown platform {platform}. Known "
+            f"platforms are: {', '.join(_KNOWN_PLATFORMS)}"
+        )
     if not prim.is_users:
         raise TypeError(
             f"register_lowering: {prim.name} is the compiler's own operation, whose lowering can't be replaced.\nWhat "

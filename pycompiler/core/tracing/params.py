@@ -26,7 +26,7 @@ class ViewedParams(dict[str, Any]):
         return view(self)
 
     def __contains__(self, key: object) -> bool:
-        return dict.__contains__(self, key) or key in self._views
+        return super().__contains__(key) or key in self._views
 
     def get(self, key: str, default: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         try:

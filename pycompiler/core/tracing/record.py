@@ -19,12 +19,12 @@ from pycompiler.core.dims.ranges import check_sizes
 from pycompiler.core.hooks import hooks
 from pycompiler.core.source import Source, user_source, warn
 from pycompiler.core.tracing.dim_value import dim_as_value
+from pycompiler.core.tracing.function_info import origin_of
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var, depends_on
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
-from pycompiler.core.tracing.wrapped import origin_of
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # The maximum number of operations from one line. A larger number means that a Python loop was unrolled.
@@ -90,6 +90,13 @@ class GraphTrace(Trace):
         self.inputs.append(var)
         return GraphTracer(self, var, None)
 
+    def new_constant(self, x: Any) -> GraphTracer:
+        """A tracer for a constant, which may have a type and no elements."""
+        var = Var(get_aval(x))
+        self.constvars.append(var)
+        self.consts.append(x)
+        return GraphTracer(self, var, None)
+
     def atom(self, x: Any) -> Atom:
         """The atom for `x` in this graph: its variable, a literal for a scalar, or a constant."""
         kind = x.__class__
@@ -107,7 +114,7 @@ class GraphTrace(Trace):
         elif kind is not Array:
             aval = get_aval(x)
             if not isinstance(x, np.ndarray):
-                return self._literal(x)
+                return self._literal(x) if isinstance(x, (bool, int, float, complex)) else self._shape_alone(x, aval)
             if x.ndim == 0:
                 return Literal(x.astype(aval.dtype)[()], aval)
             # A snapshot: later writes of the caller to its array must not change the results of this graph.
@@ -123,12 +130,19 @@ class GraphTrace(Trace):
         aval = get_aval(x)
         if isinstance(x, np.generic):
             return Literal(x.astype(aval.dtype), aval)
-        if not isinstance(x, (bool, int, float, complex)):
-            raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
         if isinstance(x, int):
             # NumPy checks the range: int32 does not hold 3_000_000_000.
             np.asarray(x, aval.dtype)
         return Literal(x, aval)
+
+    def _shape_alone(self, x: Any, aval: ShapedArray) -> Var:
+        """A value that only its shape stands for (a ShapeDtypeStruct). Only a function of shapes may return one."""
+        if self.debug_info.transform != "eval_shape":
+            raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
+        var = Var(aval)
+        self.constvars.append(var)
+        self.consts.append(x)
+        return var
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         if self.done:

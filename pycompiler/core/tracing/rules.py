@@ -12,6 +12,7 @@ import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.types.aval import get_aval, tangent_aval
+from pycompiler.core.types.tree_keys import register_pytree_node
 
 
 class Zero:
@@ -53,6 +54,11 @@ class UndefinedPrimal:
 
     def __repr__(self) -> str:
         return f"UndefinedPrimal({self.aval})"
+
+
+# In trees that rules of users pass to transformations, they are part of the structure.
+register_pytree_node(Zero, lambda zero: ((), zero.aval), lambda aval, _: Zero(aval))
+register_pytree_node(UndefinedPrimal, lambda arg: ((), arg.aval), lambda aval, _: UndefinedPrimal(aval))
 
 
 def is_zero(x: object) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple
 
 from pycompiler.core.source import Source, swap_source, user_source
+from pycompiler.core.tracing.function_info import FunctionInfo
 
 
 class NameStack:
@@ -94,37 +95,10 @@ class EquationContext:
 CONTEXT = EquationContext()
 
 
-class GraphInfo(NamedTuple):
-    """The origin of a graph: the transformation that traced it, the user's function and its place, and the names of
-    the arguments and results, as far as they are known."""
-
-    traced_for: str
-    func_src_info: str
-    arg_names: tuple[str, ...] | None = None
-    result_paths: tuple[str, ...] | None = None
-
-    @property
-    def func_name(self) -> str:
-        """The function's name."""
-        return self.func_src_info.partition(" ")[0]
-
-    def safe_arg_names(self, count: int) -> tuple[str, ...]:
-        """The names of `count` arguments; empty texts if they are unknown."""
-        return ("",) * count if self.arg_names is None or len(self.arg_names) != count else self.arg_names
-
-    def safe_result_paths(self, count: int) -> tuple[str, ...]:
-        """The paths of `count` results; empty texts if they are unknown."""
-        return ("",) * count if self.result_paths is None or len(self.result_paths) != count else self.result_paths
-
-    def with_unknown_names(self) -> GraphInfo:
-        """The origin without the names."""
-        return self._replace(arg_names=None, result_paths=None)
-
-
-UNKNOWN = GraphInfo("unknown", "<unknown>")
+UNKNOWN = FunctionInfo("unknown", "<unknown>")
 
 # Makes the origin of a graph when it is read.
-Origin = Callable[[], GraphInfo]
+Origin = Callable[[], FunctionInfo]
 
 
 def called_name(params: Mapping[str, Any]) -> str:

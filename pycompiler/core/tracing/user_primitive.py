@@ -48,13 +48,17 @@ class RuleTable(MutableMapping[Primitive, Rule]):
         return rule
 
     def __setitem__(self, prim: Primitive, rule: Rule) -> None:
-        if not prim.is_users:
+        if prim.is_users:
+            self._rules[prim] = rule
+        elif getattr(prim, self._kind) is None:
+            # A rule that the package lacks. Its primitives are frozen for everyone else.
+            object.__setattr__(prim, self._kind, rule)
+        else:
             raise TypeError(
                 f"{prim.name} is the compiler's own operation, whose {self._kind} rule can't be replaced.\nWhat to do: "
                 "wrap the function that uses it in custom_jvp, custom_vjp or custom_vmap, or define a primitive of "
                 "your own"
             )
-        self._rules[prim] = rule
 
     def __delitem__(self, prim: Primitive) -> None:
         del self._rules[prim]
@@ -178,7 +182,7 @@ class UserPrimitive(Primitive):
     # The rules, as the traces read them.
 
     @property
-    def shape_rule(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def shape_rule(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
         """The abstract evaluation, checked."""
         return self._shape
 
@@ -240,7 +244,7 @@ class UserPrimitive(Primitive):
         return transposes.get(self) or self._lacks(what, "ad.primitive_transposes")
 
     @property
-    def batch(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def batch(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
         """The rule of `primitive_batchers` or `axis_primitive_batchers`."""
         rule = axis_batchers.get(self)
         if rule is not None:
@@ -248,7 +252,11 @@ class UserPrimitive(Primitive):
             assert axis is not None
             # A name for code that asks for one, as JAX has it.
             given = AxisData(axis.name, axis.size, axis.spmd or None)
-            return lambda args, dims, **params: rule(given, args, dims, **params)
+
+            def with_axis(args: Any, dims: Any, **params: Any) -> Any:
+                return rule(given, args, dims, **params)
+
+            return with_axis
         what = f"Batching rule for '{self.name}' not implemented"
         return batchers.get(self) or self._lacks(what, "batching.primitive_batchers")
 
@@ -279,28 +287,33 @@ class UserPrimitive(Primitive):
         return None
 
     @property
-    def reference(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def reference(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
         """The eager evaluation."""
         return self.impl
 
     @property
-    def sampler(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def sampler(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
         """No samples."""
-        return lambda rng: ()
+        return _no_samples
 
     def __repr__(self) -> str:
         return self.name
 
 
+def _no_samples(rng: np.random.Generator) -> tuple[()]:
+    return ()
+
+
 def _tangent(out: Any, tangent: Any) -> Any:
     """A tangent of a user's rule. The tangent of integers may be an array of float0."""
-    is_zero = type(tangent) is Zero or (isinstance(tangent, np.ndarray) and cast(Any, tangent).dtype == dtypes.float0)
-    return Zero(get_aval(out)) if is_zero else tangent
+    if type(tangent) is Zero or getattr(tangent, "dtype", None) == dtypes.float0:
+        return Zero(get_aval(out))
+    return tangent
 
 
 def _named_axes(**params: Any) -> list[Any]:
     found: Any = params.get("axis_name", ())
-    names: tuple[Any, ...] = found if isinstance(found, (tuple, list)) else (found,)
+    names = cast("tuple[Any, ...] | list[Any]", found if isinstance(found, (tuple, list)) else (found,))
     return [name for name in names if name in axes.in_scope()]
 
 

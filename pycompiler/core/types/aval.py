@@ -81,20 +81,25 @@ def tangent_aval(aval: ShapedArray) -> ShapedArray:
     return aval
 
 
+def strong(aval: ShapedArray) -> ShapedArray:
+    """`aval` without its weak type."""
+    return aval.update(weak_type=False) if aval.weak_type else aval
+
+
+def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
+    return short(aval)
+
+
 # JAX's methods of abstract values.
-_METHODS: dict[str, Callable[[ShapedArray], ShapedArray]] = {
-    "strip_weak_type": lambda aval: strong(aval),
+_METHODS: dict[str, Callable[..., Any]] = {
+    "str_short": _str_short,
+    "strip_weak_type": strong,
     "to_tangent_aval": tangent_aval,
     "to_ct_aval": tangent_aval,
     "to_cotangent_aval": tangent_aval,
 }
 for _name, _method in _METHODS.items():
     setattr(ShapedArray, _name, _method)
-
-
-def strong(aval: ShapedArray) -> ShapedArray:
-    """`aval` without its weak type."""
-    return aval.update(weak_type=False) if aval.weak_type else aval
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:

@@ -13,11 +13,20 @@ from typing import Any, TypeVar, cast
 
 from pycompiler import _runtime
 from pycompiler._runtime import PyTreeDef, tree_flatten
-from pycompiler.core.types.tree_keys import GetAttrKey, check_class, register_pytree_node
+from pycompiler.core.types.tree_keys import (
+    GetAttrKey,
+    check_class,
+    flatten_one_level,
+    flatten_one_level_with_keys,
+    is_tree_node,
+    register_pytree_node,
+    tree_flatten_with_path,
+)
 
 # The names that `tree_util` takes from here; its `tree_flatten` checks its arguments.
 __all__ = [
     "PyTreeDef",
+    "default_registry",
     "register_dataclass",
     "tree_all",
     "tree_broadcast",
@@ -186,8 +195,13 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether the structure is that of a single leaf."""
+    """Whether the structure is a single node: that of a leaf, of None or of an empty container, as in jax."""
     _check_structure("treedef_is_leaf", treedef)
+    return treedef.num_nodes == 1
+
+
+def is_leaf_alone(treedef: PyTreeDef) -> bool:
+    """Whether the structure is that of a single leaf."""
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
@@ -248,6 +262,51 @@ def register_dataclass(
 
     register_pytree_node(nodetype, flatten, unflatten, flatten_with_keys)
     return nodetype
+
+
+class Registry:
+    """The containers that trees are made of, as an object: JAX's libraries flatten trees by its methods."""
+
+    __slots__ = ()
+
+    def flatten(self, tree: Any, leaf_predicate: Leaf | None = None) -> tuple[list[Any], PyTreeDef]:
+        """The leaves and the structure."""
+        return tree_flatten(tree, leaf_predicate)
+
+    def flatten_with_path(self, tree: Any, leaf_predicate: Any = None) -> tuple[list[tuple[Any, Any]], PyTreeDef]:
+        """The leaves with their key paths, and the structure. `leaf_predicate(path, node)` says what is a leaf."""
+        return tree_flatten_with_path(tree, leaf_predicate, is_leaf_takes_path=leaf_predicate is not None)
+
+    def flatten_one_level(self, tree: Any) -> tuple[Iterable[Any], Any] | None:
+        """The children of a container and its other data. None for a leaf."""
+        return flatten_one_level(tree) if self.is_node(cast(type, tree.__class__)) else None
+
+    def flatten_one_level_with_keys(self, tree: Any) -> tuple[Iterable[Any], Any] | None:
+        """The children of a container with their keys, and its other data. None for a leaf."""
+        return flatten_one_level_with_keys(tree) if self.is_node(cast(type, tree.__class__)) else None
+
+    def is_node(self, type: type) -> bool:
+        """Whether instances of a class are containers."""
+        return is_tree_node(type)
+
+    def register_node(
+        self, type: type, to_iterable: Any, from_iterable: Any, to_iterable_with_keys: Any = None
+    ) -> None:
+        """Make a class a container: `register_pytree_node`."""
+        register_pytree_node(type, to_iterable, from_iterable, to_iterable_with_keys)
+
+    def register_dataclass_node(self, type: type, data_fields: Sequence[str], meta_fields: Sequence[str], /) -> None:
+        """Make a class a container of some of its attributes: `register_dataclass`."""
+        register_dataclass(type, data_fields, meta_fields)
+
+    def __repr__(self) -> str:
+        return "default_registry"
+
+    def __reduce__(self) -> str:
+        return "default_registry"
+
+
+default_registry = Registry()
 
 
 def static_field(**kwargs: Any) -> Any:

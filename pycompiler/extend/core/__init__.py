@@ -32,6 +32,7 @@ from typing import Any
 from pycompiler.core.errors import InconclusiveDimensionError as InconclusiveDimensionOperation
 from pycompiler.core.tracing.effects import NONE as no_effects  # noqa: N811
 from pycompiler.core.tracing.effects import Effect, Effects
+from pycompiler.core.tracing.function_info import FunctionInfo as DebugInfo
 from pycompiler.core.tracing.graph import ClosedGraph as ClosedJaxpr
 from pycompiler.core.tracing.graph import DropVar, Literal, Var
 from pycompiler.core.tracing.graph import Equation as JaxprEqn
@@ -49,7 +50,6 @@ from pycompiler.core.tracing.interpretation import (
     unmapped_aval,
     valid_jaxtype,
 )
-from pycompiler.core.tracing.source_info import GraphInfo as DebugInfo
 from pycompiler.core.tracing.states import (
     axis_names,
     find_top_trace,

@@ -1,11 +1,74 @@
-"""Statistics by SciPy's names."""
+"""Statistics by SciPy's names: a module for each distribution, an estimate of densities, and ranks.
+
+Of a distribution with loc and scale, all numbers are x * scale + loc for the numbers x of the standard distribution.
+Parameters that SciPy refuses, such as a scale that is not positive, give nan; outside of the support, the density is 0.
+"""
 
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax.names import nearest_name
+from pycompiler.scipy.stats import (
+    bernoulli,
+    beta,
+    betabinom,
+    binom,
+    cauchy,
+    chi2,
+    dirichlet,
+    expon,
+    gamma,
+    gennorm,
+    geom,
+    gumbel_l,
+    gumbel_r,
+    laplace,
+    logistic,
+    multinomial,
+    multivariate_normal,
+    nbinom,
+    norm,
+    pareto,
+    poisson,
+    t,
+    truncnorm,
+    uniform,
+    vonmises,
+    wrapcauchy,
+)
 from pycompiler.scipy.stats.density import gaussian_kde
 from pycompiler.scipy.stats.ranks import mode, rankdata, sem
 
-__all__ = ["gaussian_kde", "mode", "rankdata", "sem"]
+__all__ = [
+    "bernoulli",
+    "beta",
+    "betabinom",
+    "binom",
+    "cauchy",
+    "chi2",
+    "dirichlet",
+    "expon",
+    "gamma",
+    "gaussian_kde",
+    "gennorm",
+    "geom",
+    "gumbel_l",
+    "gumbel_r",
+    "laplace",
+    "logistic",
+    "mode",
+    "multinomial",
+    "multivariate_normal",
+    "nbinom",
+    "norm",
+    "pareto",
+    "poisson",
+    "rankdata",
+    "sem",
+    "t",
+    "truncnorm",
+    "uniform",
+    "vonmises",
+    "wrapcauchy",
+]
 
 protect(globals(), __all__, of_arrays=True)
 __getattr__ = nearest_name(__name__, __all__)

@@ -12,7 +12,16 @@ static bool isArrayType(PyTypeObject *type) {
   return PyType_IsSubtype(type, arrayType) || (tracerType && PyType_IsSubtype(type, tracerType));
 }
 
-static PyObject *isInstance(PyObject *, PyObject *object) {
+/// Classes of users' own may derive from the class of Array (the metaclass); they are no arrays.
+static bool isArrayItself(PyObject *self) { return self == reinterpret_cast<PyObject *>(arrayType); }
+
+static PyObject *ofType(const char *method, PyObject *self, PyObject *object) {
+  return PyObject_CallMethod(reinterpret_cast<PyObject *>(&PyType_Type), method, "OO", self, object);
+}
+
+static PyObject *isInstance(PyObject *self, PyObject *object) {
+  if (!isArrayItself(self))
+    return ofType("__instancecheck__", self, object);
   if (isArrayType(Py_TYPE(object)))
     Py_RETURN_TRUE;
   // As `isinstance` does for every class: an object that replaces another one reports its class (unittest.mock).
@@ -27,7 +36,9 @@ static PyObject *isInstance(PyObject *, PyObject *object) {
                          isArrayType(reinterpret_cast<PyTypeObject *>(claimed.get())));
 }
 
-static PyObject *isSubclass(PyObject *, PyObject *type) {
+static PyObject *isSubclass(PyObject *self, PyObject *type) {
+  if (!isArrayItself(self))
+    return ofType("__subclasscheck__", self, type);
   if (!PyType_Check(type))
     return PyErr_Format(PyExc_TypeError, "issubclass() arg 1 must be a class, got %R", type);
   return PyBool_FromLong(isArrayType(reinterpret_cast<PyTypeObject *>(type)));
@@ -39,7 +50,7 @@ static PyMethodDef methods[] = {{"__instancecheck__", isInstance, METH_O, "Wheth
 
 static PyType_Slot slots[] = {{Py_tp_doc, const_cast<char *>("The class of Array.")}, {Py_tp_methods, methods}, {}};
 
-static PyType_Spec spec = {"pycompiler._runtime.ArrayClass", 0, 0, Py_TPFLAGS_DEFAULT, slots};
+static PyType_Spec spec = {"pycompiler._runtime.ArrayClass", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 bool pcrt::python::setArrayClass() {
   PyObject *made = PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject *>(&PyType_Type));

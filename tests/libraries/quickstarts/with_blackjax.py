@@ -21,7 +21,7 @@ def logdensity(position):
 
 start = {"mu": jnp.array(0.0), "log_tau": jnp.array(0.0), "theta": jnp.zeros(8)}
 warmup = blackjax.window_adaptation(blackjax.nuts, logdensity)
-(state, parameters), _ = warmup.run(jax.random.key(0), start, num_steps=200)
+(state, parameters), _ = warmup.run(jax.random.key(0), start, num_steps=30)
 nuts = blackjax.nuts(logdensity, **parameters)
 
 

@@ -16,7 +16,7 @@ class Net(nn.Module):
 
     @nn.compact
     def __call__(self, x, train: bool):
-        x = nn.Conv(8, (3, 3))(x)
+        x = nn.Conv(8, (3, 3), use_bias=False)(x)
         x = nn.BatchNorm(use_running_average=not train, momentum=0.9)(x)
         x = nn.avg_pool(nn.relu(x), (2, 2), strides=(2, 2))
         x = x.reshape((x.shape[0], -1))

@@ -1,4 +1,4 @@
-"""Flax (nnx): modules that hold their state; a recurrent model and a classifier with dropout, trained with nnx.Optimizer."""
+"""Flax (nnx): modules that hold their state: a classifier with dropout, trained with nnx.Optimizer, and a GRU."""
 
 import sys
 
@@ -11,7 +11,7 @@ from flax import nnx
 
 class Block(nnx.Module):
     def __init__(self, size: int, rngs: nnx.Rngs):
-        self.linear = nnx.Linear(size, size, rngs=rngs)
+        self.linear = nnx.Linear(size, size, use_bias=False, rngs=rngs)
         self.norm = nnx.BatchNorm(size, rngs=rngs)
         self.dropout = nnx.Dropout(0.1, rngs=rngs)
 

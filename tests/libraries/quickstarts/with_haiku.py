@@ -10,7 +10,7 @@ import optax
 
 
 def network(x, is_training):
-    x = hk.Linear(24)(x)
+    x = hk.Linear(24, with_bias=False)(x)
     x = hk.BatchNorm(create_scale=True, create_offset=True, decay_rate=0.9)(x, is_training)
     x = jax.nn.relu(x)
     if is_training:

@@ -1,4 +1,4 @@
-"""Optax: a small network by hand, trained with AdamW under a schedule, with clipping; then L-BFGS on Rosenbrock's valley."""
+"""Optax: a network by hand, trained with AdamW under a schedule, with clipping; L-BFGS on Rosenbrock's valley."""
 
 import sys
 

@@ -23,16 +23,16 @@ def step(state):
 
 params = {"w": jnp.zeros(3), "b": jnp.zeros(())}
 state = {"params": params, "opt": optimizer.init(params), "step": jnp.array(0)}
-with tempfile.TemporaryDirectory() as folder:
-    with ocp.CheckpointManager(folder, options=ocp.CheckpointManagerOptions(max_to_keep=2)) as manager:
-        for i in range(1, 31):
-            state = step(state)
-            if i % 10 == 0:
-                manager.save(i, args=ocp.args.StandardSave(state))
-        manager.wait_until_finished()
-        kept = manager.all_steps()
-        abstract = jax.tree.map(ocp.utils.to_shape_dtype_struct, state)
-        restored = manager.restore(20, args=ocp.args.StandardRestore(abstract))
+options = ocp.CheckpointManagerOptions(max_to_keep=2)
+with tempfile.TemporaryDirectory() as folder, ocp.CheckpointManager(folder, options=options) as manager:
+    for i in range(1, 31):
+        state = step(state)
+        if i % 10 == 0:
+            manager.save(i, args=ocp.args.StandardSave(state))
+    manager.wait_until_finished()
+    kept = manager.all_steps()
+    abstract = jax.tree.map(ocp.utils.to_shape_dtype_struct, state)
+    restored = manager.restore(20, args=ocp.args.StandardRestore(abstract))
 for _ in range(10):
     restored = step(restored)
 print(f"kept {kept}; the weights {restored['params']['w']} at step {restored['step']}")

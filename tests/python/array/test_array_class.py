@@ -127,3 +127,20 @@ def test_functions_that_choose_by_the_class():
 
     assert [kind(X), kind(np.ones(1)), kind(1)] == ["array", "other", "other"]
     assert pc.jit(lambda x: {"array": x + 1}[kind(x)])(X).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_classes_of_users_may_derive_from_the_class_of_array():
+    """As TensorFlow Probability's do. They are no arrays."""
+
+    class Meta(type(pc.Array)):
+        pass
+
+    class Tensor(metaclass=Meta):
+        pass
+
+    assert isinstance(Tensor(), Tensor)
+    assert issubclass(Tensor, Tensor)
+    assert not isinstance(pnp.ones(2), Tensor)
+    assert not issubclass(pc.Array, Tensor)
+    assert not isinstance(Tensor(), pc.Array)
+    assert not issubclass(Tensor, pc.Array)

@@ -250,7 +250,7 @@ def test_broadcast_reduce_and_parts():
     assert tree_util.treedef_tuple(structures) == tree_util.tree_structure((1, {"a": [2]}, ()))
     assert tree_util.treedef_children(tree_util.treedef_tuple(structures)) == structures
     assert tree_util.treedef_is_leaf(structures[0])
-    assert not tree_util.treedef_is_leaf(structures[2])
+    assert not tree_util.treedef_is_leaf(structures[1])
     with pytest.raises(TypeError, match="treedef_tuple: takes PyTreeDefs, got 3 at position 1"):
         tree_util.treedef_tuple([structures[0], 3])
     assert short.transpose(tree_util.tree_structure([0, 0]), None, [(1, 2), (3, 4)]) == ([1, 3], [2, 4])

@@ -108,3 +108,44 @@ def test_what_is_no_node_is_refused():
         PyTreeDef.from_node_data_and_children(None, tuple, [])
     with pytest.raises(TypeError, match="takes a PyTreeDef"):
         leaf.compose(3)
+
+
+def test_the_registry_as_an_object():
+    """JAX's libraries flatten trees by `default_registry`."""
+    ours, theirs = tree_util.default_registry, jax.tree_util.default_registry
+    for x in ((1, [2]), {"b": 1, "a": (2,)}, None, [], 3):
+        leaves, structure = ours.flatten(x)
+        assert (leaves, str(structure)) == (theirs.flatten(x)[0], str(theirs.flatten(x)[1]))
+        assert str(ours.flatten_with_path(x)[0]) == str(theirs.flatten_with_path(x)[0])
+        level, wanted = ours.flatten_one_level(x), theirs.flatten_one_level(x)
+        assert level == wanted if wanted is None else (list(level[0]), level[1]) == (list(wanted[0]), wanted[1])
+        assert str(ours.flatten_one_level_with_keys(x)) == str(theirs.flatten_one_level_with_keys(x))
+    assert ours.flatten((1, [2]), lambda x: isinstance(x, list))[0] == [1, [2]]
+    assert ours.is_node(tuple)
+    assert not ours.is_node(int)
+    assert pickle.loads(pickle.dumps(ours)) is ours
+
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    class Named:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    ours.register_node(Pair, lambda x: ((x.a,), x.b), lambda b, children: Pair(children[0], b))
+    ours.register_dataclass_node(Named, ("a",), ("b",))
+    for kind in (Pair, Named):
+        doubled = tree_util.tree_map(lambda x: 2 * x, kind(3, "b"))
+        assert (type(doubled), doubled.a, doubled.b) == (kind, 6, "b")
+    structure = tree_util.tree_structure((1, {"a": 2}))
+    made = tree_util.PyTreeDef.from_node_data_and_children(ours, structure.node_data(), structure.children())
+    assert made == structure
+
+
+@pytest.mark.parametrize("x", [1, None, (), [], {}, (1,), {"a": None}])
+def test_which_structure_is_a_leaf(x):
+    """A structure of one node, as in jax: that of None is one, too."""
+    assert tree_util.treedef_is_leaf(tree_util.tree_structure(x)) == jax.tree_util.treedef_is_leaf(
+        jax.tree_util.tree_structure(x)
+    )

@@ -407,6 +407,8 @@ def test_a_rule_may_call_lower_fun_and_is_chosen_by_platform(bare_p):
     mlir.register_lowering(bare_p, mlir.lower_fun(lambda x: x + 2, multiple_results=False))
     mlir.register_lowering(bare_p, rule, platform="cpu")
     mlir.register_lowering(bare_p, mlir.lower_fun(lambda x: x + 3, multiple_results=False), platform="cuda")
+    with pytest.raises(NotImplementedError, match="unknown platform abacus"):
+        mlir.register_lowering(bare_p, rule, platform="abacus")
     assert pc.jit(bare_p.bind)(1.0) == 2
     assert seen == [("f32[]", bare_p, ("cpu",))]
 

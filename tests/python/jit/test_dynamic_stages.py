@@ -81,3 +81,14 @@ def test_expressions_of_symbols():
         np.testing.assert_array_equal(compiled(np.arange(2 * n + 1, dtype=np.float32)), np.arange(2 * n + 1)[1::2])
     with pytest.raises(ValueError, match=r"axis 0 of argument 'x' of <lambda> is 4 = 2\*n \+ 1"):
         compiled(rows(4))
+
+
+def test_eval_shape_of_a_function_that_returns_shapes():
+    """As libraries ask for the shapes of a tree that has only shapes. They can't be computed with."""
+    struct = pc.ShapeDtypeStruct((2, 3), "float32", weak_type=True)
+    assert pc.eval_shape(lambda: {"a": struct}) == {"a": struct}
+    assert pc.eval_shape(lambda x: (x + 1, struct), struct)[1] == struct
+    with pytest.raises(TypeError, match="has no elements"):
+        pc.make_jaxpr(lambda: struct)()
+    with pytest.raises(TypeError, match="has no elements"):
+        pc.jit(lambda: struct)()

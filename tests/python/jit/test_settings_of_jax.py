@@ -80,12 +80,20 @@ def test_contexts_that_change_nothing(name):
 
 
 def test_unknown_names():
-    with pytest.raises(ValueError, match="no setting 'jax_no_such_thing'"):
-        pc.config.update("jax_no_such_thing", 1)
+    for kind in (ValueError, AttributeError):  # JAX raises the latter
+        with pytest.raises(kind, match="no setting 'jax_no_such_thing'"):
+            pc.config.update("jax_no_such_thing", 1)
     with pytest.raises(AttributeError, match="no setting 'jax_no_such_thing'"):
         _ = pc.config.jax_no_such_thing
     with pytest.raises(AttributeError):
         _ = pc.config._no_such_thing
+
+
+def test_all_values_by_names_of_jax():
+    assert pc.config.values["jax_enable_x64"] is pc.config.x64_enabled is False
+    with pc.enable_x64():
+        assert pc.config.values["jax_enable_x64"] is pc.config.x64_enabled is True
+    assert {f"jax_{name}" for name in INERT} <= set(pc.config.values)
 
 
 def test_values_by_names_of_jax():

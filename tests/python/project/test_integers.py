@@ -118,3 +118,41 @@ def test_what_is_no_integer_is_refused():
         for bad in (1.5, np.float32(2), pnp.asarray(2.0), "2"):
             with pytest.raises(TypeError):
                 call(bad)
+
+
+# Numbers of arguments may be integers of NumPy, and arrays without dimensions.
+
+_NUMBERS = [np.int32(1), np.array(1), pc.numpy.int32(1), [np.int64(1)], (pc.numpy.array(1),), np.array([1])]
+
+
+@pytest.mark.parametrize("one", _NUMBERS, ids=repr)
+def test_numbers_of_arguments(one):
+    def product(x, y):
+        return x * y
+
+    alone = np.ndim(one) == 0
+    grad = pc.grad(product, argnums=one)(2.0, 3.0)
+    assert (grad if alone else grad[0]) == 2
+    assert pc.value_and_grad(product, argnums=one)(2.0, 3.0)[0] == 6
+    for transform in (pc.jacfwd, pc.jacrev, pc.hessian):
+        transform(product, argnums=one)(2.0, 3.0)
+    assert pc.jit(lambda x, y: x * len(y), static_argnums=one)(2.0, "abc") == 6
+    x = pc.numpy.ones(3)
+    pc.jit(lambda x, y: y + x, donate_argnums=one)(1.0, x)
+    assert x.is_deleted()
+    assert pc.checkpoint(lambda x, y: x * len(y), static_argnums=one)(2.0, "abc") == 6
+    assert pc.make_jaxpr(lambda x, y: x * len(y), static_argnums=one)(2.0, "abc").in_avals[0].shape == ()
+    held = pc.custom_jvp(lambda x, y: x * len(y), nondiff_argnums=one)
+    held.defjvp(lambda y, primals, tangents: (primals[0] * len(y), 5 * tangents[0]))
+    assert pc.grad(held)(2.0, "abc") == 5
+    fwd, bwd = pc.fwd_and_bwd(product, one)
+    back = bwd(fwd(2.0, 3.0)[1], 1.0)
+    assert (back if alone else back[0]) == 2
+
+
+@pytest.mark.parametrize("wrong", [1.0, "1", np.float32(1), [1.0]])
+def test_no_numbers_of_arguments(wrong):
+    with pytest.raises(TypeError, match="argnums"):
+        pc.grad(lambda x, y: x * y, argnums=wrong)(2.0, 3.0)
+    with pytest.raises(TypeError, match="static_argnums"):
+        pc.jit(lambda x, y: x * y, static_argnums=wrong)

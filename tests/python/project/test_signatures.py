@@ -4,16 +4,23 @@ import enum
 import importlib
 import inspect
 import pathlib
+from inspect import ismodule
 
 import jax
 import pytest
 
 from pycompiler import Array
+from pycompiler.scipy import stats
 
 MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
     *("debug", "experimental", "experimental.checkify", "export"),
+    *(f"scipy.stats.{name}" for name, module in vars(stats).items() if name in stats.__all__ and ismodule(module)),
+    *("experimental.compilation_cache.compilation_cache", "experimental.jet", "experimental.layout"),
+    *("experimental.mesh_utils", "experimental.multihost_utils", "experimental.ode", "experimental.shard_map"),
+    *("api_util", "custom_batching", "custom_derivatives", "dlpack", "dtypes"),
+    *("flatten_util", "monitoring", "ops", "stages", "test_util"),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 

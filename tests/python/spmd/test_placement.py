@@ -171,6 +171,20 @@ def run(code, **environment):
     )
 
 
+def test_the_client_of_a_device():
+    device = pc.devices()[0]
+    client = device.client
+    assert client is device.client
+    assert (client.platform, client.process_index()) == (device.platform, 0)
+    assert client.devices() == client.local_devices() == pc.devices(device.platform)
+    assert client.device_count() == len(pc.devices(device.platform))
+    memory = device.default_memory()
+    assert device.addressable_memories() == [memory] == [device.memory("device")]
+    assert (memory.kind, memory.platform, memory.addressable_by_devices()) == ("device", device.platform, [device])
+    with pytest.raises(ValueError, match="got 'pinned_host'"):
+        device.memory("pinned_host")
+
+
 def test_the_environment_chooses_platform_and_number():
     code = "import pycompiler as pc; print(len(pc.devices()), pc.default_backend(), pc.device_count('cpu'))"
     assert run(code, PYCOMPILER_NUM_CPU_DEVICES="3", PYCOMPILER_PLATFORM="cpu").stdout == "3 cpu 3\n"

@@ -1,0 +1,87 @@
+"""`device.client`, which manages the devices of one platform in this process, and the memories of a device: attributes
+that programs ask of JAX's devices."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from pycompiler import _runtime
+from pycompiler._runtime import Device
+from pycompiler.version import __version__
+
+
+class Client(NamedTuple):
+    """The runtime, as one device's platform sees it."""
+
+    platform: str
+    runtime_type: str = "pycompiler"
+    platform_version: str = f"pycompiler {__version__}"
+
+    def devices(self) -> list[Device]:
+        """The devices of the platform."""
+        return [device for device in _runtime.devices() if device.platform == self.platform]
+
+    local_devices = devices
+
+    def device_count(self) -> int:
+        """The number of devices of the platform."""
+        return len(self.devices())
+
+    local_device_count = device_count
+
+    def process_index(self) -> int:
+        """The number of this process among those of a program, which has one."""
+        return 0
+
+
+class Memory(NamedTuple):
+    """A kind of memory of a device. Each device has one, "device"."""
+
+    kind: str
+    device: Device
+
+    @property
+    def platform(self) -> str:
+        """The platform of the device."""
+        return self.device.platform
+
+    def addressable_by_devices(self) -> list[Device]:
+        """The devices that use the memory."""
+        return [self.device]
+
+
+def _default_memory(device: Device) -> Memory:
+    """The memory in which the device's arrays are."""
+    return Memory("device", device)
+
+
+def _memories(device: Device) -> list[Memory]:
+    """The kinds of memory that the device uses."""
+    return [_default_memory(device)]
+
+
+def _memory(device: Device, kind: str) -> Memory:
+    """The memory of a kind. Raises ValueError for another kind than "device"."""
+    if kind != "device":
+        raise ValueError(f"memory: {device!r} has the kind 'device' alone, got {kind!r}")
+    return _default_memory(device)
+
+
+@functools.cache
+def _of(platform: str) -> Client:
+    return Client(platform)
+
+
+def _client(device: Device) -> Client:
+    """What manages the devices of this platform: the same object for each of them."""
+    return _of(device.platform)
+
+
+for _name, _member in {
+    "client": property(_client),
+    "addressable_memories": _memories,
+    "default_memory": _default_memory,
+    "memory": _memory,
+}.items():
+    setattr(Device, _name, _member)
