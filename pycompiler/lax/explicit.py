@@ -38,14 +38,19 @@ def check_sharding(function: str, sharding: Any) -> None:
 
 
 def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False) -> Any:
-    """A spec as a sharding over the current mesh; other shardings unchanged. Raises ValueError without a mesh. If it is
-    to be `consistent`, raises ValueError for a sharding over another mesh."""
+    """A spec as a sharding over the current mesh; a sharding over an abstract mesh with devices, if they are known.
+
+    Raises ValueError without a mesh, and, if it is to be `consistent`, for a sharding over another mesh than the current
+    one."""
     abstract = get_abstract_mesh()
     if not isinstance(sharding, PartitionSpec):
         if consistent and isinstance(sharding, NamedSharding) and not abstract.empty:
             given = sharding.mesh.abstract_mesh
             if given != abstract and not (given.are_all_axes_auto and abstract.are_all_axes_auto):
                 raise ValueError(f"{function}: the current mesh is {abstract}, the sharding is over {given}")
+        if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+            known = with_devices(sharding.mesh)
+            return sharding if known is None else sharding.update(mesh=known)
         return sharding
     mesh = with_devices(abstract)
     if mesh is None and not abstract.empty:
