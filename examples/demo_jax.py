@@ -1,0 +1,46 @@
+"""`make demo-jax`: runs flax_digits.py, an unmodified JAX program, on JAX and on pycompiler, and shows both side by side.
+
+The disk cache of pycompiler is empty in its first run. The second one finds the compiled programs there.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = pathlib.Path(__file__).resolve().parent / "flax_digits.py"
+
+
+def run(command: list[str], environment: dict[str, str]) -> dict[str, str]:
+    start = time.perf_counter()
+    ran = subprocess.run(
+        [sys.executable, *command, str(PROGRAM), "--json", *sys.argv[1:]],
+        env={**os.environ, "JAX_PLATFORMS": "cpu", **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    seconds = time.perf_counter() - start
+    return {"the process": f"{seconds:.2f} s", **json.loads(ran.stdout.splitlines()[-1])}
+
+
+def main() -> None:
+    ours = ["-m", "pycompiler.jax"]
+    with tempfile.TemporaryDirectory() as folder:
+        cache = {"PYCOMPILER_COMPILATION_CACHE_DIR": folder}
+        columns = {
+            "jax": run([], {}),
+            "pycompiler": run(ours, cache),
+            "pycompiler, again": run(ours, cache),
+        }
+    print(f"{PROGRAM.name}, {' '.join(sys.argv[1:]) or 'unmodified'}")
+    print(f"{'':30}" + "".join(f"{name:>20}" for name in columns))
+    for figure in columns["jax"]:
+        print(f"{figure:30}" + "".join(f"{column[figure]:>20}" for column in columns.values()))
+
+
+if __name__ == "__main__":
+    main()
