@@ -1,4 +1,4 @@
-"""A line search for the strong Wolfe conditions: Nocedal and Wright, Numerical Optimization (2006), algorithms 3.5, 3.6.
+"""A line search for the strong Wolfe conditions (Nocedal and Wright, Numerical Optimization, 2006, section 3.5).
 
 It is one loop with one evaluation for each iteration. First the step doubles until an interval must have a good step;
 then the interval shrinks around it.
@@ -100,7 +100,7 @@ def search(
         better = ~bad & (point.value <= state.best.value + slack) | done
         zooming = state.zooming | raised | turned
         zooms = state.zooms + state.zooming
-        small = zooming & ((pnp.abs(high.a - low.a) <= least * pnp.maximum(1, 0 * a)) | (zooms >= _MOST_ZOOMS))
+        small = zooming & ((pnp.abs(high.a - low.a) <= least * pnp.maximum(high.a, low.a)) | (zooms >= _MOST_ZOOMS))
         return _Search(
             zooming,
             done,

@@ -51,9 +51,9 @@ def minimize(
 ) -> OptimizeResults:
     """A local minimum of fun(x, *args), a differentiable function from vectors to scalars.
 
-    x0: f[n], where the search begins. method: 'BFGS'. options of BFGS: maxiter (200 n), norm (inf, the order of the norm
-    of the gradient), gtol (1e-5, the norm that ends the search), line_search_maxiter (10). tol changes nothing. It
-    works under jit and vmap. Raises TypeError if args is not a tuple or an option is unknown, ValueError for another
+    x0: f[n], where the search begins. method: 'BFGS'. options of BFGS: maxiter (200 n), norm (inf, the order of the
+    norm of the gradient), gtol (1e-5, the norm that ends the search), line_search_maxiter (10). tol changes nothing.
+    It works under jit and vmap. Raises TypeError if args is not a tuple or an option is unknown, ValueError for another
     method, or if x0 is not a vector.
 
     >>> import pycompiler.numpy as pnp

@@ -47,16 +47,6 @@ def _begin(function: Callable[[Array], Any], x0: Array, order: Any, gtol: Any, i
     return Result(x0, value, slope, inverse, converged, no, zero, zero + 1, zero, before, zero, memory)
 
 
-def _gradients(fun: Callable[[Array], Any]) -> Callable[[Array], Any]:
-    with_slope = value_and_grad(fun)
-
-    def function(x: Array) -> Any:
-        value, slope = with_slope(x)
-        return pnp.asarray(value).astype(value.dtype), slope
-
-    return function
-
-
 def bfgs(
     fun: Callable[[Array], Any],
     x0: Array,
@@ -67,7 +57,7 @@ def bfgs(
 ) -> Result:
     """With the whole matrix."""
     limit = 200 * x0.shape[0] if maxiter is None else maxiter
-    function = _gradients(fun)
+    function = value_and_grad(fun)
 
     def goes_on(state: Result) -> Array:
         return ~state.converged & ~state.failed & (state.iterations < limit)
@@ -130,7 +120,7 @@ def limited_memory_bfgs(
     """With the last `maxcor` steps. x0 may be complex."""
     if maxiter is None and maxfun is None and maxgrad is None:
         maxiter = 200 * x0.shape[0]
-    function = _gradients(fun)
+    function = value_and_grad(fun)
     real = pnp.real(x0).dtype
     empty = pnp.zeros((maxcor, x0.shape[0]), x0.dtype)
     memory = (empty, empty, pnp.zeros(maxcor, real), pnp.ones((), real))
@@ -159,12 +149,11 @@ def limited_memory_bfgs(
             memory=_remembered(state.memory, moved, change),
         )
 
-    state = while_loop(goes_on, step, _begin(function, x0, norm, gtol, None, memory))
-    return state
+    return while_loop(goes_on, step, _begin(function, x0, norm, gtol, None, memory))
 
 
 def _remembered(memory: Any, moved: Array, change: Array) -> Any:
-    steps, changes, scales, gamma = memory
+    steps, changes, scales, _ = memory
     product = pnp.real(_dot(change, moved))
     square = pnp.real(_dot(pnp.conj(change), change))
     usable = product != 0
