@@ -308,6 +308,11 @@ def _of_numbers(dtype: DType) -> DType:
     return dtype
 
 
+class TypePromotionError(ArgumentError):
+    """Operands whose dtypes have no common one, or have different ones where the setting numpy_dtype_promotion is
+    "strict": convert one."""
+
+
 # The lattice: each node with its direct upper neighbours. The weak nodes are strings.
 _Node = DType | str
 _ABOVE: dict[_Node, tuple[_Node, ...]] = {
@@ -351,7 +356,7 @@ def _join(nodes: Iterable[_Node]) -> _Node:
     least = next((node for node in common if common <= _UPPER[node]), None)
     if least is None:
         shown = ", ".join(sorted(str(node) for node in given))
-        raise ArgumentError(
+        raise TypePromotionError(
             f"{shown} have no common type: floats of 8 bits and less, and integers of 4 bits and less, are not "
             "promoted implicitly; convert first, as in x.astype('float32')"
         )
@@ -413,10 +418,6 @@ def joined(*xs: object) -> tuple[DType, bool]:
 def wider(*xs: object) -> DType:
     """The dtype that values or dtypes promote to, for a function's internal use."""
     return joined(*xs)[0]
-
-
-class TypePromotionError(ValueError):
-    """Operands of different dtypes where the setting numpy_dtype_promotion is "strict": convert one."""
 
 
 # The kinds of weak types, with the kinds that they may promote to under strict promotion.
