@@ -182,7 +182,7 @@ def printed(jaxpr):
 
 def test_a_printer():
     closed = pc.make_jaxpr(lambda x, y: (pnp.sin(x) * 2.5, y))(X[0], X[1])
-    assert printed(closed.jaxpr) == "in v0:f32[] v1:f32[]\nv2 = sin v0\nv3 = mul v2 2.5\nout v3 v1"
+    assert printed(closed.jaxpr) == "in v0:float32[] v1:float32[]\nv2 = sin v0\nv3 = mul v2 2.5\nout v3 v1"
 
 
 # Evaluation, tracing again, and graphs from their parts.
