@@ -79,7 +79,7 @@ def _along_axes(name: str, x: Any, kind: int, s: Any, axes: Any, norm: str | Non
         if len(sizes) > len(shape):
             raise ValueError(f"{name}: there are {len(sizes)} sizes in s for {short(get_aval(x))}")
         axes = tuple(range(len(shape) - len(sizes), len(shape)))
-    elif name in ("dct", "idct"):
+    elif axes is not None and name in ("dct", "idct"):
         axes = (canonical_axis(name, axes[0], len(shape)),)
     else:
         axes = canonical_axes(name, axes, len(shape))
@@ -117,7 +117,7 @@ def _along(x: Array, axis: int, values: np.ndarray[Any, Any]) -> Array:
     kind = kinds[get_aval(x).dtype.itemsize == 8]
     shape = [1] * len(get_aval(x).shape)
     shape[axis] = len(values)
-    return values.astype(kind).reshape(shape)
+    return asarray(values.astype(kind).reshape(shape))
 
 
 def _order(n: int) -> np.ndarray[Any, Any]:
