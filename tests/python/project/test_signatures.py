@@ -15,7 +15,8 @@ from pycompiler.scipy import stats
 MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
-    *("debug", "experimental", "export"),
+    *("debug", "experimental", "export", "image", "example_libraries.optimizers"),
+    *("scipy.cluster.vq", "scipy.fft", "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse.linalg"),
     *(f"scipy.stats.{name}" for name, module in vars(stats).items() if name in stats.__all__ and ismodule(module)),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")

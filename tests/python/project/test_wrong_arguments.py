@@ -19,7 +19,8 @@ from pycompiler.scipy import special
 ROOMS = (
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "random", "nn", "nn.initializers"),
     *("scipy.linalg", "scipy.special", "scipy.stats", "scipy.signal", "tree", "tree_util", "flatten_util"),
-    *("sharding", "export", "debug", "dtypes", "experimental", "ad_checkpoint", "stablehlo", "profiler"),
+    *("scipy.cluster.vq", "scipy.fft", "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse.linalg"),
+    *("image", "sharding", "export", "debug", "dtypes", "experimental", "ad_checkpoint", "stablehlo", "profiler"),
     *(
         f"scipy.stats.{name}"
         for name in ("norm", "poisson", "truncnorm", "dirichlet", "multinomial", "multivariate_normal")
