@@ -45,7 +45,7 @@ def bicgstab(
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy.sparse.linalg import bicgstab
-    >>> x, _ = bicgstab(lambda x: 2 * x, {"v": pnp.ones(2)})
+    >>> x, _ = bicgstab(lambda x: {"v": 2 * x["v"]}, {"v": pnp.ones(2)})
     >>> x
     {'v': Array([0.5, 0.5], dtype=float32)}
     """
