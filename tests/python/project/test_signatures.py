@@ -63,7 +63,7 @@ def same_default(ours, theirs):
     if inspect.Parameter.empty in (ours, theirs):
         return ours is theirs
     if isinstance(theirs, enum.Enum):
-        return ours in (theirs, theirs.value, theirs.name)
+        return getattr(ours, "name", ours) in (theirs, theirs.value, theirs.name)
     # The marker for a missing argument is the package's own.
     return ours == theirs or (type(ours) is not type(theirs) and type(theirs).__module__.startswith("jax"))
 
