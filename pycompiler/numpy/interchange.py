@@ -1,4 +1,5 @@
-"""Exchange with other array libraries: DLPack in both directions, and the inspection interface of the Array API.
+"""Exchange with other array libraries: DLPack in both directions, NumPy's files and texts, and the inspection interface
+of the Array API.
 
 `array` attaches the methods. Reference: Array API standard 2024.12; DLPack 1.0.
 """
@@ -8,16 +9,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy import character, flexible, get_printoptions, object_, printoptions, set_printoptions
+from numpy.exceptions import ComplexWarning
 
 from pycompiler._runtime import Array, Device, array_from_dlpack, default_device, devices, dlpack_capsule
 from pycompiler.core.config.config import config
 from pycompiler.core.mesh.placement import check_placement
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array
+from pycompiler.lax.operands import check_arrays
 from pycompiler.lax.placement import created, place_leaf
 
 __all__ = [
+    "ComplexWarning",
+    "array_repr",
+    "array_str",
+    "character",
+    "flexible",
     "from_dlpack",
+    "get_printoptions",
+    "load",
+    "object_",
+    "printoptions",
+    "save",
+    "savez",
+    "set_printoptions",
 ]
 
 API_VERSION = "2024.12"
@@ -142,3 +158,49 @@ class ArrayNamespaceInfo:
             if one not in kinds:
                 raise ValueError(f"dtypes: kind must be one of {', '.join(kinds)}, got {one!r}")
         return {name: np.dtype(name) for one in asked for name in kinds[one]}
+
+
+def array_repr(
+    arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+) -> str:
+    """The text of NumPy's array with these elements, as `repr` gives it, with NumPy's parameters.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.array_repr(pnp.array([1.0, 2.0]))
+    'array([1., 2.], dtype=float32)'
+    """
+    check_arrays("array_repr", arr)
+    return np.array_repr(np.asarray(arr), max_line_width, precision, suppress_small)
+
+
+def array_str(
+    a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+) -> str:
+    """The elements as text, as `str` gives it, with NumPy's parameters."""
+    check_arrays("array_str", a)
+    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+
+
+def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
+    """Write an array to a file of NumPy's format .npy, given by its path or as an open file. Parameters as NumPy's."""
+    check_arrays("save", arr)
+    np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
+
+
+def savez(file: Any, *args: Any, allow_pickle: bool = True, **kwds: Any) -> None:
+    """Write several arrays to a file of NumPy's format .npz, under their names or as arr_0, arr_1, ..."""
+    check_arrays("savez", *args, *kwds.values())
+    named = {name: np.asarray(x) for name, x in kwds.items()}
+    np.savez(file, *map(np.asarray, args), allow_pickle=allow_pickle, **named)
+
+
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """The array in a file that `save` or NumPy wrote, also of bfloat16. Of .npz, NumPy's arrays by their names.
+
+    Parameters as NumPy's.
+    """
+    out = np.load(file, *args, **kwargs)
+    if not isinstance(out, np.ndarray):
+        return out
+    # NumPy writes bfloat16 as elements of two bytes without a meaning.
+    return as_array(out.view(dtypes.bfloat16) if out.dtype == "V2" else out)

@@ -393,3 +393,13 @@ logical_xor = _binary(ufuncs.logical_xor, False)
 logaddexp = _binary(arithmetic.logaddexp, -np.inf, reduce=_logsumexp)
 logaddexp2 = _binary(arithmetic.logaddexp2, -np.inf, reduce=_logsumexp2)
 negative = ufunc(ufuncs.negative, 1, 1, call=ufuncs.negative)
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
+    """The `ufunc` of a function of `nin` scalars with `nout` results; identity: its neutral element, if it has one.
+
+    >>> import pycompiler.numpy as pnp
+    >>> pnp.frompyfunc(lambda x, y: 2 * x + y, 2, 1).reduce(pnp.arange(4))
+    Array(11, dtype=int32)
+    """
+    return ufunc(func, nin, nout, identity=identity)
