@@ -6,6 +6,7 @@ of the Array API.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -170,7 +171,7 @@ def array_repr(
     'array([1., 2.], dtype=float32)'
     """
     check_arrays("array_repr", arr)
-    return np.array_repr(np.asarray(arr), max_line_width, precision, suppress_small)
+    return np.array_repr(np.asarray(arr), _width(max_line_width), precision, suppress_small)
 
 
 def array_str(
@@ -178,7 +179,11 @@ def array_str(
 ) -> str:
     """The elements as text, as `str` gives it, with NumPy's parameters."""
     check_arrays("array_str", a)
-    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+    return np.array_str(np.asarray(a), _width(max_line_width), precision, suppress_small)
+
+
+def _width(given: int | None) -> int | None:
+    return None if given is None else operator.index(given)
 
 
 def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:

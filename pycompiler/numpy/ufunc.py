@@ -402,4 +402,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     >>> pnp.frompyfunc(lambda x, y: 2 * x + y, 2, 1).reduce(pnp.arange(4))
     Array(11, dtype=int32)
     """
-    return ufunc(func, nin, nout, identity=identity)
+    if not callable(func):
+        raise TypeError(f"frompyfunc: takes a function of scalars, got {func!r} of type {type(func).__name__}")
+    name = getattr(func, "__name__", type(func).__name__)
+    return ufunc(func, nin, nout, name=name, identity=identity)
