@@ -28,7 +28,7 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
     >>> from pycompiler.scipy.stats import uniform
     >>> uniform.cdf(0.25)
-    Array(0.25, dtype=float32, weak_type=True)
+    Array(0.25, dtype=float32)
     """
     return evaluate("uniform.cdf", _cdf, x, loc, scale, weak=False)
 

@@ -202,3 +202,50 @@ def test_array_api_inspection():
         assert info.default_dtypes()["integral"] == np.int64
     with pytest.raises(ValueError, match="kind must be one of"):
         info.dtypes(kind="floaty")
+
+
+def test_files(tmp_path):
+    for x in (pnp.arange(6).reshape(2, 3), pnp.array([1.5, 2], pnp.bfloat16), pnp.float16([1]), pnp.array(1 + 2j)):
+        pnp.save(tmp_path / "x.npy", x)
+        again = pnp.load(tmp_path / "x.npy")
+        assert isinstance(again, pc.Array)
+        assert again.dtype == x.dtype
+        np.testing.assert_array_equal(again, x)
+    pnp.savez(tmp_path / "x.npz", pnp.ones(2), named=pnp.zeros(3))
+    with pnp.load(tmp_path / "x.npz") as several:
+        assert sorted(several) == ["arr_0", "named"]
+        np.testing.assert_array_equal(several["named"], np.zeros(3))
+    with pytest.raises(TypeError, match="save: takes arrays and scalars, got 'a'"):
+        pnp.save(tmp_path / "x.npy", "a")
+
+
+def test_texts():
+    x = pnp.array([[1, 0.5], [1e-9, 2]])
+    assert pnp.array_repr(x, precision=2) == np.array_repr(np.asarray(x), precision=2)
+    assert pnp.array_str(x, suppress_small=True) == np.array_str(np.asarray(x), suppress_small=True)
+    with pnp.printoptions(precision=3):
+        assert pnp.get_printoptions()["precision"] == 3
+        assert str(pnp.array([1 / 3])) == "[0.333]"
+    before = pnp.get_printoptions()["precision"]
+    try:
+        pnp.set_printoptions(precision=2)
+        assert np.get_printoptions()["precision"] == 2
+    finally:
+        pnp.set_printoptions(precision=before)
+
+
+def test_classes_of_numpy():
+    for name in ("character", "flexible", "object_"):
+        assert getattr(pnp, name) is getattr(np, name)
+    assert issubclass(pnp.ComplexWarning, np.exceptions.ComplexWarning)
+    assert not pnp.issubdtype(pnp.float32, pnp.flexible)
+
+
+def test_a_function_as_a_ufunc():
+    add = pnp.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
+    x = pnp.arange(4)
+    np.testing.assert_array_equal(add(x, 10), np.arange(10, 14))
+    np.testing.assert_array_equal(add.outer(x, x), np.add.outer(np.arange(4), np.arange(4)))
+    np.testing.assert_array_equal(add.accumulate(x), [0, 1, 3, 6])
+    np.testing.assert_array_equal(add.at(x, 1, 10, inplace=False), [0, 11, 2, 3])
+    assert (add.identity, int(add.reduce(x))) == (0, 6)
