@@ -35,6 +35,7 @@ from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
 from pycompiler.primitives.control.while_loop import while_
 from pycompiler.primitives.module_call import ModuleCode, module_call
+from pycompiler.primitives.random import rng_bit_generator_block
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import sharding_constraint
 
@@ -46,6 +47,7 @@ _FORM = 1
 READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
     **dict.fromkeys((custom_jvp_call, custom_vjp_call, checkpoint, custom_linear_solve, custom_root), ("graph",)),
+    rng_bit_generator_block: ("graph",),
     check: ("debug",),
     guard: (),
     members: ("graph",),

@@ -39,6 +39,7 @@ from pycompiler.primitives.control.solvers import custom_linear_solve, custom_ro
 from pycompiler.primitives.control.while_loop import split_operands, while_
 from pycompiler.primitives.data_sizes import take_first
 from pycompiler.primitives.module_call import ModuleCode, module_call
+from pycompiler.primitives.random import rng_bit_generator_block
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 
@@ -522,6 +523,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     checkpoint: Emitter.inlined,
     custom_linear_solve: Emitter.inlined,
     custom_root: Emitter.inlined,
+    rng_bit_generator_block: Emitter.inlined,
     call: Emitter.call,
     module_call: Emitter.linked_call,
     while_: Emitter.while_loop,

@@ -4,20 +4,27 @@
 """
 
 import enum
+import functools
+from collections.abc import Callable, Hashable
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from pycompiler.core.config.config import trace_key
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
-from pycompiler.primitives.random import threefry2x32
+from pycompiler.primitives.random import rng_bit_generator_block, threefry2x32
 
 __all__ = [
     "RandomAlgorithm",
@@ -62,10 +69,36 @@ def rng_bit_generator(
     if wanted not in map(np.dtype, _WIDTHS):
         raise TypeError(f"rng_bit_generator: makes unsigned integers, got dtype={wanted.name}; bitcast the bits")
     algorithm = RandomAlgorithm(algorithm)
-    threefry = algorithm == RandomAlgorithm.RNG_THREE_FRY
     return divided(
-        "rng_bit_generator", eager_jit(_threefry if threefry else _philox, key, shape=shape, dtype=wanted), out_sharding
+        "rng_bit_generator", eager_jit(random_block, key, shape=shape, dtype=wanted, algorithm=algorithm), out_sharding
     )
+
+
+def random_block(
+    key: Array, *, shape: tuple[int, ...], dtype: Any, algorithm: RandomAlgorithm = RandomAlgorithm.RNG_PHILOX
+) -> tuple[Array, Array]:
+    """rng_bit_generator of checked arguments, as one operation: under `vmap`, all members take bits of the first state,
+    one part after the other, as in JAX."""
+    aval = get_aval(key)
+    make = _graphs(ShapedArray(aval.shape, aval.dtype), dtype, algorithm, trace_key())
+    state, bits = rng_bit_generator_block.bind(key, graph=make(shape), shape=shape, make=make)
+    return state, bits
+
+
+@functools.lru_cache(maxsize=256)
+def _graphs(
+    state: ShapedArray, dtype: Any, algorithm: RandomAlgorithm, context: Hashable
+) -> Callable[[tuple[int, ...]], ClosedGraph]:
+    """The function from a shape to the graph of its bits."""
+    function = _threefry if algorithm == RandomAlgorithm.RNG_THREE_FRY else _philox
+
+    @functools.lru_cache(maxsize=256)
+    def make(shape: tuple[int, ...]) -> ClosedGraph:
+        with axes.unbound():
+            debug_info = DebugInfo("rng_bit_generator", function)
+            return record(lambda key: function(key, shape=shape, dtype=dtype), (state,), debug_info)
+
+    return make
 
 
 def _words(key: Array) -> list[Array]:
@@ -112,7 +145,16 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
     if not size:
         return state, movement.full(shape, 0, dtype)
     c0, c1 = _counters(low, high, blocks)
-    k0, k1 = (movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1))
+    given = [movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1, low)]
+    c0, c1, c2, c3 = philox_block(*given, c0, c1)
+    words = [_wide(c0, c1), _wide(c2, c3)] if wide else [c0, c1, c2, c3]
+    columns = movement.concatenate([movement.reshape(word, (blocks, 1)) for word in words], 1)
+    flat = movement.slice_in_dim(movement.reshape(columns, (blocks * len(words),)), 0, size)
+    return state, cast(movement.reshape(flat, shape), dtype)
+
+
+def philox_block(k0: Array, k1: Array, low: Array, c0: Array, c1: Array) -> tuple[Array, Array, Array, Array]:
+    """Blocks of Philox4x32-10: for each key, its four words at a counter (c0, c1), that has counted up from `low`."""
     # The counter has 128 bits. Its upper half starts as the key.
     carry = cast(lax.bitwise_and(lax.lt(c0, low), lax.eq(c1, 0)), dtypes.uint32)
     c2 = lax.add(k0, carry)
@@ -127,10 +169,7 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
             lax.bitwise_xor(lax.bitwise_xor(lax_bits.mulhi(first, c0), c3), k1),
             lax.mul(first, c0),
         )
-    words = [_wide(c0, c1), _wide(c2, c3)] if wide else [c0, c1, c2, c3]
-    columns = movement.concatenate([movement.reshape(word, (blocks, 1)) for word in words], 1)
-    flat = movement.slice_in_dim(movement.reshape(columns, (blocks * len(words),)), 0, size)
-    return state, cast(movement.reshape(flat, shape), dtype)
+    return c0, c1, c2, c3
 
 
 def _threefry(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy import cumulative, indexing, sorting
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import check_key
+from pycompiler.random.containers import for_keys
 from pycompiler.random.continuous import gumbel_mode, gumbel_of
 from pycompiler.random.discrete import randint
 from pycompiler.random.streams import bits_of, subkeys, uniform_of
@@ -57,6 +58,7 @@ def _permuted_numbers(key: Array, *, count: Any) -> Array:
     return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
 
 
+@for_keys
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
     """x shuffled along an axis: whole slices, or with `independent` each line separately. An int x stands for 0..x-1.
 
@@ -101,6 +103,7 @@ def _categorical_without(
     return movement.reshape(movement.transpose(places, (rank - 1, *range(rank - 1))), shape)
 
 
+@for_keys
 def categorical(
     key: Any,
     logits: Any,
@@ -149,6 +152,7 @@ def categorical(
     )
 
 
+@for_keys
 def choice(
     key: Any,
     a: Any,

@@ -38,6 +38,7 @@ from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
 from pycompiler.primitives.control.while_loop import while_
+from pycompiler.primitives.random import rng_bit_generator_block
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
 from pycompiler.spmd.partition.layouts import Part, common, gathered_axes, global_shape, moved, whole
@@ -392,6 +393,7 @@ FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[P
     checkpoint: _Partitioner.inlined,
     custom_linear_solve: _Partitioner.inlined,
     custom_root: _Partitioner.inlined,
+    rng_bit_generator_block: _Partitioner.inlined,
     name_value: _Partitioner.same,
     key_use: _Partitioner.marked,
     check: _Partitioner.checked,
