@@ -145,8 +145,8 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
     if not size:
         return state, movement.full(shape, 0, dtype)
     c0, c1 = _counters(low, high, blocks)
-    given = [movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1, low)]
-    c0, c1, c2, c3 = philox_block(*given, c0, c1)
+    k0, k1, low = (movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1, low))
+    c0, c1, c2, c3 = philox_block(k0, k1, low, c0, c1)
     words = [_wide(c0, c1), _wide(c2, c3)] if wide else [c0, c1, c2, c3]
     columns = movement.concatenate([movement.reshape(word, (blocks, 1)) for word in words], 1)
     flat = movement.slice_in_dim(movement.reshape(columns, (blocks * len(words),)), 0, size)

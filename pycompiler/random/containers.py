@@ -186,16 +186,17 @@ def for_keys(function: Callable[_P, _R], gives_keys: bool = False) -> Callable[_
     """`function(key, ...)`, which takes arrays of keys, also for a KeyArray: it gets its numbers, and the setting
     default_prng_impl is its generator. With `gives_keys`, the result is made a KeyArray."""
     name = next(iter(inspect.signature(function).parameters))
+    of_numbers = cast(Callable[..., _R], function)
 
     @functools.wraps(function)
     def with_generator(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         key: Any = args[0] if args else kwargs.get(name)
         if type(key) is not KeyArray:
             return function(*args, **kwargs)
-        given: Any = (key.numbers, *args[1:]) if args else ()
-        named: Any = kwargs if args else {**kwargs, name: key.numbers}
+        given: tuple[Any, ...] = (key.numbers, *args[1:]) if args else ()
+        named: dict[str, Any] = dict(kwargs) if args else {**kwargs, name: key.numbers}
         with config.override("default_prng_impl", key.generator.name), config.override("legacy_prng_key", "allow"):
-            result = function(*given, **named)
+            result = of_numbers(*given, **named)
         return cast(_R, KeyArray(result, key.generator)) if gives_keys else result
 
     return with_generator

@@ -135,7 +135,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = 
     return _as_keys(asarray(key_bits_array), of)
 
 
-def clone(key: Any) -> Array:
+def clone(key: Any) -> Any:
     """The same key."""
     if isinstance(key, KeyArray):
         return key

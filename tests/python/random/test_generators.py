@@ -145,13 +145,16 @@ def test_a_key_array_is_like_an_array():
     np.testing.assert_array_equal(random.key_data(several.reshape(-1, 2)), data.reshape(3, 2, 4))
     np.testing.assert_array_equal(random.key_data(several.ravel()), data.reshape(6, 4))
     assert [one.shape for one in several] == [(3,), (3,)]
-    assert (several == several.copy()).all() and not (several[0] != several[0]).any()
+    assert (several == several.copy()).all()
+    assert not (several[0] != several[0]).any()
     first, second = random.split(key)
     assert not bool(first == second)
     assert repr(key).startswith("KeyArray((), dtype=key<rbg>) overlaying:\n[0 5 0 5]")
-    assert pnp.issubdtype(key.dtype, pc.dtypes.prng_key) and not pnp.issubdtype(key.dtype, np.uint32)
+    assert pnp.issubdtype(key.dtype, pc.dtypes.prng_key)
+    assert not pnp.issubdtype(key.dtype, np.uint32)
     assert [leaf.shape for leaf in pc.tree.leaves(several)] == [(2, 3, 4)]
-    assert random.clone(key) is key and key.block_until_ready() is key
+    assert random.clone(key) is key
+    assert key.block_until_ready() is key
     assert key.devices() == {pc.devices()[0]} == key.sharding.device_set
     again = random.wrap_key_data(np.arange(8, dtype=np.uint32).reshape(2, 4), dtype=random.key_dtype("unsafe_rbg"))
     assert (random.key_impl(again), again.shape) == ("unsafe_rbg", (2,))
