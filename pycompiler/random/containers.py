@@ -141,10 +141,7 @@ class KeyArray:
         return map(self._with, self.numbers)
 
     def __getitem__(self, index: Any) -> KeyArray:
-        items: list[Any] = list(cast(Any, index)) if isinstance(index, tuple) else [index]
-        if not any(item is Ellipsis for item in items):
-            items.append(Ellipsis)
-        return self._with(self.numbers[(*items, slice(None))])
+        return self._with(self.numbers[_of_numbers(index)])
 
     def reshape(self, *shape: Any) -> KeyArray:
         """The keys in another shape."""
@@ -163,6 +160,11 @@ class KeyArray:
 
     flatten = ravel
 
+    @property
+    def at(self) -> _At:
+        """`keys.at[index].get()` and `.set(keys)`, as those of arrays."""
+        return _At(self)
+
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, KeyArray) or other.generator is not self.generator:
             return NotImplemented
@@ -180,6 +182,36 @@ class KeyArray:
 
     def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray[Any, Any]:
         raise TypeError(f"keys ({self.dtype}) are no numbers: random.key_data(keys) has their numbers")
+
+
+def _of_numbers(index: Any) -> tuple[Any, ...]:
+    """An index of keys as one of their numbers."""
+    items: list[Any] = list(cast(Any, index)) if isinstance(index, tuple) else [index]
+    return (*items, slice(None)) if any(item is Ellipsis for item in items) else (*items, ..., slice(None))
+
+
+class _At:
+    """Keys at an index."""
+
+    def __init__(self, keys: KeyArray, index: Any = ...) -> None:
+        self._keys = keys
+        self._index = index
+
+    def __getitem__(self, index: Any) -> _At:
+        return _At(self._keys, index)
+
+    def get(self, *, mode: Any = None, **hints: Any) -> KeyArray:
+        """The keys, by the rules of `x.at[index].get`. There is no fill value: keys have none."""
+        keys = self._keys
+        return KeyArray(keys.numbers.at[_of_numbers(self._index)].get(mode=mode, **hints), keys.generator)
+
+    def set(self, values: Any, *, mode: Any = None, **hints: Any) -> KeyArray:
+        """The keys with those at the index replaced. Raises TypeError for keys of another generator."""
+        keys = self._keys
+        if not isinstance(values, KeyArray) or values.generator is not keys.generator:
+            raise TypeError(f"at[].set: takes keys of {keys.generator.name}, got {values!r}")
+        changed = keys.numbers.at[_of_numbers(self._index)].set(values.numbers, mode=mode, **hints)
+        return KeyArray(changed, keys.generator)
 
 
 def for_keys(function: Callable[_P, _R], gives_keys: bool = False) -> Callable[_P, _R]:

@@ -144,6 +144,11 @@ def test_a_key_array_is_like_an_array():
     np.testing.assert_array_equal(random.key_data(several[:, 1:]), data[:, 1:])
     np.testing.assert_array_equal(random.key_data(several.reshape(-1, 2)), data.reshape(3, 2, 4))
     np.testing.assert_array_equal(random.key_data(several.ravel()), data.reshape(6, 4))
+    changed = several.at[0, 1].set(several[1, 2])
+    np.testing.assert_array_equal(random.key_data(changed)[0], [data[0, 0], data[1, 2], data[0, 2]])
+    np.testing.assert_array_equal(random.key_data(several.at[:, 1].get()), data[:, 1])
+    with pytest.raises(TypeError, match="takes keys of rbg"):
+        several.at[0].set(random.key(0, impl="unsafe_rbg"))
     assert [one.shape for one in several] == [(3,), (3,)]
     assert (several == several.copy()).all()
     assert not (several[0] != several[0]).any()

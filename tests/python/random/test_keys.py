@@ -208,7 +208,7 @@ def test_errors():
         random.key(0, impl="philox")
     with pytest.raises(ValueError, match="key: takes impl or dtype, not both"):
         random.key(0, impl="threefry2x32", dtype=KEY)
-    with pytest.raises(TypeError, match=r"key_data: takes keys, or their numbers u32\[..., 2\], got f32\[2\]"):
+    with pytest.raises(TypeError, match=r"their numbers u32\[..., 2\] of threefry2x32, got f32\[2\]"):
         random.key_data(np.float32([1, 2]))
     with pytest.raises(TypeError, match=r"no elements that NumPy knows: random.key_data\(keys\) gives"):
         np.asarray(random.key(0))
