@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.config.config import trace_key
+from pycompiler.core.dims.dims import surely_below
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
@@ -24,6 +25,9 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
+from pycompiler.primitives.arithmetic import convert
+from pycompiler.primitives.bits import shift_right_logical
+from pycompiler.primitives.creation import iota
 from pycompiler.primitives.random import rng_bit_generator_block, threefry2x32
 
 __all__ = [
@@ -119,16 +123,28 @@ def _advanced(key: Array, low: Array, high: Array) -> Array:
 
 def _counters(low: Array, high: Array, count: int) -> tuple[Array, Array]:
     """The counter and the count - 1 numbers after it: 64 bits in two halves."""
-    step = movement.iota(dtypes.uint32, count)
+    step, more = numbered(count)
     low = movement.broadcast_in_dim(low, (count,), ())
     high = movement.broadcast_in_dim(high, (count,), ())
     sums = lax.add(low, step)
-    return sums, lax.add(high, cast(lax.lt(sums, low), dtypes.uint32))
+    high = lax.add(high, cast(lax.lt(sums, low), dtypes.uint32))
+    return sums, high if more is None else lax.add(high, more)
+
+
+def numbered(count: Any) -> tuple[Array, Array | None]:
+    """The numbers 0, 1, ..., as their lower 32 bits, and the upper ones; None, if all of these are 0."""
+    if not surely_below(2**32, count):
+        return movement.iota(dtypes.uint32, count), None
+    # Words of 64 bits exist without enable_x64, but their literals do not.
+    wide = iota.bind(dtype=dtypes.uint64, shape=(count,), dimension=0)
+    shift = movement.broadcast_in_dim(convert.bind(32, new_dtype=dtypes.uint64), (count,), ())
+    low, high = wide, shift_right_logical.bind(wide, shift)
+    return convert.bind(low, new_dtype=dtypes.uint32), convert.bind(high, new_dtype=dtypes.uint32)
 
 
 def _after(low: Array, high: Array, count: int) -> tuple[Array, Array]:
-    total = lax.add(low, np.uint32(count))
-    return total, lax.add(high, cast(lax.lt(total, low), dtypes.uint32))
+    total = lax.add(low, np.uint32(count & 0xFFFFFFFF))
+    return total, lax.add(lax.add(high, np.uint32(count >> 32)), cast(lax.lt(total, low), dtypes.uint32))
 
 
 def _wide(low: Array, high: Array) -> Array:

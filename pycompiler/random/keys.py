@@ -45,6 +45,8 @@ def _numbers_of_seed(name: str, seed: Any, of: Generator) -> Array:
     if config.random_seed_offset:
         seed = seed + config.random_seed_offset
     if type(seed) is int:
+        if not -(2**63) <= seed < 2**63:
+            raise OverflowError(f"{name}: the seed {seed} does not fit into 64 bits with a sign")
         # As in JAX: 64 bits, of which the upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
         words = [high, seed & 0xFFFFFFFF]

@@ -68,6 +68,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
     """
     check_key("permutation", key)
     if isinstance(x, int | np.integer | Dim):
+        canonical_axis("permutation", axis, 1)
         return divided(
             "permutation", eager_jit(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x)), out_sharding
         )

@@ -18,7 +18,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
-from pycompiler.lax.generator import philox_block, random_block
+from pycompiler.lax.generator import numbered, philox_block, random_block
 from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.primitives.arithmetic import bitcast, convert
 from pycompiler.primitives.bits import or_, shift_left, shift_right_logical
@@ -128,11 +128,9 @@ def _hash(key: Array, counts: Array) -> Array:
 
 def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
     """The block function of the 64-bit number of each element: the newer stream, whose parts are independent."""
-    size = prod(shape)
-    if surely_below(2**32, size):
-        raise ValueError(f"random: an array of {size} random numbers is more than the 2**32 that there are yet")
-    low = movement.reshape(movement.iota(dtypes.uint32, size), shape)
-    return _apply(key, broadcast_to(cast(0, dtypes.uint32), shape), low)
+    low, high = numbered(prod(shape))
+    upper = broadcast_to(cast(0, dtypes.uint32), shape) if high is None else movement.reshape(high, shape)
+    return _apply(key, upper, movement.reshape(low, shape))
 
 
 def split_keys(key: Array, shape: tuple[int, ...]) -> Array:
@@ -178,6 +176,11 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
         return mixed if width == 32 else cast(mixed, dtype)
     size = prod(shape)
     count = -(-width * size // 32)
+    if surely_below(2**32, count):
+        raise ValueError(
+            f"random: an array of {size} random numbers needs {count} words, more than the 2**32 that a key has. What "
+            "to do: use the newer stream, with the setting threefry_partitionable, or split the key"
+        )
     words = _hash(key, movement.iota(dtypes.uint32, count))
     if width == 64:
         high, low = (cast(movement.slice_in_dim(words, i, i + size), dtype) for i in (0, size))

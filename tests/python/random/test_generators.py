@@ -8,6 +8,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, random
+from pycompiler.lax import generator
 
 IMPLS = ["rbg", "unsafe_rbg"]
 BITS = {name: getattr(jnp, name) for name in ("uint8", "uint16", "uint32")}
@@ -208,3 +209,34 @@ def test_bits_of_mapped_states():
     np.testing.assert_array_equal(
         inner, jax.vmap(jax.vmap(lambda s: jax.lax.rng_bit_generator(s, (2,))[1]))(states.reshape(1, 3, 4))
     )
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", *IMPLS])
+def test_more_numbers_than_2_to_the_32(impl):
+    key = random.key(1, impl=impl)
+    assert pc.eval_shape(lambda: random.normal(key, (10**6, 10**6))).shape == (10**6, 10**6)
+    assert "module" in pc.jit(lambda: random.uniform(key, (308000000, 128), "bfloat16")).lower().as_text()
+    if impl == "threefry2x32":
+        with pc.threefry_partitionable(False), pytest.raises(ValueError, match=r"more than the 2\*\*32 that a key has"):
+            pc.eval_shape(lambda: random.normal(key, (2**17, 2**17)))
+
+
+def test_counters_of_64_bits(monkeypatch):
+    """The counters for many numbers are those for few, where both apply."""
+    few = generator.numbered(5)
+    monkeypatch.setattr(generator, "surely_below", lambda a, b: True)
+    low, high = generator.numbered(5)
+    assert few[1] is None
+    np.testing.assert_array_equal(low, few[0])
+    np.testing.assert_array_equal(high, np.zeros(5))
+
+
+@pytest.mark.parametrize("seed", [2**63, -(2**63) - 1])
+def test_seeds_of_more_than_64_bits(seed):
+    with pytest.raises(OverflowError, match="does not fit into 64 bits"):
+        random.key(seed)
+
+
+def test_an_axis_of_numbers():
+    with pytest.raises(ValueError, match="permutation"):
+        random.permutation(random.key(0), 10, axis=3)
