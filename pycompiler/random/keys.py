@@ -140,10 +140,10 @@ def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = 
 def clone(key: Any) -> Any:
     """The same key."""
     if isinstance(key, KeyArray):
-        return key
+        return KeyArray(key.numbers, key.generator)
     _check_keys("clone", key)
     # The check for keys that are used twice treats it as a new key.
-    return eager_jit(_packed_again, key) if config.debug_key_reuse and _is_typed(key) else key
+    return eager_jit(_packed_again, key) if _is_typed(key) else key
 
 
 def _packed_again(key: Array) -> Array:

@@ -159,7 +159,8 @@ def test_a_key_array_is_like_an_array():
     assert pnp.issubdtype(key.dtype, pc.dtypes.prng_key)
     assert not pnp.issubdtype(key.dtype, np.uint32)
     assert [leaf.shape for leaf in pc.tree.leaves(several)] == [(2, 3, 4)]
-    assert random.clone(key) is key
+    assert random.clone(key) is not key
+    assert random.clone(key) == key
     assert key.block_until_ready() is key
     assert key.devices() == {pc.devices()[0]} == key.sharding.device_set
     again = random.wrap_key_data(np.arange(8, dtype=np.uint32).reshape(2, 4), dtype=random.key_dtype("unsafe_rbg"))
