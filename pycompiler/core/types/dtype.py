@@ -52,24 +52,30 @@ class prng_key(extended):  # noqa: N801
 
 
 class KeyDType:
-    """The dtype of arrays of keys. Each key is two uint32, but not a number: programs move and compare keys, and
-    compute only random numbers from them."""
+    """The dtype of arrays of keys. Each key is some uint32, but not a number: programs move and compare keys, and
+    compute only random numbers from them. Arrays of `KEY` are a dtype of the runtime; keys of the other generators are
+    containers (`random.containers`)."""
 
-    __slots__ = ()
+    __slots__ = ("_reference", "itemsize", "name")
 
-    name = "key<fry>"
     kind = "k"
-    itemsize = 8
     type = prng_key
+
+    def __init__(self, name: str, itemsize: int, reference: str) -> None:
+        self.name = name
+        self.itemsize = itemsize
+        self._reference = reference
 
     def __repr__(self) -> str:
         return self.name
 
     def __reduce__(self) -> str:
-        return "KEY"
+        return self._reference
 
 
-KEY = KeyDType()
+KEY = KeyDType("key<fry>", 8, "KEY")
+RBG_KEY = KeyDType("key<rbg>", 16, "RBG_KEY")
+UNSAFE_RBG_KEY = KeyDType("key<urbg>", 16, "UNSAFE_RBG_KEY")
 
 
 def is_key(dtype: object) -> bool:
