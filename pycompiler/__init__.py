@@ -13,9 +13,11 @@ from pycompiler import (
     dlpack,
     dtypes,
     errors,
+    example_libraries,
     experimental,
     export,
     flatten_util,
+    image,
     lax,
     monitoring,
     nn,
@@ -80,6 +82,7 @@ from pycompiler.jit.jit import block_until_ready, clear_caches, jit
 from pycompiler.jit.parallel import pmap, shard_map
 from pycompiler.jit.passes import fwd_and_bwd
 from pycompiler.lax.callbacks import effects_barrier, pure_callback
+from pycompiler.lax.dynamic_slices import ds
 from pycompiler.lax.names import nearest_name
 from pycompiler.sharding import NamedSharding, reshard
 from pycompiler.sharding import PartitionSpec as P
@@ -132,7 +135,7 @@ from pycompiler.transforms import (
     vjp,
     vmap,
 )
-from pycompiler.version import __version__
+from pycompiler.version import __version__, __version_info__
 
 jacobian = jacrev
 
@@ -145,6 +148,7 @@ __all__ = [
     "ShapeDtypeStruct",
     "Shard",
     "__version__",
+    "__version_info__",
     "ad_checkpoint",
     "allow_f16_reductions",
     "api_util",
@@ -177,6 +181,7 @@ __all__ = [
     "devices",
     "disable_jit",
     "dlpack",
+    "ds",
     "dtypes",
     "effects_barrier",
     "enable_checks",
@@ -185,6 +190,7 @@ __all__ = [
     "ensure_compile_time_eval",
     "errors",
     "eval_shape",
+    "example_libraries",
     "experimental",
     "explain_cache_misses",
     "export",
@@ -197,6 +203,7 @@ __all__ = [
     "host_count",
     "host_id",
     "host_ids",
+    "image",
     "jacfwd",
     "jacobian",
     "jacrev",

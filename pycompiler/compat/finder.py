@@ -13,7 +13,7 @@ from typing import Any
 from pycompiler.compat import version
 from pycompiler.compat.environment import take_variables
 from pycompiler.compat.internals import INTERNALS
-from pycompiler.compat.proxies import Proxy, sources_of
+from pycompiler.compat.proxies import Inner, Proxy, sources_of
 
 ROOTS = ("jax", "jaxlib")
 
@@ -69,7 +69,7 @@ class Finder(importlib.abc.MetaPathFinder):
     def _maker(self, fullname: str, root: str, rest: str) -> Any:
         """The function that makes the module; None if there is none."""
         if fullname in INTERNALS:
-            return lambda: _inert(fullname)
+            return lambda: Inner(fullname)
         if root == "jaxlib":
             return None
         if not rest:
@@ -81,12 +81,6 @@ class Finder(importlib.abc.MetaPathFinder):
         """For importlib.metadata: the versions of `jax` and `jaxlib`."""
         name = None if context is None else context.name
         return [_Metadata(root) for root in ROOTS if name is None or name.lower() == root]
-
-
-def _inert(fullname: str) -> ModuleType:
-    module = ModuleType(fullname, "Names that libraries take from inside of JAX; pycompiler.compat.internals says who.")
-    module.__dict__.update(INTERNALS[fullname]())
-    return module
 
 
 def loaded() -> list[str]:

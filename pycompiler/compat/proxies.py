@@ -7,10 +7,8 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from pycompiler.compat.internals import INTERNALS
 from pycompiler.compat.modules import NAMES, providers
-
-# The modules that stand for parts of JAX which are not public, by full name, with their names. See internals.py.
-Table = dict[str, dict[str, Any]]
 
 
 def full_name(name: str) -> str:
@@ -35,6 +33,20 @@ def sources_of(name: str) -> list[ModuleType]:
     return [module for module in found if module is not None]
 
 
+class Inner(ModuleType):
+    """A module from inside of JAX, with the names of internals.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "Names that libraries take from inside of JAX; pycompiler.compat.internals says who.")
+        self.__dict__.update(INTERNALS[name]())
+
+    def __getattr__(self, name: str) -> Any:
+        inner = f"{self.__name__}.{name}"
+        if inner in INTERNALS:
+            return importlib.import_module(inner)
+        raise AttributeError(f"{inner} was asked for in JAX's place, and pycompiler does not have it", name=name)
+
+
 def _names(module: ModuleType) -> list[str]:
     listed = getattr(module, "__all__", None)
     return list(listed) if listed is not None else [name for name in vars(module) if not name.startswith("_")]
@@ -51,7 +63,7 @@ class Proxy(ModuleType):
         if name.startswith("__") and name not in ("__version__", "__version_info__"):
             raise AttributeError(f"module {self.__name__} has no attribute {name}", name=name)
         inner = f"{self._short}.{name}" if self._short else name
-        if inner in NAMES and sources_of(inner):
+        if full_name(inner) in INTERNALS or (inner in NAMES and sources_of(inner)):
             return importlib.import_module(full_name(inner))
         for source in self._sources:
             value = getattr(source, name, self)

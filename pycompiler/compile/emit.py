@@ -20,6 +20,7 @@ from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.autodiff.custom import custom_lin, forward_mode
 from pycompiler.core.dims.dims import Dim, Symbol
 from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.effects import is_ordered
@@ -513,6 +514,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     guard: Emitter.guarded,
     members: Emitter.of_members,
     device_put: Emitter.same,
+    reshard: Emitter.same,
     sharding_constraint: Emitter.same,
     shard_map: Emitter.manual,
     take_first: Emitter.cut,

@@ -13,11 +13,18 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.mesh.shape_struct import shapes_of
 from pycompiler.core.tracing.lowering import LoweringContext as LoweringRuleContext
 from pycompiler.core.tracing.lowering import Rule as LoweringRule
-from pycompiler.core.tracing.lowering import lower_fun, register_lowering
+from pycompiler.core.tracing.lowering import TokenSet, lower_fun, register_lowering
 from pycompiler.lax.callbacks import io_callback, pure_callback
 from pycompiler.lax.names import nearest_name
 
-__all__ = ["LoweringRule", "LoweringRuleContext", "emit_python_callback", "lower_fun", "register_lowering"]
+__all__ = [
+    "LoweringRule",
+    "LoweringRuleContext",
+    "TokenSet",
+    "emit_python_callback",
+    "lower_fun",
+    "register_lowering",
+]
 
 
 def emit_python_callback(
@@ -34,13 +41,17 @@ def emit_python_callback(
     sharding: Any | None = None,
 ) -> tuple[Sequence[Any], Any, Any]:
     """In a lowering rule: a call of a Python function of the operands, which gives a tuple of arrays. Returns the
-    results, the token, and the function, which compiled code keeps.
+    results, the token, and the function, which compiled code keeps. With a token (of `ctx.tokens_in`), calls with side
+    effects follow program order.
 
     Raises NotImplementedError for a sharding.
     """
-    call = io_callback if has_side_effect else pure_callback
+    shapes = tuple(shapes_of(result_avals))
     ctx.running = callback
-    results = call(callback, tuple(shapes_of(result_avals)), *operands, sharding=sharding)
+    if has_side_effect:
+        results = io_callback(callback, shapes, *operands, sharding=sharding, ordered=token is not None)
+    else:
+        results = pure_callback(callback, shapes, *operands, sharding=sharding)
     ctx.running = None
     return list(results), token, callback
 

@@ -38,14 +38,19 @@ def check_sharding(function: str, sharding: Any) -> None:
 
 
 def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False) -> Any:
-    """A spec as a sharding over the current mesh; other shardings unchanged. Raises ValueError without a mesh. If it is
-    to be `consistent`, raises ValueError for a sharding over another mesh."""
+    """A spec as a sharding over the current mesh; a sharding over an abstract mesh with devices, if they are known.
+
+    Raises ValueError without a mesh, and, if it is to be `consistent`, for a sharding over another mesh than the current
+    one."""
     abstract = get_abstract_mesh()
     if not isinstance(sharding, PartitionSpec):
         if consistent and isinstance(sharding, NamedSharding) and not abstract.empty:
             given = sharding.mesh.abstract_mesh
             if given != abstract and not (given.are_all_axes_auto and abstract.are_all_axes_auto):
                 raise ValueError(f"{function}: the current mesh is {abstract}, the sharding is over {given}")
+        if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
+            known = with_devices(sharding.mesh)
+            return sharding if known is None else sharding.update(mesh=known)
         return sharding
     mesh = with_devices(abstract)
     if mesh is None and not abstract.empty:
@@ -108,7 +113,10 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     for entry in tree_leaves(out_shardings, _is_entry):
         if entry is not None and not isinstance(entry, (NamedSharding, PartitionSpec)):
             raise TypeError(f"reshard: takes NamedShardings and specs, got {entry!r} of type {type(entry).__name__}")
-    wanted = prefix_leaves(out_shardings, xs, _is_entry)
+    try:
+        wanted = prefix_leaves(out_shardings, xs, _is_entry)
+    except ValueError as error:
+        raise ValueError(f"reshard: the shardings are not a prefix of the tree: {error}") from None
     return tree.unflatten([_reshard_leaf(x, entry) for x, entry in zip(leaves, wanted, strict=True)])
 
 

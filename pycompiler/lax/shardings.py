@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pycompiler.core.mesh.layout import Format, sharding_of
 from pycompiler.core.mesh.reshard import typed_like
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
@@ -25,7 +26,7 @@ __all__ = [
 
 
 def _is_entry(x: object) -> bool:
-    return x is None or isinstance(x, (Sharding, PartitionSpec))
+    return x is None or isinstance(x, (Sharding, PartitionSpec, Format))
 
 
 def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False) -> Any:
@@ -47,6 +48,7 @@ def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False
 
 
 def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
+    entry = sharding_of(function, entry)
     if entry is None or axes.manual_axes() is not None:
         # A function for one device has nothing to divide.
         return x

@@ -101,10 +101,9 @@ def check_carry(
     ]
     if changed:
         more = f" (and {len(changed) - 3} more)" if len(changed) > 3 else ""
-        raise TypeError(
-            f"{name}: {'; '.join(changed[:3])}{more}; its shape and dtype must stay the same, "
-            "and the sharding of its type: convert one to the other"
-        )
+        moves = any(_moves(get_aval(before), given) for before, given in zip(carry, after, strict=True))
+        kept = "its shape, its dtype and the sharding of its type" if moves else "its shape and dtype"
+        raise TypeError(f"{name}: {'; '.join(changed[:3])}{more}; {kept} must stay the same: convert one to the other")
 
 
 def _moves(before: ShapedArray, after: ShapedArray) -> bool:

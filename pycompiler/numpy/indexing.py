@@ -15,6 +15,7 @@ from pycompiler.core.dims.ranges import range_length
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
+from pycompiler.lax.dynamic_slices import cut, has_slices
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.indexing import fill_of
 from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
@@ -29,6 +30,9 @@ INT32 = np.dtype(np.int32)
 def getitem(x: Array, index: Any) -> Array:
     """x[index]. IndexError for too many indices, TypeError for an invalid index; indices out of range are clamped."""
     check_arrays("index", x)
+    if has_slices(index):
+        window = cut("index", x, index)
+        return getitem(window.part, window.index)
     mask = lone_mask(index)
     if isinstance(mask, Tracer) and get_aval(mask).shape:
         found = _where_it_holds(x, mask)

@@ -231,8 +231,10 @@ def _ordered(lines: Array, q: Array, *, method: str, without_nan: bool) -> Array
         result = ufuncs.add(
             ufuncs.multiply(wide[0], lax.sub(cast(1, share.dtype), above)), ufuncs.multiply(wide[1], above)
         )
-        # Between two equal infinities, the result is that infinity, for any share.
-        result = ufuncs.where(ufuncs.equal(below, over), wide[0], result)
+        # Between two equal infinities, the result is that infinity, for any share. Between other equal numbers, the
+        # derivative has both shares.
+        same = ufuncs.logical_and(ufuncs.equal(below, over), ufuncs.isinf(below))
+        result = ufuncs.where(same, wide[0], result)
     elif method == "midpoint":
         result = ufuncs.multiply(ufuncs.add(below, over), np.asarray(0.5, aval.dtype))
     elif method == "nearest":

@@ -13,7 +13,7 @@ import numpy as np
 from pycompiler._runtime import Array, ArrayFunction
 from pycompiler.core.dims.dims import dim_product
 from pycompiler.core.source import publish
-from pycompiler.core.tracing.arguments import array_of
+from pycompiler.core.tracing.arguments import array_of, as_index
 from pycompiler.core.tracing.boundary import given_arrays, leaving
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -376,7 +376,14 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     >>> add.reduce(pnp.arange(4))
     Array(6, dtype=int32)
     """
-    return ufunc(func, nin, nout, identity=identity)
+    if not callable(func):
+        raise TypeError(f"frompyfunc: takes a function, got {func!r:.80} of type {type(func).__name__}")
+    counts = [as_index("frompyfunc", what, given) for what, given in (("nin", nin), ("nout", nout))]
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        raise TypeError(f"frompyfunc: nin and nout are numbers of arguments and results, got {nin!r:.80}, {nout!r:.80}")
+    if identity is not None:
+        check_arrays("frompyfunc", identity)
+    return ufunc(func, *counts, name=getattr(func, "__name__", type(func).__name__), identity=identity)
 
 
 def _update(method: str) -> Callable[..., Array]:

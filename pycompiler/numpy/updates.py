@@ -17,9 +17,10 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
+from pycompiler.lax.dynamic_slices import cut, filled, has_slices, put_back
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.explicit import decided_by, decides
-from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted
+from pycompiler.lax.indexing import GatherScatterMode, Mode, alike, apply_counted, fill_of
 from pycompiler.lax.operands import Array, broadcast_to, broadcasts, cast, check_arrays
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
@@ -80,6 +81,12 @@ class IndexUpdateRef:
         hints = {"indices_are_sorted": indices_are_sorted, "unique_indices": unique_indices}
 
         def get(x: Array, index: Any) -> Array:
+            if has_slices(index):
+                window = cut("at[].get", x, index)
+                inner = IndexUpdateRef(window.part, window.index)
+                found = inner.get(mode=mode, fill_value=fill_value, wrap_negative_indices=wrap_negative_indices)
+                is_filled = mode is not None and how == "fill"
+                return filled(window, found, fill_of(x, fill_value)) if is_filled else found
             planned, entries = plan("at[].get", x, index, wrap_negative_indices)
             return read("at[].get", x, planned, entries, how, fill_value, **hints)
 
@@ -210,6 +217,8 @@ class IndexUpdateRef:
     ) -> Array:
         """x with an elementwise function applied to the elements, once for each occurrence of an index."""
         hints = (indices_are_sorted, unique_indices)
+        if has_slices(self.index):
+            return self._in_window("at[].apply", mode, lambda ref: ref.apply(func, mode=mode))
         return applied(as_array(self.array), self.index, func, hints, mode, wrap_negative_indices)
 
     def _updated(self, method: str, values: Any, how: tuple[Any, ...], out_sharding: Any) -> Array:
@@ -221,6 +230,9 @@ class IndexUpdateRef:
 
     def _changed(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         name = f"at[].{method}"
+        if has_slices(self.index):
+            change = lambda ref: ref._changed(method, values, is_sorted, unique, mode, wrap)  # noqa: E731
+            return self._in_window(name, mode, change)
         values = array_of(values)
         if isinstance(values, list | tuple):
             values = array(values)
@@ -233,6 +245,13 @@ class IndexUpdateRef:
         if mask is not None and chooses(x, mask, values):
             return eager_jit(_chosen, x, mask, _held(x, values), method=method)
         return changed(name, x, self.index, values, method, how, wrap, (is_sorted, unique))
+
+    def _in_window(self, name: str, mode: Mode, change: Callable[["IndexUpdateRef"], Array]) -> Array:
+        """x with its window by `ds` changed. A window that does not fit is dropped, unless the mode moves it."""
+        x = as_array(self.array)
+        window = cut(name, x, self.index)
+        moves = mode is not None and canonical_mode(name, mode) != "fill"
+        return put_back(x, window, change(IndexUpdateRef(window.part, window.index)), moves)
 
     def _by_ones(self, method: str, values: Any, is_sorted: bool, unique: bool, mode: Mode, wrap: bool) -> Array:
         x = as_array(self.array)

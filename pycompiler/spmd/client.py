@@ -1,4 +1,5 @@
-"""`device.client`: what manages the devices of one platform in this process, for programs that ask JAX's devices."""
+"""`device.client`, which manages the devices of one platform in this process, and the memories of a device: attributes
+that programs ask of JAX's devices."""
 
 from __future__ import annotations
 
@@ -34,6 +35,39 @@ class Client(NamedTuple):
         return 0
 
 
+class Memory(NamedTuple):
+    """A kind of memory of a device. Each device has one, "device"."""
+
+    kind: str
+    device: Device
+
+    @property
+    def platform(self) -> str:
+        """The platform of the device."""
+        return self.device.platform
+
+    def addressable_by_devices(self) -> list[Device]:
+        """The devices that use the memory."""
+        return [self.device]
+
+
+def _default_memory(device: Device) -> Memory:
+    """The memory in which the device's arrays are."""
+    return Memory("device", device)
+
+
+def _memories(device: Device) -> list[Memory]:
+    """The kinds of memory that the device uses."""
+    return [_default_memory(device)]
+
+
+def _memory(device: Device, kind: str) -> Memory:
+    """The memory of a kind. Raises ValueError for another kind than "device"."""
+    if kind != "device":
+        raise ValueError(f"memory: {device!r} has the kind 'device' alone, got {kind!r}")
+    return _default_memory(device)
+
+
 @functools.cache
 def _of(platform: str) -> Client:
     return Client(platform)
@@ -44,4 +78,10 @@ def _client(device: Device) -> Client:
     return _of(device.platform)
 
 
-Device.client = property(_client)  # pyright: ignore[reportAttributeAccessIssue]
+for _name, _member in {
+    "client": property(_client),
+    "addressable_memories": _memories,
+    "default_memory": _default_memory,
+    "memory": _memory,
+}.items():
+    setattr(Device, _name, _member)

@@ -71,7 +71,11 @@ def default_backend() -> str:
 
 def process_count(backend: str | None = None) -> int:
     """The number of processes that work together: 1."""
-    return len({device.process_index for device in _devices("process_count", backend)})
+    return _count("process_count", backend)
+
+
+def _count(function: str, backend: str | None) -> int:
+    return len({device.process_index for device in _devices(function, backend)})
 
 
 def process_index(backend: str | None = None) -> int:
@@ -81,25 +85,25 @@ def process_index(backend: str | None = None) -> int:
 
 def process_indices(backend: str | None = None) -> list[int]:
     """The numbers of the processes that work together: [0]."""
-    return list(range(process_count(backend)))
+    return list(range(_count("process_indices", backend)))
 
 
 def host_count(backend: str | None = None) -> int:
     """The old name of `process_count`; it warns."""
     warn("host_count is an old name: use process_count")
-    return process_count(backend)
+    return _count("host_count", backend)
 
 
 def host_id(backend: str | None = None) -> int:
     """The old name of `process_index`; it warns."""
     warn("host_id is an old name: use process_index")
-    return process_index(backend)
+    return _devices("host_id", backend)[0].process_index
 
 
 def host_ids(backend: str | None = None) -> list[int]:
     """The old name of `process_indices`; it warns."""
     warn("host_ids is an old name: use process_indices")
-    return process_indices(backend)
+    return list(range(_count("host_ids", backend)))
 
 
 __all__ = [

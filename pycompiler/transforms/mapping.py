@@ -123,7 +123,7 @@ def _divided_along(out: Any, place: MappedAxis, explicit: tuple[tuple[Name, ...]
     if not names or place is None or _is_float0(out):
         return out
     aval = get_aval(out)
-    layout = list(type_layout(aval))
+    layout: list[Any] = list(type_layout(aval))
     if layout[place] == names:
         return out
     layout[place] = names

@@ -6,14 +6,15 @@ it, for one axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from pycompiler._runtime import swap_trace
+from pycompiler._runtime import ShapedArray, swap_trace
+from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of
-from pycompiler.core.mesh.typed import type_layout
+from pycompiler.core.mesh.typed import type_layout, typed_as
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
@@ -126,7 +127,7 @@ def bind_over_mesh(
     """
     trace = GraphTrace(debug_info)
     tracker = Differing(sizes, trace.level) if varying else None
-    avals = [local_aval(get_aval(x), layout, mesh) for x, layout in zip(leaves, in_layouts, strict=True)]
+    avals = [_typed_for_one(x, layout, mesh, sizes) for x, layout in zip(leaves, in_layouts, strict=True)]
     with axes.manual(sizes, varying, tracker):
         tracers = [trace.new_input(aval) for aval in avals]
         if tracker is not None:
@@ -146,6 +147,17 @@ def bind_over_mesh(
     del tracers, outs
     check_leaks(trace)
     return _bind(closed, mesh, leaves, in_layouts, layouts, varying)
+
+
+def _typed_for_one(x: Any, layout: Layout, mesh: Mesh, manual: Mapping[str, int]) -> ShapedArray:
+    """The type of an argument in the function for one device: divided along the Explicit axes that stay."""
+    aval = get_aval(x)
+    local = local_aval(aval, layout, mesh)
+    if aval.explicit_sharding is None or len(manual) == len(mesh.axis_names):
+        return local
+    over = aval.explicit_sharding.mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual))
+    stay = [tuple([name for name in names if name not in manual]) for names in type_layout(aval)]
+    return typed_as(local, over, tuple(stay))
 
 
 def _bind(

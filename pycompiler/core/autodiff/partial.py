@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.call import call
+from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Atom, Equation, Graph
 from pycompiler.core.tracing.interpretation import convert_constvars_jaxpr
 from pycompiler.core.tracing.primitive import Primitive
@@ -64,6 +66,17 @@ def trace_to_jaxpr_dynamic(
     return graph, list(closed.out_avals), list(closed.consts)
 
 
+class _PartialTrace(GraphTrace):
+    """Records what depends on unknown arguments. Calls are inlined, so that their known parts are computed."""
+
+    __slots__ = ()
+
+    def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
+        if primitive is call:
+            return tuple(evaluate(params["jaxpr"], args))
+        return super().process(primitive, args, params)
+
+
 def trace_to_jaxpr_nounits(
     fun: WrappedFun, pvals: Sequence[PartialVal], instantiate: bool | Sequence[bool] = False
 ) -> tuple[Graph, list[PartialVal], list[Any]]:
@@ -71,7 +84,7 @@ def trace_to_jaxpr_nounits(
 
     What does not depend on unknown arguments is computed at once; `instantiate` makes such results unknown too.
     """
-    trace = GraphTrace(DebugInfo(fun.debug_info.traced_for, fun.f))
+    trace = _PartialTrace(DebugInfo(fun.debug_info.traced_for, fun.f))
     try:
         args = [trace.new_input(pval.get_aval()) if not pval.is_known() else pval.get_known() for pval in pvals]
         outs = fun.call_wrapped(*args)

@@ -15,6 +15,7 @@ from pycompiler import _runtime
 from pycompiler._runtime import Array, Device, ShapedArray
 from pycompiler.core.config.config import config
 from pycompiler.core.mesh.contexts import current_mesh, explicit_mesh
+from pycompiler.core.mesh.layout import Format, sharding_of
 from pycompiler.core.mesh.sharding import NamedSharding, SingleDeviceSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing import axes
@@ -25,12 +26,13 @@ Placement = Any
 
 def is_placement(x: object) -> bool:
     """Whether `x` is a placement of an array: a device, a sharding, or a spec of the current mesh."""
-    return isinstance(x, (Device, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
+    return isinstance(x, (Device, Format, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
 
 
 def check_placement(function: str, place: Any) -> Placement | None:
     """The checked `place`; a spec becomes a sharding over the current mesh. Raises ValueError unless it is None, a
     device, a sharding or a spec, and for a spec without a current mesh."""
+    place = sharding_of(function, place)
     if isinstance(place, PartitionSpec):
         return NamedSharding(current_mesh(function), place)
     if place is None or is_placement(place):

@@ -13,6 +13,7 @@ from pycompiler.core.mesh.contexts import current_mesh, get_abstract_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import with_type
+from pycompiler.core.tracing import axes
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
@@ -94,8 +95,9 @@ class ShapeDtypeStruct(Elementless):
         """The sharding of the array. Raises ValueError for a spec without a current mesh."""
         given: Sharding | PartitionSpec | None = getattr(self, "_given")  # noqa: B009
         if isinstance(given, PartitionSpec):
-            mesh = get_abstract_mesh()
-            return NamedSharding(current_mesh("ShapeDtypeStruct: sharding") if mesh.empty else mesh, given)
+            abstract = get_abstract_mesh()
+            known = abstract.empty or axes.current_mesh() is not None
+            return NamedSharding(current_mesh("ShapeDtypeStruct: sharding") if known else abstract, given)
         return given
 
     @property

@@ -54,6 +54,13 @@ class Sharding:
         return self.device_set
 
     @property
+    def _addressable_device_assignment(self) -> tuple[Device, ...]:
+        """JAX's inner name of `device_list`, which Orbax reads."""
+        return self.device_list
+
+    _device_assignment = _addressable_device_assignment
+
+    @property
     def has_addressable_devices(self) -> bool:
         """Whether some devices belong to this process."""
         return True
@@ -203,8 +210,9 @@ class NamedSharding(Sharding):
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
         if isinstance(self.mesh, AbstractMesh):
             shape = (self.num_devices,) * ndim
-            same = isinstance(other, NamedSharding) and other.mesh.shape_tuple == self.mesh.shape_tuple
-            return same and self.indices(shape) == other.indices(shape)
+            if not isinstance(other, NamedSharding) or other.mesh.shape_tuple != self.mesh.shape_tuple:
+                return False
+            return self.indices(shape) == other.indices(shape)
         if self.device_set != other.device_set:
             return False
         # A size that every number of parts divides stands for all sizes.
@@ -256,7 +264,10 @@ def _indices(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[Index, ..
 
 
 def make_single_device_sharding(device: Device, *, memory_kind: str | None = None) -> Sharding:
-    """The sharding of arrays on one device."""
+    """The sharding of arrays on one device. Raises TypeError for an object that is no device."""
+    if not hasattr(device, "platform"):
+        given = f"{device!r} of type {type(device).__name__}"
+        raise TypeError(f"make_single_device_sharding: takes a device, got {given}")
     return SingleDeviceSharding(device, memory_kind=memory_kind)
 
 

@@ -36,8 +36,8 @@ def explicit_spec(spec: PartitionSpec, mesh: Any) -> PartitionSpec:
     def entry(part: Any) -> Any:
         if part is None or part is PartitionSpec.UNCONSTRAINED:
             return None
-        names = part if isinstance(part, tuple) else (part,)
-        return tuple([name for name in names if kinds[name] is AxisType.Explicit])  # pyright: ignore
+        names: tuple[Any, ...] = part if isinstance(part, tuple) else (part,)  # pyright: ignore[reportUnknownVariableType]
+        return tuple([name for name in names if kinds[name] is AxisType.Explicit])
 
     return PartitionSpec(*map(entry, spec))
 

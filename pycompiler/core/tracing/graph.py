@@ -27,7 +27,7 @@ from pycompiler.core.tracing.source_info import (
 )
 from pycompiler.core.tracing.trace import Tracer, names_of
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, same_type, short
+from pycompiler.core.types.aval import get_aval, short
 
 # The maximum number of derived objects of one graph.
 _MOST_DERIVED = 256
@@ -451,36 +451,6 @@ def depends_on(graph: Graph, atom: Atom) -> list[int]:
     return [index for index, var in enumerate(graph.inputs) if var in needed]
 
 
-def check_graph(closed: ClosedGraph) -> None:
-    """Raise TypeError unless every value is defined before its use and has the type that its shape rule gives."""
-    graph = closed.graph
-    defined: set[Atom] = {*graph.constvars, *graph.inputs}
-    if len(graph.constvars) != len(closed.consts):
-        raise TypeError(f"graph: {len(graph.constvars)} constants are declared, {len(closed.consts)} given")
-    for var, const in zip(graph.constvars, closed.consts, strict=True):
-        if not same_type(var.aval, get_aval(const)):
-            raise TypeError(f"graph: a constant declared {short(var.aval)} is {short(const)}")
-
-    def check_defined(atoms: Sequence[Atom], where: str) -> None:
-        for atom in atoms:
-            if isinstance(atom, Var) and atom not in defined:
-                raise TypeError(f"graph: {where} reads a {short(atom.aval)} that is not defined before it")
-
-    for equation in graph.equations:
-        check_defined(equation.inputs, equation.primitive.name)
-        inferred = equation.primitive.shape_rule(*(atom.aval for atom in equation.inputs), **equation.params)
-        avals = inferred if equation.primitive.multiple_results else (inferred,)
-        if len(avals) != len(equation.outputs):
-            raise TypeError(f"graph: {equation.primitive.name} has {len(equation.outputs)} results, not {len(avals)}")
-        for var, aval in zip(equation.outputs, avals, strict=True):
-            if not same_type(var.aval, aval):
-                raise TypeError(f"graph: {equation.primitive.name} gives {short(aval)}, not {short(var.aval)}")
-            if var in defined:
-                raise TypeError(f"graph: {equation.primitive.name} defines a value twice")
-            defined.add(var)
-    check_defined(graph.outputs, "the result")
-
-
 # Printing.
 
 _WIDTH = 80
@@ -539,7 +509,12 @@ class _Printer:
             return self.graph(value, indent)
         if isinstance(value, np.dtype):
             return value.name
-        return value if isinstance(value, str) else repr(value)
+        parts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+        if parts and all(isinstance(part, ClosedGraph) for part in parts):
+            inner = indent + "  "
+            lines = [f"{inner}{self.graph(part.graph, inner)}" for part in parts]
+            return "\n".join(["(", *lines, f"{indent})"])
+        return value if isinstance(value, str) else repr(cast(Any, value))
 
     def atom(self, atom: Atom) -> str:
         if isinstance(atom, Literal):

@@ -9,13 +9,42 @@ from typing import Any, cast
 from pycompiler._runtime import ShapedArray
 from pycompiler.core import errors
 from pycompiler.core.source import user_source
-from pycompiler.core.tracing import graph as graphs
 from pycompiler.core.tracing.effects import Effect
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Var
 from pycompiler.core.tracing.source_info import EquationContext, SourceInfo
 from pycompiler.core.tracing.trace import Primitive, Tracer, no_value
-from pycompiler.core.types.aval import get_aval, is_array, shaped
+from pycompiler.core.types.aval import get_aval, is_array, same_type, shaped, short
+
+
+def check_graph(closed: ClosedGraph) -> None:
+    """Raise TypeError unless every value is defined before its use and has the type that its shape rule gives."""
+    graph = closed.graph
+    defined: set[Atom] = {*graph.constvars, *graph.inputs}
+    if len(graph.constvars) != len(closed.consts):
+        raise TypeError(f"graph: {len(graph.constvars)} constants are declared, {len(closed.consts)} given")
+    for var, const in zip(graph.constvars, closed.consts, strict=True):
+        if not same_type(var.aval, get_aval(const)):
+            raise TypeError(f"graph: a constant declared {short(var.aval)} is {short(const)}")
+
+    def check_defined(atoms: Sequence[Atom], where: str) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var) and atom not in defined:
+                raise TypeError(f"graph: {where} reads a {short(atom.aval)} that is not defined before it")
+
+    for equation in graph.equations:
+        check_defined(equation.inputs, equation.primitive.name)
+        inferred = equation.primitive.shape_rule(*(atom.aval for atom in equation.inputs), **equation.params)
+        avals = inferred if equation.primitive.multiple_results else (inferred,)
+        if len(avals) != len(equation.outputs):
+            raise TypeError(f"graph: {equation.primitive.name} has {len(equation.outputs)} results, not {len(avals)}")
+        for var, aval in zip(equation.outputs, avals, strict=True):
+            if not same_type(var.aval, aval):
+                raise TypeError(f"graph: {equation.primitive.name} gives {short(aval)}, not {short(var.aval)}")
+            if var in defined:
+                raise TypeError(f"graph: {equation.primitive.name} defines a value twice")
+            defined.add(var)
+    check_defined(graph.outputs, "the result")
 
 
 class JaxprTypeError(TypeError):
@@ -91,7 +120,7 @@ def check_jaxpr(jaxpr: Graph | ClosedGraph) -> None:
     graph = jaxpr.graph if isinstance(jaxpr, ClosedGraph) else jaxpr
     try:
         # The values of constants don't matter here, so they count as inputs.
-        graphs.check_graph(ClosedGraph(convert_constvars_jaxpr(graph), ()))
+        check_graph(ClosedGraph(convert_constvars_jaxpr(graph), ()))
     except TypeError as error:
         raise JaxprTypeError(str(error)) from error
 

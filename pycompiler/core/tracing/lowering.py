@@ -6,13 +6,14 @@ The operands are tracers. `lowered` replaces the equations of a graph, and of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.config.config import trace_key
+from pycompiler.core.tracing.effects import Effect
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal, Var
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, Primitive, Tracer
@@ -41,23 +42,58 @@ class ModuleContext:
         self.keepalives.append(keepalive)
 
 
+class TokenSet:
+    """A token for each ordered effect of an equation. Here tokens only tell that calls are ordered: ordered callbacks
+    keep their order themselves."""
+
+    def __init__(self, tokens: Mapping[Effect, Any] | None = None) -> None:
+        self._tokens = dict(tokens or {})
+
+    def effects(self) -> set[Effect]:
+        """The effects."""
+        return set(self._tokens)
+
+    def get(self, effect: Effect) -> Any:
+        """The token of an ordered effect of the equation. Raises KeyError for another effect."""
+        return self._tokens[effect]
+
+    def update_tokens(self, tokens: TokenSet) -> TokenSet:
+        """The set with other tokens for some effects."""
+        return TokenSet({**self._tokens, **tokens._tokens})
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+
 class LoweringContext:
     """What a rule learns of the equation: the primitive, and the types of operands and results."""
 
     def __init__(
-        self, primitive: Primitive, avals_in: Sequence[ShapedArray], avals_out: Sequence[ShapedArray], platform: str
+        self,
+        primitive: Primitive,
+        avals_in: Sequence[ShapedArray],
+        avals_out: Sequence[ShapedArray],
+        platform: str,
+        effects: Iterable[Effect] = (),
     ) -> None:
         self.primitive = primitive
         self.avals_in = avals_in
         self.avals_out = avals_out
         self.platforms = (platform,)
         self.module_context = ModuleContext(platform)
+        self.tokens_in = TokenSet({effect: object() for effect in effects if effect.ordered})
+        self.tokens_out = self.tokens_in
         # The function of a `lower_fun` that runs, or that raised.
         self.running: Callable[..., Any] | None = None
+
+    def set_tokens_out(self, tokens_out: TokenSet) -> None:
+        """Tell that the ordered effects happened."""
+        self.tokens_out = tokens_out
 
     def replace(self, **changes: Any) -> LoweringContext:
         """A copy with other fields."""
         made = LoweringContext(self.primitive, self.avals_in, self.avals_out, self.platforms[0])
+        made.tokens_in = self.tokens_in
         for name, value in changes.items():
             setattr(made, name, value)
         return made
@@ -136,7 +172,7 @@ def _graph_of(equation: Equation, platform: str) -> ClosedGraph:
     primitive = equation.primitive
     rule = _rule(equation, platform)
     wanted = [var.aval for var in equation.outputs]
-    ctx = LoweringContext(primitive, [atom.aval for atom in equation.inputs], wanted, platform)
+    ctx = LoweringContext(primitive, [x.aval for x in equation.inputs], wanted, platform, equation.effects)
 
     def run(*operands: Any) -> list[Any]:
         try:

@@ -235,8 +235,8 @@ householder_product = Primitive(
 
 def _ormqr_shape(a: ShapedArray, taus: ShapedArray, c: ShapedArray, *, left: bool, transpose: bool) -> ShapedArray:
     (result,) = la.shapes_of("ormqr", "mq,k,mn->mn" if left else "nq,k,mn->mn", a, taus, c)
-    if not taus.shape[-1] <= a.shape[-1]:
-        raise ValueError(f"ormqr: more taus than columns: {short(a)} and {short(taus)}")
+    if not (taus.shape[-1] <= a.shape[-1] and taus.shape[-1] <= a.shape[-2]):
+        raise ValueError(f"ormqr: more taus than columns or rows: {short(a)} and {short(taus)}")
     return result
 
 

@@ -20,7 +20,7 @@ from pycompiler.core.batching.batch import batch_graph
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, local_shape, spec_of
-from pycompiler.core.mesh.typed import with_type
+from pycompiler.core.mesh.typed import type_layout, with_type
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
@@ -53,7 +53,9 @@ def local_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
 def _global_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
     sizes = mesh.shape
     shape = [n * math.prod(sizes[a] for a in names) for n, names in zip(aval.shape, layout, strict=True)]
-    return with_type(shaped(shape, aval.dtype, aval.weak_type), NamedSharding(mesh, PartitionSpec(*layout)))
+    # Along the axes that the function is not written for, a result is divided as it is in it.
+    both = [(*names, *more) for names, more in zip(layout, type_layout(aval), strict=True)]
+    return with_type(shaped(shape, aval.dtype, aval.weak_type), NamedSharding(mesh, PartitionSpec(*both)))
 
 
 def mentioned(layout: Layout) -> frozenset[str]:

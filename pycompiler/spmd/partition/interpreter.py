@@ -16,6 +16,7 @@ import numpy as np
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.hooks import hooks
+from pycompiler.core.mesh.abstract import AbstractMesh
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
@@ -96,7 +97,8 @@ def _meshes_of(closed: ClosedGraph) -> Iterator[Mesh | None]:
         if equation.primitive in (shard_map, reshard):
             yield equation.params["mesh"]
         if equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
-            yield equation.params["sharding"].mesh
+            mesh = equation.params["sharding"].mesh
+            yield mesh if isinstance(mesh, Mesh) else None
         yield from map(mesh_of, equation.graphs)
 
 
@@ -380,10 +382,12 @@ class _Partitioner:
             return whole(len(shape))
         return _renamed(sharding.layout(shape), self._names(sharding.mesh, "with_sharding_constraint"))
 
-    def _names(self, other: Mesh, function: str) -> dict[str, str]:
+    def _names(self, other: Mesh | AbstractMesh, function: str) -> dict[str, str]:
         """The names in this mesh of the axes of another mesh with the same devices."""
-        if other == self.mesh:
+        if other == self.mesh or (other.shape_tuple == self.mesh.shape_tuple and isinstance(other, AbstractMesh)):
             return {}
+        if isinstance(other, AbstractMesh):
+            raise ValueError(f"{function}: it is over {other}, but its operands are on {self.mesh}: use one mesh")
         if other.device_list == self.mesh.device_list and other.axis_sizes == self.mesh.axis_sizes:
             return dict(zip(other.axis_names, self.mesh.axis_names, strict=True))
         raise ValueError(

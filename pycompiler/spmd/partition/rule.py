@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from pycompiler.core.mesh.spec import Layout
-from pycompiler.core.tracing.graph import ClosedGraph, Equation
+from pycompiler.core.tracing.graph import Equation
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.spmd.partition.layouts import Part, Sizes, parts_of
 
@@ -43,10 +43,6 @@ class Context(Protocol):
 
     def stacked(self, part: Part, names: Names) -> Any:
         """The values of the devices along some axes, stacked along a new first dimension."""
-        ...
-
-    def interpret(self, closed: ClosedGraph, parts: Sequence[Part]) -> list[Part]:
-        """The results of a graph with these parts as inputs."""
         ...
 
 

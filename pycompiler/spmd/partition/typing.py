@@ -91,9 +91,13 @@ def type_results(
     if primitive in _BY_SHAPE_RULE or primitive.is_users:
         return results
     known = [aval.explicit_sharding for aval in avals if aval.explicit_sharding is not None]
-    if not known or axes.manual_axes() is not None:
+    if not known:
         return results
     mesh: AbstractMesh = known[0].mesh
+    manual = axes.manual_axes()
+    if manual is not None and manual.names >= set(mesh.axis_names):
+        # In the program of one device, shapes are those of its parts.
+        return results
     for other in known:
         if other.mesh != mesh:
             why = f"the meshes of all operands must be equal, got {mesh} and {other.mesh}"

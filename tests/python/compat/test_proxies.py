@@ -58,6 +58,7 @@ def test_modules_are_proxies_and_ours_stay_as_they_are():
             "jax.numpy.arrange was asked for in JAX's place, and pycompiler does not have",
         ),
         ("import jax; jax.numpy.arrange", "the nearest name is arange"),
+        ("import jax; jax._src.dispatch.no_name", "jax._src.dispatch.no_name was asked for in JAX's place"),
         ("import jax; jax.compile", "jax.compile was asked for in JAX's place"),
         ("from jax.numpy import no_name", "cannot import name 'no_name' from 'jax.numpy'"),
     ],

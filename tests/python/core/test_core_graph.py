@@ -9,7 +9,8 @@ from pycompiler._runtime import Array
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.tracing.evaluate import evaluate
-from pycompiler.core.tracing.graph import ClosedGraph, Graph, check_graph, eliminate_dead_code
+from pycompiler.core.tracing.graph import ClosedGraph, Graph, eliminate_dead_code
+from pycompiler.core.tracing.interpretation import check_graph
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.structural import add, broadcast_in_dim, instantiate, reduce_sum, transpose

@@ -250,6 +250,17 @@ def test_a_graph_from_its_parts():
         core.eval_jaxpr(jaxpr, [], X, X)
 
 
+def test_branches_print_as_graphs():
+    closed = pc.make_jaxpr(lambda x: lax.cond(x > 0, pnp.sin, pnp.cos, x))(1.0)
+    assert str(closed).splitlines()[3:8] == [
+        "    h:f32[] = cond[",
+        "      branches=(",
+        "        { lambda ; d:f32[]. let e:f32[] = cos d in (e,) }",
+        "        { lambda ; f:f32[]. let g:f32[] = sin f in (g,) }",
+        "      )",
+    ]
+
+
 def test_attributes():
     table = pnp.ones(3)
 

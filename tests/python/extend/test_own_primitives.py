@@ -531,3 +531,35 @@ def test_a_callback_in_a_lowering(bare_p):
 
     mlir.register_lowering(bare_p, rule)
     np.testing.assert_array_equal(pc.jit(bare_p.bind)(X), X * 5)
+
+
+def test_ordered_effects_of_a_lowering(bare_p):
+    class Logged(core.Effect):
+        ordered = True
+
+        def __init__(self):
+            pass
+
+    effect, calls = Logged(), []
+    bare_p.multiple_results = True
+    bare_p.def_effectful_abstract_eval(lambda x: ([], {effect}))
+
+    def rule(ctx, x):
+        token = ctx.tokens_in.get(effect)
+        results, token, _ = mlir.emit_python_callback(
+            ctx, lambda x: calls.append(int(x)) or (), token, [x], ctx.avals_in, ctx.avals_out, has_side_effect=True
+        )
+        ctx.set_tokens_out(ctx.tokens_in.update_tokens(mlir.TokenSet({effect: token})))
+        return results
+
+    mlir.register_lowering(bare_p, rule)
+
+    @pc.jit
+    def f(x):
+        for i in range(5):
+            bare_p.bind(x + i)
+        return x
+
+    f(10)
+    pc.effects_barrier()
+    assert calls == [10, 11, 12, 13, 14]

@@ -50,6 +50,19 @@ def test_known_parts_are_computed():
     assert len(jaxpr.outvars) == 3
 
 
+def test_known_parts_of_a_jitted_function_are_computed():
+    @pc.jit
+    def initialize(key, x):
+        weights = pc.random.normal(key, (x.shape[-1],))
+        return weights, x @ weights
+
+    pvals = [pe.PartialVal.known(pc.random.key(0)), pe.PartialVal.unknown(pc.typeof(pnp.ones((2, 3))))]
+    _, outs, _ = pe.trace_to_jaxpr_nounits(lu.wrap_init(lambda *args: pc.tree.leaves(initialize(*args))), pvals)
+    assert [out.is_known() for out in outs] == [True, False]
+    np.testing.assert_array_equal(outs[0].get_known(), pc.random.normal(pc.random.key(0), (3,)))
+    assert outs[1].get_aval().shape == (2,)
+
+
 def test_dead_code():
     def f(x, y, z):
         pc.debug.print("{}", z)

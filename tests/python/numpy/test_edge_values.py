@@ -289,6 +289,18 @@ def test_quantiles_by_halves(method):
         same(got, expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("function", [pnp.quantile, pnp.nanquantile, lambda x, q: pnp.percentile(x, 100 * q)])
+def test_slopes_of_quantiles_between_equal_numbers(function):
+    """Both neighbours have their shares, as between other numbers; infinities stay what they are."""
+    for x, q, shares in [([0, 0], 0.5, [0.5, 0.5]), ([2, 1, 1], 0.25, [0, 0.5, 0.5]), ([3, 3, 3], 0.1, [0.8, 0.2, 0])]:
+        x = np.float32(x)
+        for slope in (pc.grad(function), pc.jit(pc.grad(function)), pc.jacfwd(function)):
+            same(slope(x, q), np.float32(shares), rtol=1e-5)
+    for each in (np.inf, -np.inf):
+        same(function(np.float32([each, each, 0]), 0.5 if each > 0 else 0.25), np.float32(each))
+    same(pc.grad(lambda x: pnp.median(x))(np.ones(4, np.float32)), np.float32([0, 0.5, 0.5, 0]))
+
+
 def test_quantiles_of_halves_by_weight():
     x = np.linspace(-1, 1, 5001).astype(np.float16)
     got = pnp.quantile(x, 0.9, method="inverted_cdf")

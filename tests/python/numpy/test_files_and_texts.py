@@ -62,3 +62,13 @@ def test_kinds_that_no_array_has():
     for kind in (pnp.character, pnp.flexible, pnp.object_):
         assert not pnp.issubdtype("float32", kind)
     assert issubclass(pnp.ComplexWarning, Warning)
+
+
+def test_what_is_no_function_of_scalars():
+    for call, match in [
+        (lambda: pnp.frompyfunc("sin", 1, 1), "takes a function, got 'sin' of type str"),
+        (lambda: pnp.frompyfunc(abs, 1.5, 1), "nin and nout are numbers of arguments and results, got 1.5, 1"),
+        (lambda: pnp.frompyfunc(abs, 1, 1, identity="one"), "frompyfunc"),
+    ]:
+        with pytest.raises(TypeError, match=match):
+            call()

@@ -7,6 +7,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler.primitives import PRIMITIVES
 
 RNG = np.random.default_rng(1)
 
@@ -321,3 +322,9 @@ L = pnp.linalg
 def test_errors(function, error, message, jit):
     with pytest.raises(error, match=message):
         pc.jit(function)() if jit else function()
+
+
+def test_more_reflectors_than_rows_are_refused():
+    a, c = np.ones((4, 5), np.float32), np.ones((4, 2), np.float32)
+    with pytest.raises(ValueError, match="more taus than columns or rows"):
+        PRIMITIVES["ormqr"].bind(a, np.ones(5, np.float32), c, left=True, transpose=False)

@@ -25,11 +25,13 @@ ROOMS = (
         f"scipy.stats.{name}"
         for name in ("norm", "poisson", "truncnorm", "dirichlet", "multinomial", "multivariate_normal")
     ),
+    *("ops", "custom_batching", "custom_derivatives", "dlpack", "test_util"),
 )
 # They take any object, write files, wait for a terminal, or change the whole process.
 OPEN = {
     *("numpy.save", "numpy.savez", "numpy.savetxt", "numpy.load", "numpy.loadtxt", "numpy.fromfile"),
     *("numpy.printoptions", "numpy.set_printoptions", "debug.breakpoint", "clear_caches"),
+    *("numpy.array_repr", "numpy.array_str"),  # NumPy's own
     *("profiler.start_trace", "profiler.stop_trace", "profiler.trace", "profiler.start_server"),
     *("profiler.save_device_memory_profile", "print_environment_info", "debug.visualize_sharding"),
 }
@@ -37,11 +39,13 @@ OF_ARGUMENTS = (TypeError, ValueError, IndexError, KeyError, OverflowError, NotI
 # Further errors about arguments: an unbound axis name, more memory than the machine has.
 OTHERS = {
     "numpy.from_dlpack": BufferError,  # the protocol's error
+    "dlpack.from_dlpack": BufferError,
     "stablehlo.to_array": ir.MLIRError,
     "stablehlo.load": ir.MLIRError,
     # As in JAX: a padding, an unknown platform.
     **dict.fromkeys(["lax.conv_shape_tuple", "lax.padtype_to_pads", "devices", "local_devices"], RuntimeError),
     **dict.fromkeys(["device_count", "local_device_count", "process_count", "process_index"], RuntimeError),
+    **dict.fromkeys(["host_count", "host_id", "host_ids", "process_indices"], RuntimeError),
 }
 # They call their arguments, which fail with their own messages.
 CALLING = {"lax.map", "experimental.io_callback", "pure_callback", "debug.callback"}

@@ -178,6 +178,11 @@ def test_the_client_of_a_device():
     assert (client.platform, client.process_index()) == (device.platform, 0)
     assert client.devices() == client.local_devices() == pc.devices(device.platform)
     assert client.device_count() == len(pc.devices(device.platform))
+    memory = device.default_memory()
+    assert device.addressable_memories() == [memory] == [device.memory("device")]
+    assert (memory.kind, memory.platform, memory.addressable_by_devices()) == ("device", device.platform, [device])
+    with pytest.raises(ValueError, match="got 'pinned_host'"):
+        device.memory("pinned_host")
 
 
 def test_the_environment_chooses_platform_and_number():

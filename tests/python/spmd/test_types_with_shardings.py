@@ -251,6 +251,15 @@ def test_a_constraint_over_explicit_axes_asserts():
             pc.lax.with_sharding_constraint(x, P("y", "x"))
 
 
+def test_a_constraint_over_an_abstract_mesh():
+    auto = pc.make_mesh((4, 2), ("x", "y"), (AxisType.Auto,) * 2)
+    sharding = NamedSharding(auto.abstract_mesh, P("x", "y"))
+    x = pc.device_put(A, NamedSharding(auto, P("x")))
+    out = pc.jit(lambda x: pc.lax.with_sharding_constraint(x * 2, sharding))(x)
+    assert out.sharding.is_equivalent_to(NamedSharding(auto, P("x", "y")), 2)
+    np.testing.assert_array_equal(np.asarray(out), A * 2)
+
+
 def test_loops_keep_types():
     with pc.set_mesh(MESH):
         x = pc.device_put(A, P("x", None))
@@ -326,3 +335,19 @@ def test_the_mesh_of_a_function_for_one_device():
         pc.shard_map(lambda x: (seen.append(pc.typeof(x).sharding.mesh), x)[1], out_specs=P("x", "y"))(x)
     assert seen[0].are_all_axes_manual
     assert seen[0].axis_names == ("x", "y")
+
+
+def test_a_function_for_one_device_along_some_axes():
+    types = []
+
+    def f(x):
+        types.append(str(pc.typeof(x)))
+        return pnp.sin(x) * 2
+
+    with pc.set_mesh(MESH):
+        x = pc.device_put(A, P("x", "y"))
+        mapped = pc.shard_map(f, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+        for out, want in ((mapped(x), np.sin(A) * 2), (pc.grad(lambda x: mapped(x).sum())(x), np.cos(A) * 2)):
+            assert str(pc.typeof(out)) == "f32[8@x,8@y]"
+            np.testing.assert_allclose(np.asarray(out), want, rtol=1e-5, atol=1e-5)
+    assert set(types) == {"f32[2,8@y]"}

@@ -8,7 +8,7 @@ from programs import ALONE, SHAPE, arrays, called, programs
 from pycompiler import lax
 from pycompiler import numpy as pnp
 from pycompiler.core.config.config import enable_x64
-from pycompiler.core.tracing.graph import check_graph
+from pycompiler.core.tracing.interpretation import check_graph
 from pycompiler.primitives import PRIMITIVES as P
 from pycompiler.transforms import grad, hessian, jacfwd, jacrev, jvp, linearize, make_jaxpr, value_and_grad, vjp, vmap
 

@@ -9,7 +9,7 @@ import pytest
 
 from pycompiler import lax
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.tracing.graph import check_graph
+from pycompiler.core.tracing.interpretation import check_graph
 from pycompiler.primitives import PRIMITIVES as P
 from pycompiler.transforms import ShapeDtypeStruct, eval_shape, make_jaxpr, vmap
 
