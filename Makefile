@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
-.PHONY: test-libraries library-values bench-programs demo-jax libraries
+.PHONY: test-libraries library-values bench-programs demo-jax
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
 help: ## this list
@@ -82,15 +82,13 @@ test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and Add
 	$(PY) -m pip install -q -r .venv/requirements-libraries.txt
 	touch $@
 
-libraries: .venv/.libraries
-
-test-libraries: build libraries ## JAX's libraries on pycompiler: quickstarts beside values of JAX, and their own test suites
+test-libraries: build .venv/.libraries ## JAX's libraries on pycompiler: quickstarts beside values of JAX, and their own test suites
 	$(TEST_ENV) $(PY) -m pytest tests/libraries
 
-library-values: build libraries ## the values of tests/libraries/quickstarts on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
+library-values: build .venv/.libraries ## the values of tests/libraries/quickstarts on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
 	$(TEST_ENV) $(PY) tests/libraries/quickstart_values.py $(NAMES)
 
-demo-jax: build libraries ## a Flax model trained by Optax, an unmodified JAX program, on pycompiler and on JAX
+demo-jax: build .venv/.libraries ## a Flax model trained by Optax, an unmodified JAX program, on pycompiler and on JAX
 	$(PY) examples/demo_jax.py
 
 # What `pycompiler` says of a GPU that it can't use; empty where there is one.
@@ -146,7 +144,7 @@ bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.
 	done; \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
-bench-programs: build libraries ## whole JAX programs beside JAX: from an empty disk cache, again, and their steps (benchmarks/programs.py)
+bench-programs: build .venv/.libraries ## whole JAX programs beside JAX: from an empty disk cache, again, and their steps (benchmarks/programs.py)
 	$(PY) benchmarks/programs.py $(NAMES)
 
 bench-gpu: build ## bandwidth, products, programs and enqueueing beside jax and torch on the machine's GPU

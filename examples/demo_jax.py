@@ -1,4 +1,4 @@
-"""`make demo-jax`: runs flax_digits.py, an unmodified JAX program, on JAX and on pycompiler, and shows both side by side.
+"""`make demo-jax`: runs flax_digits.py, an unmodified JAX program, on JAX and on pycompiler, and shows both.
 
 The disk cache of pycompiler is empty in its first run. The second one finds the compiled programs there.
 """

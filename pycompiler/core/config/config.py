@@ -8,7 +8,10 @@ how a call is served. They are part of every key of the cache: `_runtime` gets t
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import re
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Hashable
@@ -19,6 +22,8 @@ from pycompiler._runtime import default_device as first_device
 from pycompiler.core.config.settings import ALIASES, INERT, JAX_VARIABLES, TABLE, TRANSFERS, Setting, Value
 from pycompiler.core.config.variables import warn_of_unknown
 from pycompiler.core.source import warn
+
+_FLAG = re.compile(r"--?(no)?jax_(\w+)(?:=(.*))?")
 
 
 class UnknownSettingError(ValueError, AttributeError):
@@ -235,6 +240,19 @@ class Config:
         setting = self._setting(name)
         self._values[setting.name] = setting.parse(value)
         self._publish()
+
+    def parse_flags_with_absl(self) -> None:
+        """Take settings from the command line, up to `--`: `--jax_NAME=VALUE`, `--jax_NAME`, `--nojax_NAME`.
+
+        Flags that name no setting are left to others. Raises ValueError for a value without a meaning.
+        """
+        for argument in itertools.takewhile(lambda each: each != "--", sys.argv[1:]):
+            found = _FLAG.fullmatch(argument)
+            if found is None:
+                continue
+            negated, name, text = found.groups()
+            if ALIASES.get(name, name) in self._table or self._is_inert(name):
+                self.update(name, not negated if text is None else text)
 
     def read(self, name: str) -> Value:
         """The value of `name` in this thread."""

@@ -101,3 +101,27 @@ def test_an_unknown_variable_is_a_warning_at_import(given, nearest):
 
 def test_what_is_like_none_is_named_alone():
     assert variables.unknown(["PYCOMPILER_QQQ", "PATH", "PYCOMPILER_DEBUG"]) == {"PYCOMPILER_QQQ": None}
+
+
+def test_flags_of_the_command_line(monkeypatch):
+    given = [
+        "script",
+        "--epochs=3",
+        "--jax_enable_x64=true",
+        "--nojax_log_compiles",
+        "--jax_no_setting=1",
+        "--",
+        "--jax_debug_nans",
+    ]
+    monkeypatch.setattr(sys, "argv", given)
+    before = {name: config.read(name) for name in ("enable_x64", "log_compiles", "debug_nans")}
+    try:
+        config.update("log_compiles", True)
+        config.parse_flags_with_absl()
+        assert (config.enable_x64, config.log_compiles, config.debug_nans) == (True, False, before["debug_nans"])
+        monkeypatch.setattr(sys, "argv", ["script", "--jax_enable_x64=perhaps"])
+        with pytest.raises(ValueError, match="perhaps"):
+            config.parse_flags_with_absl()
+    finally:
+        for name, value in before.items():
+            config.update(name, value)
