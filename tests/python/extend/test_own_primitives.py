@@ -401,6 +401,7 @@ def test_a_rule_may_call_lower_fun_and_is_chosen_by_platform(bare_p):
     seen = []
 
     def rule(ctx, x, **params):
+        assert isinstance(ctx, mlir.LoweringRuleContext)
         seen.append((str(ctx.avals_in[0]), ctx.primitive, ctx.platforms))
         return mlir.lower_fun(lambda x: x + 1, multiple_results=False)(ctx, x, **params)
 
@@ -488,6 +489,19 @@ def test_defjvp_defbilinear_and_kin():
     batching.defreducer(total)
     x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
     np.testing.assert_array_equal(pc.vmap(functools.partial(total.bind, axes=(1,)), 1)(x), x.sum(2).T)
+
+
+def test_a_linear_primitive():
+    p = core.Primitive("scaled")
+    p.def_impl(lambda x, y, *, by: by * (x + y))
+    p.def_abstract_eval(lambda x, y, *, by: x)
+    ad.deflinear(p, lambda ct, *, by: [by * ct, by * ct])
+    rule: mlir.LoweringRule = mlir.lower_fun(lambda x, y, *, by: by * (x + y), multiple_results=False)
+    mlir.register_lowering(p, rule)
+    f = functools.partial(p.bind, by=3.0)
+    assert pc.jvp(f, (1.0, 2.0), (1.0, 10.0))[1] == 33
+    assert pc.jit(pc.grad(lambda x: f(x, 2.0) ** 2))(1.0) == 54
+    assert pc.linear_transpose(lambda x: f(x, 2 * x), 1.0)(1.0) == (9,)
 
 
 def test_rules_that_take_the_axis():

@@ -13,7 +13,8 @@ from pycompiler import Array
 MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
-    *("debug", "experimental", "export"),
+    *("debug", "experimental", "export", "extend.core", "extend.linear_util", "extend.source_info_util"),
+    *("interpreters.ad", "interpreters.batching", "interpreters.mlir", "interpreters.partial_eval", "interpreters.xla"),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 
