@@ -199,6 +199,24 @@ def test_eager_evaluation_is_by_the_impl():
         assert isinstance(pc.jit(bind)(X, Y, Z), np.ndarray)
 
 
+def test_symbolic_sizes_exports_and_solvers():
+    def f(x):
+        return bind(x, x, x)
+
+    for dynamic in ({"x": ("n",)}, "auto"):
+        jitted = pc.jit(f, dynamic=dynamic)
+        for x in (X, X[:2]):
+            np.testing.assert_allclose(jitted(x), x * x + x, rtol=1e-6)
+    np.testing.assert_allclose(pc.export.export(pc.jit(f))(X).call(X), X * X + X, rtol=1e-6)
+
+    def root(x):
+        return lax.custom_root(
+            lambda y: bind(y, y, -x), x, lambda f, _: pnp.sqrt(x), lambda g, y: y / g(pnp.ones_like(y))
+        )
+
+    agree(pc.jit(pc.grad(lambda x: root(x).sum())), lambda x: 1 / (2 * np.sqrt(x)), np.abs(X))
+
+
 # Multiple results, parameters of any kind, constants.
 
 
