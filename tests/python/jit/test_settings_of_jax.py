@@ -112,7 +112,7 @@ def test_values_by_names_of_jax():
         pc.config.update("jax_platforms", "cpu,tpu")
     with pc.default_prng_impl("rbg"):
         assert pc.config.jax_default_prng_impl == "rbg"
-    with pytest.raises(ValueError, match="default_prng_impl must be .*'unsafe_rbg'.*, got 'philox'"):
+    with pytest.raises(ValueError, match=r"default_prng_impl must be .*'unsafe_rbg'.*, got 'philox'"):
         pc.config.update("jax_default_prng_impl", "philox")
 
 
