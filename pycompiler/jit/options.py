@@ -50,7 +50,7 @@ def _several(given: Any) -> tuple[Any, ...]:
 def resolved(
     fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Arguments by number and by name: a parameter given in one way is also found in the other."""
+    """Arguments by number and by name: a parameter given in one way alone is also found in the other."""
     numbers: tuple[Any, ...] = _several(as_integers("jit", f"{kind}_argnums", argnums))
     names: tuple[Any, ...] = _several(argnames)
     for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
@@ -74,6 +74,8 @@ def resolved(
         if not 0 <= index < len(positional) and not (variadic and number >= 0):
             raise ValueError(f"jit: {kind}_argnums has {number}, but {fun} has {len(positional)} positional parameters")
         found.append(index)
+    if argnums is not None and argnames is not None:
+        return tuple(sorted(set(found))), names
     found += [positional.index(name) for name in names if name in positional]
     names += tuple(positional[i] for i in found if i < len(positional))
     return tuple(sorted(set(found))), tuple(dict.fromkeys(names))

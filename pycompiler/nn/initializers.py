@@ -28,10 +28,10 @@ Initializer = Callable[..., Array]
 def _initializer(draw: Callable[..., Array]) -> Initializer:
     """The initializer of a function of a key, a shape and a dtype. `out_sharding` divides the weights over devices."""
 
-    def initialize(key: Array, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
+    def init(key: Array, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
         return divided("initializer", draw(key, shape, dtype), out_sharding)
 
-    return boundary(initialize)
+    return boundary(init)
 
 
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:

@@ -77,6 +77,8 @@ def run(name: str, *, on_jax: bool = False, jobs: int = 0, extra: Iterable[str] 
     suite, folder = SUITES[name], fetch(name)
     command = [sys.executable, *([] if on_jax else ["-m", "pycompiler.jax"]), "-m", "pytest", "-q", "--tb=line"]
     command += ["-p", "no:cacheprovider", "-n", str(jobs or os.cpu_count()), "--dist", "loadfile", "-W", "ignore"]
+    # Neither this project's settings of pytest nor those of the library, whose warnings are of other versions.
+    command += ["-c", os.devnull, "--rootdir", str(folder)]
     command += [f"--ignore={each.partition(' ')[0]}" for each in suite.get("without", ())]
     command += ["-o", "python_files=*_test.py test_*.py", *suite.get("options", ()), *extra, *suite["paths"]]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "XLA_"))}

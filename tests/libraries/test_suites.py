@@ -6,9 +6,6 @@ import re
 import pytest
 from library_suites import HERE, ON_JAX, SUITES, Outcome, known_failures, read_report, run
 
-# Of the tests that pass on real JAX.
-SHARE = 0.99
-
 
 @pytest.mark.parametrize("name", SUITES)
 def test_the_suite_passes_but_for_known_failures(name: str):
@@ -25,7 +22,7 @@ def test_the_suite_passes_but_for_known_failures(name: str):
     assert len(outcome.passed) + len(outcome.failed) >= SUITES[name]["tests"]
     news = outcome.news(known)
     assert not news, f"{len(news)} differences from known/{name}.txt:\n" + "\n".join(news)
-    assert outcome.share(known) >= SHARE
+    assert outcome.share(known) >= SUITES[name]["share"]
 
 
 def test_the_lists_have_reasons():
@@ -33,7 +30,7 @@ def test_the_lists_have_reasons():
         assert path.stem in SUITES
         for test, reason in known_failures(path.stem).items():
             assert test, f"{path.name}: a line without a reason"
-            assert re.fullmatch(r"[^?]\S.*", reason), f"{path.name}: {test}: no reason"
+            assert re.fullmatch(r"[^?].{2,}", reason), f"{path.name}: {test}: no reason"
 
 
 def test_news_are_failures_without_a_line_and_lines_of_tests_that_pass():

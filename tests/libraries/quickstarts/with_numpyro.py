@@ -22,7 +22,7 @@ def model(x, y=None):
 
 x = jax.random.normal(jax.random.key(1), (40, 2))
 y = 0.5 + x @ jnp.array([1.5, -2.0]) + 0.3 * jax.random.normal(jax.random.key(2), (40,))
-mcmc = MCMC(NUTS(model), num_warmup=200, num_samples=200, progress_bar=False)
+mcmc = MCMC(NUTS(model), num_warmup=30, num_samples=100, progress_bar=False)
 mcmc.run(jax.random.key(0), x, y)
 samples = mcmc.get_samples()
 mcmc.print_summary()

@@ -308,3 +308,18 @@ def test_loops_are_donated_to_as_well():
     x = pnp.zeros(20)
     np.testing.assert_array_equal(f(x), np.r_[np.ones(10), np.zeros(10)])
     assert x.is_deleted()
+
+
+def test_numbers_and_names_that_are_both_given_are_taken_as_they_are():
+    """As jax does: the signature may be that of another function, which functools.wraps copied."""
+
+    def inner(first, kind):
+        return first if kind == "same" else -first
+
+    @functools.wraps(inner)
+    def outer(tag, arrays, *args, **kwargs):
+        return inner(arrays["x"], **kwargs)
+
+    f = pc.jit(outer, static_argnums=(0,), static_argnames=("kind",))
+    assert f("tag", {"x": pnp.ones(())}, kind="same") == 1
+    assert f("tag", {"x": pnp.ones(())}, kind="other") == -1
