@@ -234,7 +234,7 @@ def consume(key: Any, name: str) -> None:
 
 def run(graph: ClosedGraph, call: Callable[..., Any], leaves: Sequence[Any]) -> Any:
     """The results of a compiled graph. Its keys become consumed, and the tokens of slices of keys are recorded."""
-    if not any(dtypes.is_key(aval.dtype) for aval in graph.in_avals):
+    if not any(dtypes.is_key(aval.dtype) for aval in graph.in_avals) and not summary(graph).uses:
         return call(*leaves)
     tokens = list(map(token_of, leaves))
     for use in summary(graph).uses:

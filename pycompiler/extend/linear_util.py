@@ -21,6 +21,7 @@ from pycompiler.core.tracing.wrapped import (
     transformation_with_aux2,
     wrap_init,
 )
+from pycompiler.lax.names import nearest_name
 
 __all__ = [
     "StoreException",
@@ -33,3 +34,5 @@ __all__ = [
     "transformation_with_aux2",
     "wrap_init",
 ]
+
+__getattr__ = nearest_name(__name__, __all__)

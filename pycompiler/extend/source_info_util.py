@@ -15,6 +15,7 @@ from collections.abc import Generator
 
 from pycompiler.core.source import exclude, scope, scoped
 from pycompiler.core.tracing.source_info import NameStack, SourceInfo, current, user_context
+from pycompiler.lax.names import nearest_name
 
 __all__ = [
     "NameStack",
@@ -87,3 +88,6 @@ def transform_name_stack(name: str) -> Generator[NameStack]:
     stack = current_name_stack().transform(name)
     with scoped(stack.stack):
         yield stack
+
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -40,8 +40,8 @@ def check_sharding(function: str, sharding: Any) -> None:
 def over_current_mesh(function: str, sharding: Any, *, consistent: bool = False) -> Any:
     """A spec as a sharding over the current mesh; a sharding over an abstract mesh with devices, if they are known.
 
-    Raises ValueError without a mesh, and, if it is to be `consistent`, for a sharding over another mesh than the current
-    one."""
+    Raises ValueError without a mesh, and, if it is to be `consistent`, for a sharding over another mesh than the
+    current one."""
     abstract = get_abstract_mesh()
     if not isinstance(sharding, PartitionSpec):
         if consistent and isinstance(sharding, NamedSharding) and not abstract.empty:

@@ -4,20 +4,31 @@
 """
 
 import enum
+import functools
+from collections.abc import Callable, Hashable
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from pycompiler.core.config.config import trace_key
+from pycompiler.core.dims.dims import surely_below
+from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.lax import bits as lax_bits
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
-from pycompiler.primitives.random import threefry2x32
+from pycompiler.primitives.arithmetic import convert
+from pycompiler.primitives.bits import shift_right_logical
+from pycompiler.primitives.creation import iota
+from pycompiler.primitives.random import rng_bit_generator_block, threefry2x32
 
 __all__ = [
     "RandomAlgorithm",
@@ -62,10 +73,36 @@ def rng_bit_generator(
     if wanted not in map(np.dtype, _WIDTHS):
         raise TypeError(f"rng_bit_generator: makes unsigned integers, got dtype={wanted.name}; bitcast the bits")
     algorithm = RandomAlgorithm(algorithm)
-    threefry = algorithm == RandomAlgorithm.RNG_THREE_FRY
     return divided(
-        "rng_bit_generator", eager_jit(_threefry if threefry else _philox, key, shape=shape, dtype=wanted), out_sharding
+        "rng_bit_generator", eager_jit(random_block, key, shape=shape, dtype=wanted, algorithm=algorithm), out_sharding
     )
+
+
+def random_block(
+    key: Array, *, shape: tuple[int, ...], dtype: Any, algorithm: RandomAlgorithm = RandomAlgorithm.RNG_PHILOX
+) -> tuple[Array, Array]:
+    """rng_bit_generator of checked arguments, as one operation: under `vmap`, all members take bits of the first state,
+    one part after the other, as in JAX."""
+    aval = get_aval(key)
+    make = _graphs(ShapedArray(aval.shape, aval.dtype), dtype, algorithm, trace_key())
+    state, bits = rng_bit_generator_block.bind(key, graph=make(shape), shape=shape, make=make)
+    return state, bits
+
+
+@functools.lru_cache(maxsize=256)
+def _graphs(
+    state: ShapedArray, dtype: Any, algorithm: RandomAlgorithm, context: Hashable
+) -> Callable[[tuple[int, ...]], ClosedGraph]:
+    """The function from a shape to the graph of its bits."""
+    function = _threefry if algorithm == RandomAlgorithm.RNG_THREE_FRY else _philox
+
+    @functools.lru_cache(maxsize=256)
+    def make(shape: tuple[int, ...]) -> ClosedGraph:
+        with axes.unbound():
+            debug_info = DebugInfo("rng_bit_generator", function)
+            return record(lambda key: function(key, shape=shape, dtype=dtype), (state,), debug_info)
+
+    return make
 
 
 def _words(key: Array) -> list[Array]:
@@ -86,16 +123,28 @@ def _advanced(key: Array, low: Array, high: Array) -> Array:
 
 def _counters(low: Array, high: Array, count: int) -> tuple[Array, Array]:
     """The counter and the count - 1 numbers after it: 64 bits in two halves."""
-    step = movement.iota(dtypes.uint32, count)
+    step, more = numbered(count)
     low = movement.broadcast_in_dim(low, (count,), ())
     high = movement.broadcast_in_dim(high, (count,), ())
     sums = lax.add(low, step)
-    return sums, lax.add(high, cast(lax.lt(sums, low), dtypes.uint32))
+    high = lax.add(high, cast(lax.lt(sums, low), dtypes.uint32))
+    return sums, high if more is None else lax.add(high, more)
+
+
+def numbered(count: Any) -> tuple[Array, Array | None]:
+    """The numbers 0, 1, ..., as their lower 32 bits, and the upper ones; None, if all of these are 0."""
+    if not surely_below(2**32, count):
+        return movement.iota(dtypes.uint32, count), None
+    # Words of 64 bits exist without enable_x64, but their literals do not.
+    wide = iota.bind(dtype=dtypes.uint64, shape=(count,), dimension=0)
+    shift = movement.broadcast_in_dim(convert.bind(32, new_dtype=dtypes.uint64), (count,), ())
+    low, high = wide, shift_right_logical.bind(wide, shift)
+    return convert.bind(low, new_dtype=dtypes.uint32), convert.bind(high, new_dtype=dtypes.uint32)
 
 
 def _after(low: Array, high: Array, count: int) -> tuple[Array, Array]:
-    total = lax.add(low, np.uint32(count))
-    return total, lax.add(high, cast(lax.lt(total, low), dtypes.uint32))
+    total = lax.add(low, np.uint32(count & 0xFFFFFFFF))
+    return total, lax.add(lax.add(high, np.uint32(count >> 32)), cast(lax.lt(total, low), dtypes.uint32))
 
 
 def _wide(low: Array, high: Array) -> Array:
@@ -112,7 +161,16 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
     if not size:
         return state, movement.full(shape, 0, dtype)
     c0, c1 = _counters(low, high, blocks)
-    k0, k1 = (movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1))
+    k0, k1, low = (movement.broadcast_in_dim(word, (blocks,), ()) for word in (k0, k1, low))
+    c0, c1, c2, c3 = philox_block(k0, k1, low, c0, c1)
+    words = [_wide(c0, c1), _wide(c2, c3)] if wide else [c0, c1, c2, c3]
+    columns = movement.concatenate([movement.reshape(word, (blocks, 1)) for word in words], 1)
+    flat = movement.slice_in_dim(movement.reshape(columns, (blocks * len(words),)), 0, size)
+    return state, cast(movement.reshape(flat, shape), dtype)
+
+
+def philox_block(k0: Array, k1: Array, low: Array, c0: Array, c1: Array) -> tuple[Array, Array, Array, Array]:
+    """Blocks of Philox4x32-10: for each key, its four words at a counter (c0, c1), that has counted up from `low`."""
     # The counter has 128 bits. Its upper half starts as the key.
     carry = cast(lax.bitwise_and(lax.lt(c0, low), lax.eq(c1, 0)), dtypes.uint32)
     c2 = lax.add(k0, carry)
@@ -127,10 +185,7 @@ def _philox(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, A
             lax.bitwise_xor(lax.bitwise_xor(lax_bits.mulhi(first, c0), c3), k1),
             lax.mul(first, c0),
         )
-    words = [_wide(c0, c1), _wide(c2, c3)] if wide else [c0, c1, c2, c3]
-    columns = movement.concatenate([movement.reshape(word, (blocks, 1)) for word in words], 1)
-    flat = movement.slice_in_dim(movement.reshape(columns, (blocks * len(words),)), 0, size)
-    return state, cast(movement.reshape(flat, shape), dtype)
+    return c0, c1, c2, c3
 
 
 def _threefry(key: Array, *, shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:

@@ -4,11 +4,14 @@ Those of compositions (`integer_pow_p`, `select_n_p`) can be bound, but no graph
 that they are composed of take their place.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from pycompiler.core.tracing.user_primitive import Composition
+from pycompiler.lax.arrays import split, stack, tile, unstack
 from pycompiler.lax.complexes import conj
 from pycompiler.lax.elementwise import clamp, integer_pow, select_n, square
+from pycompiler.lax.indexing import scatter_add, scatter_max, scatter_min, scatter_mul, scatter_sub
 from pycompiler.lax.movement import squeeze
 from pycompiler.primitives import COLLECTIVES, PRIMITIVES
 from pycompiler.primitives.control.solvers import custom_linear_solve
@@ -129,7 +132,12 @@ __all__ = [
     "round_p",
     "rsqrt_p",
     "scan_p",
+    "scatter_add_p",
+    "scatter_max_p",
+    "scatter_min_p",
+    "scatter_mul_p",
     "scatter_p",
+    "scatter_sub_p",
     "schur_p",
     "select_and_scatter_p",
     "select_n_p",
@@ -142,20 +150,24 @@ __all__ = [
     "sinh_p",
     "slice_p",
     "sort_p",
+    "split_p",
     "sqrt_p",
     "square_p",
     "squeeze_p",
+    "stack_p",
     "stop_gradient_p",
     "sub_p",
     "svd_p",
     "tan_p",
     "tanh_p",
     "threefry2x32_p",
+    "tile_p",
     "top_k_p",
     "transpose_p",
     "triangular_solve_p",
     "tridiagonal_p",
     "tridiagonal_solve_p",
+    "unstack_p",
     "while_p",
     "xor_p",
     "zeta_p",
@@ -168,6 +180,19 @@ def _conj(x: Any, input_dtype: Any = None) -> Any:
 
 def _copy(x: Any) -> Any:
     return x
+
+
+def _stack(*operands: Any, axis: int) -> Any:
+    return stack(operands, axis)
+
+
+def _scattering(scatter: Callable[..., Any]) -> Callable[..., Any]:
+    def apply(
+        operand: Any, indices: Any, updates: Any, *, update_jaxpr: Any = None, update_consts: Any = (), **params: Any
+    ) -> Any:
+        return scatter(operand, indices, updates, **params)
+
+    return apply
 
 
 abs_p = PRIMITIVES["abs"]
@@ -283,7 +308,12 @@ rev_p = PRIMITIVES["reverse"]
 round_p = PRIMITIVES["round"]
 rsqrt_p = PRIMITIVES["rsqrt"]
 scan_p = PRIMITIVES["scan"]
+scatter_add_p = Composition("scatter-add", _scattering(scatter_add))
+scatter_max_p = Composition("scatter-max", _scattering(scatter_max))
+scatter_min_p = Composition("scatter-min", _scattering(scatter_min))
+scatter_mul_p = Composition("scatter-mul", _scattering(scatter_mul))
 scatter_p = PRIMITIVES["scatter"]
+scatter_sub_p = Composition("scatter-sub", _scattering(scatter_sub))
 schur_p = PRIMITIVES["schur"]
 select_and_scatter_p = PRIMITIVES["select_and_scatter"]
 select_n_p = Composition("select_n", select_n)
@@ -296,20 +326,24 @@ sin_p = PRIMITIVES["sin"]
 sinh_p = PRIMITIVES["sinh"]
 slice_p = PRIMITIVES["slice"]
 sort_p = PRIMITIVES["sort"]
+split_p = Composition("split", split, True)
 sqrt_p = PRIMITIVES["sqrt"]
 square_p = Composition("square", square)
 squeeze_p = Composition("squeeze", squeeze)
+stack_p = Composition("stack", _stack)
 stop_gradient_p = PRIMITIVES["stop_gradient"]
 sub_p = PRIMITIVES["sub"]
 svd_p = PRIMITIVES["svd"]
 tan_p = PRIMITIVES["tan"]
 tanh_p = PRIMITIVES["tanh"]
 threefry2x32_p = PRIMITIVES["threefry2x32"]
+tile_p = Composition("tile", tile)
 top_k_p = PRIMITIVES["top_k"]
 transpose_p = PRIMITIVES["transpose"]
 triangular_solve_p = PRIMITIVES["triangular_solve"]
 tridiagonal_p = PRIMITIVES["tridiagonal"]
 tridiagonal_solve_p = PRIMITIVES["tridiagonal_solve"]
+unstack_p = Composition("unstack", unstack, True)
 while_p = PRIMITIVES["while"]
 xor_p = PRIMITIVES["xor"]
 zeta_p = PRIMITIVES["zeta"]

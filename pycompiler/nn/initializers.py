@@ -18,6 +18,7 @@ from pycompiler.numpy import creation, ufuncs
 from pycompiler.primitives.complex import complex_
 from pycompiler.random import continuous as distributions
 from pycompiler.random.arguments import check_key, inexact_dtype
+from pycompiler.random.containers import for_keys
 from pycompiler.random.matrices import orthonormal
 from pycompiler.random.streams import subkeys, uniform_of
 
@@ -124,6 +125,7 @@ def _disk(key: Array, *, shape: tuple[int, ...], dtype: Any, radius: float | Non
     return complex_.bind(lax.mul(size, lax.cos(angle)), lax.mul(size, lax.sin(angle)))
 
 
+@for_keys
 def _in_disk(key: Any, shape: Any, dtype: Any, radius: float | None = None) -> Array:
     check_key("variance_scaling", key)
     return eager_jit(_disk, key, shape=canonical_shape("variance_scaling", shape), dtype=dtype, radius=radius)

@@ -147,15 +147,15 @@ def _dtype_of(spec: Any) -> dtypes.DType:
     """The dtype of a name, a dtype or a type. Python's types stand for NumPy's 64-bit dtypes here."""
     if isinstance(spec, Scalar):
         return spec.dtype
-    if dtypes.is_key(spec):
-        return spec
+    if isinstance(spec, dtypes.KeyDType):
+        return spec  # pyright: ignore[reportReturnType]
     named = dtypes.SMALL.get(spec) if isinstance(spec, str) else None
     return named or (dtypes.bfloat16 if spec == "bfloat16" else np.dtype(spec))
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether the dtype (or kind) arg1 is arg2 or below it, including bfloat16 and the small types."""
-    if arg2 is generic and dtypes.is_key(arg1):
+    if arg2 is generic and isinstance(arg1, dtypes.KeyDType):
         return True
     if _is_abstract(arg2):
         return issubclass(arg1 if _is_abstract(arg1) else _kind(_dtype_of(arg1)), arg2)

@@ -1,17 +1,22 @@
-"""The family of random bits: the Threefry-2x32 block function.
+"""The family of random bits: the Threefry-2x32 block function, and blocks of bits from a state.
 
 Reference: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011), 20 rounds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import Primitive, Sample
-from pycompiler.core.types.aval import ShapedArray, short
+from pycompiler.core.tracing.structural import move_dim
+from pycompiler.core.types.aval import ShapedArray, get_aval, short
 from pycompiler.primitives import rules
-from pycompiler.primitives.shape import elementwise_batch
+from pycompiler.primitives.movement import concatenate, slice_
+from pycompiler.primitives.rules import Dims
+from pycompiler.primitives.shape import elementwise_batch, reshaped
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
@@ -51,6 +56,46 @@ threefry2x32 = Primitive(
     batch=elementwise_batch(lambda: threefry2x32),
     reference=_threefry2x32_reference,
     sampler=_threefry2x32_samples,
+    multiple_results=True,
+)
+
+# rng_bit_generator(state): a new state, and bits of `shape`, which `graph` computes. `make` gives the graph of another
+# shape: members of a mapped axis take their bits from the first state, one part after the other. It is in no table: its
+# graph is made of operations that are. Reference for the rule: JAX's, whose bits these are.
+
+
+def _block_shape(state: ShapedArray, *, graph: ClosedGraph, shape: Any, make: Any) -> tuple[ShapedArray, ...]:
+    return graph.out_avals
+
+
+def _block_batch(
+    args: Sequence[Any], dims: Dims, *, graph: ClosedGraph, shape: tuple[Any, ...], make: Any
+) -> tuple[Sequence[Any], Sequence[int]]:
+    states = move_dim(args[0], rules.only(dims), 0)
+    size, words = get_aval(states).shape
+    first = reshaped(slice_.bind(states, start_indices=(0, 0), limit_indices=(1, words), strides=(1, 1)), (words,))
+    wide = (size, *shape)
+    state, bits = rng_bit_generator_block.bind(first, graph=make(wide), shape=wide, make=make)
+    rest = slice_.bind(states, start_indices=(1, 0), limit_indices=(size, words), strides=(1, 1))
+    return (concatenate.bind(reshaped(state, (1, words)), rest, dimension=0), bits), (0, 0)
+
+
+def _block_reference(state: Any, *, graph: ClosedGraph, shape: Any, make: Any) -> tuple[Any, ...]:
+    return reference_of(graph, (state,))
+
+
+def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    return ()
+
+
+rng_bit_generator_block = Primitive(
+    name="rng_bit_generator",
+    shape_rule=_block_shape,
+    jvp=None,
+    transpose=None,
+    batch=_block_batch,
+    reference=_block_reference,
+    sampler=_no_samples,
     multiple_results=True,
 )
 

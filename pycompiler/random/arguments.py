@@ -26,10 +26,12 @@ def check_key(name: str, key: Any) -> None:
     check_arrays(name, key)
     aval = get_aval(key)
     is_typed = dtypes.is_key(aval.dtype) and aval.shape == ()
-    if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (2,)):
+    words = 2 if config.default_prng_impl == "threefry2x32" else 4
+    if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (words,)):
+        of = "" if words == 2 else f" of {config.default_prng_impl}, the setting default_prng_impl"
         raise ArgumentError(
-            f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[2], got {short(aval)}; for "
-            "several, use vmap"
+            f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[{words}]{of}, got {short(aval)}; "
+            "for several, use vmap; wrap_key_data(numbers, impl=...) makes keys of another generator"
         )
     if not is_typed and config.legacy_prng_key != "allow":
         said = f"{name}: is given the numbers of a key, and the setting legacy_prng_key is {config.legacy_prng_key!r}"
@@ -45,7 +47,8 @@ def _outermost() -> str:
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     name = ""
     while frame is not None and os.path.dirname(frame.f_code.co_filename) == _HERE:
-        name = frame.f_code.co_name
+        if frame.f_code.co_name != "with_generator":
+            name = frame.f_code.co_name
         frame = frame.f_back
     return name
 

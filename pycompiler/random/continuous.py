@@ -13,6 +13,7 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy import ufuncs
 from pycompiler.primitives.complex import complex_
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype, result_shape, sampled
+from pycompiler.random.containers import for_keys
 from pycompiler.random.discrete import rademacher_of
 from pycompiler.random.streams import bits_of, normal_of, subkeys, uniform_of
 
@@ -28,6 +29,7 @@ def _uniform(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
     return uniform_of(key, shape, dtype, low, high)
 
 
+@for_keys
 def uniform(
     key: Array, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0, *, out_sharding: Any = None
 ) -> Array:
@@ -60,6 +62,7 @@ def _normal(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return normal_numbers(key, shape, dtype)
 
 
+@for_keys
 def normal(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the normal distribution of mean 0 and variance 1; float32 unless a (float or complex) dtype is given.
 
@@ -80,6 +83,7 @@ def _lognormal(key: Array, sigma: Array, *, shape: Shape, dtype: Dtype) -> Array
     return lax.exp(lax.mul(_normal(key, shape=shape, dtype=dtype), sigma))
 
 
+@for_keys
 def lognormal(
     key: Array,
     sigma: Any = np.float32(1),  # noqa: B008
@@ -106,6 +110,7 @@ def _truncated_normal(key: Array, lower: Array, upper: Array, *, shape: Shape, d
     return ufuncs.clip(out, *inner)
 
 
+@for_keys
 def truncated_normal(
     key: Array, lower: Any, upper: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -132,6 +137,7 @@ def exponential_from(u: Array) -> Array:
     return lax.neg(lax.log1p(lax.neg(u)))
 
 
+@for_keys
 def exponential(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the exponential distribution of mean 1.
 
@@ -153,6 +159,7 @@ def _laplace(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(lax.sign(drawn), lax.log1p(lax.neg(lax.abs(drawn))))
 
 
+@for_keys
 def laplace(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Laplace distribution of mean 0 and scale 1."""
     check_key("laplace", key)
@@ -168,6 +175,7 @@ def _logistic(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.sub(lax.log(drawn), lax.log1p(lax.neg(drawn)))
 
 
+@for_keys
 def logistic(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the logistic distribution of mean 0 and scale 1."""
     check_key("logistic", key)
@@ -183,6 +191,7 @@ def _cauchy(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.tan(lax.mul(lax.sub(drawn, 0.5), np.pi))
 
 
+@for_keys
 def cauchy(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Cauchy distribution of location 0 and scale 1."""
     check_key("cauchy", key)
@@ -198,6 +207,7 @@ def _pareto(key: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.exp(lax.div(_exponential(key, shape=shape, dtype=dtype), b))
 
 
+@for_keys
 def pareto(key: Array, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Pareto distribution with shape parameter b, from 1 upwards."""
     return divided("pareto", sampled("pareto", _pareto, key, shape, float_dtype("pareto", dtype), b), out_sharding)
@@ -208,6 +218,7 @@ def _rayleigh(key: Array, scale: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(scale, lax.sqrt(lax.mul(lax.log(uniform_of(key, shape, dtype)), -2.0)))
 
 
+@for_keys
 def rayleigh(key: Array, scale: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Rayleigh distribution with a scale."""
     return divided(
@@ -227,6 +238,7 @@ def _wald(key: Array, mean: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.select(lax.le(drawn, mean / (mean + x)), x, squared / x)
 
 
+@for_keys
 def wald(key: Array, mean: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Wald (inverse Gaussian) distribution with a mean and scale 1."""
     return divided("wald", sampled("wald", _wald, key, shape, float_dtype("wald", dtype), mean), out_sharding)
@@ -240,6 +252,7 @@ def _triangular(key: Array, left: Array, mode: Array, right: Array, *, shape: Sh
     return lax.select(lax.lt(u, (mode - left) / (right - left)), rising, falling)
 
 
+@for_keys
 def triangular(
     key: Array, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
@@ -255,6 +268,7 @@ def _weibull_min(key: Array, scale: Array, concentration: Array, *, shape: Shape
     return _exponential(key, shape=shape, dtype=dtype) ** (1.0 / concentration) * scale
 
 
+@for_keys
 def weibull_min(key: Array, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Array:
     """Numbers of the Weibull distribution with a scale and a concentration, which broadcast with the shape."""
     check_key("weibull_min", key)
@@ -274,6 +288,7 @@ def _maxwell(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return maxwell_of(key, shape, dtype)
 
 
+@for_keys
 def maxwell(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the Maxwell distribution of scale 1."""
     check_key("maxwell", key)
@@ -289,6 +304,7 @@ def _double_sided_maxwell(key: Array, loc: Array, scale: Array, *, shape: Shape,
     return rademacher_of(sign_key, shape, dtype) * maxwell_of(length_key, shape, dtype) * scale + loc
 
 
+@for_keys
 def double_sided_maxwell(key: Array, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Array:
     """Numbers of the Maxwell distribution with a scale and a random sign, centred at loc. The result has the given
     shape, followed by that of the parameters."""
@@ -349,6 +365,7 @@ def gumbel_mode(name: str, mode: str | None) -> str:
     return mode or "low"
 
 
+@for_keys
 def gumbel(
     key: Array, shape: Any = (), dtype: Any = None, mode: str | None = None, *, out_sharding: Any = None
 ) -> Array:

@@ -13,6 +13,7 @@ from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.lax.shardings import divided
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import Dtype, check_key, int_dtype, result_shape
+from pycompiler.random.containers import for_keys
 from pycompiler.random.streams import UINTS, bits_of, subkeys, uniform_of
 
 Shape = tuple[int, ...]
@@ -27,6 +28,7 @@ def _bernoulli(key: Array, p: Array, *, shape: Shape, dtype: Dtype, mode: str) -
     return lax.lt(lax.mul(low, 2.0 ** -int(dtypes.finfo(dtype).nmant)), lax.sub(p, high))
 
 
+@for_keys
 def bernoulli(key: Array, p: Any = 0.5, shape: Any = None, mode: str = "low", *, out_sharding: Any = None) -> Array:
     """True with probability p. The mode 'high' uses twice as many random bits, for small probabilities.
 
@@ -56,6 +58,7 @@ def _rademacher(key: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return rademacher_of(key, shape, dtype)
 
 
+@for_keys
 def rademacher(key: Array, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """-1 or 1 with equal probability; int32 unless a dtype is given."""
     check_key("rademacher", key)
@@ -100,6 +103,7 @@ def _randint(key: Array, low: Array, high: Array, *, shape: Shape, dtype: Dtype)
     return cast(randint_of(key, low, high, shape, dtypes.int32), dtype)
 
 
+@for_keys
 def randint(key: Array, shape: Any, minval: Any, maxval: Any, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Integers from minval up to, not including, maxval; int32 unless a dtype is given. An empty range gives minval.
 
@@ -131,6 +135,7 @@ def _geometric(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return cast(lax.add(lax.floor(lax.div(lax.log(u), failures)), 1.0), dtype)
 
 
+@for_keys
 def geometric(key: Array, p: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """The number of trials, of probability p, until the first success; int32 unless a dtype is given."""
     check_key("geometric", key)

@@ -20,11 +20,11 @@ from pycompiler.lax.operands import broadcast_to, broadcasts, canonical_shape, c
 from pycompiler.lax.shardings import divided
 from pycompiler.lax.special import random_gamma_grad
 from pycompiler.random.arguments import Dtype, check_castable, check_key, float_dtype, result_shape, sampled
+from pycompiler.random.containers import for_keys
 from pycompiler.random.continuous import exponential_from
 from pycompiler.random.discrete import rademacher_of
 from pycompiler.random.streams import (
-    Halves,
-    halves,
+    Words,
     normal_each,
     normal_of,
     split_each,
@@ -32,6 +32,7 @@ from pycompiler.random.streams import (
     subkeys,
     uniform_each,
     uniform_of,
+    words_of,
 )
 from pycompiler.transforms import custom_jvp
 
@@ -54,7 +55,7 @@ def _until_none(
     return while_loop(running, step, (condition(*start), *start))[1:]
 
 
-def _gamma_elements(keys: Halves, alpha: Array, *, log_space: bool) -> Array:
+def _gamma_elements(keys: Words, alpha: Array, *, log_space: bool) -> Array:
     """A sample for each key and alpha, or its logarithm."""
     aval = get_aval(alpha)
     dtype = aval.dtype
@@ -67,19 +68,20 @@ def _gamma_elements(keys: Halves, alpha: Array, *, log_space: bool) -> Array:
     d = lax.sub(lax.select(is_large, alpha, lax.add(alpha, 1.0)), 1.0 / 3.0)
     c = lax.div(1.0 / 3.0, lax.sqrt(d))
 
-    def is_rejected(_0: Array, _1: Array, x: Array, v: Array, u: Array) -> Array:
+    def is_rejected(*state: Array) -> Array:
+        x, v, u = state[-3:]
         quick = lax.ge(u, lax.sub(1.0, lax.mul(lax.mul(x, x), 0.0331)))
         bound = lax.add(lax.mul(x, 0.5), lax.mul(d, lax.add(lax.sub(1.0, v), lax.log(v))))
         return lax.bitwise_and(quick, lax.ge(lax.log(u), bound))
 
-    def draw_v(first: Array, second: Array, _x: Array, _v: Array) -> tuple[Array, ...]:
-        key, subkey = split_each((first, second), 2)
+    def draw_v(*state: Array) -> tuple[Array, ...]:
+        key, subkey = split_each(state[:-2], 2)
         x = normal_each(subkey, dtype)
         return (*key, x, lax.add(lax.mul(x, c), 1.0))
 
-    def draw(first: Array, second: Array, _x: Array, _v: Array, _u: Array) -> tuple[Array, ...]:
-        key, x_key, u_key = split_each((first, second), 3)
-        *_, x, v = _until_none(lambda *state: lax.le(state[3], 0.0), draw_v, *x_key, zero, constant(-1.0))
+    def draw(*state: Array) -> tuple[Array, ...]:
+        key, x_key, u_key = split_each(state[:-3], 3)
+        *_, x, v = _until_none(lambda *state: lax.le(state[-1], 0.0), draw_v, *x_key, zero, constant(-1.0))
         return (*key, lax.mul(x, x), lax.mul(lax.mul(v, v), v), uniform_each(u_key, dtype))
 
     key, subkey = split_each(keys, 2)
@@ -115,7 +117,7 @@ def gamma_of(key: Any, alpha: Any, shape: Shape, dtype: Dtype, *, log_space: boo
     """Samples of a shape, or their logarithms; for use inside other functions."""
     alpha = broadcast_to(cast(alpha, dtype), shape)
     count = prod(shape)
-    keys = halves(split_keys(key, (count,)))
+    keys = words_of(split_keys(key, (count,)))
     flat = movement.reshape(lax.stop_gradient(alpha), (count,))
     drawn = movement.reshape(_gamma_elements(keys, flat, log_space=log_space), shape)
     return _keeping_quantiles(drawn, alpha, log_space)
@@ -125,6 +127,7 @@ def _gamma(key: Array, a: Array, *, shape: Shape, dtype: Dtype, log_space: bool)
     return gamma_of(key, a, shape, dtype, log_space=log_space)
 
 
+@for_keys
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the gamma distribution with shape parameter a and scale 1."""
     check_key("gamma", key)
@@ -132,6 +135,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_shardin
     return divided("gamma", eager_jit(_gamma, key, a, shape=size, dtype=wanted, log_space=False), out_sharding)
 
 
+@for_keys
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """The logarithm of numbers of the gamma distribution, accurate even if these underflow the dtype."""
     check_key("loggamma", key)
@@ -148,6 +152,7 @@ def _beta(key: Array, a: Array, b: Array, *, shape: Shape, dtype: Dtype) -> Arra
     return lax.div(a, lax.add(a, b))
 
 
+@for_keys
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the beta distribution, in 0..1."""
     check_key("beta", key)
@@ -163,6 +168,7 @@ def _chisquare(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(lax.exp(gamma_of(key, half, shape, dtype, log_space=True)), 2.0)
 
 
+@for_keys
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the chi-square distribution of df degrees of freedom."""
     return divided(
@@ -177,6 +183,7 @@ def _f(key: Array, dfnum: Array, dfden: Array, *, shape: Shape, dtype: Dtype) ->
     return lax.div(lax.div(num, dfnum), lax.div(den, dfden))
 
 
+@for_keys
 def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of the F distribution of dfnum and dfden degrees of freedom."""
     return divided("f", sampled("f", _f, key, shape, float_dtype("f", dtype), dfnum, dfden), out_sharding)
@@ -189,6 +196,7 @@ def _t(key: Array, df: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.mul(normal_of(normal_key, shape, dtype), lax.sqrt(lax.div(half, drawn)))
 
 
+@for_keys
 def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers of Student's t distribution of df degrees of freedom."""
     return divided("t", sampled("t", _t, key, shape, float_dtype("t", dtype), df), out_sharding)
@@ -206,6 +214,7 @@ def _dirichlet(key: Array, alpha: Array, *, shape: Shape, dtype: Dtype) -> Array
     return lax.div(weights, spread(reduction.reduce_sum(weights, (last,))))
 
 
+@for_keys
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Probabilities of the Dirichlet distribution, along the last axis of alpha; `shape` does not include this axis.
 
@@ -234,6 +243,7 @@ def _generalized_normal(key: Array, p: Array, *, shape: Shape, dtype: Dtype) -> 
     return rademacher_of(sign_key, shape, dtype) * drawn ** (1 / p)
 
 
+@for_keys
 def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Numbers whose density is proportional to exp(-|x|**p)."""
     check_key("generalized_normal", key)
@@ -249,6 +259,7 @@ def _ball(key: Array, p: Array, *, d: int, shape: Shape, dtype: Dtype) -> Array:
     return g / length[..., None]
 
 
+@for_keys
 def ball(key: Any, d: int, p: Any = 2, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Points with uniform distribution in the unit ball of the p-norm in d dimensions, along the last axis."""
     check_key("ball", key)

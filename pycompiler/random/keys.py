@@ -5,6 +5,7 @@ indexed, stacked and mapped as other arrays are. `PRNGKey` returns the numbers o
 accepts numbers; keys that derive from numbers are numbers, too.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,113 +19,132 @@ from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import canonical_shape, cast, check_arrays
 from pycompiler.lax.shardings import divided
-from pycompiler.numpy.creation import array
+from pycompiler.numpy.creation import array, asarray
 from pycompiler.random.arguments import check_key
-from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_key, split_keys
+from pycompiler.random.containers import THREEFRY, Generator, KeyArray, default_generator, for_keys, generator
+from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_block, seed_key, split_keys
 
-_IMPL = "threefry2x32"
 
-
-def _check_impl(name: str, impl: Any, dtype: Any = None) -> None:
+def _given(name: str, impl: Any, dtype: Any = None) -> Generator:
     if impl is not None and dtype is not None:
         raise ValueError(f"{name}: takes impl or dtype, not both")
-    for spec in (impl, dtype):
-        if spec not in (None, _IMPL) and not dtypes.is_key(spec):
-            raise ValueError(f"{name}: the only generator is {_IMPL!r} (dtype {dtypes.KEY}), got {spec!r}")
+    return generator(name, dtype if impl is None else impl)
+
+
+def _as_keys(numbers: Array, of: Generator) -> Any:
+    """Keys from their numbers."""
+    return eager_jit(packed, numbers) if of is THREEFRY else KeyArray(numbers, of)
 
 
 def _is_typed(keys: Any) -> bool:
     return dtypes.is_key(get_aval(keys).dtype)
 
 
-def _numbers_of_seed(name: str, seed: Any) -> Array:
+def _numbers_of_seed(name: str, seed: Any, of: Generator) -> Array:
+    if isinstance(seed, KeyArray):
+        raise TypeError(f"{name}: the seed must be one integer, got a key")
     if config.random_seed_offset:
         seed = seed + config.random_seed_offset
     if type(seed) is int:
+        if not -(2**63) <= seed < 2**63:
+            raise OverflowError(f"{name}: the seed {seed} does not fit into 64 bits with a sign")
         # As in JAX: 64 bits, of which the upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
-        return array(np.array([high, seed & 0xFFFFFFFF], np.uint32))
+        words = [high, seed & 0xFFFFFFFF]
+        return array(np.array(words if of is THREEFRY else [*words, *words], np.uint32))
     check_arrays(name, seed)
     aval = get_aval(seed)
     if aval.shape != () or not dtypes.is_integer(aval.dtype):
         raise TypeError(f"{name}: the seed must be one integer, got {short(aval)}; for several, use vmap")
-    return eager_jit(seed_key, seed)
+    return eager_jit(seed_key if of is THREEFRY else seed_block, seed)
 
 
 def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
     """The key of an integer seed.
 
-    TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
+    TypeError for a seed that is not one integer; ValueError for an unknown generator: `impl` is 'threefry2x32', 'rbg'
+    or 'unsafe_rbg', or a dtype of keys; by default, the setting default_prng_impl.
 
     >>> from pycompiler import random
     >>> random.key(42)
     Array((), dtype=key<fry>) overlaying:
     [ 0 42]
     """
-    _check_impl("key", impl, dtype)
-    return eager_jit(packed, _numbers_of_seed("key", seed))
+    of = _given("key", impl, dtype)
+    return _as_keys(_numbers_of_seed("key", seed, of), of)
 
 
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
     """The numbers of the key of an integer seed, uint32[2]; with the setting enable_custom_prng, the key itself.
 
-    TypeError for a seed that is not one integer; ValueError for an impl other than 'threefry2x32'.
+    TypeError for a seed that is not one integer; ValueError for an unknown generator: `impl` is 'threefry2x32', 'rbg'
+    or 'unsafe_rbg', or a dtype of keys; by default, the setting default_prng_impl.
 
     >>> from pycompiler import random
     >>> random.PRNGKey(7)
     Array([0, 7], dtype=uint32)
     """
-    _check_impl("PRNGKey", impl)
     if config.enable_custom_prng:
         return key(seed, impl=impl)
-    return _numbers_of_seed("PRNGKey", seed)
+    return _numbers_of_seed("PRNGKey", seed, generator("PRNGKey", impl))
 
 
 def key_dtype(impl_spec: Any = None) -> Any:
-    """The dtype of the keys of the generator."""
-    _check_impl("key_dtype", impl_spec)
-    return dtypes.KEY
+    """The dtype of the keys of a generator."""
+    return generator("key_dtype", impl_spec).dtype
 
 
 def _check_keys(name: str, keys: Any) -> None:
-    """Raise TypeError unless these are keys, or numbers of keys."""
+    """Raise TypeError unless these are keys, or numbers of keys of the default generator."""
     check_arrays(name, keys)
+    if not _is_typed(keys):
+        _check_numbers(name, keys, default_generator())
+
+
+def _check_numbers(name: str, keys: Any, of: Generator) -> None:
     aval = get_aval(keys)
-    if not dtypes.is_key(aval.dtype) and (aval.dtype != dtypes.uint32 or aval.shape[-1:] != (2,)):
-        raise TypeError(f"{name}: takes keys, or their numbers u32[..., 2], got {short(aval)}")
+    if aval.dtype != dtypes.uint32 or aval.shape[-1:] != (of.words,):
+        raise TypeError(f"{name}: takes keys, or their numbers u32[..., {of.words}] of {of.name}, got {short(aval)}")
 
 
 def key_impl(keys: Any) -> str:
-    """The name of the generator of the keys."""
+    """The name of the generator of the keys; of numbers of keys, that of the setting default_prng_impl."""
+    if isinstance(keys, KeyArray):
+        return keys.generator.name
     _check_keys("key_impl", keys)
-    return _IMPL
+    return THREEFRY.name if _is_typed(keys) else default_generator().name
 
 
 def key_data(keys: Any) -> Array:
-    """The numbers of keys, uint32[..., 2].
+    """The numbers of keys, uint32[..., 2]; of the generators rbg and unsafe_rbg, uint32[..., 4].
 
     >>> from pycompiler import random
     >>> random.key_data(random.key(7))
     Array([0, 7], dtype=uint32)
     """
+    if isinstance(keys, KeyArray):
+        return keys.numbers
     _check_keys("key_data", keys)
     return eager_jit(numbers, keys) if _is_typed(keys) else keys
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
-    """Keys from their numbers uint32[..., 2]."""
-    _check_impl("wrap_key_data", impl, dtype)
-    _check_keys("wrap_key_data", key_bits_array)
-    if _is_typed(key_bits_array):
-        raise TypeError(f"wrap_key_data: takes the numbers of keys, u32[..., 2], got {short(get_aval(key_bits_array))}")
-    return eager_jit(packed, key_bits_array)
+    """Keys from their numbers: uint32[..., 2] for threefry2x32, uint32[..., 4] for rbg and unsafe_rbg."""
+    of = _given("wrap_key_data", impl, dtype)
+    if isinstance(key_bits_array, KeyArray):
+        raise TypeError(f"wrap_key_data: takes the numbers of keys, u32[..., {of.words}], got keys")
+    check_arrays("wrap_key_data", key_bits_array)
+    _check_numbers("wrap_key_data", key_bits_array, of)
+    return _as_keys(asarray(key_bits_array), of)
 
 
-def clone(key: Any) -> Array:
+def clone(key: Any) -> Any:
     """The same key."""
+    if isinstance(key, KeyArray):
+        return KeyArray(key.numbers, key.generator)
     _check_keys("clone", key)
     # The check for keys that are used twice treats it as a new key.
-    return eager_jit(_packed_again, key) if config.debug_key_reuse and _is_typed(key) else key
+    return eager_jit(_packed_again, key) if _is_typed(key) else key
 
 
 def _packed_again(key: Array) -> Array:
@@ -135,6 +155,7 @@ def _split_typed(key: Array, *, shape: tuple[int, ...]) -> Array:
     return packed(split_keys(key, shape))
 
 
+@partial(for_keys, gives_keys=True)
 def split(key: Any, num: Any = 2) -> Array:
     """`num` new keys (or an array of keys of a shape), with independent streams.
 
@@ -149,6 +170,7 @@ def _fold_typed(key: Array, data: Array) -> Array:
     return packed(fold_key(key, data))
 
 
+@partial(for_keys, gives_keys=True)
 def fold_in(key: Any, data: Any) -> Array:
     """A new key that derives from a key and an integer.
 
@@ -166,6 +188,7 @@ def fold_in(key: Any, data: Any) -> Array:
     return eager_jit(_fold_typed if _is_typed(key) else fold_key, key, data)
 
 
+@for_keys
 @decided
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Unsigned integers of random bits; uint32 (uint64 with enable_x64) unless an unsigned dtype is given.

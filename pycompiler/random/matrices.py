@@ -19,6 +19,7 @@ from pycompiler.numpy import contraction
 from pycompiler.numpy.diagonals import diagonal
 from pycompiler.numpy.promotion import inexact
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, inexact_dtype
+from pycompiler.random.containers import for_keys
 from pycompiler.random.continuous import normal_numbers
 from pycompiler.random.streams import normal_of
 
@@ -55,6 +56,7 @@ def _multivariate_normal(key: Array, mean: Array, cov: Array, *, shape: Shape, d
     return lax.add(broadcast_to(mean, get_aval(moved).shape), moved)
 
 
+@for_keys
 def multivariate_normal(
     key: Any,
     mean: Any,
@@ -114,6 +116,7 @@ def _orthogonal(key: Array, *, rows: int, columns: int, shape: Shape, dtype: Dty
     return movement.transpose(q, (*range(rank - 2), rank - 1, rank - 2)) if rows < columns else q
 
 
+@for_keys
 def orthogonal(
     key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None, *, out_sharding: Any = None
 ) -> Array:

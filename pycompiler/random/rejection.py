@@ -23,6 +23,7 @@ from pycompiler.lax.special import lgamma
 from pycompiler.numpy import cumulative, indexing, ufuncs
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import Dtype, check_key, float_dtype, int_dtype, result_shape
+from pycompiler.random.containers import for_keys
 from pycompiler.random.streams import numbers, split_keys, subkeys, uniform_of
 
 Shape = tuple[int, ...]
@@ -84,6 +85,7 @@ def _poisson(key: Array, lam: Array, *, shape: Shape, dtype: Dtype) -> Array:
     return lax.select(lam == 0, broadcast_to(cast(0, dtype), shape), drawn)
 
 
+@for_keys
 def poisson(key: Array, lam: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Integers of the Poisson distribution of mean lam; int32 unless a dtype is given. A mean of nan gives -1."""
     check_key("poisson", key)
@@ -177,6 +179,7 @@ def _binomial(key: Array, n: Array, p: Array, *, shape: Shape, dtype: Dtype) -> 
     return lax.select(below_half | no_count | not_p | no_limit, samples, cast(n, dtype) - samples)
 
 
+@for_keys
 def binomial(key: Array, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Array:
     """The number of successes in n trials of probability p, as floats; nan for an invalid n or p."""
     check_key("binomial", key)
@@ -205,6 +208,7 @@ def _multinomial(key: Array, n: Array, p: Array, *, shape: Shape, dtype: Dtype) 
     return cast(movement.transpose(counts, (*range(1, last + 1), 0)), dtype)
 
 
+@for_keys
 def multinomial(key: Array, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: int | bool = 1) -> Array:
     """The count of each category in n trials; `p` are probabilities along the last axis. `unroll` has no effect.
 

@@ -21,6 +21,7 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy import cumulative, indexing, sorting
 from pycompiler.numpy.promotion import promoted_inexact
 from pycompiler.random.arguments import check_key
+from pycompiler.random.containers import for_keys
 from pycompiler.random.continuous import gumbel_mode, gumbel_of
 from pycompiler.random.discrete import randint
 from pycompiler.random.streams import bits_of, subkeys, uniform_of
@@ -58,6 +59,7 @@ def _permuted_numbers(key: Array, *, count: Any) -> Array:
     return _shuffle(key, movement.iota(dtypes.scalar_dtype(int), count), axis=0)
 
 
+@for_keys
 @decided
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None) -> Array:
     """x shuffled along an axis: whole slices, or with `independent` each line separately. An int x stands for 0..x-1.
@@ -68,6 +70,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False, *, o
     """
     check_key("permutation", key)
     if isinstance(x, int | np.integer | Dim):
+        canonical_axis("permutation", axis, 1)
         return divided(
             "permutation", eager_jit(_permuted_numbers, key, count=x if isinstance(x, Dim) else int(x)), out_sharding
         )
@@ -103,6 +106,7 @@ def _categorical_without(
     return movement.reshape(movement.transpose(places, (rank - 1, *range(rank - 1))), shape)
 
 
+@for_keys
 def categorical(
     key: Any,
     logits: Any,
@@ -151,6 +155,7 @@ def categorical(
     )
 
 
+@for_keys
 def choice(
     key: Any,
     a: Any,

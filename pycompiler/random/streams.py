@@ -1,7 +1,9 @@
-"""The streams of the Threefry-2x32 generator: words, keys and floats of a key.
+"""The streams of the generators: words, keys and floats of a key.
 
-A key is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as uint32[..., 2], which the
-functions here return. The streams are JAX's, bit for bit, for both values of the setting threefry_partitionable.
+A key of Threefry-2x32 is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as
+uint32[..., 2], which the functions here return. A key of rbg and unsafe_rbg is uint32[..., 4]: their bits are blocks of
+Philox-4x32, and they differ in how keys split (`blocks`); the setting default_prng_impl tells which of them it is. The
+streams are JAX's, bit for bit, for both values of the setting threefry_partitionable.
 Below keys and the distributions. Traced functions call these functions.
 """
 
@@ -16,6 +18,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
+from pycompiler.lax.generator import numbered, philox_block, random_block
 from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.primitives.arithmetic import bitcast, convert
 from pycompiler.primitives.bits import or_, shift_left, shift_right_logical
@@ -23,6 +26,8 @@ from pycompiler.primitives.random import threefry2x32
 
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 Halves = tuple[Array, Array]
+# The words of a key, or of several keys: an array for each word.
+Words = tuple[Array, ...]
 
 
 def halves(key: Array) -> Halves:
@@ -59,6 +64,39 @@ def _half_width(word: Array) -> Array:
     return broadcast_to(convert.bind(32, new_dtype=dtypes.uint64), get_aval(word).shape)
 
 
+def has_block(key: Array) -> bool:
+    """Whether a key is of rbg or unsafe_rbg."""
+    aval = get_aval(key)
+    return aval.dtype == dtypes.uint32 and aval.shape[-1] == 4
+
+
+def _is_unsafe() -> bool:
+    return config.default_prng_impl == "unsafe_rbg"
+
+
+def _half_keys(key: Array) -> tuple[Array, Array]:
+    """A key of rbg as two of threefry."""
+    return movement.slice_in_dim(key, 0, 2), movement.slice_in_dim(key, 2, 4)
+
+
+def _block_of(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
+    return random_block(key, shape=shape, dtype=dtype)[1]
+
+
+def words_of(keys: Array) -> Words:
+    """The words of keys."""
+    if not has_block(keys):
+        return halves(keys)
+    last = len(get_aval(keys).shape) - 1
+    return tuple([movement.index_in_dim(keys, i, last, keepdims=False) for i in range(4)])
+
+
+def seed_block(seed: Array) -> Array:
+    """The key of rbg of an integer."""
+    half = seed_key(seed)
+    return movement.concatenate([half, half], 0)
+
+
 def seed_key(seed: Array) -> Array:
     """The key of an integer."""
     dtype = get_aval(seed).dtype
@@ -90,15 +128,18 @@ def _hash(key: Array, counts: Array) -> Array:
 
 def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
     """The block function of the 64-bit number of each element: the newer stream, whose parts are independent."""
-    size = prod(shape)
-    if surely_below(2**32, size):
-        raise ValueError(f"random: an array of {size} random numbers is more than the 2**32 that there are yet")
-    low = movement.reshape(movement.iota(dtypes.uint32, size), shape)
-    return _apply(key, broadcast_to(cast(0, dtypes.uint32), shape), low)
+    low, high = numbered(prod(shape))
+    upper = broadcast_to(cast(0, dtypes.uint32), shape) if high is None else movement.reshape(high, shape)
+    return _apply(key, upper, movement.reshape(low, shape))
 
 
 def split_keys(key: Array, shape: tuple[int, ...]) -> Array:
-    """Keys of a shape, uint32[*shape, 2]."""
+    """Keys of a shape, uint32[*shape, 2]; of rbg, uint32[*shape, 4]."""
+    if has_block(key):
+        if _is_unsafe():
+            rows = _block_of(key, (10 * prod(shape), 4), dtypes.uint32)
+            return movement.reshape(movement.slice_in_dim(rows, None, None, stride=10), (*shape, 4))
+        return movement.concatenate([split_keys(half, shape) for half in _half_keys(key)], len(shape))
     if config.threefry_partitionable:
         pair = [movement.expand_dims(half, (len(shape),)) for half in _numbered(key, shape)]
         return movement.concatenate(pair, len(shape))
@@ -114,12 +155,19 @@ def subkeys(key: Array, count: int) -> list[Array]:
 
 def fold_key(key: Array, data: Array) -> Array:
     """A new key that derives from a key and an integer."""
+    if has_block(key):
+        if _is_unsafe():
+            rows = _block_of(seed_block(cast(data, dtypes.uint32)), (10, 4), dtypes.uint32)
+            return lax.bitwise_xor(key, movement.index_in_dim(rows, 9, keepdims=False))
+        return movement.concatenate([fold_key(half, data) for half in _half_keys(key)], 0)
     return _hash(key, seed_key(cast(data, dtypes.uint32)))
 
 
 def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
     """Unsigned integers of a width, with random bits."""
     dtype = UINTS[width]
+    if has_block(key):
+        return _block_of(key, shape, dtype)
     if config.threefry_partitionable:
         high, low = _numbered(key, shape)
         if width == 64:
@@ -128,6 +176,11 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
         return mixed if width == 32 else cast(mixed, dtype)
     size = prod(shape)
     count = -(-width * size // 32)
+    if surely_below(2**32, count):
+        raise ValueError(
+            f"random: an array of {size} random numbers needs {count} words, more than the 2**32 that a key has. What "
+            "to do: use the newer stream, with the setting threefry_partitionable, or split the key"
+        )
     words = _hash(key, movement.iota(dtypes.uint32, count))
     if width == 64:
         high, low = (cast(movement.slice_in_dim(words, i, i + size), dtype) for i in (0, size))
@@ -145,13 +198,25 @@ def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
 # Streams of many keys, the first numbers of each. Arrays of keys are two arrays.
 
 
-def _apply_each(keys: Halves, x0: int, x1: int) -> Halves:
+def _apply_each(keys: Words, x0: int, x1: int) -> Halves:
     shape = get_aval(keys[0]).shape
     return threefry2x32.bind(*keys, *(broadcast_to(cast(x, dtypes.uint32), shape) for x in (x0, x1)))
 
 
-def split_each(keys: Halves, count: int) -> list[Halves]:
+def _philox_each(keys: Words, row: int) -> Words:
+    """The row of four words that Philox gives for each of the keys."""
+    k0, k1, low, high = keys
+    c0 = lax.add(low, np.uint32(row))
+    return philox_block(k0, k1, low, c0, lax.add(high, cast(lax.lt(c0, low), dtypes.uint32)))
+
+
+def split_each(keys: Words, count: int) -> list[Words]:
     """`count` arrays of keys: the result of `split_keys` for each of the keys."""
+    if len(keys) == 4:
+        if _is_unsafe():
+            return [_philox_each(keys, 10 * i) for i in range(count)]
+        pairs = zip(split_each(keys[:2], count), split_each(keys[2:], count), strict=True)
+        return [(*first, *second) for first, second in pairs]
     if config.threefry_partitionable:
         return [_apply_each(keys, 0, i) for i in range(count)]
     blocks = [_apply_each(keys, i, i + count) for i in range(count)]
@@ -159,9 +224,16 @@ def split_each(keys: Halves, count: int) -> list[Halves]:
     return [(words[2 * i], words[2 * i + 1]) for i in range(count)]
 
 
-def bits_each(keys: Halves, width: int) -> Array:
+def bits_each(keys: Words, width: int) -> Array:
     """One unsigned integer for each of the keys: the result of `bits_of` for the shape ()."""
     dtype = UINTS[width]
+    if len(keys) == 4:
+        first, second, *_ = _philox_each(keys, 0)
+        return (
+            lax.bitwise_or(lax.shift_left(cast(second, dtype), 32), cast(first, dtype))
+            if width == 64
+            else cast(first, dtype)
+        )
     newer = config.threefry_partitionable
     high, low = _apply_each(keys, 0, 1 if width == 64 and not newer else 0)
     if width == 64:
@@ -200,7 +272,7 @@ def uniform_of(key: Array, shape: tuple[int, ...], dtype: Any, low: Array = 0.0,
     return _floats(bits_of(key, _drawn_width(dtype), shape), low, high, dtype)
 
 
-def uniform_each(keys: Halves, dtype: Any) -> Array:
+def uniform_each(keys: Words, dtype: Any) -> Array:
     """A float in 0..1 for each of the keys."""
     return _floats(bits_each(keys, _drawn_width(dtype)), 0.0, 1.0, dtype)
 
@@ -210,6 +282,6 @@ def normal_of(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
     return _normals(bits_of(key, _drawn_width(dtype), shape), dtype)
 
 
-def normal_each(keys: Halves, dtype: Any) -> Array:
+def normal_each(keys: Words, dtype: Any) -> Array:
     """A float of the normal distribution for each of the keys."""
     return _normals(bits_each(keys, _drawn_width(dtype)), dtype)

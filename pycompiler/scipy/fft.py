@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
@@ -80,7 +80,7 @@ def _along_axes(name: str, x: Any, kind: int, s: Any, axes: Any, norm: str | Non
             raise ValueError(f"{name}: there are {len(sizes)} sizes in s for {short(get_aval(x))}")
         axes = tuple(range(len(shape) - len(sizes), len(shape)))
     elif name in ("dct", "idct"):
-        axes = (canonical_axis(name, axes[0], len(shape)),)
+        axes = tuple(canonical_axis(name, axis, len(shape)) for axis in axes or ())
     else:
         axes = canonical_axes(name, axes, len(shape))
     if sizes is not None and len(sizes) != len(axes):
@@ -111,13 +111,13 @@ def _transformed(
     return x
 
 
-def _along(x: Array, axis: int, values: np.ndarray[Any, Any]) -> Array:
+def _along(x: Array, axis: int, values: np.ndarray[Any, Any]) -> Any:
     """One number for each index of an axis, in the precision of x."""
     kinds = ("complex64", "complex128") if values.dtype.kind == "c" else ("float32", "float64")
     kind = kinds[get_aval(x).dtype.itemsize == 8]
     shape = [1] * len(get_aval(x).shape)
     shape[axis] = len(values)
-    return values.astype(kind).reshape(shape)
+    return as_array(values.astype(kind).reshape(shape))
 
 
 def _order(n: int) -> np.ndarray[Any, Any]:

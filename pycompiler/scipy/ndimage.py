@@ -50,7 +50,7 @@ def map_coordinates(
     >>> ndimage.map_coordinates(pnp.array([1.0, 3.0]), [pnp.array([0.0, 0.25, 5.0])], order=1)
     Array([1. , 1.5, 0. ], dtype=float32)
     """
-    coordinates = list(coordinates)
+    coordinates = [pnp.asarray(one) if isinstance(one, (list, tuple)) else one for one in coordinates]
     check_arrays("map_coordinates", input, *coordinates, cval)
     shape = get_aval(input).shape
     if len(coordinates) != len(shape):

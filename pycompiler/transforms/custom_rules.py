@@ -208,6 +208,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
         self.symbolic_zeros = False
+        self.optimize_remat = False
 
     def __getattr__(self, name: str) -> Any:
         return defined_by(self, name)

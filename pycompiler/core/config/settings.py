@@ -282,8 +282,9 @@ TABLE: tuple[Setting, ...] = (
         str,
         "threefry2x32",
         "PYCOMPILER_DEFAULT_PRNG_IMPL",
-        "the generator of random numbers: there is one",
-        choices=("threefry2x32",),
+        "the generator of new keys, and of the numbers of keys: threefry2x32, rbg or unsafe_rbg",
+        choices=("threefry2x32", "rbg", "unsafe_rbg"),
+        keyed=True,
     ),
     Setting(
         "legacy_prng_key",

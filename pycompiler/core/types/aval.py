@@ -73,7 +73,6 @@ def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: b
 # The text of `f"{aval}"` in the messages of shape rules.
 setattr(ShapedArray, "__str__", short)  # noqa: B010
 setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
-setattr(ShapedArray, "str_short", _str_short)  # noqa: B010
 
 
 def tangent_aval(aval: ShapedArray) -> ShapedArray:
@@ -84,10 +83,6 @@ def tangent_aval(aval: ShapedArray) -> ShapedArray:
 def strong(aval: ShapedArray) -> ShapedArray:
     """`aval` without its weak type."""
     return aval.update(weak_type=False) if aval.weak_type else aval
-
-
-def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
-    return short(aval)
 
 
 # JAX's methods of abstract values.

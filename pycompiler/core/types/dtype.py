@@ -52,24 +52,30 @@ class prng_key(extended):  # noqa: N801
 
 
 class KeyDType:
-    """The dtype of arrays of keys. Each key is two uint32, but not a number: programs move and compare keys, and
-    compute only random numbers from them."""
+    """The dtype of arrays of keys. Each key is some uint32, but not a number: programs move and compare keys, and
+    compute only random numbers from them. Arrays of `KEY` are a dtype of the runtime; keys of the other generators are
+    containers (`random.containers`)."""
 
-    __slots__ = ()
+    __slots__ = ("_reference", "itemsize", "name")
 
-    name = "key<fry>"
     kind = "k"
-    itemsize = 8
     type = prng_key
+
+    def __init__(self, name: str, itemsize: int, reference: str) -> None:
+        self.name = name
+        self.itemsize = itemsize
+        self._reference = reference
 
     def __repr__(self) -> str:
         return self.name
 
     def __reduce__(self) -> str:
-        return "KEY"
+        return self._reference
 
 
-KEY = KeyDType()
+KEY = KeyDType("key<fry>", 8, "KEY")
+RBG_KEY = KeyDType("key<rbg>", 16, "RBG_KEY")
+UNSAFE_RBG_KEY = KeyDType("key<urbg>", 16, "UNSAFE_RBG_KEY")
 
 
 def is_key(dtype: object) -> bool:
@@ -308,6 +314,11 @@ def _of_numbers(dtype: DType) -> DType:
     return dtype
 
 
+class TypePromotionError(ArgumentError):
+    """Operands whose dtypes have no common one, or have different ones where the setting numpy_dtype_promotion is
+    "strict": convert one."""
+
+
 # The lattice: each node with its direct upper neighbours. The weak nodes are strings.
 _Node = DType | str
 _ABOVE: dict[_Node, tuple[_Node, ...]] = {
@@ -351,7 +362,7 @@ def _join(nodes: Iterable[_Node]) -> _Node:
     least = next((node for node in common if common <= _UPPER[node]), None)
     if least is None:
         shown = ", ".join(sorted(str(node) for node in given))
-        raise ArgumentError(
+        raise TypePromotionError(
             f"{shown} have no common type: floats of 8 bits and less, and integers of 4 bits and less, are not "
             "promoted implicitly; convert first, as in x.astype('float32')"
         )
@@ -413,10 +424,6 @@ def joined(*xs: object) -> tuple[DType, bool]:
 def wider(*xs: object) -> DType:
     """The dtype that values or dtypes promote to, for a function's internal use."""
     return joined(*xs)[0]
-
-
-class TypePromotionError(ValueError):
-    """Operands of different dtypes where the setting numpy_dtype_promotion is "strict": convert one."""
 
 
 # The kinds of weak types, with the kinds that they may promote to under strict promotion.

@@ -77,7 +77,7 @@ def _linearize(
 
     def make() -> ClosedGraph:
         inner = both.graph
-        return ClosedGraph(Graph(inner.constvars, inner.inputs, inner.equations, inner.outputs[count:]), both.consts)
+        return ClosedGraph(Graph(inner.constvars, inner.inputs, inner.outputs[count:], inner.equations), both.consts)
 
     of_both = _pushed(rule.rule, moving[closed_over:], inexact)
 

@@ -9,6 +9,7 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives.control.custom_vmap import custom_vmap_call
 from pycompiler.primitives.control.linear_call import linear_call
 from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
+from pycompiler.primitives.random import rng_bit_generator_block
 
 INLINED: dict[Primitive, str] = {
     checkpoint: "jaxpr",
@@ -18,4 +19,5 @@ INLINED: dict[Primitive, str] = {
     linear_call: "graph",
     custom_linear_solve: "graph",
     custom_root: "graph",
+    rng_bit_generator_block: "graph",
 }

@@ -12,7 +12,16 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.solvers import custom_linear_solve
 from pycompiler.scipy.sparse import krylov
-from pycompiler.scipy.sparse.vectors import Operator, Tree, checked_pair, identity, norm, operator_of, size_of
+from pycompiler.scipy.sparse.vectors import (
+    Operator,
+    Tree,
+    as_weak_as,
+    checked_pair,
+    identity,
+    norm,
+    operator_of,
+    size_of,
+)
 
 __all__ = ["bicgstab", "cg", "gmres"]
 
@@ -45,7 +54,7 @@ def bicgstab(
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.scipy.sparse.linalg import bicgstab
-    >>> x, _ = bicgstab(lambda x: 2 * x, {"v": pnp.ones(2)})
+    >>> x, _ = bicgstab(lambda x: {"v": 2 * x["v"]}, {"v": pnp.ones(2)})
     >>> x
     {'v': Array([0.5, 0.5], dtype=float32)}
     """
@@ -78,6 +87,7 @@ def gmres(
     """
     if solve_method not in ("batched", "incremental"):
         raise ValueError(f"gmres: solve_method is 'batched' or 'incremental', got {solve_method!r}")
+    given = b
     b, x0 = checked_pair("gmres", b, x0)
     matvec, inverse = operator_of("gmres", A), operator_of("gmres", M)
     size = size_of(b)
@@ -92,7 +102,7 @@ def gmres(
         return krylov.minimal_residuals(space, x0, absolute, inner, limit)
 
     x = custom_linear_solve(matvec, b, solve=solve, transpose_solve=solve)
-    return x, pnp.where(pnp.isnan(norm(x)), -1, 0)
+    return as_weak_as(x, given), pnp.where(pnp.isnan(norm(x)), -1, 0)
 
 
 def _solved(
@@ -108,6 +118,7 @@ def _solved(
     *,
     symmetric: bool,
 ) -> Tree:
+    given = b
     b, x0 = checked_pair(name, b, x0)
     matvec, inverse = operator_of(name, A), operator_of(name, M)
     limit = 10 * size_of(b) if maxiter is None else maxiter
@@ -117,7 +128,8 @@ def _solved(
     def solve(matvec: Operator, b: Tree) -> Tree:
         return solver(matvec, b, x0, tol, atol, limit, inverse, inverse is identity)
 
-    return custom_linear_solve(matvec, b, solve=solve, transpose_solve=solve, symmetric=symmetric)
+    x = custom_linear_solve(matvec, b, solve=solve, transpose_solve=solve, symmetric=symmetric)
+    return as_weak_as(x, given)
 
 
 protect(globals(), __all__)

@@ -9,7 +9,7 @@ from pycompiler._runtime import tree_flatten
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
 from pycompiler.core.types.tree import tree_leaves, tree_map, tree_structure
-from pycompiler.lax.operands import check_arrays
+from pycompiler.lax.operands import check_arrays, weakly
 from pycompiler.numpy.promotion import inexact
 
 Array = Any
@@ -57,6 +57,11 @@ def checked_pair(name: str, b: Tree, x0: Tree) -> tuple[Tree, Tree]:
         if get_aval(mine).shape != get_aval(other).shape:
             raise ValueError(f"{name}: x0 must have the shapes of b, got {short(mine)} for {short(other)}")
     return b, tree_map(lambda mine, other: pnp.asarray(mine).astype(other.dtype), x0, b)
+
+
+def as_weak_as(x: Tree, b: Tree) -> Tree:
+    """x, weakly typed where b is."""
+    return tree_map(lambda mine, other: weakly(mine, get_aval(other).weak_type), x, b)
 
 
 def size_of(x: Tree) -> int:

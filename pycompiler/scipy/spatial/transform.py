@@ -99,7 +99,9 @@ class Rotation(NamedTuple):
             raise TypeError("Rotation: a single rotation has no len()")
         return self.quat.shape[0]
 
-    def __mul__(self, other: "Rotation") -> "Rotation":
+    def __mul__(self, other: Any) -> "Rotation":
+        if not isinstance(other, Rotation):
+            raise TypeError(f"Rotation: a rotation is multiplied by a rotation, got {type(other).__name__}")
         return Rotation.from_quat(quaternions.product(self.quat, other.quat))
 
     def apply(self, vectors: Any, inverse: bool = False) -> Array:

@@ -27,7 +27,7 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
     >>> from pycompiler.scipy.stats import norm
     >>> norm.cdf(1.0)
-    Array(0.8413447, dtype=float32, weak_type=True)
+    Array(0.8413447, dtype=float32)
     """
     return evaluate("norm.cdf", _cdf, x, loc, scale, weak=False)
 

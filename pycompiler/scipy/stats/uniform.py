@@ -9,6 +9,7 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax.names import nearest_name
 from pycompiler.scipy.stats.evaluation import (
+    constant,
     evaluate,
     exp,
     positive,
@@ -28,7 +29,7 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 
     >>> from pycompiler.scipy.stats import uniform
     >>> uniform.cdf(0.25)
-    Array(0.25, dtype=float32, weak_type=True)
+    Array(0.25, dtype=float32)
     """
     return evaluate("uniform.cdf", _cdf, x, loc, scale, weak=False)
 
@@ -51,8 +52,9 @@ def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
 def _logpdf(x: Array, loc: Array, scale: Array) -> Array:
     z = standardized(x, loc, scale)
     outside = some(lax.lt(z, 0), lax.gt(z, 1))
-    inside = lax.add(lax.neg(lax.log(scale)), lax.mul(0.0, where(outside, 0.0, z)))
-    return valid(where(outside, -np.inf, inside), positive(scale))
+    density = where(outside, constant(z, -np.inf), lax.neg(lax.log(scale)))
+    # The comparison keeps a nan of x.
+    return valid(density, positive(scale), lax.eq(x, x))
 
 
 def _cdf(x: Array, loc: Array, scale: Array) -> Array:

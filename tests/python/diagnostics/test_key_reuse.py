@@ -223,3 +223,21 @@ def test_what_was_consumed_before_the_check_was_on_is_not_known():
         random.normal(key)
     random.normal(key)
     reused(lambda: random.normal(key))
+
+
+def test_a_key_that_a_compiled_function_closes_over():
+    key = random.key(0)
+    function = pc.jit(lambda: random.uniform(key))
+    function()
+    reused(function)
+    reused(lambda: random.normal(key))
+
+
+def test_a_clone_is_another_key_also_without_the_check():
+    with pc.debug_key_reuse(False):
+        key = random.key(0)
+        other = random.clone(key)
+    assert other is not key
+    random.normal(key)
+    random.normal(other)
+    reused(lambda: random.normal(other))

@@ -182,7 +182,7 @@ def printed(jaxpr):
 
 def test_a_printer():
     closed = pc.make_jaxpr(lambda x, y: (pnp.sin(x) * 2.5, y))(X[0], X[1])
-    assert printed(closed.jaxpr) == "in v0:f32[] v1:f32[]\nv2 = sin v0\nv3 = mul v2 2.5\nout v3 v1"
+    assert printed(closed.jaxpr) == "in v0:float32[] v1:float32[]\nv2 = sin v0\nv3 = mul v2 2.5\nout v3 v1"
 
 
 # Evaluation, tracing again, and graphs from their parts.
@@ -319,6 +319,13 @@ def test_compositions_can_be_bound():
     assert lax.select_n_p.bind(True, 1.0, 2.0) == 2
     assert lax.clamp_p.bind(0.0, 5.0, 1.0) == 1
     assert lax.squeeze_p.bind(pnp.ones((1, 2)), dimensions=(0,)).shape == (2,)
+    first, rest = lax.split_p.bind(X, sizes=(1, 2), axis=0)
+    assert (first.shape, rest.shape) == ((1,), (2,))
+    np.testing.assert_array_equal(lax.stack_p.bind(X, X, axis=1), np.stack([X, X], 1))
+    np.testing.assert_array_equal(lax.unstack_p.bind(np.stack([X, X]), axis=0)[1], X)
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    added = lax.scatter_add_p.bind(X, np.int32([[1]]), np.float32([5]), dimension_numbers=numbers, update_jaxpr=None)
+    np.testing.assert_array_equal(added, np.add(X, [0, 5, 0]))
     closed = pc.make_jaxpr(pnp.sin)(1.0)
     assert primitives.closed_call_p.bind(0.0, call_jaxpr=closed) == [0]
     assert primitives.call_p.bind(2, subfuns=(lambda x: [x + 1],)) == [3]

@@ -38,6 +38,7 @@ def test_transformations_wrap_from_the_inside_out():
     assert fun.call_wrapped(2, 3) == [5, 60]
     assert shifted(doubled(fun), 1).call_wrapped(2, 3) == [11, 121]
     assert doubled(shifted(fun, 1)).call_wrapped(2, 3) == [12, 122]
+    assert isinstance(fun, lu.WrappedFun)
     assert fun.__name__ == "both"
     assert fun.debug_info.func_name == "both"
 

@@ -10,7 +10,7 @@ import pytest
 import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
-from pycompiler.sharding import NamedSharding
+from pycompiler.sharding import AxisType, NamedSharding
 from pycompiler.sharding import PartitionSpec as P
 
 GPU = True
@@ -28,11 +28,11 @@ def gpus(count=GPU_DEVICES):
 
 
 def line(count=GPU_DEVICES):
-    return pc.make_mesh((count,), ("i",), devices=gpus(count))
+    return pc.make_mesh((count,), ("i",), (AxisType.Auto,), devices=gpus(count))
 
 
 def square():
-    return pc.make_mesh((2, 2), ("x", "y"), devices=gpus())
+    return pc.make_mesh((2, 2), ("x", "y"), (AxisType.Auto,) * 2, devices=gpus())
 
 
 def over(function, *args, count=GPU_DEVICES):
@@ -292,7 +292,7 @@ def test_pmap_as_documented():
 
 
 def test_devices_of_several_kinds_are_refused():
-    mesh = pc.make_mesh((2,), ("i",), devices=[*gpus(1), *pc.devices("cpu")[:1]])
+    mesh = pc.make_mesh((2,), ("i",), (AxisType.Auto,), devices=[*gpus(1), *pc.devices("cpu")[:1]])
     with pytest.raises(ValueError, match=r"the devices of a mesh run the same code, but .*make_mesh"):
         pc.shard_map(lambda x: x * 2, mesh=mesh, in_specs=P("i"), out_specs=P("i"))(X[0])
 

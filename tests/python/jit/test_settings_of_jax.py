@@ -110,10 +110,10 @@ def test_values_by_names_of_jax():
     assert pc.config.jax_platforms is None
     with pytest.raises(ValueError, match="no platform 'tpu'"):
         pc.config.update("jax_platforms", "cpu,tpu")
-    with pc.default_prng_impl("threefry2x32"):
-        pass
-    with pytest.raises(ValueError, match="default_prng_impl must be 'threefry2x32', got 'rbg'"):
-        pc.config.update("jax_default_prng_impl", "rbg")
+    with pc.default_prng_impl("rbg"):
+        assert pc.config.jax_default_prng_impl == "rbg"
+    with pytest.raises(ValueError, match=r"default_prng_impl must be .*'unsafe_rbg'.*, got 'philox'"):
+        pc.config.update("jax_default_prng_impl", "philox")
 
 
 RANKS = [

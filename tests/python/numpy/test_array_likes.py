@@ -107,6 +107,12 @@ def test_the_arguments_of_transformations_are_arrays():
             transform(lambda x: x)(Wrapped(X))
 
 
+@pytest.mark.parametrize("transform", [pc.grad, pc.vmap, pc.checkpoint, pc.make_jaxpr])
+def test_the_error_says_how_to_convert_it(transform):
+    with pytest.raises(TypeError, match=r"convert it by numpy\.asarray, or register its class as a container"):
+        transform(lambda x: x)(Wrapped(X))
+
+
 def test_members_of_an_enum_are_integers():
     assert pnp.where(True, Color.RED, Color.BLUE).tolist() == 1
     got = pnp.where(np.array([True, False]), Color.RED, Color.BLUE)

@@ -57,3 +57,10 @@ def test_dtypes_of_keys_and_of_nothing():
         pc.dtypes.itemsize_bits(None)
     assert pc.dtypes.iinfo("int4").bits == 4
     assert pc.dtypes.finfo("bfloat16").eps == jax.dtypes.finfo("bfloat16").eps
+
+
+def test_dtypes_without_a_common_one():
+    for module in (jax, pc):
+        for kind in (module.dtypes.TypePromotionError, ValueError):
+            with pytest.raises(kind):
+                module.numpy.add(module.numpy.ones(2, "float8_e5m2"), module.numpy.ones(2, "bfloat16"))

@@ -16,11 +16,15 @@ MODULES = [
     *("", "numpy", "numpy.linalg", "numpy.fft", "lax", "lax.linalg", "nn", "nn.initializers", "random", "tree"),
     *("tree_util", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "profiler"),
     *("debug", "experimental", "experimental.checkify", "export"),
+    *("image", "example_libraries.optimizers"),
+    *("scipy.cluster.vq", "scipy.fft", "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse.linalg"),
     *(f"scipy.stats.{name}" for name, module in vars(stats).items() if name in stats.__all__ and ismodule(module)),
     *("experimental.compilation_cache.compilation_cache", "experimental.jet", "experimental.layout"),
     *("experimental.mesh_utils", "experimental.multihost_utils", "experimental.ode", "experimental.shard_map"),
     *("api_util", "custom_batching", "custom_derivatives", "dlpack", "dtypes"),
     *("flatten_util", "monitoring", "ops", "stages", "test_util"),
+    *("extend.core", "extend.linear_util", "extend.source_info_util"),
+    *("interpreters.ad", "interpreters.batching", "interpreters.mlir", "interpreters.partial_eval", "interpreters.xla"),
 ]
 TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 
@@ -66,7 +70,7 @@ def same_default(ours, theirs):
     if inspect.Parameter.empty in (ours, theirs):
         return ours is theirs
     if isinstance(theirs, enum.Enum):
-        return ours in (theirs, theirs.value, theirs.name)
+        return getattr(ours, "name", ours) in (theirs, theirs.value, theirs.name)
     # The marker for a missing argument is the package's own.
     return ours == theirs or (type(ours) is not type(theirs) and type(theirs).__module__.startswith("jax"))
 

@@ -21,6 +21,8 @@ ROOMS = (
     *("scipy.linalg", "scipy.special", "scipy.stats", "scipy.signal", "tree", "tree_util", "flatten_util"),
     *("sharding", "export", "debug", "dtypes", "experimental", "ad_checkpoint", "stablehlo", "profiler"),
     "experimental.checkify",
+    *("scipy.cluster.vq", "scipy.fft", "scipy.integrate", "scipy.ndimage", "scipy.optimize", "scipy.sparse.linalg"),
+    "image",
     *(
         f"scipy.stats.{name}"
         for name in ("norm", "poisson", "truncnorm", "dirichlet", "multinomial", "multivariate_normal")

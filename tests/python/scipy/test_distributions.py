@@ -176,6 +176,12 @@ def test_derivatives_outside_of_the_support_are_zero(name):
         assert float(pc.grad(ours)(*args)) == 0, function
 
 
+def test_derivatives_at_infinity():
+    for x in (-INF, INF):
+        assert pc.grad(stats.uniform.logpdf, (1, 2))(np.float32(x), 1.0, 2.0) == (0, 0)
+        assert pc.grad(stats.expon.cdf)(np.float32(x), 1.0, 2.0) == 0
+
+
 def test_kinds_of_arguments():
     x = np.float32([0.25, 2])
     for dtype in (pnp.bfloat16, np.float16):

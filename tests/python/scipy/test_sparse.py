@@ -95,6 +95,14 @@ def test_edges(name):
     )
 
 
+@pytest.mark.parametrize("name", SOLVERS)
+def test_weak_types(name):
+    for b in (1.0, np.float32(1), pnp.broadcast_to(pnp.asarray(1.0), (2,))):
+        x, _ = SOLVERS[name](lambda x: 2 * x, b)
+        assert x.weak_type == pnp.asarray(b).weak_type
+        np.testing.assert_allclose(x, 0.5)
+
+
 def test_what_is_told_about_the_solution():
     a = np.eye(3, dtype=np.float32)
     assert linalg.cg(a, np.ones(3, np.float32))[1] is None

@@ -66,12 +66,8 @@ def test_euler_angles(seq):
     again = Rotation.from_euler(seq, locked.as_euler(seq))
     np.testing.assert_allclose(again.as_matrix(), locked.as_matrix(), atol=1e-7)
     for part, angles in ((seq[:1], 0.5), (seq[:2], [0.5, 0.25])):
-        got = Rotation.from_euler(part, np.array(angles))
-        np.testing.assert_allclose(
-            got.as_matrix().reshape(3, 3),
-            theirs.Rotation.from_euler(part, angles).as_matrix().reshape(3, 3),
-            atol=1e-12,
-        )
+        got, want = Rotation.from_euler(part, np.array(angles)), theirs.Rotation.from_euler(part, angles)
+        np.testing.assert_allclose(got.as_matrix().reshape(3, 3), want.as_matrix().reshape(3, 3), atol=1e-12)
 
 
 def test_operations():

@@ -22,7 +22,7 @@ POINTS = rng.normal(size=(2, 5)).astype(np.float32)
 WEIGHTS = rng.uniform(0.5, 2, 30).astype(np.float32)
 
 
-@pytest.mark.parametrize("name", stats.__all__)
+@pytest.mark.parametrize("name", ["gaussian_kde", "mode", "rankdata", "sem"])
 def test_signature_is_that_of_jax(name):
     ours, theirs = (inspect.signature(getattr(m, name)).parameters.values() for m in (stats, jax.scipy.stats))
     assert [(p.name, p.kind, p.default) for p in ours] == [(p.name, p.kind, p.default) for p in theirs]
