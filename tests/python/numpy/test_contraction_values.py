@@ -231,6 +231,6 @@ def test_powers_of_zero_are_arrays():
 
 
 def test_einsum_takes_any_characters_as_indices():
-    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(8.0).reshape(2, 1, 4)
+    a, b = np.arange(24, dtype="f4").reshape(2, 3, 4), np.arange(8, dtype="f4").reshape(2, 1, 4)
     np.testing.assert_array_equal(pnp.einsum("...hd,...1d->...h1", a, b), np.einsum("bhd,bod->bho", a, b))
     np.testing.assert_array_equal(pnp.einsum("a1,1b", a[0], a[0].T), a[0] @ a[0].T)
