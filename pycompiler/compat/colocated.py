@@ -11,7 +11,7 @@ __all__ = ["colocated_cpu_devices", "colocated_python", "colocated_python_class"
 
 def _refused(name: str) -> NoReturn:
     raise NotImplementedError(
-        f"jax.experimental.colocated_python.{name}: pycompiler has no devices of other machines; run the function itself"
+        f"jax.experimental.colocated_python.{name}: no device of another machine is here; run the function itself"
     )
 
 

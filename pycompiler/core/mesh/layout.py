@@ -1,4 +1,4 @@
-"""Layouts of arrays in memory, with a sharding (`Format`). All arrays here are row-major, so no other layout is made."""
+"""Layouts of arrays in memory, with a sharding (`Format`). All arrays here are row-major; no other layout is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of calls, each with its parameter whose graph computes the results. The others concern transformations.
+"""The operations of calls, each with the parameter whose graph computes the results. The others are for derivatives.
 
 Emission puts the equations of the graph in place of the call. Nested calls of `jit` are none: they stay functions.
 """

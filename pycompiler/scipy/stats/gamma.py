@@ -66,6 +66,13 @@ def _split(x: Array, loc: Array, scale: Array) -> tuple[Array, Array]:
     return left, where(left, 1.0, z)
 
 
+def _above_zero(x: Array, loc: Array, scale: Array) -> tuple[Array, Array]:
+    """As `_split`, but the beginning counts as below: there the probability is 0, and as in JAX, so is its slope."""
+    z = standardized(x, loc, scale)
+    left = lax.le(z, 0)
+    return left, where(left, 1.0, z)
+
+
 def log_density(x: Array, a: Array, loc: Array, scale: Array) -> Array:
     left, z = _split(x, loc, scale)
     finite = where(lax.eq(z, np.inf), 1.0, z)
@@ -75,23 +82,23 @@ def log_density(x: Array, a: Array, loc: Array, scale: Array) -> Array:
 
 
 def below(x: Array, a: Array, loc: Array, scale: Array) -> Array:
-    left, z = _split(x, loc, scale)
+    left, z = _above_zero(x, loc, scale)
     return valid(where(left, 0.0, gammainc(a, z)), positive(a), positive(scale))
 
 
 def above(x: Array, a: Array, loc: Array, scale: Array) -> Array:
-    left, z = _split(x, loc, scale)
+    left, z = _above_zero(x, loc, scale)
     return valid(where(left, 1.0, gammaincc(a, z)), positive(a), positive(scale))
 
 
 def log_below(x: Array, a: Array, loc: Array, scale: Array) -> Array:
-    left, z = _split(x, loc, scale)
+    left, z = _above_zero(x, loc, scale)
     inside = log_of_part(gammainc(a, z), gammaincc(a, z))
     return valid(where(left, -np.inf, inside), positive(a), positive(scale))
 
 
 def log_above(x: Array, a: Array, loc: Array, scale: Array) -> Array:
-    left, z = _split(x, loc, scale)
+    left, z = _above_zero(x, loc, scale)
     inside = log_of_part(gammaincc(a, z), gammainc(a, z))
     return valid(where(left, 0.0, inside), positive(a), positive(scale))
 

@@ -196,3 +196,19 @@ def test_large_integers_are_written_to_unsigned_ones(method):
             got = wrap(lambda a, index=index: getattr(a.at[index], method)(2**32 - 1))(pnp.asarray(x))
             expected = getattr(jnp.asarray(x).at[index], method)(jnp.uint32(2**32 - 1))
             np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("index", [7, -9, (0, 99), (1, 2, -50)])
+def test_a_place_outside_is_clamped_where_the_program_runs(index):
+    """It stays in the graph, where `checkify` finds it."""
+    for wrap in (lambda f: f, pc.jit):
+        np.testing.assert_array_equal(wrap(lambda a: a[index])(pnp.asarray(X)), jnp.asarray(X)[index])
+    names = [equation.primitive.name for equation in pc.make_jaxpr(lambda a: a[index])(X).graph.equations]
+    assert "dynamic_slice" in names
+
+
+def test_an_index_of_traced_numbers_in_sequences():
+    expected = X[(1, 2), (3, 0)]
+    np.testing.assert_array_equal(pc.jit(lambda i, j: pnp.asarray(X)[(i, 2), (3, j)])(1, 0), expected)
+    changed = pc.jit(lambda i: pnp.asarray(X).at[[0, i], :].set(0.0))(2)
+    np.testing.assert_array_equal(changed, np.where(np.array([True, False, True])[:, None, None], 0, X))

@@ -90,3 +90,8 @@ def test_iscomplexobj_of_lists():
         found = []
         pc.jit(lambda x, found=found: found.append(pnp.iscomplexobj(x)))(given)
         assert found == [pnp.iscomplexobj(given)]
+
+
+def test_piecewise_of_a_list_of_traced_bools():
+    function = pc.jit(lambda x: pnp.piecewise(x, [x < 0, x >= 2], [-1.0, lambda x: 10 * x, 0.5]))
+    assert [float(function(x)) for x in (-3.0, 1.0, 2.5)] == [-1, 0.5, 25]

@@ -182,6 +182,12 @@ def test_derivatives_at_infinity():
         assert pc.grad(stats.expon.cdf)(np.float32(x), 1.0, 2.0) == 0
 
 
+def test_derivatives_of_probabilities_at_an_end_are_finite():
+    for function, given in ((stats.chi2.cdf, (1.0,)), (stats.gamma.cdf, (0.5,)), (stats.beta.cdf, (0.5, 0.5))):
+        places = (0, len(given) + 1, len(given) + 2)
+        assert pc.grad(function, places)(np.float32(1), *given, 1.0, 2.0) == (0, 0, 0)
+
+
 def test_kinds_of_arguments():
     x = np.float32([0.25, 2])
     for dtype in (pnp.bfloat16, np.float16):

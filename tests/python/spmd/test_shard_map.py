@@ -313,3 +313,11 @@ def test_it_is_traced_once():
     for _ in range(3):
         f(V)
     assert len(count) == 1
+
+
+def test_no_value_is_kept_after_the_call():
+    mesh = pc.make_mesh((1,), ("x",))
+    doubled = pc.shard_map(lambda x: 2 * x, mesh=mesh, in_specs=P("x"), out_specs=P("x"))
+    with pc.checking_leaks():
+        np.testing.assert_array_equal(doubled(np.arange(3)), [0, 2, 4])
+        np.testing.assert_array_equal(pc.jit(doubled)(np.arange(3)), [0, 2, 4])
