@@ -56,6 +56,8 @@ def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str],
     if len(terms) != len(ranks):
         raise ValueError(f"{name}: {subscripts!r} has {len(terms)} operands, {len(ranks)} were given")
     unused = [letter for letter in ascii_letters if letter not in text]
+    # Any character may name an index, as in JAX: digits, too.
+    special = set(",.->")
     longest = max(
         rank - len(term.replace("...", "")) if "..." in term else 0 for term, rank in zip(terms, ranks, strict=True)
     )
@@ -64,7 +66,7 @@ def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str],
     for term, rank in zip(terms, ranks, strict=True):
         missing = rank - len(term.replace("...", ""))
         whole = term.replace("...", dots[len(dots) - missing :]) if "..." in term and missing >= 0 else term
-        if len(whole) != rank or not all(letter in ascii_letters for letter in whole):
+        if len(whole) != rank or not special.isdisjoint(whole):
             raise ValueError(f"{name}: {term!r} of {subscripts!r} does not name the {rank} dimensions of its operand")
         spelled.append(whole)
     every = "".join(spelled)
@@ -77,7 +79,11 @@ def _parse(name: str, subscripts: str, ranks: Sequence[int]) -> tuple[list[str],
             raise ValueError(
                 f"{name}: the index {letter!r} of the result of {subscripts!r} is not one of an operand, once"
             )
-    return spelled, output
+    # NumPy, which finds the path, has letters alone.
+    free = iter(letter for letter in unused if letter not in dots)
+    names = {character: next(free) for character in dict.fromkeys(every) if character not in ascii_letters}
+    table = str.maketrans(names)
+    return [term.translate(table) for term in spelled], output.translate(table)
 
 
 def _find_path(name: str, terms: Sequence[str], output: str, shapes: Sequence[Any], optimize: Any) -> tuple[Path, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.version import Version
 from quickstart_values import MODULES, NAMES, load, program, run
 
 # (relative, absolute)
@@ -60,4 +61,4 @@ def test_the_extra_pins_what_is_installed():
             there = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-        assert there == version, f"{name}: {there} is installed, pyproject.toml says {version}"
+        assert Version(there) == Version(version), f"{name}: {there} is installed, pyproject.toml says {version}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import inspect
 import re
@@ -235,9 +236,13 @@ def wraps(function: Callable[..., Any], transform: str) -> Callable[[Callable[_P
     check_function(transform, function)
 
     def decorate(wrapper: Callable[_P, _R]) -> Callable[_P, _R]:
-        assigned = [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"]
-        bounded = functools.update_wrapper(boundary(wrapper), function, assigned=assigned)
-        name = getattr(function, "__name__", type(function).__name__)
+        bounded = functools.update_wrapper(boundary(wrapper), function, assigned=())
+        for attribute in functools.WRAPPER_ASSIGNMENTS:
+            # A callable object may forward any attribute: its name need not be a string.
+            with contextlib.suppress(AttributeError, TypeError):
+                setattr(bounded, attribute, getattr(function, attribute))
+        given = getattr(function, "__name__", None)
+        name = given if isinstance(given, str) else type(function).__name__
         bounded.__doc__ = f"{transform} of {name}. {getattr(function, '__doc__', None) or ''}".rstrip()
         return bounded
 

@@ -17,10 +17,10 @@ def check_leaks(trace: Trace) -> None:
     """Raise UnexpectedTracerError if a tracer of an ended trace is alive. The message names the holder."""
     if not config.checking_leaks:
         return
-    leaks = _tracers(trace)
-    if leaks:
+    if _tracers(trace):
+        # Cycles are no leaks. No variable may hold the tracers here, or they would be alive below.
         gc.collect()
-        leaks = _tracers(trace)
+    leaks = _tracers(trace)
     if not leaks:
         return
     told: list[str] = []

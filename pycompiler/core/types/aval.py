@@ -165,7 +165,8 @@ def is_array(x: Any) -> bool:
     """Whether `bind` takes `x`."""
     if type(x) in _BY_TYPE or isinstance(x, (Array, np.ndarray, np.generic, bool, int, float, complex)):
         return True
-    return isinstance(getattr(x, "aval", None), ShapedArray)
+    # An object with `__jax_array__` stands for another array, to which it may forward all attributes.
+    return not hasattr(x.__class__, "__jax_array__") and isinstance(getattr(x, "aval", None), ShapedArray)
 
 
 def as_array(x: Any) -> Any:

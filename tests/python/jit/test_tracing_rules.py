@@ -350,3 +350,17 @@ def test_the_precision_of_products_by_default():
         np.testing.assert_array_equal(f(a).astype(np.float32), np.full((2, 2), 3.0))
     with pytest.raises(ValueError, match="default_matmul_precision must be 'default'"):
         pc.default_matmul_precision("exact").__enter__()
+
+
+def test_a_tracer_in_garbage_that_is_a_cycle_is_no_leak():
+    class Holder:
+        pass
+
+    def square(x):
+        holder = Holder()
+        holder.itself, holder.value = holder, x
+        return x * x
+
+    with pc.checking_leaks():
+        y, pull = pc.vjp(square, pnp.ones(2))
+        np.testing.assert_array_equal(pull(y)[0], [2, 2])

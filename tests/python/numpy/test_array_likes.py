@@ -219,3 +219,18 @@ def test_poly_of_a_matrix_is_its_characteristic_polynomial():
     for bad in (pnp.ones((2, 3)), pnp.ones((0, 0)), pnp.ones((2, 2, 2))):
         with pytest.raises(ValueError, match="square"):
             pnp.poly(bad)
+
+
+class Forwarding(Wrapped):
+    """As Flax's variables: all other attributes are those of the array, `aval` among them."""
+
+    def __getattr__(self, name):
+        return getattr(pnp.asarray(self.__dict__["x"]), name)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_what_stands_for_an_array_may_forward_its_attributes(name):
+    apply = OPERATORS[name]
+    want = apply(pnp.asarray(X), pnp.asarray(X))
+    np.testing.assert_allclose(pc.jit(lambda x: apply(x, Forwarding(X)))(X), want, rtol=1e-6)
+    np.testing.assert_allclose(pc.jit(lambda x: apply(x, Forwarding(x)))(X), want, rtol=1e-6)

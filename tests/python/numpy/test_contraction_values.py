@@ -228,3 +228,9 @@ def test_powers_of_zero_are_arrays():
             assert power.weak_type == x.weak_type
             np.testing.assert_array_equal(power, 1)
     assert type(pnp.bitwise_count(True)) is pc.Array
+
+
+def test_einsum_takes_any_characters_as_indices():
+    a, b = np.arange(24, dtype="f4").reshape(2, 3, 4), np.arange(8, dtype="f4").reshape(2, 1, 4)
+    np.testing.assert_array_equal(pnp.einsum("...hd,...1d->...h1", a, b), np.einsum("bhd,bod->bho", a, b))
+    np.testing.assert_array_equal(pnp.einsum("a1,1b", a[0], a[0].T), a[0] @ a[0].T)

@@ -188,3 +188,16 @@ def test_nothing_is_mapped_over():
 
     total, row, rest = pc.jit(pc.vmap(named, axis_name="i", out_axes=(None, None, 0)))(none)
     assert (float(total), row.shape, rest.shape) == (0.0, (1, 4), (0, 4, 4))
+
+
+def test_a_callable_whose_name_is_no_string():
+    """Objects such as Equinox's modules under a transformation forward any attribute."""
+
+    class Model:
+        __name__ = 3
+
+        def __call__(self, x):
+            return x + 1
+
+    np.testing.assert_array_equal(pc.vmap(Model())(np.zeros(2, np.float32)), [1, 1])
+    assert pc.vmap(Model()).__doc__.startswith("vmap of Model")
