@@ -18,6 +18,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_de
 from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.core.types.aval import same_type
+from pycompiler.primitives.control.callbacks import host_calls, pure_callback
 
 # The minimum bytes of a result in donated memory. Allocating smaller ones is cheaper than proving memory free.
 _WORTH_ALIASING = 4096
@@ -75,12 +76,19 @@ class Plan:
         return any(output[0] == "view" for output in self.outputs)
 
 
+def _asks_the_host(graph: Graph) -> bool:
+    """Whether values that the graph needs come from functions of the host, which may raise errors."""
+    if all(equation.primitive is not pure_callback for equation in host_calls(graph)):
+        return False
+    return any(equation.primitive is pure_callback for equation in host_calls(eliminate_dead_code(graph)))
+
+
 def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:
     """Split off the outputs that need no computation: inputs passed through, constants, repeated outputs, and parts of
     inputs if `viewing`.
 
-    Nothing is split off if the function waits for effects: their failure must fail every result. With `keep_unused`,
-    unused inputs remain inputs of the compiled code.
+    Nothing is split off if the function waits for effects or calls the host for values: their failure must fail every
+    result. With `keep_unused`, unused inputs remain inputs of the compiled code.
     """
     closed = lowered(closed)
     graph = closed.graph
@@ -88,7 +96,7 @@ def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool =
     constants = dict(zip(graph.constvars, closed.consts, strict=True))
     computed: dict[Atom, int] = {}
     outputs: list[Output] = []
-    waits = is_waited_for(graph.effects)
+    waits = is_waited_for(graph.effects) or _asks_the_host(graph)
     parts = find_output_views(graph) if viewing and not waits else {}
     for atom in graph.outputs:
         if waits:

@@ -193,7 +193,8 @@ def check_arrays(
                 ) from None
         else:
             name = argument_names(fun, in_tree, places)[index]
-            stands = hasattr(type(leaf), "__jax_array__")
+            kind: type[Any] = type(leaf)
+            stands = hasattr(kind, "__jax_array__")
             advice = "; convert it by numpy.asarray, or register its class as a container" if stands else ""
             raise TypeError(
                 f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name} is {_article(leaf)}, not an array"
