@@ -19,6 +19,7 @@ import numpy as np
 
 from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.dims.dims import Dim
+from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.effects import is_ordered
@@ -46,6 +47,7 @@ READ: dict[Primitive, tuple[str, ...]] = {
     **dict.fromkeys((key_use, name_value, device_put, sharding_constraint, *HOST_CALLS), ()),
     **{primitive: (name,) for primitive, name in INLINED.items()},
     check: ("debug",),
+    reshard: (),
     guard: (),
     members: ("graph",),
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),

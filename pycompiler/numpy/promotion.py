@@ -98,12 +98,12 @@ def mixed_inexact(name: str, *xs: Any) -> list[Array]:
 def _inexact_each(xs: tuple[Any, ...], dtype: Any, weak: bool) -> list[Array]:
     if not dtypes.is_inexact(dtype):
         dtype = inexact(dtype)
-
-    def is_right(x: Any) -> bool:
-        aval = get_aval(x)
-        return aval.dtype == dtype and aval.weak_type <= weak and not _python(x)
-
-    return [x if is_right(x) else cast(x, dtype, weak) for x in xs]
+    return [
+        x
+        if (aval := get_aval(x)).dtype == dtype and aval.weak_type <= weak and not _python(x)
+        else cast(x, dtype, weak)
+        for x in xs
+    ]
 
 
 def never_weak(function: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 MODULES = {"flax_linen": "flax", "flax_nnx": "flax", "orbax_checkpoint": "orbax.checkpoint"}
 NAMES = sorted(path.stem.removeprefix("with_") for path in (HERE / "quickstarts").glob("with_*.py"))
 # Settings of whoever runs the tests must not change the numbers.
-SETTINGS = ("JAX_", "XLA_", "PYCOMPILER_NUM_CPU_DEVICES", "PYCOMPILER_THREEFRY", "PYCOMPILER_ENABLE")
+SETTINGS = ("JAX_", "XLA_", "PYCOMPILER_NUM_CPU_DEVICES", "PYCOMPILER_THREEFRY_PARTITIONABLE", "PYCOMPILER_ENABLE_X64")
 
 
 def program(name: str) -> Path:

@@ -12,13 +12,12 @@ from docstring_markdown import as_markdown
 
 PACKAGE = "pycompiler"
 # Public modules that the package does not import.
-BESIDE = ("imported", "mlir")
+BESIDE = ("compat", "extend", "imported", "interpreters", "mlir")
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """A page for each public module, one for the class Array, and their order."""
-    beside = [(f"{PACKAGE}.{name}", importlib.import_module(f"{PACKAGE}.{name}")) for name in BESIDE]
-    modules = [*public_modules(PACKAGE, importlib.import_module(PACKAGE)), *beside]
+    modules = all_public_modules()
     order = [PACKAGE, "Array", *sorted(path for path, _ in modules if path != PACKAGE)]
     yield "reference/python/.nav.yml", "nav:\n" + "".join(f"  - {name}.md\n" for name in order)
     for path, module in modules:
@@ -29,6 +28,12 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
             text += f"\n::: {function}\n    options: {{ show_root_heading: true, show_root_full_path: false }}\n"
         yield f"reference/python/{path}.md", text
     yield "reference/python/Array.md", array_page()
+
+
+def all_public_modules() -> list[tuple[str, ModuleType]]:
+    """The public modules of the package, by their public names."""
+    paths = [PACKAGE, *(f"{PACKAGE}.{name}" for name in BESIDE)]
+    return [found for path in paths for found in public_modules(path, importlib.import_module(path))]
 
 
 def public_modules(path: str, module: ModuleType) -> Iterator[tuple[str, ModuleType]]:

@@ -242,7 +242,7 @@ def _scanned(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _divided(f: Callable[..., Any]) -> Callable[..., Any]:
-    sharding = NamedSharding(pc.make_mesh((len(pc.devices()),), ("x",)), PartitionSpec("x"))
+    sharding = NamedSharding(pc.sharding.Mesh(pc.devices(), ("x",)), PartitionSpec("x"))
     mapped = pc.jit(pc.vmap(f))
     return lambda *xs: mapped(*[pc.device_put(x, sharding) for x in xs])
 

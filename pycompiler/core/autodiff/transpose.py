@@ -82,6 +82,9 @@ def _transpose(equation: Equation, outs: list[Any], known: dict[Atom, Any], line
     ]
     if hooks.typing is not None and _is_divided(equation):
         return _transpose_divided(equation, outs, args)
+    primitive = equation.primitive
+    if not primitive.multiple_results and primitive.transpose is not None:
+        return primitive.transpose(outs[0], *args, **equation.params)
     return _transposed(equation, outs, args)
 
 

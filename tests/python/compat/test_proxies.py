@@ -82,6 +82,15 @@ def test_variables_that_a_program_sets_before_it_imports_jax():
     assert in_jaxs_place("import jax; print(jax.device_count())", JAX_NUM_CPU_DEVICES="3") == "3\n"
 
 
+def test_flags_that_a_program_sets_before_it_asks_for_devices():
+    code = """
+        import os, jax, jax.numpy as jnp
+        os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=3"
+        print(jax.device_count(), len(jax.local_devices()), jax.make_mesh((3,), "x").size)
+    """
+    assert in_jaxs_place(code) == "3 3 3\n"
+
+
 def test_a_number_of_devices_that_is_none_is_a_warning():
     ran = run("-m", "pycompiler.jax", "-c", "import jax", XLA_FLAGS="--xla_force_host_platform_device_count=some")
     assert ran.returncode == 0
@@ -146,3 +155,27 @@ def test_the_table_of_modules():
     there = [name for name in modules.NAMES if proxies.sources_of(name)]
     assert {"numpy", "lax", "random", "scipy.special", "tree_util"} <= set(there)
     assert all(not source.__name__.startswith("jax") for name in there for source in proxies.sources_of(name))
+
+
+def test_functions_of_the_host_fail_as_jax_reports_it():
+    code = """
+        import jax, jax.numpy as jnp
+
+        class Mine(Exception):
+            pass
+
+        def bad(x):
+            raise Mine("no good")
+
+        @jax.jit
+        def f(x):
+            return 3, x, jax.pure_callback(bad, jax.ShapeDtypeStruct((), x.dtype), x)
+
+        for part in f(jnp.ones(())):  # the whole call fails, constants and arguments, too
+            try:
+                part.block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                assert "Mine: no good" in str(error) and "CpuCallback error" in str(error)
+                print("failed")
+    """
+    assert in_jaxs_place(code) == "failed\n" * 3

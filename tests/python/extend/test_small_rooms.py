@@ -103,7 +103,9 @@ def test_what_is_left_of_core():
     assert issubclass(core.InconclusiveDimensionOperation, ValueError)
     info = core.DebugInfo("jit", "f at file.py:1", ("x",), None)
     assert info.func_name == "f"
-    assert (info.safe_arg_names(1), info.safe_arg_names(2)) == (("x",), ("", ""))
+    assert info.safe_arg_names(1) == ("x",)
+    with pytest.raises(AssertionError, match="2 names are expected"):
+        info.safe_arg_names(2)
     assert (info.with_unknown_names().arg_names, info.safe_result_paths(1)) == (None, ("",))
 
 

@@ -84,3 +84,20 @@ def test_the_barrier_raises_what_no_read_has_told():
     with pytest.raises(UnluckyError, match="number 4"):
         (read + 1).block_until_ready()
     pc.effects_barrier()
+
+
+def test_a_pure_callback_that_fails_fails_the_whole_call():
+    """Also results that are constants, or arguments passed through: a program has failed or not. One that no result
+    needs is not called."""
+
+    def fails(x):
+        raise ValueError("no good")
+
+    def f(x):
+        return 3, x, pc.pure_callback(fails, pc.ShapeDtypeStruct((), x.dtype), x)
+
+    for part in pc.jit(f)(pnp.ones(())):
+        with pytest.raises(ValueError, match="no good"):
+            part.block_until_ready()
+    constant, passed = pc.jit(lambda x: f(x)[:2])(pnp.ones(()))
+    assert (int(constant), float(passed)) == (3, 1.0)

@@ -1,0 +1,46 @@
+"""Functions of the host that fail, as JAX reports it: a JaxRuntimeError with the error's text. Libraries look for both.
+
+Without JAX's names, the error itself is raised.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from typing import Any
+
+import pycompiler
+from pycompiler import errors, experimental
+
+__all__ = ["io_callback", "pure_callback"]
+
+
+class _Reporting:
+    """A function of the host with JAX's report of its error. Two are equal if their functions are."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__name__ = str(getattr(function, "__name__", type(function).__name__))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self.function(*args, **kwargs)
+        except Exception as error:
+            text = "".join(traceback.format_exception(error))
+            raise errors.JaxRuntimeError(f"INTERNAL: CpuCallback error calling callback: {text}") from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reporting) and self.function == other.function
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+
+@functools.wraps(pycompiler.pure_callback)
+def pure_callback(callback: Any, *args: Any, **kwargs: Any) -> Any:
+    return pycompiler.pure_callback(_Reporting(callback) if callable(callback) else callback, *args, **kwargs)
+
+
+@functools.wraps(experimental.io_callback)
+def io_callback(callback: Any, *args: Any, **kwargs: Any) -> Any:
+    return experimental.io_callback(_Reporting(callback) if callable(callback) else callback, *args, **kwargs)
