@@ -114,7 +114,7 @@ class GraphTrace(Trace):
         elif kind is not Array:
             aval = get_aval(x)
             if not isinstance(x, np.ndarray):
-                return self._literal(x) if isinstance(x, (bool, int, float, complex)) else self._shape_alone(x, aval)
+                return self._literal(x)
             if x.ndim == 0:
                 return Literal(x.astype(aval.dtype)[()], aval)
             # A snapshot: later writes of the caller to its array must not change the results of this graph.
@@ -130,19 +130,12 @@ class GraphTrace(Trace):
         aval = get_aval(x)
         if isinstance(x, np.generic):
             return Literal(x.astype(aval.dtype), aval)
+        if not isinstance(x, (bool, int, float, complex)):
+            raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
         if isinstance(x, int):
             # NumPy checks the range: int32 does not hold 3_000_000_000.
             np.asarray(x, aval.dtype)
         return Literal(x, aval)
-
-    def _shape_alone(self, x: Any, aval: ShapedArray) -> Var:
-        """A value that only its shape stands for (a ShapeDtypeStruct). Only a function of shapes may return one."""
-        if self.debug_info.transform != "eval_shape":
-            raise TypeError(f"{x!r} of type {type(x).__name__} has no elements: it can't be computed with")
-        var = Var(aval)
-        self.constvars.append(var)
-        self.consts.append(x)
-        return var
 
     def process(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         if self.done:

@@ -88,7 +88,6 @@ def test_eval_shape_of_a_function_that_returns_shapes():
     struct = pc.ShapeDtypeStruct((2, 3), "float32", weak_type=True)
     assert pc.eval_shape(lambda: {"a": struct}) == {"a": struct}
     assert pc.eval_shape(lambda x: (x + 1, struct), struct)[1] == struct
-    with pytest.raises(TypeError, match="has no elements"):
-        pc.make_jaxpr(lambda: struct)()
+    assert pc.make_jaxpr(lambda: struct)().out_avals == (pc.typeof(pnp.ones((2, 3))).update(weak_type=True),)
     with pytest.raises(TypeError, match="has no elements"):
         pc.jit(lambda: struct)()

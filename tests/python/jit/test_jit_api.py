@@ -323,3 +323,17 @@ def test_numbers_and_names_that_are_both_given_are_taken_as_they_are():
     f = pc.jit(outer, static_argnums=(0,), static_argnames=("kind",))
     assert f("tag", {"x": pnp.ones(())}, kind="same") == 1
     assert f("tag", {"x": pnp.ones(())}, kind="other") == -1
+
+
+def test_the_signature_of_a_jitted_function_is_the_users():
+    def f(x, y=1, *, z: int = 2):
+        return x
+
+    class Methods:
+        @pc.jit
+        def m(self, x):
+            return x
+
+    for look in (inspect.signature, inspect.getfullargspec):
+        assert look(pc.jit(f)) == look(f)
+    assert str(inspect.signature(Methods().m)) == "(x)"
