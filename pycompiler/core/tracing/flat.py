@@ -193,7 +193,7 @@ def check_arrays(
                 ) from None
         else:
             name = argument_names(fun, in_tree, places)[index]
-            kind: type[Any] = type(leaf)
+            kind = cast(type[Any], type(leaf))
             stands = hasattr(kind, "__jax_array__")
             advice = "; convert it by numpy.asarray, or register its class as a container" if stands else ""
             raise TypeError(
