@@ -24,6 +24,6 @@ def test_what_is_not_filled_says_who_fills_it(monkeypatch):
 def test_every_field_is_filled_when_the_package_is_imported():
     # The types of shardings fill `typing` when the first mesh has Explicit axes, so that other programs pay nothing.
     assert {*Hooks.__slots__} - FILLED_BY.keys() <= {"typing"}
-    FILLED_BY.pop("typing", None)
+    found = {name: module for name, module in FILLED_BY.items() if name != "typing"}
     filled = {"evaluate": "jit.eager", "place": "spmd.execution", "type_results": "spmd.partition.typing"}
-    assert FILLED_BY == {name: f"pycompiler.{module}" for name, module in filled.items()}
+    assert found == {name: f"pycompiler.{module}" for name, module in filled.items()}
