@@ -2,7 +2,7 @@
 
     python tools/jax_tests CHECKOUT/tests                     # all files, the table on standard output
     python tools/jax_tests CHECKOUT/tests nn_test fft_test    # some
-    python tools/jax_tests CHECKOUT/tests --markdown docs/jax-tests.md
+    python tools/jax_tests CHECKOUT/tests --failures failures.txt    # the tests that failed, too
 
 CHECKOUT is JAX's repository at the version of `pycompiler/compat/version.py`. Each file runs in a process of its own,
 by `python -m pycompiler.jax -m pytest`. The files import `jax._src`, which this package does not have: `stand_ins.py`
