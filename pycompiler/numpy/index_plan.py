@@ -278,6 +278,11 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
         if size == 0:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
+        if not 0 <= place < size and config.read("check_static_indices"):
+            raise IndexError(
+                f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, and the setting "
+                "check_static_indices is on"
+            )
         if not -(2**31) <= place <= dtypes.MOST_POSITION:
             place = min(max(place, -1), size)  # inside, or next to it
         return Entry((np.int64 if place > dtypes.MOST_POSITION else np.int32)(place), static=place)
