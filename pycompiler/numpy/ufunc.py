@@ -258,7 +258,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         """The function of each pair of an element of A and an element of B, of shape A.shape + B.shape."""
         self._check("outer", A, B)
         rank, more = get_aval(A).ndim, get_aval(B).ndim
-        return self(movement.expand_dims(A, range(rank, rank + more)), B)
+        return self(movement.expand_dims(A, range(rank, rank + more)), movement.expand_dims(B, range(rank)))
 
 
 _parameters = inspect.signature(ufunc._apply).parameters.values()  # pyright: ignore[reportPrivateUsage]
@@ -327,7 +327,7 @@ def _reduced_between(lines: Array, indices: Array, *, of: ufunc) -> Array:
     first, end = (movement.expand_dims(one, others) for one in (indices, ends))
     for i in range(count):
         inside = ufuncs.logical_and(ufuncs.greater(i, first), ufuncs.less(i, end))
-        step = cast(of(result, _element(lines, i)), get_aval(lines).dtype)
+        step = cast(of(result, movement.index_in_dim(lines, i)), get_aval(lines).dtype)
         result = ufuncs.where(inside, step, result)
     return result
 
