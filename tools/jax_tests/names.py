@@ -175,12 +175,17 @@ def _inexact(dtype: Any) -> Any:
     return _common(dtype, jax.dtypes.canonicalize_dtype(float)) if _exact(dtype) else np.dtype(dtype)
 
 
+def _as(value: Any, dtype: Any) -> Any:
+    """A value as NumPy's array, for references; one that is traced stays so."""
+    return value.astype(dtype) if isinstance(value, jax.core.Tracer) else np.asarray(value, dtype)
+
+
 def _promoted(*values: Any) -> list[Any]:
-    return [np.asarray(each, _common(*values)) for each in values]
+    return [_as(each, _common(*values)) for each in values]
 
 
 def _promoted_inexact(*values: Any) -> list[Any]:
-    return [np.asarray(each, _inexact(_common(*values))) for each in values]
+    return [_as(each, _inexact(_common(*values))) for each in values]
 
 
 def _complex(dtype: Any) -> Any:
@@ -188,7 +193,7 @@ def _complex(dtype: Any) -> Any:
 
 
 def _promoted_complex(*values: Any) -> list[Any]:
-    return [np.asarray(each, _complex(_inexact(_common(*values)))) for each in values]
+    return [_as(each, _complex(_inexact(_common(*values)))) for each in values]
 
 
 def _bits(dtype: Any) -> int:

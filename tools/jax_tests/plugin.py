@@ -72,7 +72,7 @@ _ignore_text()
 def _rule(file: str, name: str) -> str | None:
     """The reason why a test is not counted, of not_counted.toml."""
     for rule in _RULES:
-        if rule["file"] == file and re.match(rule["tests"], name):
+        if re.fullmatch(rule["file"], file) and re.match(rule["tests"], name):
             return rule["why"]
     return None
 
