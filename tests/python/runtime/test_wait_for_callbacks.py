@@ -83,6 +83,19 @@ def test_errors_are_raised_by_the_call_once(kind, compiled):
     pc.effects_barrier()  # the error was raised: there is none left
 
 
+@pytest.mark.parametrize("kind", ["pure", "io", "debug", "debug-ordered"])
+def test_functions_of_the_host_get_no_weak_types(kind):
+    seen = []
+
+    def look(x):
+        seen.append(x.weak_type)
+        return np.ones(3, np.float32)
+
+    function = {"pure": lambda x: pc.pure_callback(look, FLOATS, x)}.get(kind, KINDS[kind](look))
+    pc.jit(function)(2.0)
+    assert seen == [False]
+
+
 def test_operands_in_flight_and_failed_ones():
     seen = []
     program = pc.jit(debugging(seen.append, False))
