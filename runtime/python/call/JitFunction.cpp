@@ -534,7 +534,15 @@ static PyObject *cachedKeys(PyObject *self, PyObject *) {
   return keys.take();
 }
 
-static PyObject *reprJit(PyObject *self) { return PyUnicode_FromFormat("<jit of %R>", asJit(self)->fun); }
+/// The form of JAX, which libraries look for. A function that can't be shown is left out.
+static PyObject *reprJit(PyObject *self) {
+  PyRef wrapped = PyRef::steal(PyObject_GetAttrString(self, "__wrapped__"));
+  PyObject *shown = wrapped ? PyUnicode_FromFormat("<PjitFunction of %R>", wrapped.get()) : nullptr;
+  if (shown)
+    return shown;
+  PyErr_Clear();
+  return PyUnicode_FromString("<PjitFunction>");
+}
 
 static PyMemberDef jitMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(JitObject, vectorcall), READONLY, nullptr},
