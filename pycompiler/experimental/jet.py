@@ -36,9 +36,7 @@ def _check(primals: Sequence[Any], series: Sequence[Any]) -> int:
     """The order of the series. Raises ValueError unless the arguments fit."""
     lengths = {len(terms) for terms in series if not isinstance(terms, ZeroSeries)}
     if all(isinstance(terms, ZeroSeries) for terms in series):
-        raise ValueError(
-            "jet: at least one argument needs a series of terms; all are zero_series"
-        )
+        raise ValueError("jet: at least one argument needs a series of terms; all are zero_series")
     if len(lengths) != 1:
         raise ValueError("jet: jet terms have inconsistent lengths for different arguments: " + str(sorted(lengths)))
     if len(primals) != len(series):

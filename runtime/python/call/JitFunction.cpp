@@ -221,8 +221,11 @@ void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number,
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   PyRef cause = PyRef::steal(error);
-  PyObject *kind = type == PyExc_ValueError ? PyExc_ValueError : PyExc_TypeError;
-  Py_XDECREF(type);
+  PyRef given = PyRef::steal(type);
+  // A ValueError stays one, and a class that is both stays that class.
+  bool isBoth =
+      PyErr_GivenExceptionMatches(type, PyExc_ValueError) && PyErr_GivenExceptionMatches(type, PyExc_TypeError);
+  PyObject *kind = type == PyExc_ValueError || isBoth ? type : PyExc_TypeError;
   Py_XDECREF(traceback);
   std::string path = leafPath(value, leafNumber);
   if (PyRef where = describe(name, number))

@@ -392,3 +392,18 @@ def test_formats_of_arrays_and_of_compiled_functions():
     assert (of_x, named["y"].layout.major_to_minor) == (x.format, ())
     assert compiled.output_formats["z"].sharding == compiled.output_shardings["z"]
     np.testing.assert_array_equal(pc.device_put(x, compiled.input_formats[0][0]), x)
+
+
+def test_arguments_that_jax_refuses_by_a_value_error():
+    """A masked array, and an object that functions of numpy take as an array: the error is a TypeError, too."""
+
+    class Standing:
+        def __jax_array__(self):
+            return pnp.ones(3)
+
+    f = pc.jit(lambda x: x)
+    for transform in (f, pc.grad(f), pc.vmap(f)):
+        for argument in (np.ma.array([1.0], mask=[True]), Standing()):
+            for kind in (ValueError, TypeError):
+                with pytest.raises(kind, match="argument 'x'"):
+                    transform(argument)
