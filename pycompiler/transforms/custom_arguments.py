@@ -74,7 +74,8 @@ def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) 
 def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """The arguments of a call by position, with defaults for missing ones. Those that a `functools.partial` holds are
     not among them."""
-    if isinstance(fun, functools.partial) and not kwargs:
+    kind_of_function: Any = fun.__class__
+    if kind_of_function is functools.partial and not kwargs:
         return args
     try:
         signature = inspect.signature(fun)
