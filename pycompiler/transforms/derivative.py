@@ -19,6 +19,7 @@ from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.tracing.primitive import is_zero
+from pycompiler.core.tracing.references import hide
 from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -59,7 +60,7 @@ def select(
                 "arguments; arguments to differentiate by are given by position"
             )
     places = [number % len(args) for number in numbers]
-    leaves, in_tree = tree_flatten((tuple(args[place] for place in places), {}))
+    leaves, in_tree = hide(*tree_flatten((tuple(args[place] for place in places), {})))
     flat = FlatFunction(transform, fun, in_tree, places, args, kwargs, has_aux)
     check_arrays(transform, fun, leaves, in_tree, places)
     for index, leaf in enumerate(leaves):
@@ -227,7 +228,7 @@ def _flat(
 ) -> tuple[FlatFunction, list[Any]]:
     """The function of the leaves of all arguments, and these leaves."""
     check_function(transform, fun)
-    leaves, in_tree = tree_flatten((tuple(primals), {}))
+    leaves, in_tree = hide(*tree_flatten((tuple(primals), {})))
     flat = FlatFunction(transform, fun, in_tree, has_aux=has_aux)
     check_arrays(transform, fun, leaves, in_tree)
     return flat, on_device(leaves)

@@ -14,6 +14,7 @@ from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.references import Ref
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
@@ -50,10 +51,8 @@ class ShapeDtypeStruct(Elementless):
     ) -> None:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
-        if manual_axis_type is not None or is_ref:
-            raise ValueError(
-                "ShapeDtypeStruct: manual_axis_type must be None and is_ref False: there are no references"
-            )
+        if manual_axis_type is not None:
+            raise ValueError(f"ShapeDtypeStruct: manual_axis_type must be None, got {manual_axis_type!r}")
         if sharding is not None and not isinstance(sharding, (Sharding, PartitionSpec)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(
                 f"ShapeDtypeStruct: sharding must be a Sharding, a PartitionSpec or None, got {sharding!r} of type "
@@ -153,7 +152,7 @@ def _made(shape: Any, dtype: Any, sharding: Any, weak_type: bool) -> ShapeDtypeS
 
 def described(x: Any) -> ShapeDtypeStruct | None:
     """The struct of an object with a shape and a dtype that is no array. None for arrays and for other objects."""
-    if is_array(x) or isinstance(x, type):
+    if is_array(x) or isinstance(x, type) or type(x) is Ref:
         return None
     shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
     if shape is None or dtype is None:

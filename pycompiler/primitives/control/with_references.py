@@ -1,0 +1,62 @@
+"""Loops and branches whose graphs use references: as values, they are further constants, carries and results.
+
+`scan`, `while_loop` and `cond` import this module; it imports `graphs`. Each function gives the pure graphs, and the
+references that they read and write, for the primitive to bind.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pycompiler.core.tracing.graph import Atom, ClosedGraph, Var
+from pycompiler.core.tracing.references import Ref
+
+
+class Uses(NamedTuple):
+    """The references that graphs only read, and those that one of them writes."""
+
+    read: tuple[Ref, ...]
+    written: tuple[Ref, ...]
+
+    @staticmethod
+    def of(graphs: Sequence[ClosedGraph]) -> "Uses":
+        written = dict.fromkeys(ref for graph in graphs for ref in graph.written)
+        touched = dict.fromkeys(ref for graph in graphs for ref in graph.touched)
+        return Uses(tuple([ref for ref in touched if ref not in written]), tuple(written))
+
+    def values(self) -> tuple[list[Any], list[Any]]:
+        """What they hold now."""
+        return [ref.read() for ref in self.read], [ref.read() for ref in self.written]
+
+    def store(self, values: Sequence[Any]) -> None:
+        """Store the last values of those that are written."""
+        for ref, value in zip(self.written, values, strict=True):
+            ref.write(value)
+
+
+def pure(closed: ClosedGraph, uses: Uses, place: int, results: int | None) -> ClosedGraph:
+    """The graph with the values of all these references as inputs: of those that are read first, of those that are
+    written before input `place`. The last values of the latter are results number `results` and following; None: the
+    graph may not write."""
+    if results is None and closed.written:
+        raise TypeError(
+            f"while_loop: cond_fun writes a reference of type {closed.written[0].aval}, but a condition can only read. "
+            "What to do: write it in body_fun"
+        )
+
+    def make() -> ClosedGraph:
+        graph, count = closed.graph, len(closed.graph.constvars) - len(closed.touched)
+        own: dict[Ref, Var] = dict(zip(closed.touched, graph.constvars[count:], strict=True))
+        first, moving = ([own.get(ref) or Var(ref.aval.inner_aval) for ref in refs] for refs in uses)
+        inputs = (*first, *graph.inputs[:place], *moving, *graph.inputs[place:])
+        outputs: Sequence[Atom] = graph.outputs
+        if results is not None:
+            kept = len(outputs) - len(closed.written)
+            last: dict[Ref, Atom] = dict(zip(closed.written, outputs[kept:], strict=True))
+            after = [last.get(ref, var) for ref, var in zip(uses.written, moving, strict=True)]
+            outputs = (*outputs[:results], *after, *outputs[results:kept])
+        return ClosedGraph(
+            graph.replace(constvars=graph.constvars[:count], invars=inputs, outvars=outputs), closed.consts[:count]
+        )
+
+    return closed.derive(("pure", uses, place, results), make)
+
