@@ -24,7 +24,19 @@ from pycompiler.numpy.index_plan import plan
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.updates import IndexUpdateRef
 
-__all__ = ["AbstractRef", "Ref", "RefView", "addupdate", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]
+__all__ = [
+    "AbstractRef",
+    "Ref",
+    "RefView",
+    "addupdate",
+    "empty_ref",
+    "free_ref",
+    "freeze",
+    "get",
+    "new_ref",
+    "set",
+    "swap",
+]
 
 
 @boundary
@@ -160,7 +172,9 @@ class RefView:
         """The type of these elements."""
         inner = self.ref.aval.inner_aval
         for index in self.indices:
-            inner = shaped(plan("ref", ShapeDtypeStruct(inner.shape, inner.dtype), index)[0].result_shape(), inner.dtype)
+            inner = shaped(
+                plan("ref", ShapeDtypeStruct(inner.shape, inner.dtype), index)[0].result_shape(), inner.dtype
+            )
         return AbstractRef(inner)
 
     @property
@@ -307,7 +321,12 @@ def _check_inside(name: str, shape: tuple[Any, ...], index: Any) -> None:
     for entry in entries:
         if entry is None:
             continue
-        if isinstance(entry, kinds) and not isinstance(entry, bool) and dim < len(shape) and isinstance(shape[dim], int):
+        if (
+            isinstance(entry, kinds)
+            and not isinstance(entry, bool)
+            and dim < len(shape)
+            and isinstance(shape[dim], int)
+        ):
             if not -shape[dim] <= entry < shape[dim]:
                 raise ArgumentError(f"{name}: the index {entry} is out of bounds for axis {dim} of {shape}")
         if getattr(entry, "dtype", None) == np.bool_:

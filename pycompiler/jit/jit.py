@@ -47,7 +47,14 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
 from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.tracing.references import Ref, check_aliases, check_closure, is_of_caller, is_reference, references_in
+from pycompiler.core.tracing.references import (
+    Ref,
+    check_aliases,
+    check_closure,
+    is_of_caller,
+    is_reference,
+    references_in,
+)
 from pycompiler.core.tracing.specialize import aval_at, closed_at
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, innermost_trace
 from pycompiler.core.types.aval import as_array, get_aval, short
@@ -102,6 +109,9 @@ class _Program:
         """The function of the leaves of the dynamic arguments, these leaves, and the rest of the trace's key. If
         `described`, objects with a shape and a dtype stand for arrays. References are part of the structure."""
         flat, given, fixed = self._split(args, kwargs)
+        if Ref.count:
+            leaves, flat.in_tree = tree_flatten(given)
+            check_aliases("jit", self.fun, leaves, flat.names)
         leaves, flat.in_tree = flatten_arguments(with_described(given) if described else given)
         check_arrays("jit", self.fun, leaves, flat.in_tree, flat.places)
         return flat, leaves, (flat.in_tree.snapshot(), fixed, trace_key())
@@ -161,7 +171,11 @@ class _Program:
         return lambda index: f"argument '{flat.names()[index]}' of {self.name}"
 
     def _signature(
-        self, flat: FlatFunction | ReferringFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
+        self,
+        flat: FlatFunction | ReferringFunction,
+        fixed: Hashable,
+        kwargs: dict[str, Any],
+        avals: tuple[ShapedArray, ...],
     ) -> Signature:
         key = (fixed, avals, current_scope() is not None)
         # Leaks can be found only while a function is traced.
@@ -177,7 +191,9 @@ class _Program:
                         self.traces.put(key, found)
         return found
 
-    def _trace(self, flat: FlatFunction | ReferringFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
+    def _trace(
+        self, flat: FlatFunction | ReferringFunction, avals: Sequence[Any], donated: tuple[int, ...]
+    ) -> Signature:
         if config.no_tracing:
             raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()

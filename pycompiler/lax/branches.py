@@ -12,7 +12,15 @@ from pycompiler.core.types.tree import PyTreeDef
 from pycompiler.lax.elementwise import clamp, convert_element_type, ne
 from pycompiler.lax.operands import check_arrays as check_values
 from pycompiler.lax.stepwise import value_of
-from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, on_device, trace_function, without_references
+from pycompiler.lax.tracing import (
+    Tree,
+    check_callable,
+    difference,
+    name_of,
+    on_device,
+    trace_function,
+    without_references,
+)
 from pycompiler.primitives.control.cond import run_cond
 
 __all__ = [

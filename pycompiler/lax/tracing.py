@@ -50,8 +50,9 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     if traced is None:
         flat = FlatFunction(name, fun, in_tree)
         graph = make_graph(flat, avals, flat.debug_info())
-        if current_trace() is None and not graph.touched:
-            graph.derived["opened"] = _like_known(*opened(graph))
+        if current_trace() is None:
+            pure = graph.discharged()
+            pure.derived["opened"] = _like_known(*opened(pure))
         traced = (graph, flat.out_tree)
         if len(known) < _MOST_TRACES and not any(map(is_of_caller, graph.consts)):
             known[key] = traced

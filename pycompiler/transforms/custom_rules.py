@@ -150,7 +150,9 @@ class custom_jvp:  # noqa: N801 (a decorator)
             return outs, _tangents(what, results.tree, results.avals, tangent)
 
         name = name_of(self.fun)
-        outs = custom_call(Custom(name, self.fun, flat, rule=rule, key=given.key(self, self.jvp)), given.take_operands())
+        outs = custom_call(
+            Custom(name, self.fun, flat, rule=rule, key=given.key(self, self.jvp)), given.take_operands()
+        )
         assert results.tree is not None
         return results.tree.unflatten(outs)
 
@@ -254,7 +256,8 @@ class custom_vjp:  # noqa: N801 (a decorator)
             return self._forward(given, results, primals, varying)
 
         outs = custom_call(
-            Custom(name, self.fun, flat, forward=forward, key=given.key(self, self.fwd, self.bwd)), given.take_operands()
+            Custom(name, self.fun, flat, forward=forward, key=given.key(self, self.fwd, self.bwd)),
+            given.take_operands(),
         )
         assert results.tree is not None
         return results.tree.unflatten(outs)

@@ -17,7 +17,7 @@ from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import GraphTrace, make_graph
-from pycompiler.core.tracing.references import Ref
+from pycompiler.core.tracing.references import Ref, is_reference
 from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import PyTreeDef
@@ -117,12 +117,17 @@ def _trace(
     flat = FlatFunction(transform, fun, in_tree, places, args)
     check_arrays(transform, fun, leaves, in_tree, places)
 
+    takes = list(map(is_reference, leaves))
+
     def described(*tracers: Any) -> list[Any]:
         trace = cast(GraphTrace, current_trace())
-        return [trace.new_constant(out) if isinstance(out, Elementless) else out for out in flat(*tracers)]
+        given = [Ref(x) if takes_ref else x for x, takes_ref in zip(tracers, takes, strict=True)]
+        outs = [trace.new_constant(out) if isinstance(out, Elementless) else out for out in flat(*given)]
+        held = [(x.read(), start) for x, start in zip(given, tracers, strict=True) if type(x) is Ref]
+        return [*outs, *(x for x, start in held if x is not start)]
 
     return make_graph(described, [get_aval(leaf) for leaf in leaves], flat.debug_info()), flat.out_tree
 
 
 def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:
-    return out_tree.unflatten(shapes_of(graph.out_avals))
+    return out_tree.unflatten(shapes_of(graph.out_avals[: out_tree.num_leaves]))

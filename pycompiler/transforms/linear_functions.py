@@ -149,7 +149,7 @@ class VJP:
         """
         tree = self.in_tree
         try:
-            entries = prefix_leaves(maybe_refs, tree.unflatten(range(tree.num_leaves)))
+            entries = prefix_leaves(maybe_refs, tree.unflatten(range(tree.num_leaves)), lambda entry: entry is None)
         except ValueError as error:
             raise ValueError(
                 f"vjp of {self._linearized.name}: with_refs takes an entry for each argument, {tree}: {error}"

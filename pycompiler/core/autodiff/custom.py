@@ -80,9 +80,7 @@ def reading(custom: Custom, recorded: ClosedGraph) -> Custom:
         with holding(refs, primals[-count:]):
             return custom.rule(primals[:-count], tangents[:-count])
 
-    def forward(
-        primals: Sequence[Any], varying: Sequence[bool]
-    ) -> tuple[Sequence[Any], Sequence[Any], Backward]:
+    def forward(primals: Sequence[Any], varying: Sequence[bool]) -> tuple[Sequence[Any], Sequence[Any], Backward]:
         assert custom.forward is not None
         check(varying)
         values = primals[-count:]

@@ -77,10 +77,15 @@ class _Held:
 
     __slots__ = ("is_written", "start", "value")
 
-    def __init__(self, start: GraphTracer) -> None:
+    def __init__(self, start: GraphTracer | None, value: Any) -> None:
+        # The value at the beginning; None if the reference only holds another value for a while.
         self.start = start
-        self.value: Any = start
+        self.value = value
         self.is_written = False
+
+
+# In the place of the value of a reference that was not used.
+_UNUSED: Any = object()
 
 
 class GraphTrace(Trace):
@@ -188,7 +193,8 @@ class GraphTrace(Trace):
             self._references = {}
         found = self._references.get(ref)
         if found is None:
-            found = self._references[ref] = _Held(GraphTracer(self, Var(ref.aval.inner_aval), None))
+            start = GraphTracer(self, Var(ref.aval.inner_aval), None)
+            found = self._references[ref] = _Held(start, start)
         return found
 
     def value_of(self, ref: Ref) -> Any:
@@ -201,9 +207,16 @@ class GraphTrace(Trace):
         held.value, held.is_written = value, True
 
     def swap_value_of(self, ref: Ref, value: Any) -> Any:
-        """Replace the value of a reference for a rule of the user; the previous value."""
-        held = self._held(ref)
-        held.value, before = value, held.value
+        """Let a reference hold another value for a while; the previous one, to be given back later."""
+        if self._references is None:
+            self._references = {}
+        found = self._references.get(ref)
+        if value is _UNUSED:
+            return self._references.pop(ref).value
+        if found is None:
+            self._references[ref] = _Held(None, value)
+            return _UNUSED
+        found.value, before = value, found.value
         return before
 
     @property
@@ -221,7 +234,7 @@ class GraphTrace(Trace):
         if held:
             written = tuple([ref for ref, x in held.items() if x.is_written])
             outputs += [self.atom(held[ref].value) for ref in written]
-            constvars = [*constvars, *(x.start.variable for x in held.values())]
+            constvars = [*constvars, *(x.start.variable for x in held.values() if x.start is not None)]
             consts = [*consts, *held]
         self.done = True
         graph = Graph(constvars, self.inputs, outputs, self.equations, debug_info=origin)

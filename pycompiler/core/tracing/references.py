@@ -265,13 +265,19 @@ register_pytree_node(_Held, lambda held: ((), held.ref), lambda ref, _: ref)
 
 @contextlib.contextmanager
 def holding(refs: Sequence[Ref], values: Sequence[Any]) -> Generator[None]:
-    """A context in which references hold these values, for a rule that runs later than the function that it is of."""
+    """A context in which references hold these values, for a rule that runs later than the function that it is of.
+    Raises TypeError if the rule writes one."""
     before = [ref.swap_value(value) for ref, value in zip(refs, values, strict=True)]
     try:
         yield
     finally:
-        for ref, value in zip(refs, before, strict=True):
-            ref.swap_value(value)
+        after = [ref.swap_value(value) for ref, value in zip(refs, before, strict=True)]
+    for ref, value, last in zip(refs, values, after, strict=True):
+        if value is not last:
+            raise TypeError(
+                f"a rule of a custom derivative writes a reference of type {ref.aval}, which its function reads. What to "
+                "do: return the value and write it outside, or in the backward function"
+            )
 
 
 def is_reference(leaf: Any) -> bool:
@@ -296,7 +302,9 @@ def hide(leaves: list[Any], tree: PyTreeDef) -> tuple[list[Any], PyTreeDef]:
     return tree_flatten(tree.unflatten([_Held(x) if type(x) is Ref else x for x in leaves]))
 
 
-def check_aliases(transform: str, fun: Callable[..., Any], leaves: Sequence[Any], names: Callable[[], list[str]]) -> None:
+def check_aliases(
+    transform: str, fun: Callable[..., Any], leaves: Sequence[Any], names: Callable[[], list[str]]
+) -> None:
     """Raise ValueError if a reference is more than one of the leaves."""
     if not references_in(leaves):
         return
@@ -314,7 +322,11 @@ def check_aliases(transform: str, fun: Callable[..., Any], leaves: Sequence[Any]
 
 
 def check_closure(
-    transform: str, fun: Callable[..., Any], touched: Sequence[Ref], leaves: Sequence[Any], names: Callable[[], list[str]]
+    transform: str,
+    fun: Callable[..., Any],
+    touched: Sequence[Ref],
+    leaves: Sequence[Any],
+    names: Callable[[], list[str]],
 ) -> None:
     """Raise ValueError if a reference that the function closes over is among its arguments, too."""
     known = {id(ref) for ref in touched}
@@ -333,4 +345,3 @@ def returned(debug_info: DebugInfo, ref: Ref, path: str) -> ValueError:
         f"reference of type {ref.aval}{f' at output{path}' if path else ''}, but mutable array references cannot be "
         f"returned.\n\nThe returned mutable array {ref.origin}.\nWhat to do: return what it holds, ref[...]"
     )
-

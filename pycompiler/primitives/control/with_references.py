@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Var
 from pycompiler.core.tracing.references import Ref
+from pycompiler.primitives.control.graphs import opened
 
 
 class Uses(NamedTuple):
@@ -43,20 +44,31 @@ def pure(closed: ClosedGraph, uses: Uses, place: int, results: int | None) -> Cl
             "What to do: write it in body_fun"
         )
 
+    # Equal graphs share their opened form, and so what is derived and compiled from it.
+    base, consts = opened(closed.discharged())
+    own = {ref: number for number, ref in enumerate(closed.touched)}
+    last = {ref: number for number, ref in enumerate(closed.written)}
+    first, moving = ([own.get(ref, ref.aval.inner_aval) for ref in refs] for refs in uses)
+    ends = [last.get(ref) for ref in uses.written]
+    count, place = len(consts), len(consts) + place
+
     def make() -> ClosedGraph:
-        graph, count = closed.graph, len(closed.graph.constvars) - len(closed.touched)
-        own: dict[Ref, Var] = dict(zip(closed.touched, graph.constvars[count:], strict=True))
-        first, moving = ([own.get(ref) or Var(ref.aval.inner_aval) for ref in refs] for refs in uses)
-        inputs = (*first, *graph.inputs[:place], *moving, *graph.inputs[place:])
+        graph = base.graph
+        inputs, touched = (
+            graph.inputs[: -len(own)] if own else graph.inputs,
+            graph.inputs[len(graph.inputs) - len(own) :],
+        )
+        read, changed = ([touched[x] if isinstance(x, int) else Var(x) for x in refs] for refs in (first, moving))
         outputs: Sequence[Atom] = graph.outputs
         if results is not None:
-            kept = len(outputs) - len(closed.written)
-            last: dict[Ref, Atom] = dict(zip(closed.written, outputs[kept:], strict=True))
-            after = [last.get(ref, var) for ref, var in zip(uses.written, moving, strict=True)]
+            kept = len(outputs) - len(last)
+            after = [var if end is None else outputs[kept + end] for var, end in zip(changed, ends, strict=True)]
             outputs = (*outputs[:results], *after, *outputs[results:kept])
-        return ClosedGraph(
-            graph.replace(constvars=graph.constvars[:count], invars=inputs, outvars=outputs), closed.consts[:count]
-        )
+        moved = (*inputs[:count], *read, *inputs[count:place], *changed, *inputs[place:])
+        return ClosedGraph(graph.replace(invars=moved, outvars=outputs), ())
 
-    return closed.derive(("pure", uses, place, results), make)
-
+    shared = base.derive(("pure", tuple(first), tuple(moving), tuple(ends), place, results), make)
+    inputs = shared.graph.inputs
+    made = ClosedGraph(shared.graph.replace(constvars=inputs[:count], invars=inputs[count:]), consts)
+    made.derived["opened"] = shared, consts
+    return made
