@@ -87,7 +87,7 @@ def empty_ref(ty: Any, memory_space: None = None) -> Ref:
 
 @boundary
 def freeze(ref: Ref) -> Any:
-    """The array that a reference holds; the reference is not to be used after it.
+    """The array that a reference holds. It should not be used any more; unlike after `free_ref`, this is not checked.
 
     >>> import pycompiler as pc
     >>> pc.freeze(pc.new_ref(3.0))
@@ -326,9 +326,8 @@ def _check_inside(name: str, shape: tuple[Any, ...], index: Any) -> None:
             and not isinstance(entry, bool)
             and dim < len(shape)
             and isinstance(shape[dim], int)
-        ):
-            if not -shape[dim] <= entry < shape[dim]:
-                raise ArgumentError(f"{name}: the index {entry} is out of bounds for axis {dim} of {shape}")
+        ) and not -shape[dim] <= entry < shape[dim]:
+            raise ArgumentError(f"{name}: the index {entry} is out of bounds for axis {dim} of {shape}")
         if getattr(entry, "dtype", None) == np.bool_:
             return
         dim += 1

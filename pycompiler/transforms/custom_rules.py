@@ -287,8 +287,8 @@ class custom_vjp:  # noqa: N801 (a decorator)
             if type(x) is Ref and x.number >= earlier:
                 raise ValueError(
                     f"custom_vjp fwd function {name_of(self.fwd)} of {name_of(self.fun)} returned a mutable array "
-                    f"reference of type {x.aval} that it made as a residual.\nWhat to do: return what it holds, ref[...]; "
-                    "or make the reference outside, and pass it as an argument"
+                    f"reference of type {x.aval} that it made as a residual.\nWhat to do: return what it holds, "
+                    "ref[...]; or make the reference outside, and pass it as an argument"
                 )
         places = [place for place, x in enumerate(kept) if _is_value(x)]
         count = len(held)

@@ -141,8 +141,8 @@ class VJP:
         return linearized.in_tree.unflatten(linearized.pull_back(consts, given))[0]
 
     def with_refs(self, *maybe_refs: Any) -> Callable[[Any], Any]:
-        """The pullback that adds cotangents to references (`new_ref`). There is an entry for each argument, a tree of its
-        structure or a prefix of it: a Ref gets the cotangent added, and None is returned in its place; of anything
+        """The pullback that adds cotangents to references (`new_ref`). There is an entry for each argument, a tree of
+        its structure or a prefix of it: a Ref gets the cotangent added, and None is returned in its place; of anything
         else, the cotangent is returned.
 
         Raises ValueError for another number of entries, or another structure.

@@ -26,7 +26,8 @@ class ShapeDtypeStruct(Elementless):
     """A shape and dtype in the place of an array: the result of `eval_shape`, an argument of it, `make_jaxpr`, `lower`.
 
     `sharding` is the sharding of the array; a PartitionSpec refers to the current mesh. A ShapeDtypeStruct does not
-    change, and is hashable. With `is_ref`, it stands for a mutable array (`new_ref`). Raises TypeError if `sharding` is none, ValueError if it can't divide the shape.
+    change, and is hashable. With `is_ref`, it stands for a mutable array (`new_ref`). Raises TypeError if `sharding` is
+    none, ValueError if it can't divide the shape.
 
     >>> import pycompiler as pc
     >>> pc.ShapeDtypeStruct((3, 4), "float32").update(shape=(5,))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from pycompiler._runtime import Array, ShapedArray, current_trace
 from pycompiler.core.errors import ArgumentError
@@ -24,9 +24,6 @@ from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, innermost_tr
 from pycompiler.core.types.aval import as_array, get_aval, strong
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.core.types.tree_keys import register_pytree_node
-
-if TYPE_CHECKING:
-    from pycompiler.core.mesh.sharding import Sharding
 
 __all__ = [
     "AbstractRef",
@@ -141,7 +138,7 @@ class Ref:
         return self.aval.size
 
     @property
-    def sharding(self) -> Sharding | Any:
+    def sharding(self) -> Any:
         """The sharding of the array that it holds."""
         return self.read().sharding
 
@@ -275,8 +272,8 @@ def holding(refs: Sequence[Ref], values: Sequence[Any]) -> Generator[None]:
     for ref, value, last in zip(refs, values, after, strict=True):
         if value is not last:
             raise TypeError(
-                f"a rule of a custom derivative writes a reference of type {ref.aval}, which its function reads. What to "
-                "do: return the value and write it outside, or in the backward function"
+                f"a rule of a custom derivative writes a reference of type {ref.aval}, which its function reads. What "
+                "to do: return the value and write it outside, or in the backward function"
             )
 
 

@@ -1,4 +1,4 @@
-"""Mutable arrays in jitted functions: as arguments, closed over, made inside; ahead of time; on several devices; errors."""
+"""Mutable arrays in jitted functions: as arguments, closed over, made inside; ahead of time; errors."""
 
 import numpy as np
 import pytest

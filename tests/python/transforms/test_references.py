@@ -1,5 +1,5 @@
-"""Mutable arrays under grad, jvp, vjp, vmap, checkpoint and custom rules: made inside, given, closed over, and written by
-backward functions. Values by hand or from the same function without references."""
+"""Mutable arrays under grad, jvp, vjp, vmap, checkpoint and custom rules: made inside, given, closed over, and written
+by backward functions. Values by hand or from the same function without references."""
 
 import numpy as np
 import pytest
