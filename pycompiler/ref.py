@@ -13,4 +13,8 @@ from pycompiler.array.references import (
     swap,
 )
 
+from pycompiler.lax.names import nearest_name
+
 __all__ = ["AbstractRef", "Ref", "addupdate", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]
+
+__getattr__ = nearest_name(__name__, __all__)

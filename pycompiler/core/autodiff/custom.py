@@ -286,4 +286,5 @@ custom_lin = Primitive(
     _lin_refuse,
     _no_samples,
     multiple_results=True,
+    at_zero=True,
 )

@@ -302,15 +302,18 @@ class ClosedGraph(axes.NamesAxes):
 
     __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph", "touched", "written")
 
-    def __init__(
-        self, jaxpr: Graph, consts: Sequence[Any], touched: tuple[Ref, ...] = (), written: tuple[Ref, ...] = ()
-    ) -> None:
+    def __init__(self, jaxpr: Graph, consts: Sequence[Any]) -> None:
         self.graph = jaxpr
         self.consts = tuple(consts)
-        self.touched = touched
-        self.written = written
+        self.touched: tuple[Ref, ...] = ()
+        self.written: tuple[Ref, ...] = ()
         self.derived: dict[Any, Any] = {}
         self._axis_names: frozenset[axes.Name] | None = None
+
+    def using(self, touched: tuple[Ref, ...], written: tuple[Ref, ...]) -> ClosedGraph:
+        """The same graph, which was made and uses these references."""
+        self.touched, self.written = touched, written
+        return self
 
     @property
     def in_avals(self) -> tuple[ShapedArray, ...]:

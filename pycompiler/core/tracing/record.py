@@ -235,10 +235,11 @@ class GraphTrace(Trace):
             written = tuple([ref for ref, x in held.items() if x.is_written])
             outputs += [self.atom(held[ref].value) for ref in written]
             constvars = [*constvars, *(x.start.variable for x in held.values() if x.start is not None)]
-            consts = [*consts, *held]
+            consts = [*consts, *(ref for ref, x in held.items() if x.start is not None)]
         self.done = True
         graph = Graph(constvars, self.inputs, outputs, self.equations, debug_info=origin)
-        return ClosedGraph(graph, consts, tuple(held or ()), written)
+        closed = ClosedGraph(graph, consts)
+        return closed.using(tuple([ref for ref, x in held.items() if x.start is not None]), written) if held else closed
 
 
 def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo) -> ClosedGraph:

@@ -29,7 +29,7 @@ def summed_in_place(closed: ClosedGraph) -> ClosedGraph:
         return closed
     graph = closed.graph
     summed = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.outputs, equations))
-    return ClosedGraph(summed, closed.consts, closed.touched, closed.written)
+    return ClosedGraph(summed, closed.consts).using(closed.touched, closed.written)
 
 
 class _Rewriter:
