@@ -25,6 +25,7 @@ from pycompiler import (
     ops,
     profiler,
     random,
+    ref,
     scipy,
     sharding,
     stablehlo,
@@ -37,6 +38,7 @@ from pycompiler import (
 from pycompiler._runtime import Array, Device
 from pycompiler.array import array as _array  # noqa: F401 (attaches the operators and methods of arrays)
 from pycompiler.array import awaiting as _awaiting  # noqa: F401 (attaches `await` of arrays)
+from pycompiler.array.references import Ref, empty_ref, free_ref, freeze, new_ref
 from pycompiler.core.config.config import (
     allow_f16_reductions,
     array_garbage_collection_guard,
@@ -146,6 +148,7 @@ __all__ = [
     "Dim",
     "NamedSharding",
     "P",
+    "Ref",
     "ShapeDtypeStruct",
     "Shard",
     "__version__",
@@ -185,6 +188,7 @@ __all__ = [
     "ds",
     "dtypes",
     "effects_barrier",
+    "empty_ref",
     "enable_checks",
     "enable_custom_prng",
     "enable_x64",
@@ -197,6 +201,8 @@ __all__ = [
     "export",
     "flatten_util",
     "float0",
+    "free_ref",
+    "freeze",
     "fwd_and_bwd",
     "gpu_libraries",
     "grad",
@@ -227,6 +233,7 @@ __all__ = [
     "monitoring",
     "named_call",
     "named_scope",
+    "new_ref",
     "nn",
     "no_execution",
     "no_tracing",
@@ -242,6 +249,7 @@ __all__ = [
     "profiler",
     "pure_callback",
     "random",
+    "ref",
     "remat",
     "reshard",
     "scipy",

@@ -24,6 +24,7 @@ from pycompiler.experimental import checkify
 from pycompiler.extend.core import Primitive
 from pycompiler.interpreters import ad, batching, mlir, partial_eval
 from pycompiler.lax.callbacks import effects_barrier
+from pycompiler.ref import AbstractRef
 
 # The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
 # library's frames stay in sight.
@@ -82,10 +83,6 @@ class _Checkpoints:
 
 class _TypedNdArray(np.ndarray):
     """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
-
-
-class _AbstractRef:
-    """The type of a mutable reference; there are no instances here."""
 
 
 class _EArray:
@@ -159,7 +156,7 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax._src.interpreters.pxla": lambda: {"global_result_handlers": {}},  # flax
     "jax._src.literals": lambda: {"TypedNdArray": _TypedNdArray},  # equinox, jaxtyping
     "jax._src.state": dict,  # flax
-    "jax._src.state.types": lambda: {"AbstractRef": _AbstractRef},  # flax
+    "jax._src.state.types": lambda: {"AbstractRef": AbstractRef},  # flax
     "jax._src.traceback_util": lambda: {
         "_exclude_paths": _excluded,  # flax
         "api_boundary": _same,  # flax

@@ -295,8 +295,8 @@ TABLE: tuple[Setting, ...] = (
         str,
         "threefry2x32",
         "PYCOMPILER_DEFAULT_PRNG_IMPL",
-        "the generator of new keys, and of the numbers of keys: threefry2x32, rbg, unsafe_rbg, threefry4x32, philox2x32 "
-        "or philox4x32",
+        "the generator of new keys, and of the numbers of keys: threefry2x32, rbg, unsafe_rbg, threefry4x32, "
+        "philox2x32 or philox4x32",
         choices=("threefry2x32", "rbg", "unsafe_rbg", "threefry4x32", "philox2x32", "philox4x32"),
         keyed=True,
     ),

@@ -153,6 +153,11 @@ def is_small(dtype: DType) -> bool:
     return dtype in _SMALL_TYPES
 
 
+def is_small_float(dtype: DType) -> bool:
+    """Whether `dtype` is a float of 8 bits or less."""
+    return dtype in _SMALL_FLOATS
+
+
 def bit_width(dtype: DType) -> int:
     """The bits of an element. Some of the small types are stored in more bits."""
     if dtype not in _SMALL_TYPES:

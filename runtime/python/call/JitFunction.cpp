@@ -32,6 +32,8 @@ struct JitObject {
 
 static PyTypeObject *jitType = nullptr;
 static PyTypeObject *callKeyType = nullptr;
+/// The class of mutable references: Python handles calls with such arguments.
+static PyTypeObject *referenceType = nullptr;
 
 static JitObject *asJit(PyObject *object) { return reinterpret_cast<JitObject *>(object); }
 
@@ -55,7 +57,7 @@ class CallSink final : public TreeSink {
 public:
   bool leaf(PyObject *object) override {
     if (!isArray(object)) {
-      if (isTracer(object)) {
+      if (isTracer(object) || Py_TYPE(object) == referenceType) {
         foundTracer = true;
         return false;
       }
@@ -82,7 +84,7 @@ class CallReader {
 public:
   CallReader(JitObject *jit, const Arguments &arguments) : jit(jit), arguments(arguments) {}
 
-  /// False with an exception set, or with sink.foundTracer.
+  /// False with an exception set, or with sink.foundTracer, also for a mutable reference.
   bool read();
   bool isStaticNumber(Py_ssize_t i) const {
     const std::vector<Py_ssize_t> &numbers = *jit->staticNumbers;
@@ -394,6 +396,13 @@ static PyObject *setLeafNamer(PyObject *, PyObject *function) {
   Py_RETURN_NONE;
 }
 
+static PyObject *setReferenceType(PyObject *, PyObject *type) {
+  if (!PyType_Check(type))
+    return PyErr_Format(PyExc_TypeError, "set_reference_type: not a class: %R", type);
+  Py_XSETREF(referenceType, reinterpret_cast<PyTypeObject *>(Py_NewRef(type)));
+  Py_RETURN_NONE;
+}
+
 //===-- The call --------------------------------------------------------------------------------------------------===//
 
 static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, PyObject *names) {
@@ -598,6 +607,7 @@ static PyObject *setCallLimit(PyObject *, PyObject *number) {
 
 static PyMethodDef jitFunctions[] = {
     {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."},
+    {"set_reference_type", setReferenceType, METH_O, "Set the class of mutable references."},
     {"set_leaf_namer", setLeafNamer, METH_O,
      "Set the function that names the leaves of a call: namer(fun, key, static_argnums)."},
     {}};
