@@ -27,6 +27,7 @@ from pycompiler.compile.inspection import STAGES
 from pycompiler.compile.memory_plan import MemoryAnalysis
 from pycompiler.compile.plan import in_place, plan_outputs, to_array
 from pycompiler.compile.targets import HOST, Target, expected_target
+from pycompiler.core import errors
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.sizes import size_plan, symbols_of
@@ -238,14 +239,32 @@ def _text(
     return module_at(module, stage, target, debug_info) if module else ""
 
 
+# The options of JAX's compiler whose names do not begin with xla_: fields of XLA's ExecutableBuildOptions.
+_XLA_OPTIONS = frozenset(
+    (
+        *("num_replicas", "num_partitions", "use_spmd_partitioning", "use_auto_spmd_partitioning", "deduplicate_hlo"),
+        *("optimization_level", "memory_fitting_effort", "exec_time_optimization_effort", "fdo_profile"),
+        *("device_memory_size", "slice_size"),
+    )
+)
+
+
 def check_compiler_options(function: str, options: Any) -> None:
-    """Warn of options of another compiler. Raises TypeError unless they are a dict by name."""
+    """Warn of options of another compiler. Raises TypeError unless they are a dict by name, JaxRuntimeError for a name
+    that is no option of JAX's compiler either."""
     if options is None:
         return
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):  # pyright: ignore[reportUnknownVariableType]
         raise TypeError(f"{function}: compiler_options must be a dict from names to values, got {options!r}")
     if options:
-        names = ", ".join(sorted(cast(Mapping[str, Any], options)))
+        given = sorted(cast(Mapping[str, Any], options))
+        unknown = [name for name in given if not name.startswith("xla_") and name not in _XLA_OPTIONS]
+        if unknown:
+            raise errors.ExecutionError(
+                f"{function}: No such compile option: {unknown[0]!r}. Options of JAX's compiler begin with xla_, and "
+                "change nothing here; this compiler's settings are those of pycompiler.config"
+            )
+        names = ", ".join(given)
         warn(f"{function}: the compiler options {names} are of another compiler, and change nothing here")
 
 

@@ -332,12 +332,13 @@ def sorting(v: Values) -> str:
     return rng.choice(
         [
             f"pnp.sort({a}, axis={axis})",
-            f"pnp.argsort({a}, axis={axis}, stable=True)",
+            # Numbers that are equal but for rounding have any order.
+            f"pnp.argsort(pnp.round({a} * 1.37, 2), axis={axis}, stable=True)",
             f"pnp.sort({a}, axis={axis}, descending=True)",
             f"lax.top_k(pnp.abs(pnp.nan_to_num({a})), 1)[{rng.randrange(2)}]",
             f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
-            f"pnp.lexsort(({a}, {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
+            f"pnp.lexsort((pnp.round({a} * 1.37, 2), {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
             f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
             # JAX's quantiles of infinities have a zero weight times them: nan.
             f"pnp.quantile(pnp.where(pnp.isinf({a}), 0, {a}), {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",

@@ -215,6 +215,10 @@ class Config:
         return cast(int | None, self._read("memory_limit"))
 
     @property
+    def wait_for_callbacks(self) -> bool:
+        return bool(self._read("wait_for_callbacks"))
+
+    @property
     def debug(self) -> int:
         return int(cast(int, self._read("debug")) or 0)
 

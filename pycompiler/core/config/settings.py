@@ -17,6 +17,7 @@ from pycompiler._runtime import (
     set_memory_limit,
     set_platform_device,
     set_transfer_guard,
+    set_wait_for_callbacks,
     swap_default_device,
     swap_transfer_guard,
 )
@@ -169,6 +170,14 @@ def _limit_memory(value: Value) -> None:
 
 def _keep_memory_limit(value: Value) -> Value:
     raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
+
+
+def _wait_for_callbacks(value: Value) -> None:
+    set_wait_for_callbacks(bool(value))
+
+
+def _keep_waiting(value: Value) -> Value:
+    raise ValueError("config: wait_for_callbacks is of the process, and no thread's own; call config.update")
 
 
 # Settings whose words may also be written in capitals, like JAX's enumerations.
@@ -351,6 +360,15 @@ TABLE: tuple[Setting, ...] = (
         "PYCOMPILER_MEMORY_LIMIT",
         "the maximum bytes of arrays on each device; the default is the memory of the machine, or of its cgroup",
         told=(_limit_memory, _keep_memory_limit),
+    ),
+    Setting(
+        "wait_for_callbacks",
+        bool,
+        False,
+        "PYCOMPILER_WAIT_FOR_CALLBACKS",
+        "a call of a program with host callbacks returns when they have run, and raises their errors, as JAX's on CPU; "
+        "pycompiler.compat turns it on",
+        told=(_wait_for_callbacks, _keep_waiting),
     ),
     Setting(
         "debug",

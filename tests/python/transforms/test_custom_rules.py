@@ -428,3 +428,25 @@ def test_numbers_of_python_are_arrays_in_it():
     same = pc.custom_jvp(lambda x: x)
     same.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
     assert isinstance(same(3.0), pc.Array)
+
+
+@pytest.mark.parametrize("m", [OURS, THEIRS], ids=["ours", "jax"])
+def test_numbers_of_python_stay_what_they_are_step_by_step(m):
+    seen = []
+
+    def fun(x):
+        seen.append(type(x))
+        return x + 1
+
+    jvp = m.api.custom_jvp(fun)
+    jvp.defjvp(lambda primals, tangents: (jvp(*primals), tangents[0]))
+    assert jvp(2.0) == 3.0
+    assert isinstance(jvp(2.0), float)
+    vjp = m.api.custom_vjp(fun)
+    vjp.defvjp(lambda x: (vjp(x), None), lambda _, ct: (ct,))
+    assert vjp(2) == 3
+    assert isinstance(vjp(2), int)
+    assert all(issubclass(kind, (float, int)) for kind in seen)
+    # Under jit and vmap they are arrays.
+    assert isinstance(m.api.jit(jvp)(2.0), m.api.Array)
+    assert m.api.grad(vjp)(2.0) == 1
