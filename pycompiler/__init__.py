@@ -70,6 +70,7 @@ from pycompiler.core.config.config import (
     transfer_guard_host_to_device,
     tuning,
 )
+from pycompiler.core.config.users import make_user_context
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.mesh.contexts import set_mesh
 from pycompiler.core.mesh.mesh import make_mesh
@@ -222,6 +223,7 @@ __all__ = [
     "make_array_from_single_device_arrays",
     "make_jaxpr",
     "make_mesh",
+    "make_user_context",
     "monitoring",
     "named_call",
     "named_scope",

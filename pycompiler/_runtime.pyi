@@ -269,6 +269,9 @@ def worth_viewing(part_bytes: int, whole_bytes: int) -> bool:
 def set_memory_limit(bytes: int) -> None:
     """The most bytes of arrays on each device; 0: what the machine, or its cgroup, has."""
 
+def set_wait_for_callbacks(waits: bool) -> None:
+    """Whether a call of a program with host callbacks waits for them and raises their errors, in the whole process."""
+
 def set_donation_reporter(fn: Callable[[str, ShapedArray, str], object] | None, /) -> None:
     """What is told, once for each place, why a donated array was copied: the function's name, its aval, the reason."""
 

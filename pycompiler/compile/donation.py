@@ -58,7 +58,9 @@ def warn_of_kept_memory(
     if unusable:
         remarks.tell("donation-not-taken", f"{name}: {'; '.join(unusable)}")
         warn(
-            f"jit of {name}: no result can take the memory of the donated {'; '.join(unusable)}; the results "
-            f"are ({', '.join(map(short, closed.out_avals))}), and each takes that of one argument of its "
-            "shape and dtype. Such an argument is not deleted; donate only arrays that a result replaces"
+            # JAX's warning begins so, and programs filter by it.
+            f"Some donated buffers were not usable: jit of {name}: no result can take the memory of the donated "
+            f"{'; '.join(unusable)}; the results are ({', '.join(map(short, closed.out_avals))}), and each "
+            "takes that of one argument of its shape and dtype. Such an argument is not deleted; donate only arrays "
+            "that a result replaces"
         )

@@ -27,9 +27,11 @@ from pycompiler.compile.inspection import STAGES
 from pycompiler.compile.memory_plan import MemoryAnalysis
 from pycompiler.compile.plan import in_place, plan_outputs, to_array
 from pycompiler.compile.targets import HOST, Target, expected_target
+from pycompiler.core import errors
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.sizes import size_plan, symbols_of
+from pycompiler.core.mesh.layout import row_major
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, shapes_of
 from pycompiler.core.mesh.sharding import Sharding, SingleDeviceSharding
 from pycompiler.core.source import warn
@@ -238,14 +240,38 @@ def _text(
     return module_at(module, stage, target, debug_info) if module else ""
 
 
+# The options of JAX's compiler whose names do not begin with xla_: fields of XLA's ExecutableBuildOptions.
+_XLA_OPTIONS = frozenset(
+    (
+        *("num_replicas", "num_partitions", "use_spmd_partitioning", "use_auto_spmd_partitioning", "deduplicate_hlo"),
+        *("optimization_level", "memory_fitting_effort", "exec_time_optimization_effort", "fdo_profile"),
+        *("device_memory_size", "slice_size"),
+    )
+)
+
+
+def _formats(tree: PyTreeDef, avals: Sequence[ShapedArray], shardings: Any) -> Any:
+    """A tree of formats, from one of shardings."""
+    pairs = zip(avals, tree.flatten_up_to(shardings), strict=True)
+    return tree.unflatten([row_major(len(aval.shape), sharding) for aval, sharding in pairs])
+
+
 def check_compiler_options(function: str, options: Any) -> None:
-    """Warn of options of another compiler. Raises TypeError unless they are a dict by name."""
+    """Warn of options of another compiler. Raises TypeError unless they are a dict by name, JaxRuntimeError for a name
+    that is no option of JAX's compiler either."""
     if options is None:
         return
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):  # pyright: ignore[reportUnknownVariableType]
         raise TypeError(f"{function}: compiler_options must be a dict from names to values, got {options!r}")
     if options:
-        names = ", ".join(sorted(cast(Mapping[str, Any], options)))
+        given = sorted(cast(Mapping[str, Any], options))
+        unknown = [name for name in given if not name.startswith("xla_") and name not in _XLA_OPTIONS]
+        if unknown:
+            raise errors.ExecutionError(
+                f"{function}: No such compile option: {unknown[0]!r}. Options of JAX's compiler begin with xla_, and "
+                "change nothing here; this compiler's settings are those of pycompiler.config"
+            )
+        names = ", ".join(given)
         warn(f"{function}: the compiler options {names} are of another compiler, and change nothing here")
 
 
@@ -292,6 +318,16 @@ class Compiled(_Stage):
         if over is not None:
             return signature.out_tree.unflatten(over.out_shardings)
         return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
+
+    @property
+    def input_formats(self) -> Any:
+        """`input_shardings`, each with the layout in memory, which is row-major."""
+        return _formats(self._signature.in_tree, self._signature.graph.in_avals, self.input_shardings)
+
+    @property
+    def output_formats(self) -> Any:
+        """`output_shardings`, each with the layout in memory, which is row-major."""
+        return _formats(self._signature.out_tree, self._signature.graph.out_avals, self.output_shardings)
 
     def _device(self) -> Sharding:
         """The device of a function on one device: that of the arguments, else the default one."""

@@ -72,7 +72,10 @@ def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) 
 
 
 def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a call by position, with defaults for missing ones."""
+    """The arguments of a call by position, with defaults for missing ones. Those that a `functools.partial` holds are
+    not among them."""
+    if isinstance(fun, functools.partial) and not kwargs:
+        return args
     try:
         signature = inspect.signature(fun)
     except (TypeError, ValueError):

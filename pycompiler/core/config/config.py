@@ -42,6 +42,9 @@ class Config:
 
     def __init__(self, table: tuple[Setting, ...]) -> None:
         self._table = {setting.name: setting for setting in table}
+        # How many settings of each kind are in the context key.
+        self._keyed = sum(setting.keyed for setting in table)
+        self._modes = sum(setting.mode for setting in table)
         self._values: dict[str, Value] = {}
         self._local = _Local()
         # JAX's settings that have no effect here, and those that a warning has named.
@@ -92,7 +95,8 @@ class Config:
     @property
     def values(self) -> dict[str, Value]:
         """All settings by JAX's names, with their values in this thread."""
-        return {f"jax_{name}": self.read(name) for name in (*self._table, *self._inert)}
+        names = [setting.name for setting in self.settings()]
+        return {f"jax_{name}": self.read(name) for name in (*names, *self._inert)}
 
     @property
     def threefry_partitionable(self) -> bool:
@@ -165,6 +169,10 @@ class Config:
         return cast(int, self._read("random_seed_offset"))
 
     @property
+    def no_execution(self) -> bool:
+        return bool(self._read("no_execution"))
+
+    @property
     def no_tracing(self) -> bool:
         return bool(self._read("no_tracing"))
 
@@ -211,6 +219,10 @@ class Config:
     @property
     def memory_limit(self) -> int | None:
         return cast(int | None, self._read("memory_limit"))
+
+    @property
+    def wait_for_callbacks(self) -> bool:
+        return bool(self._read("wait_for_callbacks"))
 
     @property
     def debug(self) -> int:
@@ -274,8 +286,19 @@ class Config:
         return short
 
     def settings(self) -> tuple[Setting, ...]:
-        """The rows of the table."""
-        return tuple(self._table.values())
+        """The rows of the table, without the contexts of users."""
+        return tuple([setting for setting in self._table.values() if setting.type is not object])
+
+    def add(self, setting: Setting) -> None:
+        """Add a context of users, a keyed setting whose type is `object`."""
+        self._table[setting.name] = setting
+        self._values[setting.name] = setting.default
+        self._keyed += 1
+        self._publish()
+
+    def common(self, name: str) -> Value:
+        """The value of `name` in threads without one of their own."""
+        return self._values[name]
 
     @contextlib.contextmanager
     def override(self, name: str, value: object) -> Generator[None]:
@@ -304,7 +327,7 @@ class Config:
     def scope(self, names: tuple[Hashable, ...]) -> Generator[None]:
         """Make `names` part of this thread's key while the `with` block runs."""
         before, self._local.scope = self._local.scope, names
-        settings = cast(tuple[Hashable, ...], context_key())[: _KEYED + _MODES]
+        settings = cast(tuple[Hashable, ...], context_key())[: self._keyed + self._modes]
         key = swap_context_key((*settings, names) if names else settings)
         try:
             yield
@@ -322,7 +345,8 @@ class Config:
         short = name.removeprefix("jax_")
         setting = self._table.get(ALIASES.get(short, short))
         if setting is None:
-            raise UnknownSettingError(f"config: there is no setting {name!r}; there are {', '.join(self._table)}")
+            known = ", ".join(row.name for row in self.settings())
+            raise UnknownSettingError(f"config: there is no setting {name!r}; there are {known}")
         return setting
 
     def _read(self, name: str) -> Value:
@@ -332,6 +356,10 @@ class Config:
     def _key(self) -> tuple[Hashable, ...]:
         key = tuple([self._read(setting.name) for setting in self.key_settings()])
         return (*key, self._local.scope) if self._local.scope else key
+
+    def without_modes(self, key: tuple[object, ...]) -> tuple[object, ...]:
+        """A context key without the modes."""
+        return key[: self._keyed] + key[self._keyed + self._modes :]
 
     def key_settings(self) -> tuple[Setting, ...]:
         """The settings in the context key, in its order: those that tracing depends on, then the modes."""
@@ -361,14 +389,9 @@ def _context(name: str) -> Callable[[object], contextlib.AbstractContextManager[
     return manager
 
 
-_KEYED = sum(setting.keyed for setting in TABLE)
-_MODES = sum(setting.mode for setting in TABLE)
-
-
 def trace_key() -> tuple[object, ...]:
     """The context key without the modes. A change of mode needs no new trace or compilation."""
-    key = cast(tuple[object, ...], context_key())
-    return key[:_KEYED] + key[_KEYED + _MODES :]
+    return config.without_modes(cast(tuple[object, ...], context_key()))
 
 
 allow_f16_reductions = _context("allow_f16_reductions")

@@ -133,6 +133,10 @@ def test_options_of_jit():
         f.lower(1.0).compile(compiler_options={"xla_c": 1})
     with pytest.raises(TypeError, match="compiler_options must be a dict"):
         pc.jit(lambda x: x, compiler_options=["a"])
+    with pytest.raises(pc.errors.JaxRuntimeError, match="No such compile option: 'no_such'"):
+        f.lower(1.0).compile(compiler_options={"xla_c": 1, "no_such": 2})
+    with pytest.raises(pc.errors.JaxRuntimeError, match="No such compile option: 'no_such'"):
+        pc.jit(lambda x: x, compiler_options={"no_such": 2})
     with pytest.raises(TypeError, match="compiled code can't be traced"):
         pc.grad(f.lower(1.0).compile())(1.0)
 
