@@ -76,6 +76,8 @@ def test_arguments():
 def test_a_function_for_every_size():
     specs = export.symbolic_args_specs((np.ones((2, 3), np.float32),), "b, _")
     exported = export.export(pc.jit(lambda x: x.sum(axis=1)))(*specs)
+    assert exported.uses_global_constants
+    assert not export.export(pc.jit(lambda x: x + 1))(np.ones(3, np.float32)).uses_global_constants
     for size in (1, 5):
         x = np.arange(size * 3, dtype=np.float32).reshape(size, 3)
         np.testing.assert_array_equal(exported.call(x), x.sum(axis=1))
