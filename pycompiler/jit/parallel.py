@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec
@@ -69,7 +70,7 @@ def shard_map(
     over = () if mesh is None else axis_names or mesh.axis_names
     undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
     if in_specs is None or (in_specs is Infer and undecided):
-        raise ValueError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
+        raise ArgumentError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
     if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
     return _compiled(f, over_mesh(f, mesh, in_specs, out_specs, axis_names, check_vma))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, swap_trace
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.mesh import Mesh
@@ -80,7 +81,7 @@ def over_mesh(
         if in_specs is Infer:
             undecided = [axis for axis in over.axis_names if axis in manual and axis not in over.explicit_axes]
             if undecided:
-                raise ValueError(
+                raise ArgumentError(
                     f"{function}: in_specs must be given: how each argument is divided, P() for not at all; types say "
                     f"it for Explicit axes alone, and {undecided[0]!r} of {over} is not one"
                 )

@@ -359,7 +359,7 @@ def test_smap_takes_the_types_of_explicit_axes():
 
 def test_bad_arguments_of_smap():
     f = pc.smap(lambda x: x, out_axes=0, axis_name="x")
-    with pc.set_mesh(MESH), pytest.raises(ValueError, match="smap: in_specs must be given"):
+    with pc.set_mesh(MESH), pytest.raises(TypeError, match="smap: in_specs must be given"):
         f(V)
     with pytest.raises(ValueError, match="smap: there is no mesh here"):
         f(V)
