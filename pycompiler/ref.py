@@ -12,7 +12,6 @@ from pycompiler.array.references import (
     set,
     swap,
 )
-
 from pycompiler.lax.names import nearest_name
 
 __all__ = ["AbstractRef", "Ref", "addupdate", "empty_ref", "free_ref", "freeze", "get", "new_ref", "set", "swap"]

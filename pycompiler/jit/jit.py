@@ -229,6 +229,7 @@ class _Program:
         """The runtime calls this for an unknown signature, and keeps the result for it."""
         if config.disable_jit:
             return self.fun
+        self._check_execution()
         self.event = None
         is_dynamic = self.options.dynamic is not None and not checks.are_enabled()
         found = self._with_symbols(args, kwargs) if is_dynamic else None
@@ -250,6 +251,10 @@ class _Program:
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         call = self._compile(signature, target)
         return self._checked(signature, call, target) if checks.are_enabled() else call
+
+    def _check_execution(self) -> None:
+        if config.no_execution:
+            raise RuntimeError(f"jit of {self.name}: it would be run, and the setting no_execution forbids it")
 
     def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
         """The call of a program with data-dependent sizes. One program serves all sizes of the arguments."""
@@ -422,6 +427,7 @@ class _Program:
         """The runtime calls this if an argument is on several devices, or if the program is about a mesh."""
         if config.disable_jit:
             return self.fun(*args, **kwargs)
+        self._check_execution()
         signature, leaves = self.signature(args, kwargs)
         if signature.graph.axis_names or signature.graph.refers:
             return self.traced(*args, **kwargs)

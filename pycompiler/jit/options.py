@@ -60,20 +60,29 @@ def resolved(
         return (), ()
     try:
         parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if kind == "donate" and names:
+            raise ValueError(
+                f"jit: donate_argnames has {list(names)}, but {fun} has no signature ({error}); use donate_argnums"
+            ) from None
         return numbers, names
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    known = {p.name for p in parameters}
+    known = {p.name: p.kind for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise ValueError(f"jit: {kind}_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
+        if known.get(name) in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL):
+            raise ValueError(
+                f"jit: {kind}_argnames has '{name}', which no keyword of a call of {fun} can be; use {kind}_argnums"
+            )
     found: list[int] = []
     for number in numbers:
         index = number + len(positional) if number < 0 else number
-        if not 0 <= index < len(positional) and not (variadic and number >= 0):
+        if not 0 <= index < len(positional) and not variadic:
             raise ValueError(f"jit: {kind}_argnums has {number}, but {fun} has {len(positional)} positional parameters")
-        found.append(index)
+        # A negative number beyond the parameters, of a function that takes any number of arguments, names none.
+        found += [index] if index >= 0 else []
     if argnums is not None and argnames is not None:
         return tuple(sorted(set(found))), names
     found += [positional.index(name) for name in names if name in positional]

@@ -31,6 +31,7 @@ from pycompiler.core import errors
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.sizes import size_plan, symbols_of
+from pycompiler.core.mesh.layout import row_major
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, shapes_of
 from pycompiler.core.mesh.sharding import Sharding, SingleDeviceSharding
 from pycompiler.core.source import warn
@@ -279,6 +280,12 @@ _XLA_OPTIONS = frozenset(
 )
 
 
+def _formats(tree: PyTreeDef, avals: Sequence[ShapedArray], shardings: Any) -> Any:
+    """A tree of formats, from one of shardings."""
+    pairs = zip(avals, tree.flatten_up_to(shardings), strict=True)
+    return tree.unflatten([row_major(len(aval.shape), sharding) for aval, sharding in pairs])
+
+
 def check_compiler_options(function: str, options: Any) -> None:
     """Warn of options of another compiler. Raises TypeError unless they are a dict by name, JaxRuntimeError for a name
     that is no option of JAX's compiler either."""
@@ -342,6 +349,16 @@ class Compiled(_Stage):
         if over is not None:
             return signature.out_tree.unflatten(over.out_shardings)
         return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
+
+    @property
+    def input_formats(self) -> Any:
+        """`input_shardings`, each with the layout in memory, which is row-major."""
+        return _formats(self._signature.in_tree, self._signature.graph.in_avals, self.input_shardings)
+
+    @property
+    def output_formats(self) -> Any:
+        """`output_shardings`, each with the layout in memory, which is row-major."""
+        return _formats(self._signature.out_tree, self._signature.graph.out_avals, self.output_shardings)
 
     def _device(self) -> Sharding:
         """The device of a function on one device: that of the arguments, else the default one."""

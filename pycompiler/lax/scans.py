@@ -7,12 +7,13 @@ from typing import Any
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.dims.dims import Dim, is_dimension
-from pycompiler.core.errors import ArgumentError
+from pycompiler.core.errors import ArgumentError, ConcretizationTypeError
 from pycompiler.core.mesh.typed import type_layout, without_dim
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.flat import check_arrays
 from pycompiler.core.tracing.record import touched_now
 from pycompiler.core.tracing.references import Ref, check_closure, hide, references_in
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves
 from pycompiler.lax import movement
@@ -66,6 +67,8 @@ def scan(
     (Array(10, dtype=int32), Array([0, 0, 1, 3, 6], dtype=int32))
     """
     check_callable("scan", f=f)
+    if isinstance(unroll, Tracer):
+        raise ConcretizationTypeError(f"scan: unroll must be a known bool or positive int, got {unroll!r}")
     if not isinstance(unroll, bool) and (not isinstance(unroll, int) or unroll < 0):
         raise ValueError(f"scan: unroll must be a bool or a positive int, got {unroll!r}")
     leaves, in_tree = without_references("scan", f, ((init, xs), {}))

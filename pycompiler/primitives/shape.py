@@ -3,6 +3,8 @@
 It lists and names core's structural primitives. The other families import it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

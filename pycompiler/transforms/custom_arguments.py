@@ -24,7 +24,7 @@ from pycompiler.core.types.aval import get_aval, is_array, same_type, short, str
 from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves, tree_structure
 from pycompiler.primitives.arithmetic import stop_gradient
 from pycompiler.transforms.symbolic_zeros import SymbolicZero
-from pycompiler.transforms.tangents import to_device
+from pycompiler.transforms.tangents import on_device
 
 
 def name_of(fun: object) -> str:
@@ -73,7 +73,11 @@ def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) 
 
 
 def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a call by position, with defaults for missing ones."""
+    """The arguments of a call by position, with defaults for missing ones. Those that a `functools.partial` holds are
+    not among them."""
+    kind_of_function: Any = fun.__class__
+    if kind_of_function is functools.partial and not kwargs:
+        return args
     try:
         signature = inspect.signature(fun)
     except (TypeError, ValueError):
@@ -122,7 +126,7 @@ class Arguments:
                 )
         self._fixed, self._fixed_tree = tree_flatten([args[place] for place in nondiff])
         self._held = [place for place, leaf in enumerate(self._fixed) if isinstance(leaf, Tracer)]
-        self._operands = [*(_held(self._fixed[place]) for place in self._held), *map(_as_given, leaves)]
+        self._operands = [*(_held(self._fixed[place]) for place in self._held), *on_device(leaves)]
         for place in self._held:
             self._fixed[place] = None
 
@@ -169,11 +173,6 @@ class Arguments:
         """Every argument, in order."""
         fixed, moving = iter(self.fixed(held)), iter(self.trees(leaves))
         return [next(moving) if place in self.places else next(fixed) for place in range(self.count)]
-
-
-def _as_given(leaf: Any) -> Any:
-    """A leaf as an array, unless it is a number of Python: evaluated step by step, the function gets it unchanged."""
-    return leaf if type(leaf) in (bool, int, float, complex) else to_device(leaf)
 
 
 def _held(x: Any) -> Any:

@@ -223,7 +223,13 @@ def _is_none(x: object) -> bool:
 
 
 def _is_leaf(axes: Any) -> bool:
-    return axes is None or hasattr(axes, "__index__")
+    if axes is None:
+        return True
+    try:
+        # An array has the method too, and is an axis if it is an integer.
+        return hasattr(axes, "__index__") and axes.__index__() is not None
+    except TypeError:
+        return False
 
 
 def _check_in_axes(transform: str, in_axes: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import set_nothing
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.references import Ref, hide, returned
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
@@ -192,15 +193,15 @@ def check_arrays(
                 get_aval(leaf)
             except TypeError as error:
                 name = argument_names(fun, in_tree, places)[index]
-                raise TypeError(
-                    f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name}: {error}"
-                ) from None
+                kind = ArgumentError if isinstance(error, ArgumentError) else TypeError
+                raise kind(f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name}: {error}") from None
         else:
             name = argument_names(fun, in_tree, places)[index]
-            kind = cast(type[Any], type(leaf))
-            stands = hasattr(kind, "__jax_array__")
+            # As in JAX, a ValueError for objects that functions take as arrays.
+            stands = hasattr(cast(type[Any], type(leaf)), "__jax_array__")
+            kind = ArgumentError if stands else TypeError
             advice = "; convert it by numpy.asarray, or register its class as a container" if stands else ""
-            raise TypeError(
+            raise kind(
                 f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name} is {_article(leaf)}, not an array"
                 f"{advice}"
             )

@@ -5,6 +5,8 @@ types. With a mapped index, all branches are computed and `select` chooses. `mem
 sees for members that do not take it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

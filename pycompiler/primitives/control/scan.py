@@ -5,6 +5,8 @@ The operands are the constants, the carry, and the arrays to slice along their f
 the values and keeps the residuals, the second computes the tangents. The second one, transposed, is reverse mode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

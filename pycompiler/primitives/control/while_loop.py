@@ -4,6 +4,8 @@ Its rules transform its graphs, as the rules of nested calls do (core.autodiff.c
 graph. The operands are the constants of the condition, those of the body, then the carry.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

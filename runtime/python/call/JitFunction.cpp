@@ -233,8 +233,11 @@ void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number,
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   PyRef cause = PyRef::steal(error);
-  PyObject *kind = type == PyExc_ValueError ? PyExc_ValueError : PyExc_TypeError;
-  Py_XDECREF(type);
+  PyRef given = PyRef::steal(type);
+  // A ValueError stays one, and a class that is both stays that class.
+  bool isBoth =
+      PyErr_GivenExceptionMatches(type, PyExc_ValueError) && PyErr_GivenExceptionMatches(type, PyExc_TypeError);
+  PyObject *kind = type == PyExc_ValueError || isBoth ? type : PyExc_TypeError;
   Py_XDECREF(traceback);
   std::string path = leafPath(value, leafNumber);
   if (PyRef where = describe(name, number))
@@ -553,7 +556,15 @@ static PyObject *cachedKeys(PyObject *self, PyObject *) {
   return keys.take();
 }
 
-static PyObject *reprJit(PyObject *self) { return PyUnicode_FromFormat("<jit of %R>", asJit(self)->fun); }
+/// The form of JAX, which libraries look for. A function that can't be shown is left out.
+static PyObject *reprJit(PyObject *self) {
+  PyRef wrapped = PyRef::steal(PyObject_GetAttrString(self, "__wrapped__"));
+  PyObject *shown = wrapped ? PyUnicode_FromFormat("<PjitFunction of %R>", wrapped.get()) : nullptr;
+  if (shown)
+    return shown;
+  PyErr_Clear();
+  return PyUnicode_FromString("<PjitFunction>");
+}
 
 static PyMemberDef jitMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(JitObject, vectorcall), READONLY, nullptr},
