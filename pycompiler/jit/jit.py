@@ -51,12 +51,14 @@ from pycompiler.core.tracing.references import (
     Ref,
     check_aliases,
     check_closure,
+    hide,
     is_of_caller,
     is_reference,
     references_in,
 )
 from pycompiler.core.tracing.specialize import aval_at, closed_at
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, innermost_trace
+from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_structure
 from pycompiler.diagnostics import checks, key_reuse, remarks
@@ -119,7 +121,7 @@ class _Program:
     def _referring(self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False) -> Referring:
         """The traced signature for arguments among which are references, and their leaves."""
         flat, given, fixed = self._split(args, kwargs)
-        leaves, flat.in_tree = tree_flatten(with_described(given) if described else given)
+        leaves, flat.in_tree = hide(*tree_flatten(with_described(given) if described else given), but_references=True)
         check_aliases("jit", self.fun, leaves, flat.names)
         takes = tuple(map(is_reference, leaves))
         values = [leaf.take() if type(leaf) is Ref else leaf for leaf in leaves]
@@ -180,10 +182,10 @@ class _Program:
         key = (fixed, avals, current_scope() is not None)
         # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
-        if found is None:
+        if found is None or not up_to_date(found.graph.touched):
             with self.traces.making(key):
                 found = None if config.checking_leaks else self.traces.get(key)
-                if found is None:
+                if found is None or not up_to_date(found.graph.touched):
                     over = flat.flat if isinstance(flat, ReferringFunction) else flat
                     found = self._trace(flat, avals, donated_leaves(self.options, over, kwargs))
                     # A graph that closes over a tracer of an outer transformation serves this call alone.
@@ -239,7 +241,7 @@ class _Program:
         if signature.graph.axis_names:
             # The traces of these axes take the call.
             return self.traced
-        if signature.graph.touched or any(isinstance(const, Tracer) for const in signature.graph.consts):
+        if signature.graph.refers or any(isinstance(const, Tracer) for const in signature.graph.consts):
             # A closed-over value is being traced, although no argument is; or it is a reference.
             return self.traced
         if execution.runs_on_mesh(signature.graph):
@@ -342,7 +344,7 @@ class _Program:
         """Whether a call is an ordinary call of compiled code: on one device, outside of traces."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
-        return not traced and not graph.touched and not execution.runs_on_mesh(graph)
+        return not traced and not graph.refers and not execution.runs_on_mesh(graph)
 
     def _bound(
         self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
@@ -416,7 +418,7 @@ class _Program:
             return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
             return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
-        if signature.graph.touched and innermost_trace() is None:
+        if signature.graph.refers and innermost_trace() is None:
             return Referring(signature, leaves).run()
         return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))
 
@@ -427,7 +429,7 @@ class _Program:
             return self.fun(*args, **kwargs)
         self._check_execution()
         signature, leaves = self.signature(args, kwargs)
-        if signature.graph.axis_names or signature.graph.touched:
+        if signature.graph.axis_names or signature.graph.refers:
             return self.traced(*args, **kwargs)
         graph, donated = signature.graph, signature.donated
         if not checks.are_enabled():

@@ -68,7 +68,7 @@ class Referring(NamedTuple):
         written = signature.written_by(self.leaves)
         given = [*self.leaves, *graph.touched]
         taken = [place for place, x in enumerate(given) if type(x) is Ref and x in written]
-        values = [_value(x, x in written) if type(x) is Ref else x for x in given]
+        values = [_value(x, x in written) if isinstance(x, Ref) else x for x in given]
         donated = sorted({len(consts) + place for place in (*taken, *signature.donated)})
         outs = run_graph(pure, signature.fun_name, [*consts, *values], tuple(donated))
         count = len(outs) - len(written)
@@ -80,4 +80,4 @@ class Referring(NamedTuple):
 def _value(ref: Ref, is_written: bool) -> Any:
     """What a reference holds; for a program that takes its memory, without another owner."""
     owned, value = ref.owned, ref.take()
-    return value if owned or not is_written else copied(value)
+    return value if owned or not is_written or type(ref) is not Ref else copied(value)

@@ -82,7 +82,7 @@ class Signature:
     @property
     def refers(self) -> bool:
         """Whether the function uses references."""
-        return any(self.takes) or bool(self.graph.touched)
+        return any(self.takes) or self.graph.refers
 
     @property
     def result_avals(self) -> Sequence[ShapedArray]:
@@ -380,7 +380,7 @@ class Compiled(_Stage):
             return self._run(leaves)
         check_aliases("jit", self._run, leaves, signature.names)
         written = signature.written_by(leaves)
-        outs = self._run([x.read() if type(x) is Ref else x for x in (*leaves, *signature.graph.touched)])
+        outs = self._run([x.read() if isinstance(x, Ref) else x for x in (*leaves, *signature.graph.touched)])
         count = len(outs) - len(written)
         for ref, value in zip(written, outs[count:], strict=True):
             ref.write(value)

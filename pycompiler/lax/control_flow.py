@@ -94,7 +94,7 @@ def while_loop(
         raise TypeError(f"while_loop: cond_fun must return one bool[], it returned {cond_tree} of ({shown})")
     if max_steps is None:
         return out_tree.unflatten(run_while(cond, body, [], [], leaves))
-    (body, body_consts), (cond, cond_consts) = [(g, []) if g.touched else opened(g) for g in (body, cond)]
+    (body, body_consts), (cond, cond_consts) = [(g, []) if g.refers else opened(g) for g in (body, cond)]
     tested, step = body.derive(("bounded", cond, max_steps), lambda: _bounded(cond, body, len(leaves), max_steps))
     outs = run_while(tested, step, cond_consts, body_consts, [dtypes.host_scalar(0, dtypes.int32), *leaves], max_steps)
     return out_tree.unflatten(outs[1:])
@@ -193,7 +193,7 @@ def fori_loop(
 
     leaves, body, out_tree = _fixed_carry("fori_loop", body_fun, init_val, leaves, trace, first=1)
     # A body that uses references keeps its constants: `run_scan` and `run_while` make all of it pure.
-    body, body_consts = (body, []) if body.touched else opened(body)
+    body, body_consts = (body, []) if body.refers else opened(body)
     cond, step = body.derive(("counted", len(body_consts)), lambda: _counted(body, len(body_consts)))
     length = _length(given, (*leaves, *body_consts))
     if length is not None:

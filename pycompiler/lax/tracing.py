@@ -15,6 +15,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, graphs_in
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.references import check_aliases, hide, is_of_caller
 from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, same_type, short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
@@ -47,7 +48,7 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     except TypeError:  # it has no hash, or takes no weak references
         known = {}
     traced = known.get(key)
-    if traced is None:
+    if traced is None or not up_to_date(traced[0].touched):
         flat = FlatFunction(name, fun, in_tree)
         graph = make_graph(flat, avals, flat.debug_info())
         if current_trace() is None:

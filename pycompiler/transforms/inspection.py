@@ -19,6 +19,7 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import GraphTrace, make_graph
 from pycompiler.core.tracing.references import Ref, is_reference
 from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.tracing.user_values import is_user_value, type_of
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import PyTreeDef
 
@@ -76,6 +77,8 @@ def typeof(x: Any) -> Any:
     """
     if type(x) is Ref:
         return x.aval
+    if is_user_value(x):
+        return type_of(x)
     if not is_array(x):
         raise TypeError(f"typeof: takes an array or a scalar, got {x!r} of type {type(x).__name__}")
     return get_aval(x)

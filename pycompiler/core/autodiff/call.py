@@ -27,7 +27,7 @@ from pycompiler.core.types.aval import get_aval, same_type, short
 
 def call_graph(closed: ClosedGraph, name: str, args: Sequence[Any]) -> tuple[Any, ...]:
     """Call a graph: one equation in a trace. The graph's constants become arguments of the call."""
-    if closed.touched:
+    if closed.refers:
         pure = call_graph(closed.discharged(), name, [*args, *(ref.read() for ref in closed.touched)])
         return tuple(closed.stored(pure))
     opened, consts = closed.derive("opened", lambda: close_over(closed))

@@ -131,7 +131,7 @@ def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, name: str, **params: Any) ->
 
 def recompute(graph: ClosedGraph, args: Sequence[Any], prevent_cse: PreventCse, **params: Any) -> tuple[Any, ...]:
     """Bind a checkpoint; the constants of the graph become arguments."""
-    if graph.touched:
+    if graph.refers:
         values = [ref.read() for ref in graph.touched]
         if isinstance(prevent_cse, tuple):
             prevent_cse = (*prevent_cse, *(False for _ in values))

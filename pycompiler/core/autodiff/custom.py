@@ -52,7 +52,7 @@ def custom_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
 def _recorded_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
     """The function as a graph. Values that it closes over, including tracers, become operands."""
     recorded = record(custom.flat, [get_aval(arg) for arg in args], custom.debug_info())
-    if recorded.touched:
+    if recorded.refers:
         custom = reading(custom, recorded)
         recorded, args = recorded.discharged(), [*args, *(ref.read() for ref in recorded.touched)]
     graph, consts = close_over(recorded)

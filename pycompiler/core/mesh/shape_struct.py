@@ -14,7 +14,7 @@ from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing import axes
-from pycompiler.core.tracing.references import Ref
+from pycompiler.core.tracing.references import HELD
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
@@ -156,7 +156,7 @@ def _made(shape: Any, dtype: Any, sharding: Any, weak_type: bool, is_ref: bool) 
 
 def described(x: Any) -> ShapeDtypeStruct | None:
     """The struct of an object with a shape and a dtype that is no array. None for arrays and for other objects."""
-    if is_array(x) or isinstance(x, type) or type(x) is Ref:
+    if is_array(x) or isinstance(x, type) or type(x) in HELD:
         return None
     shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
     if shape is None or dtype is None:

@@ -325,9 +325,14 @@ class ClosedGraph(axes.NamesAxes):
         outputs = self.graph.outputs
         return tuple([atom.aval for atom in (outputs[: -len(self.written)] if self.written else outputs)])
 
+    @property
+    def refers(self) -> bool:
+        """Whether it uses references."""
+        return bool(self.touched or self.written)
+
     def discharged(self) -> ClosedGraph:
         """The pure graph: the values of the references are its last inputs and results."""
-        if not self.touched:
+        if not self.refers:
             return self
 
         def make() -> ClosedGraph:
@@ -437,9 +442,9 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
 
     The resulting graph can be kept, compiled and called under any trace.
     """
-    if closed.touched:
+    if closed.refers:
         raise TypeError(
-            f"a reference of type {closed.touched[0].aval} is used in a function that can't use one. What to do: pass "
+            f"a reference of type {(closed.touched or closed.written)[0].aval} is used in a function that can't use one. What to do: pass "
             "the value that it holds, ref[...], and store the result outside of the function"
         )
     free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]

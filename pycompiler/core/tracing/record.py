@@ -26,6 +26,7 @@ from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.references import Ref
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
+from pycompiler.core.tracing.user_values import Copies, Part
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # The maximum number of operations from one line. A larger number means that a Python loop was unrolled.
@@ -91,7 +92,7 @@ _UNUSED: Any = object()
 class GraphTrace(Trace):
     """Records operations as equations."""
 
-    __slots__ = ("_lifted", "_references", "consts", "constvars", "equations", "inputs")
+    __slots__ = ("_lifted", "_references", "_user_values", "consts", "constvars", "equations", "inputs", "parent")
 
     def __init__(self, debug_info: DebugInfo) -> None:
         super().__init__(debug_info)
@@ -102,6 +103,9 @@ class GraphTrace(Trace):
         self._lifted: dict[int, Var] = {}
         # The references of outside that the function used, with their values.
         self._references: dict[Ref, _Held] | None = None
+        self._user_values: Copies | None = None
+        # The trace that was recording when this one began.
+        self.parent: Trace | None = None
 
     def new_input(self, aval: ShapedArray) -> GraphTracer:
         """A tracer for one more input of the graph."""
@@ -187,6 +191,17 @@ class GraphTrace(Trace):
         self.equations.append(Equation(primitive, inputs, params, (var,), source))
         return GraphTracer(self, var, source)
 
+    def new_start(self, aval: ShapedArray) -> GraphTracer:
+        """A tracer for an array of a value of a user's type."""
+        return GraphTracer(self, Var(aval), None)
+
+    @property
+    def user_values(self) -> Copies:
+        """The values of users' own types."""
+        if self._user_values is None:
+            self._user_values = Copies()
+        return self._user_values
+
     def _held(self, ref: Ref) -> _Held:
         """The value of a reference of outside. Its value at the beginning is one more constant."""
         if self._references is None:
@@ -229,17 +244,30 @@ class GraphTrace(Trace):
         outputs = [self.atom(out) for out in outs]
         info = self.debug_info
         origin = origin_of(info.transform, info.function)
-        constvars, consts, held = self.constvars, self.consts, self._references
-        written: tuple[Ref, ...] = ()
-        if held:
-            written = tuple([ref for ref, x in held.items() if x.is_written])
-            outputs += [self.atom(held[ref].value) for ref in written]
-            constvars = [*constvars, *(x.start.variable for x in held.values() if x.start is not None)]
-            consts = [*consts, *(ref for ref, x in held.items() if x.start is not None)]
+        constvars, consts = self.constvars, self.consts
+        touched: list[Ref] = []
+        written: list[Ref] = []
+        for ref, x in (self._references or {}).items():
+            if x.start is not None:
+                touched.append(ref)
+                constvars = [*constvars, x.start.variable]
+        if self._user_values is not None and self._user_values.copies:
+            begin, end = self._user_values.parts()
+            touched += [part for part, _ in begin]
+            constvars = [*constvars, *(start.variable for _, start in begin)]
+        else:
+            end: list[tuple[Part, Any]] = []
+        for ref, x in (self._references or {}).items():
+            if x.is_written:
+                written.append(ref)
+                outputs.append(self.atom(x.value))
+        written += [part for part, _ in end]
+        outputs += [self.atom(x) for _, x in end]
+        if touched:
+            consts = [*consts, *touched]
         self.done = True
         graph = Graph(constvars, self.inputs, outputs, self.equations, debug_info=origin)
-        closed = ClosedGraph(graph, consts)
-        return closed.using(tuple([ref for ref, x in held.items() if x.start is not None]), written) if held else closed
+        return ClosedGraph(graph, consts).using(tuple(touched), tuple(written))
 
 
 def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo) -> ClosedGraph:
@@ -249,7 +277,7 @@ def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
 
 def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> ClosedGraph:
     tracers = [trace.new_input(aval) for aval in avals]
-    previous = swap_trace(trace)
+    previous = trace.parent = swap_trace(trace)
     try:
         outs = function(*tracers)
         return trace.close(outs)

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from pycompiler._runtime import Array, ShapedArray, current_trace
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.hooks import set_reference_type
+from pycompiler.core.hooks import add_handled_type
 from pycompiler.core.source import function_location, user_frame_source
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, innermost_trace, leaked
 from pycompiler.core.types.aval import as_array, get_aval, strong
@@ -26,6 +26,7 @@ from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.core.types.tree_keys import register_pytree_node
 
 __all__ = [
+    "HELD",
     "AbstractRef",
     "Ref",
     "check_aliases",
@@ -83,6 +84,20 @@ class AbstractRef:
 
     def __hash__(self) -> int:
         return hash((AbstractRef, self.inner_aval))
+
+    # JAX's names, for types of users that have references.
+
+    def lo_ty(self) -> list[AbstractRef]:
+        return [self]
+
+    def lower_val(self, value: Any) -> list[Any]:
+        return [value]
+
+    def raise_val(self, value: Any) -> Any:
+        return value
+
+    def normalize(self) -> AbstractRef:
+        return self
 
     def str_short(self, short_dtypes: bool = False, mesh_axis_types: bool = False) -> str:
         """The type as text: `Ref{float32[3]}`."""
@@ -247,17 +262,43 @@ class Ref:
         self._freed = True
 
 
-set_reference_type(Ref)
+add_handled_type(Ref)
+
+
+# The classes of leaves that are no arrays, and that functions get as they are (`user_values` adds to them).
+HELD: set[type] = {Ref}
+
+
+class _Same:
+    """A value as data of a structure, compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 class _Held:
     """A reference as a part of a tree's structure."""
 
-    def __init__(self, ref: Ref) -> None:
-        self.ref = ref
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
-register_pytree_node(_Held, lambda held: ((), held.ref), lambda ref, _: ref)
+def _held(same: _Same, _: Any) -> Any:
+    return same.value
+
+
+register_pytree_node(_Held, lambda held: ((), _Same(held.value)), _held)
 
 
 @contextlib.contextmanager
@@ -284,7 +325,7 @@ def is_reference(leaf: Any) -> bool:
 
 def is_of_caller(const: Any) -> bool:
     """Whether a constant is a value of the function that is being traced or transformed, or a reference made in it."""
-    return isinstance(const, Tracer) or (type(const) is Ref and const.level > 0)
+    return isinstance(const, Tracer) or (isinstance(const, Ref) and const.level > 0)
 
 
 def references_in(leaves: Sequence[Any]) -> bool:
@@ -292,11 +333,15 @@ def references_in(leaves: Sequence[Any]) -> bool:
     return Ref.count > 0 and any(type(leaf) is Ref for leaf in leaves)
 
 
-def hide(leaves: list[Any], tree: PyTreeDef) -> tuple[list[Any], PyTreeDef]:
-    """The leaves without references, which become parts of the structure: functions get them as they are."""
-    if not references_in(leaves):
+def hide(leaves: list[Any], tree: PyTreeDef, but_references: bool = False) -> tuple[list[Any], PyTreeDef]:
+    """The leaves without references and the like, which become parts of the structure: functions get them as they are.
+    With `but_references`, references stay."""
+    if not Ref.count and len(HELD) == 1:
         return leaves, tree
-    return tree_flatten(tree.unflatten([_Held(x) if type(x) is Ref else x for x in leaves]))
+    kinds = HELD - {Ref} if but_references else HELD
+    if not any(type(x) in kinds for x in leaves):
+        return leaves, tree
+    return tree_flatten(tree.unflatten([_Held(x) if type(x) in kinds else x for x in leaves]))
 
 
 def check_aliases(

@@ -75,7 +75,7 @@ def run_scan(
     Values that the body only passes on leave the loop: a constant carry, a result that is a slice, a repeated result.
     Without iterations there is no loop.
     """
-    if graph.touched:
+    if graph.refers:
         return _run_with_references(graph, form, consts, carry, xs)
     if isinstance(form.length, int) and form.length == 0:
         ys = graph.out_avals[len(carry) :]

@@ -112,7 +112,7 @@ def run_while(
     max_steps: int | None = None,
 ) -> tuple[Any, ...]:
     """Bind a while. Its graphs' constants become operands. With `max_steps`, the condition ends it at that number."""
-    if cond.touched or body.touched:
+    if cond.refers or body.refers:
         return _run_with_references(cond, body, cond_consts, body_consts, carry, max_steps)
     bound = {} if max_steps is None else {"max_steps": max_steps}
     cond, more_cond = opened(cond)

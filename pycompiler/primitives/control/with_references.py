@@ -22,6 +22,12 @@ class Uses(NamedTuple):
     def of(graphs: Sequence[ClosedGraph]) -> "Uses":
         written = dict.fromkeys(ref for graph in graphs for ref in graph.written)
         touched = dict.fromkeys(ref for graph in graphs for ref in graph.touched)
+        for ref in written:
+            if ref not in touched:
+                raise TypeError(
+                    f"a loop or branch changes the structure of a value: {ref!r} is new. What to do: give the value the "
+                    "structure, shapes and dtypes of its end before"
+                )
         return Uses(tuple([ref for ref in touched if ref not in written]), tuple(written))
 
     def values(self) -> tuple[list[Any], list[Any]]:

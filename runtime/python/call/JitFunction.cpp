@@ -32,8 +32,18 @@ struct JitObject {
 
 static PyTypeObject *jitType = nullptr;
 static PyTypeObject *callKeyType = nullptr;
-/// The class of mutable references: Python handles calls with such arguments.
-static PyTypeObject *referenceType = nullptr;
+/// The classes of mutable references and of values of users' own types: Python handles calls with such arguments.
+static SmallVector<PyTypeObject *, 4> &handledTypes() {
+  static auto *const types = new SmallVector<PyTypeObject *, 4>;
+  return *types;
+}
+
+static bool isHandled(PyObject *object) {
+  for (PyTypeObject *type : handledTypes())
+    if (Py_TYPE(object) == type)
+      return true;
+  return false;
+}
 
 static JitObject *asJit(PyObject *object) { return reinterpret_cast<JitObject *>(object); }
 
@@ -57,7 +67,7 @@ class CallSink final : public TreeSink {
 public:
   bool leaf(PyObject *object) override {
     if (!isArray(object)) {
-      if (isTracer(object) || Py_TYPE(object) == referenceType) {
+      if (isTracer(object) || isHandled(object)) {
         foundTracer = true;
         return false;
       }
@@ -396,10 +406,10 @@ static PyObject *setLeafNamer(PyObject *, PyObject *function) {
   Py_RETURN_NONE;
 }
 
-static PyObject *setReferenceType(PyObject *, PyObject *type) {
+static PyObject *addHandledType(PyObject *, PyObject *type) {
   if (!PyType_Check(type))
-    return PyErr_Format(PyExc_TypeError, "set_reference_type: not a class: %R", type);
-  Py_XSETREF(referenceType, reinterpret_cast<PyTypeObject *>(Py_NewRef(type)));
+    return PyErr_Format(PyExc_TypeError, "add_handled_type: not a class: %R", type);
+  handledTypes().push(reinterpret_cast<PyTypeObject *>(Py_NewRef(type)));
   Py_RETURN_NONE;
 }
 
@@ -607,7 +617,7 @@ static PyObject *setCallLimit(PyObject *, PyObject *number) {
 
 static PyMethodDef jitFunctions[] = {
     {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."},
-    {"set_reference_type", setReferenceType, METH_O, "Set the class of mutable references."},
+    {"add_handled_type", addHandledType, METH_O, "Let Python handle calls with arguments of a class."},
     {"set_leaf_namer", setLeafNamer, METH_O,
      "Set the function that names the leaves of a call: namer(fun, key, static_argnums)."},
     {}};
