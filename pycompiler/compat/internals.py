@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -81,6 +81,13 @@ class _Checkpoints:
     """JAX's earlier manager of checkpoints; there are no instances here."""
 
 
+def _tensorstore_spec(*_: Any, **__: Any) -> NoReturn:
+    """The place of an array of several processes in a checkpoint of JAX's earlier manager."""
+    raise NotImplementedError(
+        "get_tensorstore_spec: this is JAX's earlier manager of checkpoints; use orbax.checkpoint"
+    )
+
+
 class _TypedNdArray(np.ndarray):
     """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
 
@@ -112,6 +119,8 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.array_serialization": dict,  # orbax
     "jax.experimental.array_serialization.serialization": lambda: {
         "GlobalAsyncCheckpointManagerBase": _Checkpoints,  # orbax
+        "GlobalAsyncCheckpointManager": _Checkpoints,  # flax.training.checkpoints, for arrays of several processes
+        "get_tensorstore_spec": _tensorstore_spec,  # flax.training.checkpoints
     },
     "jax.experimental.sparse": lambda: {"BCOO": _BCOO},  # numpyro
     "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways

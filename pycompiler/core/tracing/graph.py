@@ -443,9 +443,10 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
     The resulting graph can be kept, compiled and called under any trace.
     """
     if closed.refers:
+        aval = (closed.touched or closed.written)[0].aval
         raise TypeError(
-            f"a reference of type {(closed.touched or closed.written)[0].aval} is used in a function that can't use one. What to do: pass "
-            "the value that it holds, ref[...], and store the result outside of the function"
+            f"a reference of type {aval} is used in a function that can't use one. What to do: pass the value that it "
+            "holds, ref[...], and store the result outside of the function"
         )
     free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]
     if not any(free):

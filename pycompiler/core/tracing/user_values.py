@@ -1,11 +1,10 @@
 """Values of users' own types that change (JAX's mutable hijax types), in functions that are recorded.
 
 A type states how its values become arrays and back (`read_loval`, `new_from_loval`, `update_from_loval`), for a state,
-which is a structure with the types of the arrays. An operation of a user on such values runs at once, on tracers too. In
-a function that is recorded, a value of outside is replaced by a copy, whose arrays are inputs of the graph; at the end,
-the arrays of the copy become results if they changed. They are parts of `ClosedGraph.touched` and `written`, like the
-values of references; the state may change, except in a loop.
-"""
+which is a structure with the types of the arrays. An operation of a user on such values runs at once, on tracers too.
+In a function that is recorded, a value of outside is replaced by a copy, whose arrays are inputs of the graph; at the
+end, the arrays of the copy become results if they changed. They are parts of `ClosedGraph.touched` and `written`, like
+the values of references; the state may change, except in a loop."""
 
 from __future__ import annotations
 
@@ -77,7 +76,7 @@ def _in(trace: Any, x: Any) -> Any:
 
 
 class Copies:
-    """The values of users' own types that belong to a function that is recorded, and the copies for those of outside."""
+    """The values of users' own types that belong to a recorded function, and the copies for those of outside."""
 
     __slots__ = ("copies", "own")
 
