@@ -265,6 +265,11 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
         for name, given, dtype in narrowed((args, kwargs)):
             dtypes.warn_of_narrowing(f"export: {name}", given, dtype)
         traced = jitted.trace(*args, **kwargs)
+        if traced._signature.refers:
+            raise ValueError(
+                f"export: {traced.fun_name} uses a mutable array reference (new_ref), which an exported function "
+                "can't. What to do: make it a function of the value that the reference holds, which returns the new one"
+            )
         names = tuple(traced._signature.names())
         return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names)
 

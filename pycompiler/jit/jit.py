@@ -13,6 +13,7 @@ import logging
 import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from pycompiler import cache
@@ -46,9 +47,20 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
 from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.references import (
+    Ref,
+    check_aliases,
+    check_closure,
+    hide,
+    is_of_caller,
+    is_reference,
+    references_in,
+)
 from pycompiler.core.tracing.specialize import aval_at, closed_at
-from pycompiler.core.tracing.trace import DebugInfo, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer, innermost_trace
+from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_structure
 from pycompiler.diagnostics import checks, key_reuse, remarks
 from pycompiler.jit import cache_misses, data_dependent, eager
 from pycompiler.jit.automatic import Automatic, Candidate
@@ -57,6 +69,7 @@ from pycompiler.jit.data_dependent import staged
 from pycompiler.jit.dynamic import Dynamic
 from pycompiler.jit.jitted import Jitted
 from pycompiler.jit.options import Options, donated_leaves, read_options, resolved
+from pycompiler.jit.referring import Referring, ReferringFunction
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
 from pycompiler.spmd import execution
@@ -67,6 +80,9 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _log = logging.getLogger("pycompiler.jit")
+
+# The structure of no arguments.
+NOTHING = tree_structure(((), {}))
 
 # All live jitted functions, for `clear_caches`.
 _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
@@ -93,15 +109,36 @@ class _Program:
         self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False
     ) -> tuple[FlatFunction, list[Any], Hashable]:
         """The function of the leaves of the dynamic arguments, these leaves, and the rest of the trace's key. If
-        `described`, objects with a shape and a dtype stand for arrays."""
+        `described`, objects with a shape and a dtype stand for arrays. References are part of the structure."""
+        flat, given, fixed = self._split(args, kwargs)
+        if Ref.count:
+            leaves, flat.in_tree = tree_flatten(given)
+            check_aliases("jit", self.fun, leaves, flat.names)
+        leaves, flat.in_tree = flatten_arguments(with_described(given) if described else given)
+        check_arrays("jit", self.fun, leaves, flat.in_tree, flat.places)
+        return flat, leaves, (flat.in_tree.snapshot(), fixed, trace_key())
+
+    def _referring(self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False) -> Referring:
+        """The traced signature for arguments among which are references, and their leaves."""
+        flat, given, fixed = self._split(args, kwargs)
+        leaves, flat.in_tree = hide(*tree_flatten(with_described(given) if described else given), but_references=True)
+        check_aliases("jit", self.fun, leaves, flat.names)
+        takes = tuple(map(is_reference, leaves))
+        values = [leaf.take() if type(leaf) is Ref else leaf for leaf in leaves]
+        check_arrays("jit", self.fun, values, flat.in_tree, flat.places)
+        function = ReferringFunction(flat, takes)
+        key = (flat.in_tree.snapshot(), fixed, trace_key(), takes)
+        signature = self._signature(function, key, kwargs, tuple(map(get_aval, values)))
+        check_closure("jit", self.fun, signature.graph.touched, leaves, flat.names)
+        return Referring(signature, leaves)
+
+    def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, Any, Hashable]:
+        """The function of the dynamic arguments, whose structure is to be set; these arguments; the static ones."""
         numbers, names = self.options.static_argnums, self.options.static_argnames
         places = [index for index in range(len(args)) if index not in numbers]
         static = {name: value for name, value in kwargs.items() if name in names}
         dynamic = {name: value for name, value in kwargs.items() if name not in static}
         given: Any = tuple([args[place] for place in places]), dynamic
-        leaves, in_tree = flatten_arguments(with_described(given) if described else given)
-        flat = FlatFunction("jit", self.fun, in_tree, places, args, static)
-        check_arrays("jit", self.fun, leaves, in_tree, places)
         fixed = [*((str(i), args[i]) for i in numbers if i < len(args)), *static.items()]
         for name, value in fixed:
             try:
@@ -113,7 +150,7 @@ class _Program:
                 ) from None
         # 1, 1.0 and True are equal, but tracing with them differs.
         typed = tuple([(name, type(value), value) for name, value in fixed])
-        return flat, leaves, (in_tree.snapshot(), typed, trace_key())
+        return FlatFunction("jit", self.fun, NOTHING, places, args, static), given, typed
 
     def signature(
         self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False, described: bool = False
@@ -136,22 +173,29 @@ class _Program:
         return lambda index: f"argument '{flat.names()[index]}' of {self.name}"
 
     def _signature(
-        self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
+        self,
+        flat: FlatFunction | ReferringFunction,
+        fixed: Hashable,
+        kwargs: dict[str, Any],
+        avals: tuple[ShapedArray, ...],
     ) -> Signature:
         key = (fixed, avals, current_scope() is not None)
         # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
-        if found is None:
+        if found is None or not up_to_date(found.graph.touched):
             with self.traces.making(key):
                 found = None if config.checking_leaks else self.traces.get(key)
-                if found is None:
-                    found = self._trace(flat, avals, donated_leaves(self.options, flat, kwargs))
+                if found is None or not up_to_date(found.graph.touched):
+                    over = flat.flat if isinstance(flat, ReferringFunction) else flat
+                    found = self._trace(flat, avals, donated_leaves(self.options, over, kwargs))
                     # A graph that closes over a tracer of an outer transformation serves this call alone.
-                    if not any(isinstance(const, Tracer) for const in found.graph.consts):
+                    if not any(map(is_of_caller, found.graph.consts)):
                         self.traces.put(key, found)
         return found
 
-    def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
+    def _trace(
+        self, flat: FlatFunction | ReferringFunction, avals: Sequence[Any], donated: tuple[int, ...]
+    ) -> Signature:
         if config.no_tracing:
             raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()
@@ -164,10 +208,12 @@ class _Program:
             forget_sources(graph.graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
         # `names` does not keep the function of the leaves, which holds the arguments of this call.
-        names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
-        return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
+        over = flat.flat if isinstance(flat, ReferringFunction) else flat
+        names = functools.partial(argument_names, self.fun, over.in_tree, over.places)
+        found = Signature(self.name, graph, names, over.in_tree, flat.out_tree, donated, self.options.keep_unused)
+        return replace(found, takes=flat.takes, stored=flat.stored) if isinstance(flat, ReferringFunction) else found
 
-    def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
+    def _graph(self, flat: FlatFunction | ReferringFunction, avals: Sequence[Any]) -> ClosedGraph:
         if self.options.dynamic is None and current_scope() is None:
             with mesh_of_types(avals):
                 return make_graph(flat, avals, flat.debug_info())
@@ -195,8 +241,8 @@ class _Program:
         if signature.graph.axis_names:
             # The traces of these axes take the call.
             return self.traced
-        if any(isinstance(const, Tracer) for const in signature.graph.consts):
-            # A closed-over value is being traced, although no argument is.
+        if signature.graph.refers or any(isinstance(const, Tracer) for const in signature.graph.consts):
+            # A closed-over value is being traced, although no argument is; or it is a reference.
             return self.traced
         if execution.runs_on_mesh(signature.graph):
             return self.sharded
@@ -298,7 +344,7 @@ class _Program:
         """Whether a call is an ordinary call of compiled code: on one device, outside of traces."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
-        return not traced and not execution.runs_on_mesh(graph)
+        return not traced and not graph.refers and not execution.runs_on_mesh(graph)
 
     def _bound(
         self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
@@ -361,15 +407,19 @@ class _Program:
 
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
-        """The runtime calls this if an argument is a tracer, or while a graph is being recorded."""
+        """The runtime calls this if an argument is a tracer or a reference, or while a graph is being recorded."""
         if config.disable_jit or axes.varying_tracker() is not None:
             return self.fun(*args, **kwargs)
+        if Ref.count and innermost_trace() is None and references_in(tree_leaves((args, kwargs))):
+            return self._referring(args, kwargs).run()
         signature, leaves = self.signature(args, kwargs)
         if data_dependent.has_data_dependent_sizes(signature.graph):
             # Its sizes are those of the caller: symbols of its graph, or numbers outside of a recording.
             return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
             return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
+        if signature.graph.refers and innermost_trace() is None:
+            return Referring(signature, leaves).run()
         return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))
 
     @boundary
@@ -379,7 +429,7 @@ class _Program:
             return self.fun(*args, **kwargs)
         self._check_execution()
         signature, leaves = self.signature(args, kwargs)
-        if signature.graph.axis_names:
+        if signature.graph.axis_names or signature.graph.refers:
             return self.traced(*args, **kwargs)
         graph, donated = signature.graph, signature.donated
         if not checks.are_enabled():
@@ -394,19 +444,26 @@ class _Program:
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace for these arguments (arrays, or anything with a shape and dtype)."""
-        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        signature, leaves = self._described(args, kwargs)
         return Traced(signature, list(map(sharding_of_leaf, leaves)))
+
+    def _described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, Sequence[Any]]:
+        """The traced signature for arguments whose types alone matter, and their leaves."""
+        if any(map(is_reference, tree_leaves((args, kwargs)))):
+            found = self._referring(args, kwargs, described=True)
+            return found.signature, found.leaves
+        return self.signature(args, kwargs, symbolic=True, described=True)
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace for these arguments, and make the module for compilation, without running anything."""
-        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        signature, leaves = self._described(args, kwargs)
         return Lowered(signature, list(map(sharding_of_leaf, leaves)))
 
     @boundary
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The result with a ShapeDtypeStruct in the place of each array."""
-        signature, _ = self.signature(args, kwargs, described=True)
+        signature, _ = self._described(args, kwargs)
         return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
 
     def clear(self) -> None:
@@ -548,7 +605,7 @@ def eager_function(
 ) -> JitFunction:
     """A function of the package, compiled for eager calls. Its code has no line of the user, because the next call
     comes from another line."""
-    numbers, names = resolved(fun, "static", static_argnums or None, static_argnames or None)
+    numbers, names = resolved(fun, "static", static_argnums or None, static_argnames or None, by_keyword=False)
     return _function(fun, Options(numbers, names, from_anywhere=True, dynamic=dynamic))
 
 

@@ -104,8 +104,8 @@ def check_tangents(
             checked.append(Zero(aval))
             continue
         if own is not None and varies(aval):
-            # A Python float fits every dtype; a whole number is no tangent of a float.
             scalar = type(tangent) in (bool, int, float, complex)
+            # A Python float fits every dtype; a whole number is no tangent.
             of_dtype = own.dtype == aval.dtype or (scalar and varies(own))
             if of_dtype and own.shape == aval.shape:
                 checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)

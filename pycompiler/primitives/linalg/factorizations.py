@@ -4,6 +4,8 @@ Each is a library routine over LAPACK, batched over leading dimensions, row-majo
 positive definite or is singular) gives nan or infinities, not an error.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Iterable, Sequence
 from typing import Any

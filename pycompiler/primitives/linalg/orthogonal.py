@@ -1,5 +1,7 @@
 """The family of Householder reflectors: qr, geqrf, geqp3, householder_product, ormqr, hessenberg, tridiagonal."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 
