@@ -351,6 +351,13 @@ class Compiled(_Stage):
         return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
 
     @property
+    def out_info(self) -> Any:
+        """The result, with a ShapeDtypeStruct in the place of each array, and its sharding."""
+        tree, avals = self._signature.out_tree, self._signature.graph.out_avals
+        pairs = zip(shapes_of(avals), tree.flatten_up_to(self.output_shardings), strict=True)
+        return tree.unflatten([shape.update(sharding=sharding) for shape, sharding in pairs])
+
+    @property
     def input_formats(self) -> Any:
         """`input_shardings`, each with the layout in memory, which is row-major."""
         return _formats(self._signature.in_tree, self._signature.graph.in_avals, self.input_shardings)

@@ -183,6 +183,15 @@ def test_arrays_are_made_of_parts():
         pc.make_array_from_single_device_arrays((8, 4), sharding, parts, dtype="int32")
 
 
+def test_a_mesh_as_a_decorator():
+    @MESH
+    def f():
+        return pc.sharding.get_mesh()
+
+    assert f() == f() == MESH
+    assert pc.sharding.get_mesh().empty
+
+
 def test_the_current_mesh():
     assert pc.sharding.get_mesh().empty
     with pc.set_mesh(MESH):

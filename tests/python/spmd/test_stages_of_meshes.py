@@ -75,6 +75,8 @@ def test_what_is_compiled_for_several_devices(name):
     np.testing.assert_allclose(compiled(x), wanted, rtol=1e-5)
     result = f(x) if name != "struct" else f(pc.device_put(x, spec.sharding))
     (shardings, named), out = compiled.input_shardings, compiled.output_shardings
+    assert pc.tree.map(lambda shape: shape.sharding, compiled.out_info) == out
+    assert pc.tree.map(lambda of: of.sharding, compiled.output_formats) == out
     assert named == {}
     assert out.is_equivalent_to(result.sharding, result.ndim)
     if isinstance(spec, (pc.Array, pc.ShapeDtypeStruct)):
