@@ -25,8 +25,8 @@ class Uses(NamedTuple):
         for ref in written:
             if ref not in touched:
                 raise TypeError(
-                    f"a loop or branch changes the structure of a value: {ref!r} is new. What to do: give the value the "
-                    "structure, shapes and dtypes of its end before"
+                    f"a loop or branch changes the structure of a value: {ref!r} is new. What to do: give the value "
+                    "the structure, shapes and dtypes of its end before"
                 )
         return Uses(tuple([ref for ref in touched if ref not in written]), tuple(written))
 
