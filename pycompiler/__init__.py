@@ -79,7 +79,7 @@ from pycompiler.diagnostics.environment import print_environment_info
 from pycompiler.diagnostics.memory import live_arrays
 from pycompiler.diagnostics.pictures import visualize
 from pycompiler.jit.jit import block_until_ready, clear_caches, jit
-from pycompiler.jit.parallel import pmap, shard_map
+from pycompiler.jit.parallel import pmap, shard_map, smap
 from pycompiler.jit.passes import fwd_and_bwd
 from pycompiler.lax.callbacks import effects_barrier, pure_callback
 from pycompiler.lax.dynamic_slices import ds
@@ -285,6 +285,7 @@ __all__ = [
     "set_mesh",
     "shard_map",
     "sharding",
+    "smap",
     "softmax_custom_jvp",
     "stablehlo",
     "stages",

@@ -100,6 +100,11 @@ class Exported:
         """The names of the ops of the module, without their dialect."""
         return self._code.operations
 
+    @property
+    def uses_global_constants(self) -> bool:
+        """Whether the module depends on sizes or on the platform of a call: symbolic sizes, or several platforms."""
+        return len(self.platforms) > 1 or not all(aval.is_concrete for aval in (*self.in_avals, *self.out_avals))
+
     def mlir_module(self) -> str:
         """The module as text."""
         with self._code.reading():

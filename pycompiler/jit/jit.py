@@ -565,7 +565,7 @@ def eager_function(
 ) -> JitFunction:
     """A function of the package, compiled for eager calls. Its code has no line of the user, because the next call
     comes from another line."""
-    numbers, names = resolved(fun, "static", static_argnums or None, static_argnames or None)
+    numbers, names = resolved(fun, "static", static_argnums or None, static_argnames or None, by_keyword=False)
     return _function(fun, Options(numbers, names, from_anywhere=True, dynamic=dynamic))
 
 
