@@ -105,8 +105,9 @@ class Referring(NamedTuple):
         pure, consts = graph.derive("run", lambda: close_over(graph.discharged()))
         written = signature.written_by(self.leaves)
         given = [*self.leaves, *graph.touched]
-        taken = [place for place, x in enumerate(given) if type(x) is Ref and x in written]
-        values = [_value(x, x in written) if isinstance(x, Ref) else x for x in given]
+        changed = set(written)
+        taken = [place for place, x in enumerate(given) if type(x) is Ref and x in changed]
+        values = [_value(x, x in changed) if isinstance(x, Ref) else x for x in given]
         donated = sorted({len(consts) + place for place in (*taken, *signature.donated)})
         outs = run_graph(pure, signature.fun_name, [*consts, *values], tuple(donated))
         count = len(outs) - len(written)
