@@ -6,7 +6,6 @@ that it replaces: writes neither broadcast nor convert, except Python's numbers 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -333,7 +332,7 @@ def _check_inside(name: str, shape: tuple[Any, ...], index: Any) -> None:
         dim += 1
 
 
-def _attach(name: str, function: Callable[..., Any]) -> None:
+def _attach(name: str, function: Any) -> None:
     setattr(Ref, name, function)
 
 

@@ -12,9 +12,9 @@ import inspect
 import logging
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import Any, ParamSpec, TypeVar, Unpack, overload
 
 from pycompiler import cache
 from pycompiler._runtime import (
@@ -36,24 +36,22 @@ from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
-from pycompiler.core.hooks import set_donation_reporter, set_error_type, set_leaf_converter, set_leaf_namer
+from pycompiler.core.hooks import set_error_type, set_leaf_converter, set_leaf_namer
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.mesh.typed import mesh_of_types
 from pycompiler.core.profile import Scope
-from pycompiler.core.source import function_location, warn
+from pycompiler.core.source import function_location
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, flatten_arguments
-from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.nested import forget_sources
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.references import (
     Ref,
     check_aliases,
-    check_closure,
-    hide,
     is_of_caller,
-    is_reference,
     references_in,
 )
 from pycompiler.core.tracing.specialize import aval_at, closed_at
@@ -68,8 +66,8 @@ from pycompiler.jit.binding import bind_sizes
 from pycompiler.jit.data_dependent import staged
 from pycompiler.jit.dynamic import Dynamic
 from pycompiler.jit.jitted import Jitted
-from pycompiler.jit.options import Options, donated_leaves, read_options, resolved
-from pycompiler.jit.referring import Referring, ReferringFunction
+from pycompiler.jit.options import JitOptions, Options, donated_leaves, read_options, resolved
+from pycompiler.jit.referring import Referring, ReferringFunction, described, referring
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
 from pycompiler.spmd import execution
@@ -110,7 +108,7 @@ class _Program:
     ) -> tuple[FlatFunction, list[Any], Hashable]:
         """The function of the leaves of the dynamic arguments, these leaves, and the rest of the trace's key. If
         `described`, objects with a shape and a dtype stand for arrays. References are part of the structure."""
-        flat, given, fixed = self._split(args, kwargs)
+        flat, given, fixed = self.split(args, kwargs)
         if Ref.count:
             leaves, flat.in_tree = tree_flatten(given)
             check_aliases("jit", self.fun, leaves, flat.names)
@@ -118,21 +116,7 @@ class _Program:
         check_arrays("jit", self.fun, leaves, flat.in_tree, flat.places)
         return flat, leaves, (flat.in_tree.snapshot(), fixed, trace_key())
 
-    def _referring(self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False) -> Referring:
-        """The traced signature for arguments among which are references, and their leaves."""
-        flat, given, fixed = self._split(args, kwargs)
-        leaves, flat.in_tree = hide(*tree_flatten(with_described(given) if described else given), but_references=True)
-        check_aliases("jit", self.fun, leaves, flat.names)
-        takes = tuple(map(is_reference, leaves))
-        values = [leaf.take() if type(leaf) is Ref else leaf for leaf in leaves]
-        check_arrays("jit", self.fun, values, flat.in_tree, flat.places)
-        function = ReferringFunction(flat, takes)
-        key = (flat.in_tree.snapshot(), fixed, trace_key(), takes)
-        signature = self._signature(function, key, kwargs, tuple(map(get_aval, values)))
-        check_closure("jit", self.fun, signature.graph.touched, leaves, flat.names)
-        return Referring(signature, leaves)
-
-    def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, Any, Hashable]:
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, Any, Hashable]:
         """The function of the dynamic arguments, whose structure is to be set; these arguments; the static ones."""
         numbers, names = self.options.static_argnums, self.options.static_argnames
         places = [index for index in range(len(args)) if index not in numbers]
@@ -167,12 +151,12 @@ class _Program:
                 asked = self.options.dynamic.avals(flat, kwargs, avals, of_symbols=True)
                 check_symbolic(asked, [aval.shape for aval in avals], self._namer(flat))
             avals = wanted if symbolic else avals
-        return self._signature(flat, fixed, kwargs, avals), leaves
+        return self.signature_of(flat, fixed, kwargs, avals), leaves
 
     def _namer(self, flat: FlatFunction) -> Callable[[int], str]:
         return lambda index: f"argument '{flat.names()[index]}' of {self.name}"
 
-    def _signature(
+    def signature_of(
         self,
         flat: FlatFunction | ReferringFunction,
         fixed: Hashable,
@@ -182,10 +166,10 @@ class _Program:
         key = (fixed, avals, current_scope() is not None)
         # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
-        if found is None or not up_to_date(found.graph.touched):
+        if found is None or not up_to_date(found.graph.states):
             with self.traces.making(key):
                 found = None if config.checking_leaks else self.traces.get(key)
-                if found is None or not up_to_date(found.graph.touched):
+                if found is None or not up_to_date(found.graph.states):
                     over = flat.flat if isinstance(flat, ReferringFunction) else flat
                     found = self._trace(flat, avals, donated_leaves(self.options, over, kwargs))
                     # A graph that closes over a tracer of an outer transformation serves this call alone.
@@ -302,7 +286,7 @@ class _Program:
                     remarks.tell("compiled-for-own-sizes", f"{self.name}: {refused}")
                 return None
             try:
-                signature = self._signature(flat, fixed, kwargs, candidate.avals)
+                signature = self.signature_of(flat, fixed, kwargs, candidate.avals)
                 if not self._is_own(signature) or named_device(self.name, signature.graph.graph) is not None:
                     return None
                 if not automatic.is_checked_at_one(candidate):
@@ -411,7 +395,7 @@ class _Program:
         if config.disable_jit or axes.varying_tracker() is not None:
             return self.fun(*args, **kwargs)
         if Ref.count and innermost_trace() is None and references_in(tree_leaves((args, kwargs))):
-            return self._referring(args, kwargs).run()
+            return referring(self, args, kwargs).run()
         signature, leaves = self.signature(args, kwargs)
         if data_dependent.has_data_dependent_sizes(signature.graph):
             # Its sizes are those of the caller: symbols of its graph, or numbers outside of a recording.
@@ -444,26 +428,19 @@ class _Program:
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace for these arguments (arrays, or anything with a shape and dtype)."""
-        signature, leaves = self._described(args, kwargs)
+        signature, leaves = described(self, args, kwargs)
         return Traced(signature, list(map(sharding_of_leaf, leaves)))
-
-    def _described(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Signature, Sequence[Any]]:
-        """The traced signature for arguments whose types alone matter, and their leaves."""
-        if any(map(is_reference, tree_leaves((args, kwargs)))):
-            found = self._referring(args, kwargs, described=True)
-            return found.signature, found.leaves
-        return self.signature(args, kwargs, symbolic=True, described=True)
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace for these arguments, and make the module for compilation, without running anything."""
-        signature, leaves = self._described(args, kwargs)
+        signature, leaves = described(self, args, kwargs)
         return Lowered(signature, list(map(sharding_of_leaf, leaves)))
 
     @boundary
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The result with a ShapeDtypeStruct in the place of each array."""
-        signature, _ = self._described(args, kwargs)
+        signature, _ = described(self, args, kwargs)
         return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
 
     def clear(self) -> None:
@@ -504,23 +481,6 @@ class _NotGiven:
 
 
 _NOT_GIVEN = _NotGiven()
-
-
-class JitOptions(TypedDict, total=False):
-    """The keywords of `jit`, for type checkers: both of its forms take them."""
-
-    in_shardings: Any
-    out_shardings: Any
-    static_argnums: int | Sequence[int] | None
-    static_argnames: str | Iterable[str] | None
-    donate_argnums: int | Sequence[int] | None
-    donate_argnames: str | Iterable[str] | None
-    keep_unused: bool
-    device: Device | None
-    backend: str | None
-    inline: bool
-    compiler_options: dict[str, Any] | None
-    dynamic: Mapping[Any, Any] | Literal["auto"] | None
 
 
 @overload
@@ -623,15 +583,6 @@ def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
     return function
 
 
-def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
-    """The runtime calls this when it can't take the memory of a donated array."""
-    remarks.tell("donation-not-taken", f"{name}: {short(aval)} was copied: {why}")
-    warn(
-        f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
-        "values are right; to save the memory, drop all other references to it before the call"
-    )
-
-
 def clear_caches() -> None:
     """Drop all traces and compiled code."""
     for program in list(_programs):
@@ -647,4 +598,3 @@ copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", r
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
 set_leaf_namer(cache_misses.leaf_names)
-set_donation_reporter(_donation_was_copied)

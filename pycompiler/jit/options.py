@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from pycompiler._runtime import Device
 from pycompiler.core.tracing.arguments import as_integers
@@ -22,6 +22,23 @@ from pycompiler.jit.stages import check_compiler_options
 from pycompiler.lax.placement import device_put
 from pycompiler.lax.shardings import constrained
 from pycompiler.spmd.placement import devices
+
+
+class JitOptions(TypedDict, total=False):
+    """The keywords of `jit`, for type checkers: both of its forms take them."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    device: Device | None
+    backend: str | None
+    inline: bool
+    compiler_options: dict[str, Any] | None
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,17 @@ the function wrote it. The call donates the memory of each reference that is wri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
 
-from pycompiler.core.tracing.flat import FlatFunction
+from pycompiler.core.config.config import trace_key
+from pycompiler.core.mesh.shape_struct import with_described
+from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.tracing.graph import close_over
-from pycompiler.core.tracing.references import Ref
+from pycompiler.core.tracing.references import Ref, check_aliases, check_closure, hide, is_reference
 from pycompiler.core.tracing.trace import DebugInfo
-from pycompiler.core.types.tree import PyTreeDef
+from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves
 from pycompiler.jit.eager import run_graph
 from pycompiler.jit.stages import Signature
 from pycompiler.numpy.creation import copied
@@ -55,6 +58,41 @@ class ReferringFunction:
         return [*outs, *(finals[place] for place in self.stored)]
 
 
+class Program(Protocol):
+    """What `referring` needs of a jitted function."""
+
+    fun: Callable[..., Any]
+
+    def signature(
+        self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False, described: bool = False
+    ) -> tuple[Signature, list[Any]]: ...
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, Any, Hashable]: ...
+    def signature_of(
+        self, flat: ReferringFunction, fixed: Hashable, kwargs: dict[str, Any], avals: Any
+    ) -> Signature: ...
+
+
+def referring(program: Program, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False) -> Referring:
+    """The traced signature for arguments among which are references, and their leaves."""
+    flat, given, fixed = program.split(args, kwargs)
+    leaves, flat.in_tree = hide(*tree_flatten(with_described(given) if described else given), but_references=True)
+    check_aliases("jit", program.fun, leaves, flat.names)
+    takes = tuple(map(is_reference, leaves))
+    values = [leaf.take() if type(leaf) is Ref else leaf for leaf in leaves]
+    check_arrays("jit", program.fun, values, flat.in_tree, flat.places)
+    key = (flat.in_tree.snapshot(), fixed, trace_key(), takes)
+    signature = program.signature_of(ReferringFunction(flat, takes), key, kwargs, tuple(map(get_aval, values)))
+    check_closure("jit", program.fun, signature.graph.touched, leaves, flat.names)
+    return Referring(signature, leaves)
+
+
+def described(program: Program, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Signature, Sequence[Any]]:
+    """The traced signature for arguments whose types alone matter, and their leaves."""
+    if any(map(is_reference, tree_leaves((args, kwargs)))):
+        return referring(program, args, kwargs, described=True)
+    return program.signature(args, kwargs, symbolic=True, described=True)
+
+
 class Referring(NamedTuple):
     """A traced function, and the leaves of arguments outside of traces: arrays and references."""
 
@@ -67,8 +105,9 @@ class Referring(NamedTuple):
         pure, consts = graph.derive("run", lambda: close_over(graph.discharged()))
         written = signature.written_by(self.leaves)
         given = [*self.leaves, *graph.touched]
-        taken = [place for place, x in enumerate(given) if type(x) is Ref and x in written]
-        values = [_value(x, x in written) if isinstance(x, Ref) else x for x in given]
+        changed = set(written)
+        taken = [place for place, x in enumerate(given) if type(x) is Ref and x in changed]
+        values = [_value(x, x in changed) if isinstance(x, Ref) else x for x in given]
         donated = sorted({len(consts) + place for place in (*taken, *signature.donated)})
         outs = run_graph(pure, signature.fun_name, [*consts, *values], tuple(donated))
         count = len(outs) - len(written)

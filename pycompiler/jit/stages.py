@@ -109,6 +109,8 @@ def sharding_of_leaf(leaf: Any) -> Sharding | None:
     """The sharding of an argument, or its declared one. None if neither is known."""
     if isinstance(leaf, ShapeDtypeStruct):
         return leaf.sharding
+    if type(leaf) is Ref:
+        leaf = leaf.take()
     if type(leaf) is not Array:
         return None
     return leaf.sharding if leaf.committed or sharding_of(leaf) is not None else None

@@ -11,7 +11,8 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.tracing.flat import FlatFunction, argument_names
-from pycompiler.core.tracing.graph import ClosedGraph, graphs_in
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.references import check_aliases, hide, is_of_caller
 from pycompiler.core.tracing.trace import current_trace
@@ -48,7 +49,7 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     except TypeError:  # it has no hash, or takes no weak references
         known = {}
     traced = known.get(key)
-    if traced is None or not up_to_date(traced[0].touched):
+    if traced is None or not up_to_date(traced[0].states):
         flat = FlatFunction(name, fun, in_tree)
         graph = make_graph(flat, avals, flat.debug_info())
         if current_trace() is None:

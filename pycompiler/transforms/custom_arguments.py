@@ -133,8 +133,8 @@ class Arguments:
     def key(self, *parts: Hashable) -> Hashable:
         """Equal for calls with the same parts and the same values in the place of arguments that are not operands. None
         if a value has no hash."""
-        fixed = tuple([(type(x), x) for x in self._fixed])  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        found = (*parts, fixed, self._fixed_tree.snapshot(), self.in_tree.snapshot())
+        fixed: Any = tuple([(x.__class__, x) for x in self._fixed])
+        found: Hashable = (*parts, fixed, self._fixed_tree.snapshot(), self.in_tree.snapshot())
         try:
             hash(found)
         except TypeError:

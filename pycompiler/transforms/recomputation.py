@@ -166,7 +166,7 @@ def _traced(flat: FlatFunction, leaves: Sequence[Any], static: Hashable) -> tupl
         known = {}
     key = (static, avals, context_key())
     traced = known.get(key)
-    if traced is None or not up_to_date(traced[0].touched):
+    if traced is None or not up_to_date(traced[0].states):
         graph = make_graph(flat, avals, flat.debug_info())
         traced = (graph, flat.out_tree)
         if len(known) < _MOST_TRACES and not any(map(is_of_caller, graph.consts)):

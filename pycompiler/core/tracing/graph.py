@@ -6,7 +6,7 @@ and attributes too (`Jaxpr` is `Graph`, with `eqns`, `invars`, `outvars`), for i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -300,19 +300,23 @@ class ClosedGraph(axes.NamesAxes):
     `call_graph` do so, `discharged` gives the pure graph. The graphs in equations have none.
     """
 
-    __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph", "touched", "written")
+    __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph", "states", "touched", "written")
 
     def __init__(self, jaxpr: Graph, consts: Sequence[Any]) -> None:
         self.graph = jaxpr
         self.consts = tuple(consts)
         self.touched: tuple[Ref, ...] = ()
         self.written: tuple[Ref, ...] = ()
+        self.states: Sequence[tuple[Any, Any]] = ()
         self.derived: dict[Any, Any] = {}
         self._axis_names: frozenset[axes.Name] | None = None
 
-    def using(self, touched: tuple[Ref, ...], written: tuple[Ref, ...]) -> ClosedGraph:
-        """The same graph, which was made and uses these references."""
-        self.touched, self.written = touched, written
+    def using(
+        self, touched: tuple[Ref, ...], written: tuple[Ref, ...], states: Sequence[tuple[Any, Any]] = ()
+    ) -> ClosedGraph:
+        """The same graph, which was just made and uses these references. `states` are those of values of users' types
+        (`user_values`) that it holds for."""
+        self.touched, self.written, self.states = touched, written, states
         return self
 
     @property
@@ -327,8 +331,8 @@ class ClosedGraph(axes.NamesAxes):
 
     @property
     def refers(self) -> bool:
-        """Whether it uses references."""
-        return bool(self.touched or self.written)
+        """Whether it uses references, or values of users' types."""
+        return bool(self.touched or self.written or self.states)
 
     def discharged(self) -> ClosedGraph:
         """The pure graph: the values of the references are its last inputs and results."""
@@ -443,10 +447,10 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
     The resulting graph can be kept, compiled and called under any trace.
     """
     if closed.refers:
-        aval = (closed.touched or closed.written)[0].aval
+        kinds = [ref.aval for ref in (*closed.touched, *closed.written)] or [type(closed.states[0][0]).__name__]
         raise TypeError(
-            f"a reference of type {aval} is used in a function that can't use one. What to do: pass the value that it "
-            "holds, ref[...], and store the result outside of the function"
+            f"a reference of type {kinds[0]} is used in a function that can't use one. What to do: pass the value that "
+            "it holds, ref[...], and store the result outside of the function"
         )
     free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]
     if not any(free):
@@ -588,26 +592,3 @@ def _scalar(value: Any) -> str:
         short_text, text = str(np.float32(plain)), str(plain)
         return short_text if len(short_text) < len(text) else text
     return str(plain)
-
-
-def graphs_in(graph: Graph) -> Iterator[Graph]:
-    """A graph and the graphs inside it, each once. Otherwise a chain of thirty functions that each call the next one
-    twice would give a billion graphs."""
-    seen, waiting = {id(graph)}, [graph]
-    while waiting:
-        found = waiting.pop()
-        yield found
-        for equation in found.equations:
-            for value in equation.params.values():
-                for inner in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
-                    if isinstance(inner, ClosedGraph) and id(inner.graph) not in seen:
-                        seen.add(id(inner.graph))
-                        waiting.append(inner.graph)
-
-
-def forget_sources(graph: Graph) -> None:
-    """Remove the user's lines from the equations of a graph and of the graphs inside it. Graphs that serve calls from
-    anywhere must not name the first caller."""
-    for inner in graphs_in(graph):
-        for equation in inner.equations:
-            equation.source = None

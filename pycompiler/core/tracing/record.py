@@ -267,7 +267,8 @@ class GraphTrace(Trace):
             consts = [*consts, *touched]
         self.done = True
         graph = Graph(constvars, self.inputs, outputs, self.equations, debug_info=origin)
-        return ClosedGraph(graph, consts).using(tuple(touched), tuple(written))
+        states = () if self._user_values is None else self._user_values.states
+        return ClosedGraph(graph, consts).using(tuple(touched), tuple(written), states)
 
 
 def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo) -> ClosedGraph:

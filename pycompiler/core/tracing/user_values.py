@@ -1,17 +1,18 @@
 """Values of users' own types that change (JAX's mutable hijax types), in functions that are recorded.
 
 A type states how its values become arrays and back (`read_loval`, `new_from_loval`, `update_from_loval`), for a state,
-which is a structure with the types of the arrays. An operation of a user on such values runs at once, on tracers too.
-In a function that is recorded, a value of outside is replaced by a copy, whose arrays are inputs of the graph; at the
-end, the arrays of the copy become results if they changed. They are parts of `ClosedGraph.touched` and `written`, like
-the values of references; the state may change, except in a loop."""
+which is a structure with the types of the arrays. An operation of a user on such values runs at once, on tracers
+too. In a function that is recorded, a value of outside is replaced by a copy, whose arrays are inputs of the graph; at
+the end, the arrays of the copy become results if they changed. They are parts of `ClosedGraph.touched` and `written`,
+like the values of references; the state may change, except in a loop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pycompiler._runtime import current_trace
+from pycompiler._runtime import current_trace, swap_trace
 from pycompiler.core.hooks import add_handled_type
 from pycompiler.core.tracing.references import HELD, AbstractRef, Ref
 
@@ -76,7 +77,7 @@ def _in(trace: Any, x: Any) -> Any:
 
 
 class Copies:
-    """The values of users' own types that belong to a recorded function, and the copies for those of outside."""
+    """The values of users' own types of a function that is recorded, and the copies for those of outside."""
 
     __slots__ = ("copies", "own")
 
@@ -84,6 +85,11 @@ class Copies:
         # By id, with the values, which must not end before.
         self.own: dict[int, Any] = {}
         self.copies: dict[int, _Copy] = {}
+
+    @property
+    def states(self) -> list[tuple[Any, Any]]:
+        """The values of outside, and their states at the beginning."""
+        return [(copy.value, copy.state) for copy in self.copies.values()]
 
     def parts(self) -> tuple[list[tuple[Part, Any]], list[tuple[Part, Any]]]:
         """The arrays at the beginning, and those at the end of values that changed, each with its tracer."""
@@ -115,8 +121,14 @@ class _Copy:
         self.state = outer.cur_qdd()
         # A graph that uses a value of another function is not kept.
         self.level = 0 if trace.parent is None else 1
-        kept: Sequence[Any] = self.kind.read_loval(self.state, outer) if _has_references(self) else ()
         types = self.kind.lo_ty_qdd(self.state)
+        kept: Sequence[Any] = ()
+        if any(isinstance(aval, AbstractRef) for aval in types):
+            previous = swap_trace(trace.parent)
+            try:
+                kept = self.kind.read_loval(self.state, outer)
+            finally:
+                swap_trace(previous)
         self.starts = [
             kept[i] if isinstance(aval, AbstractRef) else trace.new_start(aval) for i, aval in enumerate(types)
         ]
@@ -131,10 +143,6 @@ class _Copy:
         group = _Group(self.value, self.kind, state, list(los))
         avals = self.kind.lo_ty_qdd(state)
         return [Part(group, i, avals[i], self.level) for i, x in enumerate(los) if type(x) is not Ref]
-
-
-def _has_references(copy: _Copy) -> bool:
-    return any(isinstance(aval, AbstractRef) for aval in copy.kind.lo_ty_qdd(copy.state))
 
 
 class _Group:
@@ -179,11 +187,6 @@ class Part(Ref):
     def write(self, value: Any, owned: bool = False) -> None:
         self._group.write(self._index, value)
 
-    @property
-    def fits(self) -> bool:
-        """Whether the value still has the state that it was traced with."""
-        return state_of(self._group.value) == self._group.state
-
     def _key(self) -> Any:
         return id(self._group.value), self._group.state, self._index
 
@@ -197,6 +200,6 @@ class Part(Ref):
         return f"array {self._index} of a {self._group.kind}"
 
 
-def up_to_date(touched: Sequence[Ref]) -> bool:
-    """Whether the values that a graph uses still have the states that it was traced with."""
-    return all(x.fits for x in touched if isinstance(x, Part))
+def up_to_date(states: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether values still have these states, which a graph was traced with."""
+    return all(state_of(value) == state for value, state in states)
