@@ -77,7 +77,8 @@ def _words(text: str) -> frozenset[str]:
 # that grows with the square of the size, or print.
 _LEFT_OUT = _words(
     """
-    column_stack concatenate concat dstack hstack vstack stack meshgrid unstack ix_ array asarray tuple multi_dot
+    zeros_like ones_like full_like ndim size shape dtype result_type isrealobj iscomplexobj isscalar
+    polyval polyder polyint trapezoid column_stack concatenate concat dstack hstack vstack stack meshgrid unstack ix_ array asarray tuple multi_dot
     array_repr array_str array_equal array_equiv save savez load fromfile copy block allclose isclose kron outer
     convolve correlate vander cov corrcoef convolve2d correlate2d fftconvolve apply_along_axis histogram2d histogramdd
     poly polyfit polymul polydiv polysub polyadd roots subtract_outer intersect1d union1d setdiff1d setxor1d isin

@@ -113,7 +113,8 @@ def _spence(x: Lanes, is_single: bool) -> Lanes:
     is_small = y < 0.5
     u = -log1p(where(is_small, -y, y - 1))
     square = u * u
-    series = polynomial(square * 4 - 1, fits.DILOGARITHM_F32 if is_single else fits.DILOGARITHM) * u - square * 0.25
+    # No sum of two products: it would be rounded in two ways.
+    series = (polynomial(square * 4 - 1, fits.DILOGARITHM_F32 if is_single else fits.DILOGARITHM) - u * 0.25) * u
     logarithm = log(x)
     # log(y) log(1 - y)
     product = where(is_large, logarithm * u, -logarithm * u)
