@@ -12,6 +12,7 @@ import cases_dynamic as dynamic
 import cases_elementwise as elementwise
 import cases_programs as programs
 import cases_reduction as reduction
+import cases_windows as windows
 import loops
 from library import Case, Library, Tree
 
@@ -58,6 +59,21 @@ ORDER = (
     reduction.top_k(MILLION, 64, bar=1.03),
 )
 
+WINDOWS = (
+    windows.pooling("NCHW", "max", 2, 2, bar=0.6),
+    # jax reads at the speed of memory here.
+    windows.pooling("NHWC", "max", 2, 2, bar=0.85),
+    windows.pooling("NHWC", "mean", 2, 2, bar=0.85),
+    *(windows.pooling(layout, "max", 3, 2, "SAME", bar=0.6) for layout in windows.LAYOUTS),
+    *(windows.pooling(layout, "mean", 3, 1, "SAME", bar=0.6) for layout in windows.LAYOUTS),
+    windows.pooling("NHWC", "max", 5, 1, "SAME", bar=0.6),
+    *(windows.pooling(layout, "max", 2, 2, gradient=True, bar=0.6) for layout in windows.LAYOUTS),
+    windows.pooling("NHWC", "max", 3, 2, "SAME", gradient=True, bar=0.6),
+    *(windows.pooling(layout, "mean", 2, 2, gradient=True, bar=0.6) for layout in windows.LAYOUTS),
+    windows.moving("max", MILLION, 8, bar=0.6),
+    windows.moving("sum", MILLION, 64, bar=0.6),
+)
+
 # (m, k, n)
 PRODUCTS = (*((n, n, n) for n in (64, 128, 256, 512, 1000, 1024)), (1, 4096, 4096), (4096, 64, 4096))
 CONTRACTION = (
@@ -91,7 +107,17 @@ RANDOM = (
     *(elementwise.drawing("uniform", 10**6, newer, bar=1.1) for newer in (False, True)),
 )
 
-CASES: tuple[Case, ...] = (*ELEMENTWISE, *REDUCTION, *ORDER, *CONTRACTION, *PROGRAMS, *RANDOM, *loops.LOOPS, *LARGE)
+CASES: tuple[Case, ...] = (
+    *ELEMENTWISE,
+    *REDUCTION,
+    *ORDER,
+    *WINDOWS,
+    *CONTRACTION,
+    *PROGRAMS,
+    *RANDOM,
+    *loops.LOOPS,
+    *LARGE,
+)
 
 # Programs whose compilation is timed. The last three have Python loops.
 COMPILED = (
@@ -108,7 +134,7 @@ COMPILED = (
 COMPILE_BAR, LOAD_BAR = 0.35, 0.15
 
 # Programs whose temporaries are compared. The bar is a multiple of jax's bytes plus bytes for each thread.
-_USING_MEMORY = (*PROGRAMS, *COMPILED, *REDUCTION, *ORDER, *CONTRACTION)
+_USING_MEMORY = (*PROGRAMS, *COMPILED, *REDUCTION, *ORDER, *WINDOWS, *CONTRACTION)
 MEASURED_MEMORY = tuple({case.name: case for case in _USING_MEMORY}.values())
 MEMORY_BAR, MEMORY_OF_A_THREAD = 1.2, 2 << 20
 

@@ -269,6 +269,9 @@ def worth_viewing(part_bytes: int, whole_bytes: int) -> bool:
 def set_memory_limit(bytes: int) -> None:
     """The most bytes of arrays on each device; 0: what the machine, or its cgroup, has."""
 
+def set_wait_for_callbacks(waits: bool) -> None:
+    """Whether a call of a program with host callbacks waits for them and raises their errors, in the whole process."""
+
 def set_donation_reporter(fn: Callable[[str, ShapedArray, str], object] | None, /) -> None:
     """What is told, once for each place, why a donated array was copied: the function's name, its aval, the reason."""
 
@@ -549,6 +552,7 @@ class JitFunction:
     def __getattr__(self, name: str) -> Any: ...
     def __setattr__(self, name: str, value: Any) -> None: ...
 
+def add_handled_type(handled: type) -> None: ...
 def set_leaf_namer(namer: Callable[[Callable[..., Any], CallKey, tuple[int, ...]], Sequence[str]]) -> None:
     """What names the dynamic leaves of a call, for errors: `namer(fun, key, static_argnums)`."""
 

@@ -84,7 +84,7 @@ def callback(
     >>> pc.jit(lambda x: pc.debug.callback(seen.append, x))(2)
     >>> pc.effects_barrier()
     >>> seen
-    [Array(2, dtype=int32, weak_type=True)]
+    [Array(2, dtype=int32)]
     """
 
     def call(function: Callable[..., None], *args: Any, **kwargs: Any) -> None:

@@ -13,7 +13,7 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.dtype import TypePromotionError, extended, float0, prng_key
 from pycompiler.lax.names import nearest_name
-from pycompiler.numpy import bfloat16, finfo, iinfo, types
+from pycompiler.numpy import finfo, iinfo, types
 
 __all__ = [
     "TypePromotionError",
@@ -29,6 +29,9 @@ __all__ = [
     "result_type",
     "scalar_type_of",
 ]
+
+# The type of NumPy's scalars, as in JAX; `numpy.bfloat16` makes arrays.
+bfloat16 = dtypes.bfloat16.type
 
 
 def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> Any:

@@ -35,9 +35,9 @@ def is_installed() -> bool:
 def install() -> None:
     """From now on, `import jax` gives pycompiler under JAX's names in this process. A second call changes nothing.
 
-    Random numbers get JAX's streams (`threefry_partitionable`, unless a variable of the environment sets it). The first
-    `import jax` reads JAX's variables as they are then: `JAX_ENABLE_X64=1`,
-    `XLA_FLAGS=--xla_force_host_platform_device_count=8`.
+    Random numbers get JAX's streams (`threefry_partitionable`), and a call of a program with host callbacks returns
+    when they have run (`wait_for_callbacks`), unless variables of the environment set them. The first `import jax`
+    reads JAX's variables as they are then: `JAX_ENABLE_X64=1`, `XLA_FLAGS=--xla_force_host_platform_device_count=8`.
 
     Raises RuntimeError if the real JAX is loaded already.
     """
@@ -54,3 +54,5 @@ def install() -> None:
     importlib.invalidate_caches()
     if not _PARTITIONABLE & os.environ.keys():
         config.update("threefry_partitionable", True)
+    if "PYCOMPILER_WAIT_FOR_CALLBACKS" not in os.environ:
+        config.update("wait_for_callbacks", True)

@@ -15,7 +15,7 @@ from pycompiler import errors, experimental
 __all__ = ["io_callback", "pure_callback"]
 
 
-class _Reporting:
+class Reporting:
     """A function of the host with JAX's report of its error. Two are equal if their functions are."""
 
     def __init__(self, function: Any) -> None:
@@ -30,7 +30,7 @@ class _Reporting:
             raise errors.JaxRuntimeError(f"INTERNAL: CpuCallback error calling callback: {text}") from error
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Reporting) and self.function == other.function
+        return isinstance(other, Reporting) and self.function == other.function
 
     def __hash__(self) -> int:
         return hash(self.function)
@@ -38,9 +38,9 @@ class _Reporting:
 
 @functools.wraps(pycompiler.pure_callback)
 def pure_callback(callback: Any, *args: Any, **kwargs: Any) -> Any:
-    return pycompiler.pure_callback(_Reporting(callback) if callable(callback) else callback, *args, **kwargs)
+    return pycompiler.pure_callback(Reporting(callback) if callable(callback) else callback, *args, **kwargs)
 
 
 @functools.wraps(experimental.io_callback)
 def io_callback(callback: Any, *args: Any, **kwargs: Any) -> Any:
-    return experimental.io_callback(_Reporting(callback) if callable(callback) else callback, *args, **kwargs)
+    return experimental.io_callback(Reporting(callback) if callable(callback) else callback, *args, **kwargs)

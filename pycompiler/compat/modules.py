@@ -33,7 +33,8 @@ NAMES = frozenset(_TEXT.split())
 # Modules whose names come from others than `pycompiler.X`, in the order in which they are asked.
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "": (*(f"pycompiler.compat.{name}" for name in ("root", "callbacks", "placement")), "pycompiler"),
-    "experimental": ("pycompiler.compat.callbacks", "pycompiler.experimental"),
+    "debug": ("pycompiler.compat.debugging", "pycompiler.debug"),
+    "experimental": ("pycompiler.compat.callbacks", "pycompiler.compat.qdd", "pycompiler.experimental"),
     "core": ("pycompiler.extend.tracing", "pycompiler.compat.tables"),  # `pycompiler.core` is a room of ours
     "interpreters.xla": ("pycompiler.interpreters.xla", "pycompiler.compat.tables"),
     "lib": ("pycompiler.compat.lib",),

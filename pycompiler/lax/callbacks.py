@@ -138,7 +138,7 @@ def io_callback(
     >>> pc.jit(lambda x: io_callback(seen.append, None, x, ordered=True))(3)
     >>> pc.effects_barrier()
     >>> seen
-    [Array(3, dtype=int32, weak_type=True)]
+    [Array(3, dtype=int32)]
     """
     _check_callback("io_callback", callback)
     _check_sharding("io_callback", sharding)

@@ -104,9 +104,10 @@ def check_tangents(
             checked.append(Zero(aval))
             continue
         if own is not None and varies(aval):
-            of_dtype = own.dtype == aval.dtype or own.weak_type
+            scalar = type(tangent) in (bool, int, float, complex)
+            # A Python float fits every dtype; a whole number is no tangent.
+            of_dtype = own.dtype == aval.dtype or (scalar and varies(own))
             if of_dtype and own.shape == aval.shape:
-                scalar = isinstance(tangent, (bool, int, float, complex))
                 checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
                 continue
             kind = mismatch.shape if of_dtype else mismatch.dtype

@@ -1,5 +1,6 @@
 // The module _runtime: the raw types, and through nanobind everything that is not on the hot path (executables,
 // devices, statistics).
+#include "array/CallbackWait.h"
 #include "array/DevicePlacement.h"
 #include "array/Elements.h"
 #include "array/Leaf.h"
@@ -269,6 +270,7 @@ static void addDeviceFunctions(nb::module_ &module) {
       "reset_peak_memory", [](Device *device) { (device ? *device : defaultDevice()).memory().resetPeak(); },
       nb::arg("device") = nb::none());
   module.def("set_memory_limit", setMemoryLimit, nb::arg("bytes"));
+  module.def("set_wait_for_callbacks", setWaitForCallbacks, nb::arg("waits"));
   module.def("release_cached_memory", [] {
     for (Device *device : Devices::all())
       device->memory().trim();

@@ -124,7 +124,8 @@ def binary(v: Values) -> str:
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
         b = "0.5"
     if operation in ("fmod", "mod", "remainder") and a.startswith("v") and v.dtype(a).kind not in "iubc":
-        a = f"pnp.clip({a}, -8, 8)"  # all digits of a large dividend are rounding
+        # All digits of a large dividend are rounding, and so is the side of 0 of what saturates there.
+        a = f"pnp.round(pnp.clip({a}, -8, 8), 3)"
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return unsigned(f"pnp.{operation}({a}, {b})")
     if operation == "copysign":  # the sign of a nan is nobody's promise
@@ -332,12 +333,13 @@ def sorting(v: Values) -> str:
     return rng.choice(
         [
             f"pnp.sort({a}, axis={axis})",
-            f"pnp.argsort({a}, axis={axis}, stable=True)",
+            # Numbers that are equal but for rounding have any order.
+            f"pnp.argsort(pnp.round({a} * 1.37, 2), axis={axis}, stable=True)",
             f"pnp.sort({a}, axis={axis}, descending=True)",
             f"lax.top_k(pnp.abs(pnp.nan_to_num({a})), 1)[{rng.randrange(2)}]",
             f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
-            f"pnp.lexsort(({a}, {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
+            f"pnp.lexsort((pnp.round({a} * 1.37, 2), {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
             f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
             # JAX's quantiles of infinities have a zero weight times them: nan.
             f"pnp.quantile(pnp.where(pnp.isinf({a}), 0, {a}), {rng.choice(['0.25', '0.5', '1.0'])}, axis={axis})",

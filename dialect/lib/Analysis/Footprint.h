@@ -24,9 +24,13 @@ struct Footprint {
   bool isApart = false;         // no row reaches into the next one
 
   bool rowsAreApart() const { return known ? stride >= span && stride > 0 : isApart; }
+  /// Whether row i of each is apart from all other rows of both. Known ones may begin at different places in a row,
+  /// such as a padded buffer and its inside.
   bool hasSameRows(const Footprint &other) const {
     if (known && other.known)
-      return first == other.first && stride == other.stride;
+      return stride == other.stride &&
+             (first == other.first ||
+              std::max(first + span, other.first + other.span) - std::min(first, other.first) <= stride);
     return isLinear && other.isLinear && firstByte == other.firstByte && bytesOfStep == other.bytesOfStep;
   }
 };

@@ -89,6 +89,30 @@ bool readsRepeatedly(OpOperand *operand) {
                       [&](unsigned loop) { return ranges[loop] != 1 && !map.isFunctionOfDim(loop); });
 }
 
+/// The maps by which the consumer reads the tensor of an operand.
+SmallVector<AffineMap> mapsOfTensor(OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  SmallVector<AffineMap> maps;
+  for (OpOperand *other : consumer.getDpsInputOperands())
+    if (other->get() == operand->get() && !llvm::is_contained(maps, consumer.getMatchingIndexingMap(other)))
+      maps.push_back(consumer.getMatchingIndexingMap(other));
+  return maps;
+}
+
+/// Whether the maps of a tensor read elements more than once, such as windows that overlap.
+bool readsOverlapping(OpOperand *operand, int64_t maps) {
+  // Unknown sizes are those of dimensions that are read as a whole.
+  auto countOf = [](ArrayRef<int64_t> sizes) {
+    int64_t count = 1;
+    for (int64_t size : sizes)
+      count *= ShapedType::isDynamic(size) ? 1 : size;
+    return count;
+  };
+  int64_t elements = countOf(cast<RankedTensorType>(operand->get().getType()).getShape());
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  return maps > 1 && maps * countOf(consumer.getStaticLoopRanges()) > elements + elements / 8;
+}
+
 /// Whether an op adds to the contents of its result: a product of scalars, without a sum.
 bool readsItsResult(linalg::GenericOp op) {
   return llvm::any_of(op.getRegionOutputArgs(), [](BlockArgument before) { return !before.use_empty(); });
@@ -113,9 +137,13 @@ bool isWorthFusing(OpOperand *operand) {
   if (readsWhatIsStored(consumer))
     return false;
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  if (int64_t(producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size()) > maxBodySize)
+  int64_t maps = int64_t(mapsOfTensor(operand).size());
+  if (maps * int64_t(producer.getBody()->getOperations().size()) + int64_t(consumer.getBody()->getOperations().size()) >
+      maxBodySize)
     return false;
   int64_t cost = elementCost(producer);
+  if (cost > cheapCost && readsOverlapping(operand, maps))
+    return false;
   // An operation before a loop would be recomputed in every iteration.
   if (producer->getBlock() != consumer->getBlock() && cost > freeCost)
     return false;

@@ -17,6 +17,7 @@ from pycompiler._runtime import (
     set_memory_limit,
     set_platform_device,
     set_transfer_guard,
+    set_wait_for_callbacks,
     swap_default_device,
     swap_transfer_guard,
 )
@@ -44,6 +45,10 @@ class Setting:
         """A value from the user or the environment, in this setting's type."""
         if value is None and self.default is None:
             return None
+        if self.type is object:
+            # The value of a user's context, as it is: it is a part of keys.
+            hash(value)
+            return cast(Value, value)
         if self.type is Device:
             return self._device(value)
         if self.name == "num_cpu_devices":
@@ -169,6 +174,14 @@ def _limit_memory(value: Value) -> None:
 
 def _keep_memory_limit(value: Value) -> Value:
     raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
+
+
+def _wait_for_callbacks(value: Value) -> None:
+    set_wait_for_callbacks(bool(value))
+
+
+def _keep_waiting(value: Value) -> Value:
+    raise ValueError("config: wait_for_callbacks is of the process, and no thread's own; call config.update")
 
 
 # Settings whose words may also be written in capitals, like JAX's enumerations.
@@ -312,6 +325,7 @@ TABLE: tuple[Setting, ...] = (
         "a number that is added to every seed",
         keyed=True,
     ),
+    Setting("no_execution", bool, False, "PYCOMPILER_NO_EXECUTION", "running compiled code is an error", mode=True),
     Setting("no_tracing", bool, False, "PYCOMPILER_NO_TRACING", "tracing a function for jit is an error", mode=True),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run jitted functions step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
@@ -360,6 +374,15 @@ TABLE: tuple[Setting, ...] = (
         "PYCOMPILER_MEMORY_LIMIT",
         "the maximum bytes of arrays on each device; the default is the memory of the machine, or of its cgroup",
         told=(_limit_memory, _keep_memory_limit),
+    ),
+    Setting(
+        "wait_for_callbacks",
+        bool,
+        False,
+        "PYCOMPILER_WAIT_FOR_CALLBACKS",
+        "a call of a program with host callbacks returns when they have run, and raises their errors, as JAX's on CPU; "
+        "pycompiler.compat turns it on",
+        told=(_wait_for_callbacks, _keep_waiting),
     ),
     Setting(
         "debug",
@@ -441,7 +464,6 @@ INERT: dict[str, object] = {
     "memory_fitting_effort": 0.0,
     "memory_fitting_level": "O2",
     "mutable_array_checks": True,
-    "no_execution": False,
     "optimization_level": "UNKNOWN",
     "pallas_enable_debug_checks": False,
     "pallas_use_mosaic_gpu": True,
@@ -479,7 +501,15 @@ JAX_VARIABLES = (
     *("enable_x64", "threefry_partitionable", "platforms", "platform_name", "default_device", "debug_key_reuse"),
     *("transfer_guard_host_to_device", "transfer_guard_device_to_device", "transfer_guard_device_to_host"),
     *("default_matmul_precision", "numpy_rank_promotion", "numpy_dtype_promotion", "enable_custom_prng"),
-    *("default_prng_impl", "legacy_prng_key", "random_seed_offset", "no_tracing", "disable_jit", "debug_nans"),
+    *(
+        "default_prng_impl",
+        "legacy_prng_key",
+        "random_seed_offset",
+        "no_execution",
+        "no_tracing",
+        "disable_jit",
+        "debug_nans",
+    ),
     *("debug_infs", "check_tracer_leaks", "log_compiles", "explain_cache_misses", "enable_compilation_cache"),
     "traceback_filtering",
 )

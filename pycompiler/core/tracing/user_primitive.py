@@ -168,7 +168,11 @@ class UserPrimitive(Primitive):
             else:
                 self._check(arg, place)
         trace = newest(self, params, trace)
-        return self.impl(*args, **params) if trace is None else trace.process(self, args, params)
+        if trace is None:
+            return self.impl(*args, **params)
+        out = trace.process(self, args, params)
+        # JAX's users compare and add the lists that `bind` returns.
+        return list(cast("Sequence[Any]", out)) if self.multiple_results else out
 
     def _check(self, arg: Any, place: int) -> None:
         try:

@@ -23,7 +23,7 @@ from pycompiler.core.tracing.primitive import Primitive, Sample
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.structural import broadcast_in_dim, mapped_size, move_dim
 from pycompiler.core.tracing.trace import DebugInfo
-from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.aval import get_aval, strong
 from pycompiler.primitives.control.host_functions import (
     HostFunction,
     bytes_of,
@@ -338,6 +338,7 @@ def host_call(equation: Equation) -> HostCall:
     # An exception of a callback is the user's. It is raised again where a result is read.
     serve = boundary(serve)
     detached = effects.debug_effect in equation.effects
-    in_avals = tuple([atom.aval for atom in equation.inputs])
+    # The function gets arrays without weak types, as JAX's does.
+    in_avals = tuple([strong(atom.aval) for atom in equation.inputs])
     out_avals = tuple([var.aval for var in equation.outputs])
     return HostCall(logged_failure(serve, name) if detached else serve, in_avals, out_avals, detached, name)

@@ -50,6 +50,8 @@ struct Registry {
   /// marked, because a result may be ready before its launch is done.
   void forget(const Error &error) {
     error.isTold.store(true, std::memory_order_relaxed);
+    if (failure.get() == &error)
+      failure = nullptr;
     for (const Untold &each : untold)
       if (each.error.get() == &error)
         rememberTold(each.call);
@@ -91,7 +93,7 @@ static Registry &registry() {
 static thread_local NestedOrder *nested = nullptr;
 
 EffectfulLaunch::EffectfulLaunch(const Launch &request, bool ordered, uint64_t call)
-    : launch(request), done(RefPtr<Token>::adopt(new Token())) {
+    : launch(request), done(request.completes ? RefPtr<Token>(request.completes) : RefPtr<Token>::adopt(new Token())) {
   after.assign(launch.after, launch.after + launch.afterCount);
   Registry &all = registry();
   std::lock_guard<std::mutex> guard(all.lock);

@@ -1,6 +1,7 @@
 // Launches that are not made in place at once.
 #include "array/Launch.h"
 
+#include "array/CallbackWait.h"
 #include "runtime/EffectfulLaunch.h"
 #include "runtime/Executable.h"
 #include "support/ForkGate.h"
@@ -41,8 +42,8 @@ static bool launchEffectful(Stream &stream, const Launch &launch, Stream::Launch
   return effectful.runInPlace(stream, interrupted);
 }
 
-bool pcrt::python::launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes) {
-  launch.place = callSite();
+/// Makes a launch that is not made in place at once. `launch.place` is known.
+static bool launchNow(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes) {
   if (forkgate::isClosed()) {
     HeldArguments held(launch);
     if (!forkgate::pass())
@@ -78,4 +79,13 @@ bool pcrt::python::launchLong(Stream &stream, Launch &launch, Stream::LaunchPoli
   }
   stream.enqueue(launch);
   return true;
+}
+
+bool pcrt::python::launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes) {
+  launch.place = callSite();
+  if (!launch.executable || !waitsForCallbacks(*launch.executable))
+    return launchNow(stream, launch, policy, resultBytes);
+  auto done = RefPtr<Token>::adopt(new Token());
+  launch.completes = done.get();
+  return launchNow(stream, launch, policy, resultBytes) && finishCallbacks({done});
 }

@@ -2,6 +2,7 @@
 // their collectives. Everything that can fail comes before the first launch, because all of them have to start.
 #include "call/Spmd.h"
 
+#include "array/CallbackWait.h"
 #include "array/Pending.h"
 #include "call/ExecutableType.h"
 #include "runtime/Collective.h"
@@ -103,7 +104,7 @@ static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
 }
 
 /// Each launch is enqueued, at any cost of the runs: a participant that ran in this thread would wait for later
-/// launches. If everything is to run in place, this waits for the launches.
+/// launches. If everything is to run in place, or the callbacks are waited for, this waits for the launches.
 static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   static std::atomic<uint64_t> calls{0};
   const uint64_t call = ++calls;
@@ -115,6 +116,8 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   RefPtr<Token> ready = argumentsReady(parts);
   Token *const after[] = {ready.get()};
   bool inPlace = false;
+  std::vector<RefPtr<Token>> waitedFor;
+  const bool waits = waitsForCallbacks(executable);
   std::vector<Buffer *> pointers;
   for (unsigned number = 0; number < parts.size(); ++number) {
     Launch launch = parts[number].launch(executable, pointers, place);
@@ -124,11 +127,15 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
     launch.after = after;
     launch.afterCount = ready ? 1 : 0;
     launch.participant = run->join(number);
+    if (waits)
+      launch.completes = waitedFor.emplace_back(RefPtr<Token>::adopt(new Token())).get();
     if (executable.effects() == Executable::Effects::None)
       stream.enqueue(launch);
     else
       EffectfulLaunch(launch, /*ordered=*/false, call).enqueue(stream);
   }
+  if (waits)
+    return finishCallbacks(waitedFor);
   if (!inPlace)
     return true;
   WithoutGil released;

@@ -355,3 +355,16 @@ def test_rules_make_constants_inside_of(name):
     factor = np.float32({"custom_jvp": 1, "custom_vjp": 1}.get(name, 2))
     for transform in (pc.grad, lambda f: pc.grad(pc.jit(f)), lambda f: pc.jit(pc.grad(f))):
         np.testing.assert_array_equal(transform(lambda x: pnp.sum(f(x)))(x[0]), factor * x[0])
+
+
+def test_several_results_are_a_list_in_every_trace():
+    two_p = core.Primitive("two_results")
+    two_p.multiple_results = True
+    two_p.def_impl(lambda x: [x, x + x])
+    two_p.def_abstract_eval(lambda x: [x, x])
+    mlir.register_lowering(two_p, mlir.lower_fun(lambda x: [x, x + x], multiple_results=True))
+    batching.primitive_batchers[two_p] = lambda args, dims: (two_p.bind(*args), [dims[0]] * 2)
+    kinds = []
+    for wrapped in (lambda f: f, pc.jit, pc.vmap):
+        wrapped(lambda x: kinds.append(type(two_p.bind(x))) or two_p.bind(x))(pnp.ones(2))
+    assert kinds == [list] * 3

@@ -327,3 +327,16 @@ def test_loops():
         np.testing.assert_allclose(doubled, x * 8 + 4, rtol=1e-5)
         np.testing.assert_allclose(total, x.sum(), rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(steps, (np.cumsum(x) - x) * x, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_long_bodies_that_are_summed(dtype):
+    # More operations than a schedule jams: the compiler divided by zero.
+    x = pnp.arange(60).reshape(2, 5, 3, 2).astype(dtype)
+    members = pc.jit(
+        pc.vmap(lambda x: pnp.sum(pnp.searchsorted(pnp.sort(pnp.ravel(x)), x), axis=0)),
+        dynamic={0: ("members", None, None, None, None)},
+    )
+    for count in (3, 1):
+        got = members(pnp.stack([x] * count))
+        np.testing.assert_array_equal(got, np.stack([np.arange(60).reshape(2, 5, 3, 2).sum(0)] * count))

@@ -428,3 +428,11 @@ def test_numbers_of_python_are_arrays_in_it():
     same = pc.custom_jvp(lambda x: x)
     same.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
     assert isinstance(same(3.0), pc.Array)
+
+
+def test_a_partial_function_keeps_its_keywords():
+    held = functools.partial(lambda x, y, *, a: x + y * a, a=0.25)
+    f = pc.custom_jvp(held)
+    f.defjvp(lambda primals, tangents: pc.jvp(held, primals, tangents))
+    assert [float(g) for g in pc.grad(lambda args: f(*args))((1.0, 2.0))] == [1.0, 0.25]
+    assert float(pc.jit(f)(1.0, 2.0)) == 1.5

@@ -79,3 +79,24 @@ def test_wrong_results_and_types():
     check_vjp(lambda x: 2 * x, lambda x: (2 * x, lambda ct: (2 * ct,)), (X,), eps=1e-2)
     with pytest.raises(AssertionError, match="cotangent projection"):
         check_vjp(lambda x: 2 * x, lambda x: (2 * x, lambda ct: (3 * ct,)), (X,), eps=1e-2)
+
+
+@pytest.mark.parametrize("tangent", [pnp.array(5), pnp.array(5.0, "float16"), np.int32(5)])
+def test_tangents_have_the_dtype_of_their_values(tangent):
+    for function in (lambda x: x, lambda x: x * 2):
+        with pytest.raises(TypeError, match=r"the tangent for x must be f32\[\], got"):
+            pc.jvp(function, (1.0,), (tangent,))
+        with pytest.raises(TypeError, match=r"the tangent for x must be f32\[\], got"):
+            pc.jit(lambda x, t, function=function: pc.jvp(function, (x,), (t,)))(1.0, tangent)
+
+
+def test_whole_numbers_are_no_tangents_of_floats():
+    _, f_jvp = pc.linearize(lambda x: x * 2, 1.0)
+    assert float(f_jvp(1.0)) == 2
+    with pytest.raises(ValueError, match=r"must be f32\[\], got i32\[\]"):
+        f_jvp(1)
+    with pytest.raises(TypeError, match=r"must be f32\[\], got i32\[\]"):
+        pc.jvp(lambda x: x * 2, (1.0,), (1,))
+    _, f_vjp = pc.vjp(lambda x: x * 2, 1.0)
+    with pytest.raises(ValueError, match=r"must be f32\[\], got i32\[\]"):
+        f_vjp(1)

@@ -46,7 +46,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateContraction(converter, patterns);
     (narrowFactors ? populateNarrowConvolution : populateConvolution)(converter, patterns);
     populateCumulative(converter, patterns);
-    populateWindow(converter, patterns);
+    populateWindow(converter, patterns, hasThreads);
     populateRandom(converter, patterns);
     populateLinearAlgebra(converter, patterns);
     populateBits(converter, patterns);

@@ -85,7 +85,7 @@ void populateReduction(const TypeConverter &converter, RewritePatternSet &patter
 void populateContraction(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateConvolution(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateCumulative(const TypeConverter &converter, RewritePatternSet &patterns);
-void populateWindow(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateWindow(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads);
 void populateRandom(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateLinearAlgebra(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateBits(const TypeConverter &converter, RewritePatternSet &patterns);

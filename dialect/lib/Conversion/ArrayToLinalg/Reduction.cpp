@@ -1,6 +1,6 @@
 // reduce_*: linalg.fill with the neutral element, then one generic. argmax and argmin: one generic that carries value
 // and index.
-#include "Lowering.h"
+#include "Reduction.h"
 
 using namespace mlir;
 using namespace mlir::array;
@@ -56,16 +56,9 @@ template <typename Op> Value bitwise(ImplicitLocOpBuilder &b, Type, Value bits, 
   return Op::create(b, bits, x);
 }
 
-/// Bool needs no separate row: and, or, min and max of stored 0 and 1 are stored 0 and 1.
-struct ReductionRow {
-  StringRef op;
-  Value (*neutral)(ImplicitLocOpBuilder &b, Type element, Type type);
-  Value (*combine)(ImplicitLocOpBuilder &b, Type element, Value accumulator, Value x);
-  /// f16 and bf16 are summed and compared in f32, for which processors have instructions.
-  bool accumulatesInSingle;
-};
+} // namespace
 
-ArrayRef<ReductionRow> reductionRows() {
+ArrayRef<ReductionRow> array::reductionRows() {
   static const ReductionRow rows[] = {
       {ReduceSumOp::getOperationName(), number<0>, accumulate<arith::AddFOp, arith::AddIOp>, true},
       {ReduceProdOp::getOperationName(), number<1>, accumulate<arith::MulFOp, arith::MulIOp>, true},
@@ -77,6 +70,36 @@ ArrayRef<ReductionRow> reductionRows() {
   };
   return rows;
 }
+
+const ReductionRow &array::reductionRow(StringRef op) {
+  const ReductionRow *row = llvm::find_if(reductionRows(), [&](const ReductionRow &r) { return r.op == op; });
+  assert(row != reductionRows().end() && "not a reduction");
+  return *row;
+}
+
+Value array::isBetter(ImplicitLocOpBuilder &b, Type element, bool isMax, Value x, Value best) {
+  if (!isa<FloatType>(element)) {
+    using Predicate = arith::CmpIPredicate;
+    Predicate predicate =
+        isUnsigned(element) ? (isMax ? Predicate::ugt : Predicate::ult) : (isMax ? Predicate::sgt : Predicate::slt);
+    return arith::CmpIOp::create(b, predicate, x, best);
+  }
+  using Predicate = arith::CmpFPredicate;
+  // Unordered or better: true for a nan, unless there was one already.
+  Value ahead = arith::CmpFOp::create(b, isMax ? Predicate::UGT : Predicate::ULT, x, best);
+  Value noNanYet = arith::CmpFOp::create(b, Predicate::ORD, best, best);
+  return arith::AndIOp::create(b, ahead, noNanYet);
+}
+
+Value array::toAccumulator(ImplicitLocOpBuilder &b, Value x, Type accumulator) {
+  return x.getType() == accumulator ? x : arith::ExtFOp::create(b, accumulator, x).getResult();
+}
+
+Value array::fromAccumulator(ImplicitLocOpBuilder &b, Value x, Type stored) {
+  return x.getType() == stored ? x : arith::TruncFOp::create(b, stored, x).getResult();
+}
+
+namespace {
 
 /// The roles of the operand's dimensions: all are loops, and the kept ones index the result.
 struct ReductionSpace {
@@ -110,16 +133,14 @@ public:
     ImplicitLocOpBuilder b(op->getLoc(), rewriter);
     auto result = cast<RankedTensorType>(op->getResult(0).getType());
     Type element = result.getElementType(), stored = storageType(element);
-    Type type = row.accumulatesInSingle && isHalf(element) ? accumulatorType(element) : stored;
+    Type type = row.accumulator(element);
     ReductionSpace space(b, b.getLoc(), operands[0], op->getAttrOfType<DenseI64ArrayAttr>("axes"));
     Value init = filled(b, b.getLoc(), space.resultSizes, row.neutral(b, element, type));
     auto generic =
         linalg::GenericOp::create(b, init.getType(), operands[0], init, ArrayRef{space.operandMap, space.resultMap},
                                   space.iterators, [&](OpBuilder &nested, Location loc, ValueRange args) {
                                     ImplicitLocOpBuilder body(loc, nested);
-                                    Value x = args[0];
-                                    if (x.getType() != type)
-                                      x = arith::ExtFOp::create(body, type, x);
+                                    Value x = toAccumulator(body, args[0], type);
                                     linalg::YieldOp::create(body, row.combine(body, element, args[1], x));
                                   });
     Value reduced = generic.getResult(0);
@@ -163,28 +184,13 @@ template <typename Op, bool isMax> struct ArgReductionLowering : OpConversionPat
           Value x = args[0];
           if (x.getType() != stored)
             x = arith::ExtFOp::create(body, stored, x);
-          Value better = isBetter(body, element, x, args[1]);
+          Value better = isBetter(body, element, isMax, x, args[1]);
           Value value = arith::SelectOp::create(body, better, x, args[1]);
           linalg::YieldOp::create(body,
                                   ValueRange{value, arith::SelectOp::create(body, better, index, args[2]).getResult()});
         });
     replaceTyped(rewriter, op, generic.getResult(1));
     return success();
-  }
-
-private:
-  static Value isBetter(ImplicitLocOpBuilder &b, Type element, Value x, Value best) {
-    if (!isa<FloatType>(element)) {
-      using Predicate = arith::CmpIPredicate;
-      Predicate predicate =
-          isUnsigned(element) ? (isMax ? Predicate::ugt : Predicate::ult) : (isMax ? Predicate::sgt : Predicate::slt);
-      return arith::CmpIOp::create(b, predicate, x, best);
-    }
-    using Predicate = arith::CmpFPredicate;
-    // Unordered or better: true for a nan, unless there was one already.
-    Value ahead = arith::CmpFOp::create(b, isMax ? Predicate::UGT : Predicate::ULT, x, best);
-    Value noNanYet = arith::CmpFOp::create(b, Predicate::ORD, best, best);
-    return arith::AndIOp::create(b, ahead, noNanYet);
   }
 };
 

@@ -1,5 +1,7 @@
-// reduce_window_*, select_and_gather, select_and_scatter: library routines.
+// reduce_window_*, select_and_gather, select_and_scatter: loops on the CPU (WindowLoops.h), library routines if the
+// windows are not known, and on GPUs.
 #include "IndexMath.h"
+#include "WindowLoops.h"
 #include "runtime/Accumulations.h"
 
 using namespace mlir;
@@ -75,7 +77,11 @@ template <typename Op> struct SelectLowering : OpConversionPattern<Op> {
 
 } // namespace
 
-void array::populateWindow(const TypeConverter &converter, RewritePatternSet &patterns) {
+void array::populateWindow(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads) {
+  if (!hasThreads) {
+    populateWindowLoops(converter, patterns, /*benefit=*/2);
+    populateWindowSelection(converter, patterns, /*benefit=*/2);
+  }
   patterns.add<ReduceWindowLowering<ReduceWindowSumOp, Accumulation::Sum>,
                ReduceWindowLowering<ReduceWindowProdOp, Accumulation::Product>,
                ReduceWindowLowering<ReduceWindowMaxOp, Accumulation::Max>,

@@ -334,7 +334,7 @@ static void chooseJam(linalg::LinalgOp op, const IterationSpace &space, int64_t 
   for (const Access &access : space.outputs())
     registers += std::max<int64_t>(1, schedule.lanes * widthOf(access.element) / registerBits);
   int64_t operations = std::max<int64_t>(1, llvm::range_size(op.getBlock()->without_terminator()));
-  int64_t size = std::min({jammedRegisters / registers, jammedOperations / operations, maxJam});
+  int64_t size = std::max<int64_t>(1, std::min({jammedRegisters / registers, jammedOperations / operations, maxJam}));
   // Groups of equal sizes rather than a small last one.
   const SymbolicSize &extent = space.dims[*schedule.jamDim].size;
   if (extent.isStatic() && size > 1)

@@ -212,11 +212,8 @@ void RowFusion::emit(RewriterBase &rewriter, IndexBuilder &indices) {
     rewriter.eraseOp(nest.op);
   for (const RowsOfTemporary &temporary : temporaries)
     shrink(rewriter, indices, temporary);
-  for (Value buffer : unused) {
-    for (Operation *view : llvm::make_early_inc_range(buffer.getUsers()))
-      rewriter.eraseOp(view);
-    rewriter.eraseOp(buffer.getDefiningOp());
-  }
+  for (Value buffer : unused)
+    eraseWithViews(rewriter, buffer);
   nests.clear();
 }
 

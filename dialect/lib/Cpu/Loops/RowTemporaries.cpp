@@ -23,17 +23,42 @@ struct Use {
 };
 } // namespace
 
+/// The buffer of which a memref is a part: the inside of a padded one.
+static Value bufferOf(Value memref) {
+  while (auto part = memref.getDefiningOp<memref::SubViewOp>())
+    memref = part.getSource();
+  return memref;
+}
+
+/// The ops that use a buffer or a part of it.
+static SmallVector<Operation *> usersOf(Value buffer) {
+  SmallVector<Operation *> users;
+  for (Operation *user : buffer.getUsers()) {
+    if (auto part = dyn_cast<memref::SubViewOp>(user))
+      users.append(usersOf(part));
+    else
+      users.push_back(user);
+  }
+  return users;
+}
+
+void eraseWithViews(RewriterBase &rewriter, Value buffer) {
+  for (Operation *view : llvm::make_early_inc_range(buffer.getUsers()))
+    eraseWithViews(rewriter, view->getResult(0));
+  rewriter.eraseOp(buffer.getDefiningOp());
+}
+
 /// Whether every use of the buffer is an access of a member, and the first of them overwrites it, row by row.
 static bool isTemporary(Value memref, ArrayRef<Use> uses, const SmallPtrSetImpl<Operation *> &members) {
   if (!memref.getDefiningOp<memref::ViewOp>() && !memref.getDefiningOp<memref::AllocOp>())
     return false;
-  bool isPrivate = llvm::all_of(memref.getUsers(), [&](Operation *user) {
+  bool isPrivate = llvm::all_of(usersOf(memref), [&](Operation *user) {
     return members.contains(user) ||
            llvm::any_of(uses, [&](const Use &use) { return use.access->flat.getDefiningOp() == user; });
   });
   const Access &first = *uses.front().access;
   Footprint firstFootprint = uses.front().footprint();
-  return isPrivate && first.isOutput && (first.argument.use_empty() || first.init) &&
+  return isPrivate && first.memref == memref && first.isOutput && (first.argument.use_empty() || first.init) &&
          llvm::all_of(uses, [&](const Use &use) {
            return use.footprint().rowsAreApart() && use.footprint().hasSameRows(firstFootprint);
          });
@@ -61,7 +86,7 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
     members.insert(nest.op);
     for (Access &access : nest.space.accesses)
       if (!access.scalar)
-        uses[access.memref].push_back({&nest, &access});
+        uses[bufferOf(access.memref)].push_back({&nest, &access});
   }
   llvm::SmallSetVector<Value, 8> temporaries;
   for (auto &[memref, usesOfIt] : uses)
@@ -80,9 +105,12 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
   for (auto [number, temporary] : llvm::enumerate(temporaries)) {
     ArrayRef<Use> usesOfIt = uses.find(temporary)->second;
     const Access &first = *usesOfIt.front().access;
-    SymbolicSize row = first.strides[0];
+    SymbolicSize row = first.strides[0], start = first.start;
     Type element = first.element;
-    bool isShort = row.isStatic() && row.factor * bytesOf(element) <= apartBytes;
+    bool isShort =
+        row.isStatic() && row.factor * bytesOf(element) <= apartBytes && llvm::all_of(usesOfIt, [&](const Use &use) {
+          return use.access->start == start || (start.isStatic() && use.access->start.isStatic());
+        });
     SymbolicSize stride =
         isShort ? SymbolicSize(0) : strideOfBlocks(b, indices, usesOfIt.front().nest->op.getLoc(), first);
     Value stack;
@@ -96,7 +124,7 @@ SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRe
       if (!stack)
         continue;
       use.access->memref = use.access->flat = stack;
-      use.access->start = 0;
+      use.access->start = use.access->start == start ? 0 : use.access->start.factor - start.factor;
     }
   }
   return onStack;
@@ -139,9 +167,12 @@ void shrink(RewriterBase &rewriter, IndexBuilder &indices, const RowsOfTemporary
     length.push_back(indices.get(rewriter, alloc.getLoc(), elements));
   Value flat = memref::AllocOp::create(rewriter, alloc.getLoc(), type, length);
   // All remaining uses are loads and stores of elements in a row, which accept a buffer of any length.
-  for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+  for (Operation *user : usersOf(alloc))
     if (isa<memref::ReinterpretCastOp>(user))
       rewriter.replaceOp(user, flat);
+  for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+    if (auto part = dyn_cast<memref::SubViewOp>(user))
+      eraseWithViews(rewriter, part);
   rewriter.replaceOp(alloc, flat);
 }
 

@@ -15,6 +15,9 @@ namespace mlir::array::loops {
 /// of rows. Returns the buffers that the stack replaces.
 SmallVector<Value> shareRows(OpBuilder &b, IndexBuilder &indices, MutableArrayRef<Nest> nests);
 
+/// Erases a buffer that is not used any more, and its views.
+void eraseWithViews(RewriterBase &rewriter, Value buffer);
+
 /// An allocation that is reduced to a row for each block of rows.
 struct RowsOfTemporary {
   memref::AllocOp alloc;

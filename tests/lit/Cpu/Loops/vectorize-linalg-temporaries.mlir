@@ -120,3 +120,31 @@ func.func @few(%a: memref<40x1048570xf32>, %sum: memref<40xf32>, %out: memref<40
   }
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#pairs = affine_map<(d0, d1) -> (d0, d1 * 2)>
+#next = affine_map<(d0, d1) -> (d0, d1 * 2 + 1)>
+
+// A padded temporary and its inside have the same rows: one loop fills, copies and reads a row, which is all that is left
+// of the temporary.
+// CHECK-LABEL: func.func @padded(
+// CHECK:         memref.alloc() {array.touched_bytes = 32656 : i64} : memref<64000x100xf32>
+// CHECK:         {array.parallel
+// CHECK-NOT:     {array.parallel
+// CHECK:         return
+func.func @padded(%a: memref<64000x98xf32>, %out: memref<64000x50xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %padded = memref.alloc() : memref<64000x100xf32>
+  linalg.fill ins(%zero : f32) outs(%padded : memref<64000x100xf32>)
+  %inside = memref.subview %padded[0, 1] [64000, 98] [1, 1] : memref<64000x100xf32> to memref<64000x98xf32, strided<[100, 1], offset: 1>>
+  memref.copy %a, %inside : memref<64000x98xf32> to memref<64000x98xf32, strided<[100, 1], offset: 1>>
+  linalg.generic {indexing_maps = [#pairs, #next, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%padded, %padded : memref<64000x100xf32>, memref<64000x100xf32>) outs(%out : memref<64000x50xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -19,6 +19,20 @@ func.func @windows(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?
   return %0, %1, %2 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
 }
 
+// Only the number of rows is unknown, so these are loops.
+// RUN: array-run %s --entry=rows --sizes=2 --input='[[3, 1, 4, 2], [5, 9, 2, 6]]' --expect='[[3, 4, 2], [5, 9, 6]]' \
+// RUN:   --expect='[[3, 0, 4, 2], [5, 9, 0, 6]]'
+// RUN: array-run %s --entry=rows --sizes=1 --input='[[7, 7, 8, 1]]' --expect='[[7, 8, 1]]' --expect='[[7, 0, 8, 1]]'
+func.func @rows(%x: tensor<?x4xf32> {array.dims = affine_map<()[n] -> (n, 4)>}) -> (tensor<?x3xf32>, tensor<?x4xf32>)
+    attributes {array.symbols = [{min = 1 : i64}]} {
+  %0 = array.reduce_window_max %x window_dimensions = [1, 2] window_strides = [1, 2] low = [0, 1] high = [0, 1]
+         base_dilation = [1, 1] window_dilation = [1, 1] : (tensor<?x4xf32>) -> tensor<?x3xf32>
+  %1 = array.select_and_scatter %0, %x greatest = true window_dimensions = [1, 2] window_strides = [1, 2] low = [0, 1]
+         high = [0, 1] base_dilation = [1, 1] window_dilation = [1, 1]
+         : (tensor<?x3xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0, %1 : tensor<?x3xf32>, tensor<?x4xf32>
+}
+
 // RUN: array-run %s --entry=gathered --sizes=4 --input='[10, 20, 30, 40]' --input='[3, 1, 4, 2]' --expect='[10, 30, 30]'
 // RUN: array-run %s --entry=gathered --sizes=2 --input='[10, 20]' --input='[3, 5]' --expect='[20]'
 func.func @gathered(%s: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}, %x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>})
