@@ -71,8 +71,9 @@ def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: b
     return f"{dtypes.short_name(aval.dtype) if short_dtypes else aval.dtype.name}{shown}{types}"
 
 
-# The text of `f"{aval}"` in the messages of shape rules.
-setattr(ShapedArray, "__str__", short)  # noqa: B010
+# `str` is JAX's, as programs compare it. The messages of shape rules have `f"{aval}"`.
+setattr(ShapedArray, "__str__", _str_short)  # noqa: B010
+setattr(ShapedArray, "__format__", lambda aval, spec: format(short(aval), spec))  # noqa: B010
 setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
 
 

@@ -169,13 +169,14 @@ def test_functions_of_the_host_fail_as_jax_reports_it():
 
         @jax.jit
         def f(x):
-            return 3, x, jax.pure_callback(bad, jax.ShapeDtypeStruct((), x.dtype), x)
+            return 3, x, jax.pure_callback(bad, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
 
-        for part in f(jnp.ones(())):  # the whole call fails, constants and arguments, too
+        for call in (f, lambda x: f(x)[2], jax.jit(lambda x: jax.debug.callback(bad, x)), jax.make_jaxpr(f)):
             try:
-                part.block_until_ready()
-            except jax.errors.JaxRuntimeError as error:
+                call(jnp.ones(2))
+            except jax.errors.JaxRuntimeError as error:  # at the call, before a result is read
                 assert "Mine: no good" in str(error) and "CpuCallback error" in str(error)
                 print("failed")
+        jax.effects_barrier()
     """
     assert in_jaxs_place(code) == "failed\n" * 3
