@@ -52,6 +52,10 @@ def _names(module: ModuleType) -> list[str]:
     return list(listed) if listed is not None else [name for name in vars(module) if not name.startswith("_")]
 
 
+# Names of JAX's modules that begin with underscores; Python asks modules for others.
+_DUNDERS = {"__version__", "__version_info__", "__array_namespace_info__", "__array_api_version__"}
+
+
 class Proxy(ModuleType):
     """`jax.<name>`, which takes its attributes from our modules at the first use."""
 
@@ -60,7 +64,7 @@ class Proxy(ModuleType):
         self.__dict__["_short"], self.__dict__["_sources"] = name, sources
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in ("__version__", "__version_info__"):
+        if name.startswith("__") and name not in _DUNDERS:
             raise AttributeError(f"module {self.__name__} has no attribute {name}", name=name)
         inner = f"{self._short}.{name}" if self._short else name
         if full_name(inner) in INTERNALS or (inner in NAMES and sources_of(inner)):

@@ -36,6 +36,7 @@ def test_modules_are_proxies_and_ours_stay_as_they_are():
         assert "jaxlib.xla_client" not in sys.modules and jax.__version_info__ >= (0, 10)
         assert jax.__version__ == jaxlib.__version__ == importlib.metadata.version("jax") == jax.version.__version__
         assert jnp is jax.numpy is sys.modules["jax.numpy"] and jnp.sin is pycompiler.numpy.sin
+        assert jnp.__array_namespace_info__ is pycompiler.numpy.__array_namespace_info__ and jnp.__array_api_version__
         assert pycompiler.numpy.__name__ == pycompiler.numpy.__spec__.name == "pycompiler.numpy"
         assert pycompiler.__version__ != jax.__version__ and jax.Array is pycompiler.Array
         assert "numpy" in dir(jax) and "compile" not in dir(jax) and "sin" in dir(jnp) and "creation" not in dir(jnp)
