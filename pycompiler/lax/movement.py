@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import ShapedArray, counted, current_trace, filled
+from pycompiler._runtime import Array as RuntimeArray
+from pycompiler._runtime import Device, ShapedArray, counted, current_trace, filled
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.dims import Dimension, dim_product
 from pycompiler.core.dims.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.mesh.placement import put
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.explicit import decided
@@ -70,13 +72,19 @@ def _key_of(number: Array) -> Array:
 
 
 def full_like(x: Array, fill_value: Array, dtype: Any = None, shape: Any = None, sharding: Any = None) -> Array:
-    """An array of one value, with the shape and dtype of x unless these are given."""
+    """An array of one value, with the shape and dtype of x unless these are given, on the device to which x is
+    committed."""
     check_arrays("full_like", x)
     aval = get_aval(x)
     sizes = aval.shape if shape is None else shape
     if dtype is None and aval.weak_type:
-        return divided_like("full_like", full(sizes, cast(fill_value, aval.dtype, True)), x, shape, sharding)
-    made = full(sizes, fill_value, aval.dtype if dtype is None else dtype)
+        made = full(sizes, cast(fill_value, aval.dtype, True))
+    else:
+        made = full(sizes, fill_value, aval.dtype if dtype is None else dtype)
+    if sharding is None and type(x) is RuntimeArray and type(made) is RuntimeArray and x.committed:
+        device = x.device
+        if isinstance(device, Device) and device is not made.device:
+            return put(made, device)
     return divided_like("full_like", made, x, shape, sharding)
 
 

@@ -22,7 +22,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, same_type, short, strong
 from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves, tree_structure
-from pycompiler.primitives.arithmetic import stop_gradient
+from pycompiler.primitives.arithmetic import convert, stop_gradient
 from pycompiler.transforms.symbolic_zeros import SymbolicZero
 from pycompiler.transforms.tangents import on_device
 
@@ -242,8 +242,9 @@ def given_zero(x: Any, symbolic: bool) -> Any:
     return instantiate(x) if dtypes.is_inexact(x.aval.dtype) else nothing_of(x.aval.shape)
 
 
-def taken(x: Any, aval: ShapedArray) -> Any:
-    """A tangent or cotangent that a rule returned, for a value of this aval. None: it does not fit."""
+def taken(x: Any, aval: ShapedArray, of_any_float: bool = False) -> Any:
+    """A tangent or cotangent that a rule returned, for a value of this aval. None: it does not fit. If it may be
+    `of_any_float`, it is converted to the dtype of the value."""
     if not dtypes.is_inexact(aval.dtype):
         # The derivative of an integer is always zero.
         return Zero(aval)
@@ -258,6 +259,12 @@ def taken(x: Any, aval: ShapedArray) -> Any:
         return x
     if isinstance(x, (bool, int, float)) or (isinstance(x, complex) and dtypes.is_complex(aval.dtype)):
         return np.asarray(x, aval.dtype)[()]
+    if (
+        of_any_float
+        and dtypes.is_inexact(own.dtype)
+        and (dtypes.is_complex(aval.dtype) or not dtypes.is_complex(own.dtype))
+    ):
+        return convert.bind(x, new_dtype=aval.dtype)
     return None
 
 

@@ -329,7 +329,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
             cotangents += [x for x, leaf in zip(row, tree_leaves(tree), strict=True) if type(leaf) is not Ref]
         checked: list[Any] = []
         for index, (ct, aval) in enumerate(zip(cotangents, avals, strict=True)):
-            value = Zero(strong(aval)) if ct is None else taken(ct, aval)
+            value = Zero(strong(aval)) if ct is None else taken(ct, aval, of_any_float=True)
             if value is None:
                 raise ValueError(
                     f"{what} must return cotangents of the shapes and dtypes of the arguments: "

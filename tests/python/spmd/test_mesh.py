@@ -219,3 +219,12 @@ def test_a_drawing_says_which_device_has_what(capsys):
         pc.jit(lambda a: debug.visualize_array_sharding(a))(x)
     with pytest.raises(ValueError, match="one or two dimensions"):
         debug.visualize_sharding((2, 2, 2), x.sharding)
+
+
+@pytest.mark.parametrize("options", [{}, {"shape": (5,)}, {"shape": ()}, {"dtype": "float32"}])
+def test_full_like_stays_on_the_device_of_a_committed_array(options):
+    x = pc.device_put(pnp.arange(3), pc.devices()[1])
+    y = pc.lax.full_like(x, 7, **options)
+    assert y.sharding == x.sharding
+    np.testing.assert_array_equal(y, np.full(options.get("shape", 3), 7))
+    assert pc.lax.full_like(pnp.arange(3), 7, **options).devices() == {pc.devices()[0]}

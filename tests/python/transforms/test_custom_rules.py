@@ -436,3 +436,20 @@ def test_a_partial_function_keeps_its_keywords():
     f.defjvp(lambda primals, tangents: pc.jvp(held, primals, tangents))
     assert [float(g) for g in pc.grad(lambda args: f(*args))((1.0, 2.0))] == [1.0, 0.25]
     assert float(pc.jit(f)(1.0, 2.0)) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given"), [("bfloat16", "float32"), ("float32", "float16"), ("complex64", "float32")]
+)
+def test_a_cotangent_of_another_float_is_converted(dtype, given):
+    """As in JAX, a backward function may compute in a wider type than that of its argument."""
+    f = pc.custom_vjp(lambda x: x.real.astype("float32") * 2)
+    f.defvjp(lambda x: (f(x), None), lambda _, ct: ((3 * ct).astype(given),))
+    x = pnp.ones(3, dtype)
+    for transform in (lambda g: g, pc.jit):
+        got = transform(pc.grad(lambda x: f(x).sum()))(x)
+        assert got.dtype == x.dtype
+        np.testing.assert_array_equal(got.astype("complex64"), [3, 3, 3])
+    f.defvjp(lambda x: (f(x), None), lambda _, ct: (ct.astype(int),))
+    with pytest.raises(ValueError, match="must return cotangents of the shapes and dtypes"):
+        pc.grad(lambda x: f(x).sum())(x)
