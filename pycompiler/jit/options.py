@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from pycompiler._runtime import Device
 from pycompiler.core.tracing.arguments import as_integers
@@ -22,6 +22,23 @@ from pycompiler.jit.stages import check_compiler_options
 from pycompiler.lax.placement import device_put
 from pycompiler.lax.shardings import constrained
 from pycompiler.spmd.placement import devices
+
+
+class JitOptions(TypedDict, total=False):
+    """The keywords of `jit`, for type checkers: both of its forms take them."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    device: Device | None
+    backend: str | None
+    inline: bool
+    compiler_options: dict[str, Any] | None
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None
 
 
 @dataclass(frozen=True)
@@ -48,9 +65,14 @@ def _several(given: Any) -> tuple[Any, ...]:
 
 
 def resolved(
-    fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
+    fun: Callable[..., Any],
+    kind: str,
+    argnums: int | Iterable[int] | None,
+    argnames: str | Iterable[str] | None,
+    by_keyword: bool = True,
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Arguments by number and by name: a parameter given in one way alone is also found in the other."""
+    """Arguments by number and by name: a parameter given in one way alone is also found in the other. `by_keyword`:
+    the names must be those of keywords."""
     numbers: tuple[Any, ...] = _several(as_integers("jit", f"{kind}_argnums", argnums))
     names: tuple[Any, ...] = _several(argnames)
     for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
@@ -72,7 +94,7 @@ def resolved(
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise ValueError(f"jit: {kind}_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
-        if known.get(name) in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL):
+        if by_keyword and known.get(name) in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL):
             raise ValueError(
                 f"jit: {kind}_argnames has '{name}', which no keyword of a call of {fun} can be; use {kind}_argnums"
             )

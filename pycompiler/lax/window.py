@@ -1,8 +1,9 @@
 """Functions of lax that reduce by a user's function: over dimensions (reduce) and over windows (reduce_window).
 
-Known operations are add, mul, max, min, and bitwise and logical and, or, xor. One of them, with its neutral element
-as the initial value, becomes the primitive of that reduction. Other functions are called on arrays of partial
-results: `reduce` calls them in a tree of neighbours, `reduce_window` for one position of the windows after the other.
+Known operations are add, mul, max, min, and bitwise and logical and, or, xor; over windows, the last three only of
+bools. One of them becomes the primitive of that reduction, and an initial value that is not neutral is combined with
+its result. Other functions are called on arrays of partial results: `reduce` calls them in a tree of neighbours,
+`reduce_window` for one position of the windows after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types import dtype as dtypes
@@ -102,14 +103,14 @@ def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree:
     return closed
 
 
-def _operation(closed: ClosedGraph) -> str | None:
-    """The name of the only primitive, if the graph applies it to its two inputs."""
+def _operation(closed: ClosedGraph) -> Equation | None:
+    """The only equation, if the graph applies it to its two inputs."""
     graph = closed.graph
     if len(graph.equations) != 1 or len(graph.outputs) != 1 or closed.consts:
         return None
     (equation,) = graph.equations
     same = list(equation.inputs) in ([*graph.inputs], [*reversed(graph.inputs)])
-    return equation.primitive.name if same and equation.outputs[0] is graph.outputs[0] else None
+    return equation if same and equation.outputs[0] is graph.outputs[0] else None
 
 
 _ONES: dict[str, Callable[[Any], Any]] = {
@@ -117,17 +118,18 @@ _ONES: dict[str, Callable[[Any], Any]] = {
     "mul": lambda dtype: 1,
     "max": lowest,
     "min": highest,
-    "bitwise_or": lambda dtype: 0,
-    "bitwise_and": lambda dtype: True if dtype == dtypes.bool_ else -1 if dtypes.is_signed(dtype) else highest(dtype),
-    "bitwise_xor": lambda dtype: 0,
+    "or": lambda dtype: 0,
+    "and": lambda dtype: True if dtype == dtypes.bool_ else -1 if dtypes.is_signed(dtype) else highest(dtype),
+    "xor": lambda dtype: 0,
 }
 _REDUCTIONS = {
     "add": reduction.reduce_sum,
     "mul": reduction.reduce_prod,
     "max": reduction.reduce_max,
     "min": reduction.reduce_min,
-    "bitwise_or": reduction.reduce_or,
-    "bitwise_and": reduction.reduce_and,
+    "or": reduction.reduce_or,
+    "and": reduction.reduce_and,
+    "xor": reduction.reduce_xor,
 }
 _WINDOWS = {
     "add": window.reduce_window_sum,
@@ -137,16 +139,25 @@ _WINDOWS = {
 }
 
 
-def _known(name: str, table: dict[str, Any], operands: Sequence[Array], inits: Sequence[Array], closed: Any) -> Any:
-    """The primitive of a reduction of one operand by a known operation from its neutral element."""
-    if len(operands) != 1 or isinstance(inits[0], Tracer):
-        return None
-    operation = _operation(closed)
+# Of bools, which have no bitwise operations over windows.
+_BOOL_WINDOWS = {"or": window.reduce_window_max, "and": window.reduce_window_min}
+
+
+def _known(table: dict[str, Any], operands: Sequence[Array], init: Array, closed: ClosedGraph, **params: Any) -> Any:
+    """The reduction of one operand by a known operation, from any initial value; None for another operation."""
+    operation = _operation(closed) if len(operands) == 1 else None
     dtype = get_aval(operands[0]).dtype
-    if operation not in table or (dtype == dtypes.bool_ and operation in ("add", "mul")):
+    if operation is None or operation.primitive.name not in table:
         return None
-    neutral = np.asarray(_ONES[operation](dtype)).astype(dtype)
-    return table[operation] if np.array_equal(np.asarray(inits[0]).astype(dtype), neutral) else None
+    name = operation.primitive.name
+    if dtype == dtypes.bool_ and name in ("add", "mul"):
+        return None
+    reduced = table[name].bind(operands[0], **params)
+    neutral = np.asarray(_ONES[name](dtype)).astype(dtype)
+    if not isinstance(init, Tracer) and np.array_equal(np.asarray(init).astype(dtype), neutral):
+        return reduced
+    start = broadcast_to(cast(init, dtype), get_aval(reduced).shape)
+    return operation.primitive.bind(start, reduced, **operation.params)
 
 
 def _operands(name: str, operands: Any, init_values: Any) -> tuple[list[Array], list[Array], Any]:
@@ -190,12 +201,13 @@ def _elementwise(computation: Callable[..., Any], tree: Any) -> Callable[..., li
 
     def apply(xs: Sequence[Array], ys: Sequence[Array]) -> list[Array]:
         shape = get_aval(xs[0]).shape
-        flat = [movement.reshape(x, (prod(shape),)) for x in (*xs, *ys)]
         if prod(shape) == 0:
             return list(xs)
-        half = len(xs)
-        out = vmap(computation)(tree.unflatten(flat[:half]), tree.unflatten(flat[half:]))
-        return [movement.reshape(x, shape) for x in tree_flatten(out)[0]]
+        # One dimension after the other: parts of an array are read where they are.
+        mapped = computation
+        for _ in shape:
+            mapped = vmap(mapped)
+        return tree_flatten(mapped(tree.unflatten(xs), tree.unflatten(ys)))[0]
 
     return apply
 
@@ -226,9 +238,9 @@ def _reduced(operands: Any, init_values: Any, computation: Callable[[Any, Any], 
     shape = get_aval(flat[0]).shape
     axes = canonical_axes("reduce", tuple(dimensions), len(shape))
     closed = _traced(computation, [ShapedArray((), get_aval(x).dtype) for x in flat], tree)
-    primitive = _known("reduce", _REDUCTIONS, flat, inits, closed)
-    if primitive is not None:
-        return tree.unflatten([primitive.bind(flat[0], axes=axes)])
+    known = _known(_REDUCTIONS, flat, inits[0], closed, axes=axes)
+    if known is not None:
+        return tree.unflatten([known])
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     sizes = tuple(shape[axis] for axis in kept)
     count = prod(shape[axis] for axis in axes)
@@ -328,21 +340,28 @@ def reduce_window(
         "reduce_window", aval.shape, window_dimensions, window_strides, padding, base_dilation, window_dilation
     )
     closed = _traced(computation, [ShapedArray((), get_aval(x).dtype) for x in flat], tree)
-    primitive = _known("reduce_window", _WINDOWS, flat, inits, closed)
-    if primitive is not None:
-        return tree.unflatten([primitive.bind(flat[0], **params)])
+    table = _WINDOWS | (_BOOL_WINDOWS if aval.dtype == dtypes.bool_ else {})
+    known = _known(table, flat, inits[0], closed, **params)
+    if known is not None:
+        return tree.unflatten([known])
     shape = window.reduce_window_max.shape_rule(aval, **params).shape
     apply = _elementwise(computation, tree)
     total = [broadcast_to(init, shape) for init in inits]
     if 0 in shape:
         return tree.unflatten(total)
-    # Padding does not count: where a position lies outside, the partial result stays.
-    inside = window.patches(np.ones(aval.shape, bool), False, params).reshape((*shape, -1))
+    # Padding does not count: where a position lies outside, the partial result stays. Along dimensions that the windows
+    # do not divide, one element stands for all.
+    like = window.window_params((1,) * len(aval.shape))
+    divided_dims = [any(params[key][dim] != like[key][dim] for key in like) for dim in range(len(aval.shape))]
+    sizes = [size if divides else 1 for size, divides in zip(aval.shape, divided_dims, strict=True)]
+    inside = window.patches(np.ones(sizes, bool), False, params)
+    inside = inside.reshape((*inside.shape[: len(shape)], -1))
     parts = zip(*(window.positions(shape, params, x, init) for x, init in zip(flat, inits, strict=True)), strict=True)
     for position, part in enumerate(parts):
         holds = inside[..., position]
         after = apply(total, part)
         if not holds.all():
-            after = [compare.select.bind(holds, new, old) for new, old in zip(after, total, strict=True)]
+            covers = broadcast_to(holds, shape)
+            after = [compare.select.bind(covers, new, old) for new, old in zip(after, total, strict=True)]
         total = after
     return tree.unflatten(total)

@@ -5,6 +5,8 @@ time, f16, bf16 and f32 in f64. The dialect's op for each function has its name;
 runtime's ABI has its code. SciPy, which the tests install, is the reference.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Iterable
 from math import pi

@@ -10,6 +10,7 @@ import itertools
 import operator
 import os
 import threading
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
@@ -45,6 +46,7 @@ _PUBLIC = {
     "numpy.reductions": ("jax.numpy",),
     "numpy.ufuncs": ("jax.numpy",),
     "partition_spec": ("jax.sharding",),
+    "random.prng": (),
     "pjit": ("jax.sharding", "jax.experimental.pjit", "jax.lax", "jax"),
     "shard_map": ("jax",),
     "sharding": ("jax.sharding",),
@@ -173,12 +175,17 @@ def _inexact(dtype: Any) -> Any:
     return _common(dtype, jax.dtypes.canonicalize_dtype(float)) if _exact(dtype) else np.dtype(dtype)
 
 
+def _as(value: Any, dtype: Any) -> Any:
+    """A value as NumPy's array, for references; one that is traced stays so."""
+    return value.astype(dtype) if isinstance(value, jax.core.Tracer) else np.asarray(value, dtype)
+
+
 def _promoted(*values: Any) -> list[Any]:
-    return [np.asarray(each, _common(*values)) for each in values]
+    return [_as(each, _common(*values)) for each in values]
 
 
 def _promoted_inexact(*values: Any) -> list[Any]:
-    return [np.asarray(each, _inexact(_common(*values))) for each in values]
+    return [_as(each, _inexact(_common(*values))) for each in values]
 
 
 def _complex(dtype: Any) -> Any:
@@ -186,7 +193,7 @@ def _complex(dtype: Any) -> Any:
 
 
 def _promoted_complex(*values: Any) -> list[Any]:
-    return [np.asarray(each, _complex(_inexact(_common(*values)))) for each in values]
+    return [_as(each, _complex(_inexact(_common(*values)))) for each in values]
 
 
 def _bits(dtype: Any) -> int:
@@ -270,6 +277,7 @@ _TYPES = [
 ]
 _SCALARS = {bool: np.bool_, int: int, float: float, complex: complex}
 _DTYPES = {
+    "_float8_dtypes": [np.dtype(getattr(jax.numpy, each)) for each in _FLOATS if each.startswith("float8")],
     "_intn_dtypes": _SMALL,
     "_jax_types": _TYPES,
     "_weak_types": [int, float, complex],
@@ -289,9 +297,11 @@ _DTYPES = {
     "python_scalar_types_to_dtypes": {kind: np.dtype(base) for kind, base in _SCALARS.items()},
     "itemsize_bits": _bits,
     "to_complex_dtype": _complex,
+    "to_floating_dtype": lambda dtype: np.zeros(0, _inexact(dtype)).real.dtype,
     "to_inexact_dtype": _inexact,
     "uint1": None,
 }
+_GENERATORS = ("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg")
 _GIVEN: dict[str, dict[str, Any]] = {
     "array": {"ArrayImpl": jax.Array},
     "basearray": {"Array": jax.Array},
@@ -309,8 +319,12 @@ _GIVEN: dict[str, dict[str, Any]] = {
         "promote_dtypes_complex": _promoted_complex,
         "promote_dtypes_inexact": _promoted_inexact,
     },
+    "random.prng": {
+        "PRNGImpl": types.SimpleNamespace,
+        "prngs": {name: jax.random.key_dtype(name) for name in _GENERATORS},
+    },
     "util": _UTIL,
-    "xla_bridge": {"get_backend": lambda *_: _Backend()},
+    "xla_bridge": {"get_backend": lambda *_: _Backend(), "num_cpu_devices": _Flag("", len(jax.devices("cpu")))},
 }
 
 

@@ -57,9 +57,15 @@ class Stand(ModuleType):
     def _used(self, *_: Any, **__: Any) -> NoReturn:
         raise InsideOfJaxError(f"{self.__name__} is a name from inside of JAX")
 
-    __call__ = __iter__ = __len__ = __getitem__ = __contains__ = __enter__ = __exit__ = __bool__ = __mro_entries__ = (
-        _used
-    )
+    def __call__(self, *_: Any, **__: Any) -> None:
+        # Files register classes of their own while they are imported; here that has no effect.
+        if not self.__name__.rpartition(".")[2].startswith("register"):
+            self._used()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """An entry of a table of JAX's, which has no effect here."""
+
+    __len__ = __getitem__ = __contains__ = __enter__ = __exit__ = __bool__ = __mro_entries__ = _used
     __index__ = __int__ = __float__ = __add__ = __radd__ = __or__ = __ror__ = __and__ = __lt__ = __gt__ = _used
     __instancecheck__ = __subclasscheck__ = _used
 

@@ -8,6 +8,7 @@ how a call is served. They are part of every key of the cache: `_runtime` gets t
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import itertools
 import os
 import re
@@ -19,6 +20,7 @@ from typing import Any, cast
 
 from pycompiler._runtime import Device, context_key, set_call_limit, set_context_key, swap_context_key
 from pycompiler._runtime import default_device as first_device
+from pycompiler.core.config.flags import define as define_flags
 from pycompiler.core.config.settings import ALIASES, INERT, JAX_VARIABLES, TABLE, TRANSFERS, Setting, Value
 from pycompiler.core.config.variables import warn_of_unknown
 from pycompiler.core.source import warn
@@ -253,11 +255,24 @@ class Config:
         self._values[setting.name] = setting.parse(value)
         self._publish()
 
+    def config_with_absl(self) -> None:
+        """Define the settings as flags of absl: `--jax_NAME=VALUE`, and `--jax_NAME`, `--nojax_NAME` for those that are
+        on or off. `absl.app.run` takes them.
+
+        Raises ModuleNotFoundError if absl is not installed.
+        """
+        kinds = {setting.name: setting.type is bool for setting in self._table.values()}
+        kinds.update({name: isinstance(value, bool) for name, value in self._inert.items()})
+        define_flags({f"jax_{name}": is_switch for name, is_switch in kinds.items()}, self.update)
+
     def parse_flags_with_absl(self) -> None:
         """Take settings from the command line, up to `--`: `--jax_NAME=VALUE`, `--jax_NAME`, `--nojax_NAME`.
 
-        Flags that name no setting are left to others. Raises ValueError for a value without a meaning.
+        Flags that name no setting are left to others. Where absl is installed, it knows the settings from now on.
+        Raises ValueError for a value without a meaning.
         """
+        if importlib.util.find_spec("absl") is not None:
+            self.config_with_absl()
         for argument in itertools.takewhile(lambda each: each != "--", sys.argv[1:]):
             found = _FLAG.fullmatch(argument)
             if found is None:

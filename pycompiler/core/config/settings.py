@@ -295,8 +295,17 @@ TABLE: tuple[Setting, ...] = (
         str,
         "threefry2x32",
         "PYCOMPILER_DEFAULT_PRNG_IMPL",
-        "the generator of new keys, and of the numbers of keys: threefry2x32, rbg or unsafe_rbg",
-        choices=("threefry2x32", "rbg", "unsafe_rbg"),
+        "the generator of new keys and of the numbers of keys: threefry2x32, rbg, unsafe_rbg, threefry4x32, philox2x32 "
+        "or philox4x32",
+        choices=("threefry2x32", "rbg", "unsafe_rbg", "threefry4x32", "philox2x32", "philox4x32"),
+        keyed=True,
+    ),
+    Setting(
+        "check_static_indices",
+        bool,
+        False,
+        "PYCOMPILER_CHECK_STATIC_INDICES",
+        "raise an IndexError for an integer index out of bounds, instead of taking the nearest element",
         keyed=True,
     ),
     Setting(
@@ -414,7 +423,6 @@ INERT: dict[str, object] = {
     "captured_constants_report_frames": 0,
     "captured_constants_warn_bytes": 2_000_000_000,
     "check_proxy_envs": True,
-    "check_static_indices": False,
     "compilation_cache_check_contents": False,
     "compilation_cache_expect_pgle": False,
     "compilation_cache_include_metadata_in_key": False,

@@ -13,6 +13,7 @@ import numpy as np
 
 from pycompiler._runtime import set_nothing
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.references import Ref, hide, returned
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array
@@ -73,6 +74,8 @@ class FlatFunction:
         for index, out in enumerate(outs):
             if not is_array(out):
                 path = self._out_tree.paths()[index]
+                if type(out) is Ref:
+                    raise returned(self.debug_info(), out, path)
                 raise TypeError(
                     f"{self.transform}: {self.debug_info().name} returned {_article(out)} at output{path}, not an array"
                 )
@@ -132,8 +135,9 @@ def _without_nothing(leaves: list[Any], tree: PyTreeDef) -> tuple[list[Any], PyT
 
 
 def flatten_arguments(tree: Any) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of arguments for a trace, and their structure. Arrays of dtype float0 are part of the structure."""
-    return _without_nothing(*tree_flatten(tree))
+    """The leaves of arguments for a trace, and their structure. Arrays of dtype float0 and references are part of the
+    structure."""
+    return _without_nothing(*hide(*tree_flatten(tree)))
 
 
 def _holds_nothing(x: Any) -> bool:

@@ -93,6 +93,11 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "to_tangent_aval": tangent_aval,
     "to_ct_aval": tangent_aval,
     "to_cotangent_aval": tangent_aval,
+    # A value of the type as arrays, which types of users consist of: the value itself.
+    "lo_ty": lambda aval: [aval],
+    "lower_val": lambda _, value: [value],
+    "raise_val": lambda _, value: value,
+    "normalize": strong,
 }
 for _name, _method in _METHODS.items():
     setattr(ShapedArray, _name, _method)

@@ -76,6 +76,9 @@ class KeyDType:
 KEY = KeyDType("key<fry>", 8, "KEY")
 RBG_KEY = KeyDType("key<rbg>", 16, "RBG_KEY")
 UNSAFE_RBG_KEY = KeyDType("key<urbg>", 16, "UNSAFE_RBG_KEY")
+THREEFRY4_KEY = KeyDType("key<fry4>", 16, "THREEFRY4_KEY")
+PHILOX2_KEY = KeyDType("key<phx2>", 4, "PHILOX2_KEY")
+PHILOX4_KEY = KeyDType("key<phx4>", 8, "PHILOX4_KEY")
 
 
 def is_key(dtype: object) -> bool:
@@ -148,6 +151,11 @@ def is_inexact(dtype: DType) -> bool:
 def is_small(dtype: DType) -> bool:
     """Whether `dtype` is stored and converted only: a float of 8 bits or less, an integer of 4 or less."""
     return dtype in _SMALL_TYPES
+
+
+def is_small_float(dtype: DType) -> bool:
+    """Whether `dtype` is a float of 8 bits or less."""
+    return dtype in _SMALL_FLOATS
 
 
 def bit_width(dtype: DType) -> int:

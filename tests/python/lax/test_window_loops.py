@@ -94,7 +94,7 @@ def test_dtype(form, dtype):
 @pytest.mark.parametrize("name", SELECTIONS)
 @pytest.mark.parametrize("greatest", [True, False], ids=["max", "min"])
 def test_selection(form, name, greatest):
-    """Elements repeat, so that the first one has to be found. Some are nan, and some what padding could be taken for."""
+    """Elements repeat, so that the first one counts. Some are nan, and some what padding could be taken for."""
     shape, params = FORMS[form]
     x = np.round(elements(shape, np.float32) * 2)
     x.flat[:: max(x.size // 7, 1)] = np.nan

@@ -71,6 +71,9 @@ CASES |= {
         lambda m: m.reduce(F, np.float32(-np.inf), m.max, (0, 1)),
         lambda m: m.reduce(INT, np.int32(0), lambda x, y: m.bitwise_xor(x, y), (0,)),
         lambda m: m.reduce(BOOL, np.bool_(False), m.bitwise_or, (1,)),
+        lambda m: m.reduce(BOOL, np.bool_(False), m.bitwise_and, (1,)),
+        lambda m: m.reduce(INT, np.int32(-1), m.bitwise_and, (1,)),
+        lambda m: m.reduce(INT, np.int32(12), m.bitwise_or, (0, 1)),
         lambda m: m.reduce(F, np.float32(2), m.add, (1,)),
         lambda m: m.reduce(F, np.float32(0), absmax(m), (1,)),
         lambda m: m.reduce(CUBE, np.float32(0), absmax(m), (0, 2)),
@@ -90,6 +93,14 @@ CASES |= {
         ),
         lambda m: m.reduce_window(INT, np.int32(np.iinfo(np.int32).min), m.max, (2, 2)),
         lambda m: m.reduce_window(Z, np.complex64(0), m.add, (2, 2)),
+        *(lambda m, f=name: m.reduce_window(F, np.float32(0.3), getattr(m, f), (2, 2), (1, 2), "SAME")
+          for name in ("mul", "max", "min")),
+        lambda m: m.reduce_window(BOOL, np.bool_(False), m.bitwise_or, (2, 3), (1, 2), "SAME"),
+        lambda m: m.reduce_window(BOOL, np.bool_(True), m.bitwise_and, (2, 3), (1, 2), "SAME"),
+        lambda m: m.reduce_window(BOOL, np.bool_(True), m.bitwise_or, (2, 3)),
+        lambda m: m.reduce_window(INT, np.int32(-1), m.bitwise_and, (2, 3), (1, 2), ((1, 0), (0, 1))),
+        lambda m: m.reduce_window(IMAGES, np.float32(0), absmax(m), (1, 1, 3, 2), (1, 1, 2, 1), "SAME"),
+        lambda m: m.reduce_window(LAST, np.float32(0), absmax(m), (1, 2, 2, 1), (1, 2, 2, 1)),
     ],
     "reduce_window_shape_tuple": [
         lambda m: np.array(m.reduce_window_shape_tuple((7, 6), (3, 2), (2, 1), ((1, 0), (0, 2)), (1, 2), (2, 1))),
@@ -199,6 +210,26 @@ def test_function(name, number):
         a, b = np.asarray(a), np.asarray(b)
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+def test_traced_initial_values():
+    """An initial value that is known only in a call, and its derivative."""
+
+    def pooled(init):
+        return ours.reduce_window(F, init, ours.add, (1, 5)).sum() + 2 * ours.reduce(F, init, ours.add, (0,)).sum()
+
+    value, slope = pc.jit(pc.value_and_grad(pooled))(np.float32(3))
+    np.testing.assert_allclose(value, 3 * F.sum() + 39, rtol=1e-5)
+    assert slope == 13
+
+
+def test_reductions_are_recognized():
+    """Known operations are one primitive, whatever the initial value."""
+    for init in (np.bool_(False), np.bool_(True)):
+        assert "reduce_or" in str(pc.make_jaxpr(lambda x, i=init: ours.reduce(x, i, ours.bitwise_or, (0,)))(BOOL))
+    window = str(pc.make_jaxpr(lambda x: ours.reduce_window(x, np.float32(0), ours.max, (2, 2)))(F))
+    assert "reduce_window_max" in window
+    assert window.count(" max ") == 1
 
 
 def test_scaled_dot():

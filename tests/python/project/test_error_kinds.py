@@ -308,7 +308,7 @@ CALLS = {
     "jvp of pure_callback": lambda m, n: m.jvp(lambda x: m.pure_callback(np.sin, x, x), (1.0,), (1.0,)),
     "jvp of io_callback": lambda m, n: m.jvp(lambda x: m.experimental.io_callback(np.sin, x, x), (1.0,), (1.0,)),
     "scan traced unroll": lambda m, n: m.jit(lambda u: m.lax.scan(lambda c, x: (c, x), 0.0, o(n, 3), unroll=u))(2),
-    "vmap out_axes": lambda m, n: m.vmap(lambda x: x, out_axes=(o(n, 2),))(o(n, 2)),
+    "vmap out_axes array": lambda m, n: m.vmap(lambda x: x, out_axes=(o(n, 2),))(o(n, 2)),
     "jit masked": lambda m, n: m.jit(lambda x: x)(np.ma.array([1.0], mask=[True])),
     "linearize of an int": lambda m, n: m.linearize(lambda x: x, 1.0)[1](1),
     "jit static unhashable": lambda m, n: m.jit(lambda x: x, static_argnums=0)([1]),

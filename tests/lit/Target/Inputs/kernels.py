@@ -37,7 +37,7 @@ VECTORS = {
         re.MULTILINE,
     ),
     "x86_64": re.compile(
-        r"^\tv?p?((?:fn?m\w*|dpbf16|add|sub|mul|div|max|min|sqrt|unpck\w|shuf)(?:p[sd]|[bwdq]))\t.*%([xyz])mm",
+        r"^\tv?p?((?:fn?m\w*|dpbf16|add|sub|mul|div|max|min|sqrt|cmp\w*?|unpck\w|shuf)(?:p[sd]|[bwdq]))\t.*%([xyz])mm",
         re.MULTILINE,
     ),
 }
