@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,15 +77,16 @@ def _words(text: str) -> frozenset[str]:
 # that grows with the square of the size, or print.
 _LEFT_OUT = _words(
     """
-    zeros_like ones_like full_like ndim size shape dtype result_type isrealobj iscomplexobj isscalar
-    polyval polyder polyint trapezoid column_stack concatenate concat dstack hstack vstack stack meshgrid unstack ix_ array asarray tuple multi_dot
-    array_repr array_str array_equal array_equiv save savez load fromfile copy block allclose isclose kron outer
-    convolve correlate vander cov corrcoef convolve2d correlate2d fftconvolve apply_along_axis histogram2d histogramdd
-    poly polyfit polymul polydiv polysub polyadd roots subtract_outer intersect1d union1d setdiff1d setxor1d isin
-    unpackbits packbits key PRNGKey key_impl key_data wrap_key_data clone split fold_in expm_frechet funm sqrtm rsf2csf
-    polar hessenberg tri tril_indices triu_indices tril_indices_from triu_indices_from diag_indices indices diag
-    diagflat toeplitz hilbert invhilbert pascal hadamard dft block_diag circulant lpmn lpmn_values sph_harm sph_harm_y
-    bessel_jn linalg approx_max_k approx_min_k infeed outfeed
+    zeros_like ones_like full_like ndim size shape dtype result_type isrealobj iscomplexobj isscalar polyval
+    polyder polyint trapezoid column_stack concatenate concat dstack hstack vstack stack meshgrid unstack ix_
+    array asarray tuple multi_dot array_repr array_str array_equal array_equiv save savez load fromfile copy block
+    allclose isclose kron outer convolve correlate vander cov corrcoef convolve2d correlate2d fftconvolve
+    apply_along_axis histogram2d histogramdd poly polyfit polymul polydiv polysub polyadd roots subtract_outer
+    intersect1d union1d setdiff1d setxor1d isin unpackbits packbits key PRNGKey key_impl key_data wrap_key_data
+    clone split fold_in expm_frechet funm sqrtm rsf2csf polar hessenberg tri tril_indices triu_indices
+    tril_indices_from triu_indices_from diag_indices indices diag diagflat toeplitz hilbert invhilbert pascal
+    hadamard dft block_diag circulant lpmn lpmn_values sph_harm sph_harm_y bessel_jn linalg approx_max_k
+    approx_min_k infeed outfeed
     """
 )
 # What the two libraries compute differently on purpose (docs/differences.md), or with signs that are free.
@@ -111,14 +112,16 @@ class Function:
         return (lambda *args: function(*args, shape=(size,))) if self.is_random else (lambda *args: function(*args))
 
 
-def functions() -> Iterator[Function]:
-    """All functions that both libraries have and take with some arguments."""
+def functions(parts: Sequence[str]) -> Iterator[Function]:
+    """All functions that both libraries have and take with some arguments, whose names contain one of the parts."""
     for module in MODULES:
         ours, theirs = (importlib.import_module(f"{package}.{module}") for package in ("pycompiler", "jax"))
         for short in sorted(set(dir(ours)) & set(dir(theirs))):
             function = getattr(ours, short)
             skipped = short.startswith("_") or short in _LEFT_OUT | _INCOMPARABLE or inspect.isclass(function)
             if skipped or not callable(function) or inspect.ismodule(function):
+                continue
+            if parts and not any(part in f"{module}.{short}" for part in parts):
                 continue
             found = _function(f"{module}.{short}", module, function)
             if found is not None:

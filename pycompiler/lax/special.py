@@ -1,6 +1,7 @@
 """Special functions of lax: float arrays of one dtype and shape, except scalars; nothing is promoted.
 
-The runtime computes one element at a time on one thread, in double precision or better, and rounds once.
+`primitives.formulas` computes lgamma, digamma, the Bessel functions and, for narrow floats, igamma and igammac. The
+runtime computes the others: one element at a time on one thread, in double precision or better.
 """
 
 from collections.abc import Callable

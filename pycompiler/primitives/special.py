@@ -1,7 +1,8 @@
-"""The family of special functions: elementwise on floats of one dtype and shape. The runtime computes most of them.
+"""The family of special functions: elementwise on floats of one dtype and shape.
 
-The dialect's op for each function has its name; the list PCRT_SPECIAL_FUNCTIONS in the runtime's ABI has its code. f16,
-bf16 and f32 are computed in f64 and rounded. SciPy, which the tests install, is the reference.
+`formulas` has graphs of simpler primitives for the frequent ones. The runtime computes the others, one element at a
+time, f16, bf16 and f32 in f64. The dialect's op for each function has its name; the list PCRT_SPECIAL_FUNCTIONS in the
+runtime's ABI has its code. SciPy, which the tests install, is the reference.
 """
 
 from __future__ import annotations

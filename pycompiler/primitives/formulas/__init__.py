@@ -39,7 +39,7 @@ def has_formula(primitive: Primitive, dtype: rules.Dtype) -> bool:
     return not (FORMULAS[primitive].only_narrow and dtype == rules.FLOAT64)
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.cache  # emission knows a graph by its address, so none is dropped
 def formula_graph(primitive: Primitive, avals: tuple[ShapedArray, ...]) -> ClosedGraph:
     """The graph that computes a primitive of FORMULAS from arguments of these types. It has no lines of the user."""
     formula = FORMULAS[primitive]

@@ -1,7 +1,9 @@
 """Special functions by SciPy's names.
 
-The runtime computes most of them, one element at a time on one thread, in double precision or better. For float16,
-bfloat16 and float32 it rounds once at the end. 0, the infinities and nan give the results of SciPy.
+Most of them are compiled to vectors and fused with other operations (`primitives.formulas`): in float64 for results of
+float32, unless float32 suffices for errors of about 2 ulp. The runtime computes zeta, polygamma, betainc, gammainc of
+float64, bessel_jn, exp1, expi, expn, hyp1f1, hyp2f1 and sph_harm_y, one element at a time on one thread. 0, the
+infinities and nan give the results of SciPy.
 """
 
 from pycompiler.core.tracing.boundary import protect

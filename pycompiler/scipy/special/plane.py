@@ -41,7 +41,7 @@ def _wofz(z: Array) -> Array:
 
 
 def _faddeeva(x: Array, y: Array) -> Array:
-    # Three loops: those over complex elements are not of vectors, and one loop of both parts would be too long for them.
+    # Three loops: one of both parts would be too long for registers, and have many temporary arrays.
     x, y = optimization_barrier((x, y))
     x, y, first = optimization_barrier((x, y, ops.wofz_real.bind(x, y)))
     return complex_.bind(*optimization_barrier((first, ops.wofz_imag.bind(x, y))))

@@ -120,6 +120,24 @@ def test_many_sizes_are_not_timed_where_results_differ(tmp_path):
     assert "missing: differs: warm calls: AssertionError" in out
 
 
+def test_the_table_of_functions(tmp_path):
+    path = tmp_path / "functions.json"
+    out = run(BENCHMARKS / "functions.py", "--runs", 1, "--sizes", 64, "--json", path, "scipy.special.erfc", "nn.relu6")
+    lines = json.loads(path.read_text())["lines"]
+    kinds = [f"{dtype} 64{grad}" for dtype in ("float32", "float64") for grad in ("", " grad")]
+    names = ("nn.relu6", "scipy.special.erfc", "scipy.special.erfcx")
+    assert set(lines) == {f"{name} {kind}" for name in names for kind in kinds}
+    assert all(ratio == pytest.approx(ours / theirs) for ratio, ours, theirs in lines.values())
+    assert f"geometric mean of {len(lines)} lines" in out
+
+
+def test_a_function_that_differs_is_reported(tmp_path):
+    script = tmp_path / "differing.py"
+    script.write_text("import pycompiler.nn, functions\npycompiler.nn.relu6 = lambda x: x + 1\nfunctions.main()\n")
+    out = run(script, "--runs", 1, "--sizes", 64, "nn.relu6", status=1)
+    assert "differs: nn.relu6 float32 64: the greatest difference is 1" in out
+
+
 def test_every_case_has_a_name_of_its_own_and_a_bar_that_can_be_missed():
     code = (
         "from cases import CASES, COMPILED, GROUPS\n"

@@ -1,0 +1,143 @@
+"""Formulas of special functions: they replace calls of the runtime, and hold at the edges of their pieces."""
+
+import importlib.util
+import pathlib
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.special
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+from pycompiler.core.config.config import enable_x64
+from pycompiler.core.types.aval import shaped
+from pycompiler.primitives import PRIMITIVES
+from pycompiler.primitives.formulas import FORMULAS, coefficients, formula_graph, has_formula
+from pycompiler.scipy import special
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def arguments(primitive, dtype, size=50):
+    """Arguments within the domain of each function, except that of lgamma and others: they are positive."""
+    sample = next(iter(primitive.sampler(np.random.default_rng(0))))
+    return [np.linspace(0.2, 0.8, size).astype(dtype) for _ in sample.args]
+
+
+@pytest.mark.parametrize("primitive", FORMULAS, ids=lambda primitive: primitive.name)
+def test_no_routine_of_the_runtime_is_called(primitive):
+    for dtype in (np.float32, np.float64):
+        with enable_x64(True):
+            text = pc.jit(primitive.bind).lower(*arguments(primitive, dtype)).as_text("linalg")
+        assert ('"special"' in text) == (not has_formula(primitive, np.dtype(dtype)))
+
+
+@pytest.mark.parametrize("name", ["lgamma", "bessel_i0e", "dawsn"])
+def test_one_kernel_with_its_neighbours(name):
+    primitive = PRIMITIVES[name]
+    args = arguments(primitive, np.float32, 4096)
+    alone = pc.jit(primitive.bind).lower(*args).as_text("linalg").count("linalg.generic")
+    fused = pc.jit(lambda *xs: pnp.exp(primitive.bind(*xs) * 2)).lower(*args)
+    assert fused.as_text("linalg").count("linalg.generic") > alone
+    # One pass over the arguments: no temporary array.
+    assert fused.compile().memory_analysis().temp_size_in_bytes <= (1 << 16)
+
+
+@pytest.mark.parametrize("primitive", FORMULAS, ids=lambda primitive: primitive.name)
+def test_narrow_floats_are_those_of_float32(primitive):
+    for dtype in (np.dtype(np.float16), np.dtype(pnp.bfloat16)):
+        args = arguments(primitive, dtype)
+        got = primitive.bind(*args)
+        assert got.dtype == dtype
+        wide = np.asarray(primitive.bind(*(x.astype(np.float32) for x in args)))
+        np.testing.assert_array_equal(np.asarray(got), wide.astype(dtype))
+
+
+def test_a_formula_is_recorded_once_for_each_type():
+    primitive = PRIMITIVES["lgamma"]
+    avals = (shaped((3,), np.dtype(np.float32)),)
+    assert formula_graph(primitive, avals) is formula_graph(primitive, avals)
+    text = pc.jit(lambda x: special.gammaln(x) + special.gammaln(x * 2)).lower(np.ones(3, np.float32)).as_text()
+    assert text.count("func.func private @lgamma") == 1
+
+
+# Both sides of each limit between two pieces, and far from it; the oracle in mpmath.
+def near(*limits):
+    sides = [np.nextafter(limit, side) for limit in limits for side in (0, np.inf)]
+    return np.array([*sides, *limits, *(limit * 1.01 for limit in limits), *(limit * 0.99 for limit in limits)])
+
+
+PIECES = {
+    "bessel_i0e": (lambda x: mpmath.besseli(0, x) * mpmath.exp(-x), (8.0,)),
+    "bessel_i1e": (lambda x: mpmath.besseli(1, x) * mpmath.exp(-x), (8.0,)),
+    "dawsn": (lambda x: mpmath.sqrt(mpmath.pi) / 2 * mpmath.exp(-x * x) * mpmath.erfi(x), (2.5, 5.0)),
+    "lgamma": (mpmath.loggamma, (0.5, 3.0, 4.0, 8.0, 9.0)),
+    "digamma": (mpmath.digamma, (1.0, 2.0, 3.0, 8.0)),
+    "gamma": (mpmath.gamma, (1.0, 2.0, 3.0, 8.0, 20.0)),
+    "ndtri": (lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1), (0.075, 0.925, np.exp(-25.0))),
+    "sin_integral": (mpmath.si, (6.0,)),
+    "cos_integral": (mpmath.ci, (0.46, 0.77, 6.0)),
+    "fresnel_sin": (mpmath.fresnels, (2.0, 1000.0)),
+    "fresnel_cos": (mpmath.fresnelc, (2.0, 1000.0)),
+    "spence": (lambda x: mpmath.re(mpmath.polylog(2, 1 - x)), (0.5, 2.0)),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_pieces_meet(name):
+    oracle, limits = PIECES[name]
+    with enable_x64(True), mpmath.workdps(60):
+        for dtype, most in ((np.float64, 48), (np.float32, 3)):
+            x = near(*limits).astype(dtype)
+            got = np.asarray(PRIMITIVES[name].bind(x)).astype(np.float64)
+            want = [oracle(mpmath.mpf(float(value))) for value in x]
+            errors = [abs(mpmath.mpf(a) - b) / max(abs(b), mpmath.mpf("0.01")) for a, b in zip(got, want, strict=True)]
+            assert max(errors) <= most * np.finfo(dtype).eps
+
+
+def test_small_parts_of_the_faddeeva_function_are_exact():
+    # Near the axes one part is small; to first order it is x (2 / sqrt(pi) - 2 y w(iy)), and y for the other one.
+    with enable_x64(True):
+        for x in (1e-3, 1e-8, 1e-40, 1e-200):
+            got = np.asarray(special.wofz(np.array([complex(x, 1), complex(x, 9)])))
+            for y, value in zip((1, 9), got, strict=True):
+                with mpmath.workdps(40):
+                    slope = 2 / mpmath.sqrt(mpmath.pi) - 2 * y * mpmath.exp(y * y) * mpmath.erfc(y)
+                want = x * float(slope)
+                np.testing.assert_allclose(value.imag, want, rtol=1e-5 if x == 1e-3 else 1e-13)
+
+
+def test_beta_of_a_large_and_a_negative_number():
+    # log |gamma(-1/2)| - log |gamma(x - 1/2) / gamma(x)|, whose parts are of the size of x.
+    with enable_x64(True):
+        got = np.asarray(special.betaln(np.array([1e10, 1e30, 1e300]), -0.5))
+    want = [float(mpmath.log(2 * mpmath.sqrt(mpmath.pi)) + mpmath.log(x) / 2) for x in (1e10, 1e30, 1e300)]
+    np.testing.assert_allclose(got, want, rtol=1e-10)
+
+
+def test_incomplete_gamma_of_large_shapes_in_float32():
+    for a in (25.0, 1e3, 1e6):
+        x = (a + np.sqrt(a) * np.array([-4, -1, 0, 1, 4])).astype(np.float32)
+        for name in ("gammainc", "gammaincc"):
+            want = getattr(scipy.special, name)(a, x.astype(np.float64))
+            np.testing.assert_allclose(getattr(special, name)(np.float32(a), x), want, rtol=1e-6)
+
+
+def test_derivatives_are_those_of_the_entries():
+    # Not those of the pieces of a formula: a select has no slope where an unused piece is infinite.
+    for name in ("i0e", "gammaln", "digamma", "ndtri", "erfcx"):
+        function = getattr(special, name)
+        for x in (0.0 if name in ("i0e", "erfcx") else 0.5, 1e-3, 0.999):
+            assert np.isfinite(pc.grad(function)(np.float32(x)))
+
+
+def test_coefficients_are_fits_of_the_tool():
+    spec = importlib.util.spec_from_file_location("fit_formulas", ROOT / "tools" / "fit_formulas.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    for name in ("ERFCX", "GAMMA", "DILOGARITHM"):
+        tool.FITS_OF[name] = tool.chebyshev(tool.FITS[name], 40)
+        assert tuple(tool.fitted(name, tool.DOUBLE)[0]) == pytest.approx(
+            getattr(coefficients, name), rel=1e-9, abs=1e-15
+        )
