@@ -363,6 +363,7 @@ def ragged_dot_general(
         raise TypeError(f"{name}: lhs must have one ragged dimension, got {numbers.lhs_ragged_dimensions}")
     if not dtypes.is_integer(get_aval(group_sizes).dtype):
         raise TypeError(f"{name}: group_sizes must be integers, got {short(get_aval(group_sizes))}")
+    _check_groups(name, get_aval(lhs), get_aval(rhs), get_aval(group_sizes), numbers)
     check_precision(name, precision)
     result = eager_jit(_ragged, lhs, rhs, group_sizes, numbers=numbers, preferred=preferred_element_type)
     return divided(name, result, out_sharding)
@@ -378,6 +379,29 @@ def _outer_dimensions(lhs: Any, numbers: RaggedDotDimensionNumbers) -> tuple[tup
         return batch[: batch.index(ragged)], "batch"
     free = [axis for axis in range(len(lhs.shape)) if axis not in contracting and axis not in batch]
     return (*batch, *free[: free.index(ragged)]), "free"
+
+
+def _check_groups(name: str, lhs: Any, rhs: Any, sizes: Any, numbers: RaggedDotDimensionNumbers) -> None:
+    """Raise TypeError for a ragged dimension or group dimensions that do not fit."""
+    (_, contracting), (_, batch) = numbers.dot_dimension_numbers
+    (ragged,) = numbers.lhs_ragged_dimensions
+    if not 0 <= ragged < len(lhs.shape):
+        raise TypeError(f"{name}: the ragged dimension {ragged} is not one of {short(lhs)}")
+    of_groups = tuple(numbers.rhs_group_dimensions)
+    _, mode = _outer_dimensions(lhs, numbers)
+    wanted = 1 if mode == "free" else 0
+    if len(of_groups) != wanted:
+        raise TypeError(
+            f"{name}: where the ragged dimension is a {mode} one, rhs has {wanted} group dimensions, got {of_groups}"
+        )
+    for axis in of_groups:
+        if not 0 <= axis < len(rhs.shape) or axis in contracting or axis in batch:
+            raise TypeError(
+                f"{name}: the group dimension of rhs is one of {short(rhs)} that is neither contracted nor a batch "
+                f"dimension, got {axis}"
+            )
+        if sizes.shape and rhs.shape[axis] != sizes.shape[-1]:
+            raise TypeError(f"{name}: rhs has {rhs.shape[axis]} groups, and group_sizes {sizes.shape[-1]}")
 
 
 def _ragged(lhs: Array, rhs: Array, group_sizes: Array, *, numbers: RaggedDotDimensionNumbers, preferred: Any) -> Array:

@@ -366,3 +366,20 @@ def test_denormals_are_kept():
     for out in (pnp.asarray(x) * 2, pc.jit(lambda x: x * 2)(x)):
         np.testing.assert_array_equal(out, x * 2)
     np.testing.assert_allclose(pnp.exp(np.float32(-95)), np.exp(np.float32(-95)), rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "contracted", "ragged", "groups", "text"),
+    [
+        (((3, 4), (2, 4, 5), (2,)), ([1], [1]), 2, [0], "the ragged dimension 2 is not one of"),
+        (((11, 3), (3, 3, 7), (3,)), ([1], [1]), 0, [1], "neither contracted nor a batch dimension, got 1"),
+        (((11, 5), (3, 5, 7), (2,)), ([1], [1]), 0, [0], "rhs has 3 groups, and group_sizes 2"),
+        (((11, 5), (3, 5, 7), (3,)), ([1], [1]), 1, [0], "is a contracting one, rhs has 0 group dimensions"),
+        (((11, 5), (5, 7), (3,)), ([1], [0]), 0, [], "is a free one, rhs has 1 group dimensions"),
+    ],
+)
+def test_groups_that_do_not_fit(shapes, contracted, ragged, groups, text):
+    numbers = ours.RaggedDotDimensionNumbers((contracted, ([], [])), [ragged], groups)
+    lhs, rhs, sizes = np.ones(shapes[0], "f"), np.ones(shapes[1], "f"), np.ones(shapes[2], np.int32)
+    with pytest.raises(TypeError, match=text):
+        ours.ragged_dot_general(lhs, rhs, sizes, numbers)
