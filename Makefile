@@ -85,7 +85,7 @@ test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and Add
 test-libraries: build .venv/.libraries ## JAX's libraries on pycompiler: quickstarts beside values of JAX, and their own test suites
 	$(TEST_ENV) $(PY) -m pytest tests/libraries
 
-library-values: build .venv/.libraries ## the values of tests/libraries/quickstarts on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
+library-values: build .venv/.libraries ## the values of tests/libraries/{quickstarts,programs} on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
 	$(TEST_ENV) $(PY) tests/libraries/quickstart_values.py $(NAMES)
 
 demo-jax: build .venv/.libraries ## a Flax model trained by Optax, an unmodified JAX program, on pycompiler and on JAX

@@ -1,5 +1,8 @@
-"""Names and policies for `checkpoint`, in jax's module."""
+"""Recomputation in derivatives, in jax's module: names and policies for `checkpoint`, and the values that are kept."""
 
 from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
+from pycompiler.transforms.recomputation import checkpoint, remat
+from pycompiler.transforms.saved import print_saved_residuals
+from pycompiler.transforms.saved import saved_residuals as saved_residuals
 
-__all__ = ["checkpoint_name", "checkpoint_policies"]
+__all__ = ["checkpoint", "checkpoint_name", "checkpoint_policies", "print_saved_residuals", "remat"]

@@ -20,6 +20,7 @@ from pycompiler.array import bytes as array_bytes
 from pycompiler.array.tables import html_of
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import fixed
+from pycompiler.core.mesh.layout import row_major
 from pycompiler.core.mesh.sharding import SingleDeviceSharding
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.tracing.arguments import array_of
@@ -394,6 +395,7 @@ _OWN: dict[str, Any] = {
     "devices": _devices,
     "platform": lambda self: next(iter(_devices(self))).platform,
     "sharding": property(lambda self: _sharding(self), doc="On which devices the elements are, and which where."),
+    "format": property(lambda self: row_major(self.ndim, self.sharding), doc="The layout in memory, and the sharding."),
     "is_fully_replicated": property(lambda self: self.sharding.is_fully_replicated, doc="Whether each device has all."),
     "is_fully_addressable": property(lambda self: True, doc="Whether all elements are this process's: they are."),
     "addressable_shards": property(shards, doc="The parts of the devices, a list of Shard."),

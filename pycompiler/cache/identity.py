@@ -44,7 +44,10 @@ def compiler() -> str:
     parts = [os.path.join(folder, name) for name in (f"_compiler{suffix}", "lib/libArrayCompiler.so")]
     binary = " ".join(_build(part) for part in parts if os.path.exists(part)) or "-"
     above = os.path.dirname(os.path.dirname(__file__))
-    emission = b"".join(_read(os.path.join(above, name), 1 << 16) for name in ("emit.py", "emit_sizes.py"))
+    formulas = os.path.join(above, "primitives", "formulas")
+    sources = [os.path.join(above, "compile", name) for name in ("emit.py", "emit_sizes.py")]
+    sources += [os.path.join(formulas, name) for name in sorted(os.listdir(formulas)) if name.endswith(".py")]
+    emission = b"".join(_read(name, 1 << 16) for name in sources)
     return f"{__version__} {binary} {hashlib.blake2b(emission, digest_size=6).hexdigest()}"
 
 

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import importlib.abc
+import importlib
 import importlib.machinery
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.metadata import Distribution, DistributionFinder
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from pycompiler.compat import version
 from pycompiler.compat.environment import take_variables
 from pycompiler.compat.internals import INTERNALS
 from pycompiler.compat.proxies import Inner, Proxy, sources_of
 
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, DistributionFinder
+
 ROOTS = ("jax", "jaxlib")
 
 
-class _Metadata(Distribution):
-    """The metadata of a distribution that stands for JAX's: the name and the version."""
-
-    def __init__(self, name: str) -> None:
-        self._of = name
-
-    def read_text(self, filename: str) -> str | None:
-        if filename != "METADATA":
-            return None
-        return f"Metadata-Version: 2.1\nName: {self._of}\nVersion: {version.__version__}\n"
-
-    def locate_file(self, path: Any) -> Any:
-        raise FileNotFoundError(f"{path} of {self._of}: pycompiler stands for {self._of}, which has no files here")
-
-
-class _Loader(importlib.abc.Loader):
+# `importlib.abc` is slow to load. Python asks its finders and loaders for their methods alone.
+class _Loader:
     """Makes one module; `make` gives the module of a spec."""
 
     def __init__(self, make: Any) -> None:
@@ -46,7 +33,7 @@ class _Loader(importlib.abc.Loader):
         """Nothing is executed: the names are taken at their first use."""
 
 
-class Finder(importlib.abc.MetaPathFinder):
+class Finder:
     """Finds `jax`, `jaxlib` and what is below them before any that are installed."""
 
     def find_spec(
@@ -61,7 +48,7 @@ class Finder(importlib.abc.MetaPathFinder):
                 f"No module named {fullname!r}: it was asked for in JAX's place, and pycompiler does not have it",
                 name=fullname,
             )
-        spec = importlib.machinery.ModuleSpec(fullname, _Loader(make), origin=__file__, is_package=True)
+        spec = importlib.machinery.ModuleSpec(fullname, cast(Any, _Loader(make)), origin=__file__, is_package=True)
         # Of `from jax import name`, Python's error shows this file.
         spec.has_location = True
         return spec
@@ -79,8 +66,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
     def find_distributions(self, context: DistributionFinder.Context | None = None) -> Iterable[Distribution]:
         """For importlib.metadata: the versions of `jax` and `jaxlib`."""
-        name = None if context is None else context.name
-        return [_Metadata(root) for root in ROOTS if name is None or name.lower() == root]
+        return importlib.import_module("pycompiler.compat.metadata").distributions(ROOTS, context)
 
 
 def loaded() -> list[str]:

@@ -7,8 +7,8 @@ that isn't here is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import FrameType
-from typing import Any
+from types import FrameType, ModuleType
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -22,11 +22,18 @@ from pycompiler.core.types import tree_keys
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import checkify
 from pycompiler.extend.core import Primitive
+from pycompiler.interpreters import ad, batching, mlir, partial_eval
 from pycompiler.lax.callbacks import effects_barrier
+from pycompiler.ref import AbstractRef
 
 # The files that libraries ask to be left out of tracebacks. `traceback_filtering` hides our own frames alone, so a
 # library's frames stay in sight.
 _excluded: list[str] = []
+
+
+def _public(module: ModuleType) -> dict[str, Any]:
+    """The names of a public module, which libraries also take from the inner one of its name."""
+    return {name: getattr(module, name) for name in module.__all__}
 
 
 def _same(function: Any = None, **_: Any) -> Any:
@@ -74,12 +81,15 @@ class _Checkpoints:
     """JAX's earlier manager of checkpoints; there are no instances here."""
 
 
+def _tensorstore_spec(*_: Any, **__: Any) -> NoReturn:
+    """The place of an array of several processes in a checkpoint of JAX's earlier manager."""
+    raise NotImplementedError(
+        "get_tensorstore_spec: this is JAX's earlier manager of checkpoints; use orbax.checkpoint"
+    )
+
+
 class _TypedNdArray(np.ndarray):
     """NumPy's array with a weak dtype, which JAX makes of literals. There are no instances here."""
-
-
-class _AbstractRef:
-    """The type of a mutable reference; there are no instances here."""
 
 
 class _EArray:
@@ -109,6 +119,8 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax.experimental.array_serialization": dict,  # orbax
     "jax.experimental.array_serialization.serialization": lambda: {
         "GlobalAsyncCheckpointManagerBase": _Checkpoints,  # orbax
+        "GlobalAsyncCheckpointManager": _Checkpoints,  # flax.training.checkpoints, for arrays of several processes
+        "get_tensorstore_spec": _tensorstore_spec,  # flax.training.checkpoints
     },
     "jax.experimental.sparse": lambda: {"BCOO": _BCOO},  # numpyro
     "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways
@@ -143,10 +155,17 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
     "jax._src.earray": lambda: {"EArray": _EArray},  # flax
     "jax._src.flatten_util": lambda: {"ravel_pytree": flatten_util.ravel_pytree},  # blackjax
     "jax._src.interpreters": dict,  # flax
+    "jax._src.interpreters.ad": lambda: {  # diffrax's tests
+        **_public(ad),
+        "CustomVJPException": errors.NotDifferentiableError,
+    },
+    "jax._src.interpreters.batching": lambda: _public(batching),
+    "jax._src.interpreters.mlir": lambda: _public(mlir),
+    "jax._src.interpreters.partial_eval": lambda: _public(partial_eval),
     "jax._src.interpreters.pxla": lambda: {"global_result_handlers": {}},  # flax
     "jax._src.literals": lambda: {"TypedNdArray": _TypedNdArray},  # equinox, jaxtyping
     "jax._src.state": dict,  # flax
-    "jax._src.state.types": lambda: {"AbstractRef": _AbstractRef},  # flax
+    "jax._src.state.types": lambda: {"AbstractRef": AbstractRef},  # flax
     "jax._src.traceback_util": lambda: {
         "_exclude_paths": _excluded,  # flax
         "api_boundary": _same,  # flax

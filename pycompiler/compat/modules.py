@@ -34,7 +34,7 @@ NAMES = frozenset(_TEXT.split())
 ELSEWHERE: dict[str, tuple[str, ...]] = {
     "": (*(f"pycompiler.compat.{name}" for name in ("root", "callbacks", "placement")), "pycompiler"),
     "debug": ("pycompiler.compat.debugging", "pycompiler.debug"),
-    "experimental": ("pycompiler.compat.callbacks", "pycompiler.experimental"),
+    "experimental": ("pycompiler.compat.callbacks", "pycompiler.compat.qdd", "pycompiler.experimental"),
     "core": ("pycompiler.extend.tracing", "pycompiler.compat.tables"),  # `pycompiler.core` is a room of ours
     "interpreters.xla": ("pycompiler.interpreters.xla", "pycompiler.compat.tables"),
     "lib": ("pycompiler.compat.lib",),

@@ -42,8 +42,9 @@ from pycompiler.core.mesh.placement import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
 from pycompiler.core.tracing.effects import is_ordered
-from pycompiler.core.tracing.graph import ClosedGraph, Graph, graphs_in
+from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.lowering import lowered
+from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from pycompiler._runtime import ShapedArray
 from pycompiler.compile.plan import Plan, plan_outputs, taken
+from pycompiler.core.hooks import set_donation_reporter
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.types.aval import short
@@ -64,3 +66,15 @@ def warn_of_kept_memory(
             "takes that of one argument of its shape and dtype. Such an argument is not deleted; donate only arrays "
             "that a result replaces"
         )
+
+
+def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
+    """The runtime calls this when it can't take the memory of a donated array."""
+    remarks.tell("donation-not-taken", f"{name}: {short(aval)} was copied: {why}")
+    warn(
+        f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
+        "values are right; to save the memory, drop all other references to it before the call"
+    )
+
+
+set_donation_reporter(_donation_was_copied)

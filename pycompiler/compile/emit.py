@@ -39,6 +39,7 @@ from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.while_loop import split_operands, while_
 from pycompiler.primitives.data_sizes import take_first
+from pycompiler.primitives.formulas import FORMULAS, formula_graph, has_formula
 from pycompiler.primitives.module_call import ModuleCode, module_call
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
@@ -106,6 +107,10 @@ def _is_cut(equation: Equation) -> TypeError:
         "there is no one module of it to be shown or exported.\nWhat to do: call it, or pass size= for a result of a "
         "fixed size"
     )
+
+
+def _has_formula(equation: Equation) -> bool:
+    return has_formula(equation.primitive, equation.inputs[0].aval.dtype)
 
 
 class Emitter:
@@ -271,7 +276,7 @@ class Emitter:
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         _check_axes(equation)
         form = _FORMS.get(equation.primitive)
-        if form is not None:
+        if form is not None and (form is not Emitter.formula or _has_formula(equation)):
             return form(self, equation, operands, ip)
         attributes = {
             WISH_PARAMS.get(key, key): self.attribute(value)
@@ -395,6 +400,13 @@ class Emitter:
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
         given = self._ordered(equation, operands)
         return self._results(equation, self._operation("array.call", equation, given, ip, attributes))
+
+    def formula(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.call` of a private function that computes a primitive by simpler ones."""
+        graph = formula_graph(equation.primitive, tuple([atom.aval for atom in equation.inputs]))
+        callee = self._callee(graph, equation.primitive.name)
+        attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
+        return list(self._operation("array.call", equation, operands, ip, attributes).results)
 
     def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.call` of a function in another module. The first call links that module into this one."""
@@ -521,6 +533,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     custom_lin: Emitter.forward,
     **dict.fromkeys(INLINED, Emitter.inlined),
     call: Emitter.call,
+    **dict.fromkeys(FORMULAS, Emitter.formula),
     module_call: Emitter.linked_call,
     while_: Emitter.while_loop,
     scan: Emitter.scan,

@@ -14,7 +14,8 @@ from pathlib import Path
 from pycompiler._runtime import load_gpu_library
 from pycompiler.compile.targets import Target
 from pycompiler.core.config.config import config
-from pycompiler.core.tracing.graph import Graph, graphs_in
+from pycompiler.core.tracing.graph import Graph
+from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives.module_call import ModuleCode
 

@@ -93,8 +93,9 @@ class InconclusiveDimensionError(ExplainedError, ValueError):
     """A question about a symbolic dimension has no one answer for all of its sizes: give the symbol a bound."""
 
 
-class NotDifferentiableError(ExplainedError, TypeError):
-    """A derivative was asked for with respect to, or through, something that has none."""
+class NotDifferentiableError(ExplainedError, ValueError, TypeError):
+    """A derivative was asked for with respect to, or through, something that has none. As in JAX, it is a ValueError
+    for loops and callbacks, and a TypeError for custom rules: code for either catches it."""
 
 
 class ExecutionError(ExplainedError, RuntimeError):

@@ -46,6 +46,8 @@ hooks = Hooks()
 
 # The hooks of the runtime. `core.tracing.trace`: the class of tracers.
 set_tracer_type = _runtime.set_tracer_type
+# `core.tracing.references`, `core.tracing.user_values`: the classes of arguments that calls leave to Python.
+add_handled_type = _runtime.add_handled_type
 # `spmd.sharded`: the function that gathers all elements of an array whose parts are on several devices.
 set_assembler = _runtime.set_assembler
 # `jit.dispatch`: the dtypes with one meaning under every configuration; whether results of calls are checked.

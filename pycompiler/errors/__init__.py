@@ -4,7 +4,7 @@ The classes are core's; the pages are part of the documentation (docs/errors) an
 of two classes are other names of ours. `JAXTypeError` and `JAXIndexError` are base classes without a page.
 """
 
-from importlib import resources
+from pathlib import Path
 
 from pycompiler.core.errors import (
     ConcretizationTypeError,
@@ -72,7 +72,7 @@ def page(name: str) -> str:
     pages = _with_page()
     if name not in pages:
         raise ValueError(f"errors: there is no class {name!r}; there are {', '.join(pages)}")
-    return resources.files(__name__).joinpath("pages", f"{pages[name]}.md").read_text()
+    return Path(__file__).with_name("pages").joinpath(f"{pages[name]}.md").read_text(encoding="utf-8")
 
 
 __getattr__ = nearest_name(__name__, __all__)

@@ -1,21 +1,24 @@
 """The names of jax's `experimental`, and those of earlier releases that programs still use."""
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from pycompiler.core.config.config import config, enable_x64
-from pycompiler.experimental import (
-    checkify,
-    compilation_cache,
-    jet,
-    layout,
-    mesh_utils,
-    multihost_utils,
-    ode,
-    pjit,
-    shard_map,
-)
 from pycompiler.lax.callbacks import io_callback
 from pycompiler.lax.names import nearest_name
+
+if TYPE_CHECKING:
+    from pycompiler.experimental import (
+        checkify,
+        compilation_cache,
+        jet,
+        layout,
+        mesh_utils,
+        multihost_utils,
+        ode,
+        pjit,
+        shard_map,
+    )
 
 __all__ = [
     "checkify",
@@ -38,4 +41,4 @@ def disable_x64() -> contextlib.AbstractContextManager[None]:
     return config.override("enable_x64", False)
 
 
-__getattr__ = nearest_name(__name__, __all__)
+__getattr__ = nearest_name(__name__, __all__, later=set(__all__) - {"disable_x64", "enable_x64", "io_callback"})

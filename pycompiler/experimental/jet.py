@@ -11,18 +11,32 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
+from pycompiler.core.types.tree_keys import register_pytree_node
 from pycompiler.lax.elementwise import exp
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.special import lgamma
 from pycompiler.numpy.creation import asarray
 from pycompiler.transforms import jvp
 
-__all__ = ["fact", "jet", "jet2"]
+__all__ = ["fact", "jet", "jet2", "zero_series"]
 
 
-def _check(primals: Sequence[Any], series: Sequence[Sequence[Any]]) -> int:
+class ZeroSeries:
+    """A series of which all terms are 0, as long as the others."""
+
+    def __repr__(self) -> str:
+        return "zero_series"
+
+
+zero_series = ZeroSeries()
+register_pytree_node(ZeroSeries, lambda _: ((), None), lambda _, __: zero_series)
+
+
+def _check(primals: Sequence[Any], series: Sequence[Any]) -> int:
     """The order of the series. Raises ValueError unless the arguments fit."""
-    lengths = set(map(len, series))
+    lengths = {len(terms) for terms in series if not isinstance(terms, ZeroSeries)}
+    if all(isinstance(terms, ZeroSeries) for terms in series):
+        raise ValueError("jet: at least one argument needs a series of terms; all are zero_series")
     if len(lengths) != 1:
         raise ValueError("jet: jet terms have inconsistent lengths for different arguments: " + str(sorted(lengths)))
     if len(primals) != len(series):
@@ -30,20 +44,21 @@ def _check(primals: Sequence[Any], series: Sequence[Sequence[Any]]) -> int:
     for place, (x, terms) in enumerate(zip(primals, series, strict=True)):
         if not is_array(x):
             raise ValueError(f"jet: primal value at position {place} is not an array, got {x!r}")
-        for number, term in enumerate(terms):
+        for number, term in enumerate(() if isinstance(terms, ZeroSeries) else terms):
             if not is_array(term):
                 raise ValueError(f"jet: term {number} for argument {place} is not an array, got {term!r}")
     return lengths.pop()
 
 
 def jet(
-    fun: Callable[..., Any], primals: Sequence[Any], series: Sequence[Sequence[Any]], factorial_scaled: bool = True
+    fun: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any], factorial_scaled: bool = True
 ) -> tuple[Any, Any]:
     """The value of `fun` and its derivatives along a curve, of as many orders as the series have terms.
 
     The curve has the value `primals[i]` and the derivatives `series[i][0]`, `series[i][1]`, ... of argument i; without
-    `factorial_scaled`, the n-th terms are n-th derivatives divided by n!, in the results, too. The results are
-    the value, and a tree of the same structure with the list of derivatives in place of each array.
+    `factorial_scaled`, the n-th terms are n-th derivatives divided by n!, in the results, too. `zero_series` stands for
+    a series of zeros. The results are the value, and a tree of the same structure with the list of derivatives in
+    place of each array.
 
     Computed by `jvp` of `jvp`: any differentiable function is allowed, and the cost doubles with each order.
 
@@ -62,6 +77,9 @@ def jet(
     def along(t: Any) -> tuple[list[Any]]:
         point: list[Any] = []
         for x, terms in zip(values, series, strict=True):
+            if isinstance(terms, ZeroSeries):
+                point.append(x)
+                continue
             for number, (term, scale) in enumerate(zip(terms, scales, strict=True), 1):
                 if dtypes.is_inexact(get_aval(x).dtype):
                     x = x + (asarray(term) * scale * t**number).astype(get_aval(x).dtype)

@@ -7,6 +7,7 @@ from pycompiler.core.tracing.boundary import protect
 from pycompiler.export.damage import DeserializationError
 from pycompiler.export.exported import CALLING_CONVENTION, Exported, default_export_platform, deserialize, export
 from pycompiler.export.shared_object import SharedObject, to_shared_object
+from pycompiler.export.symbols import SymbolicScope, is_symbolic_dim, symbolic_args_specs, symbolic_shape
 from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
 from pycompiler.lax.names import nearest_name
 
@@ -18,13 +19,17 @@ __all__ = [
     "DeserializationError",
     "Exported",
     "SharedObject",
+    "SymbolicScope",
     "default_export_platform",
     "deserialize",
     "export",
+    "is_symbolic_dim",
     "maximum_supported_calling_convention_version",
     "minimum_supported_calling_convention_version",
     "register_namedtuple_serialization",
     "register_pytree_node_serialization",
+    "symbolic_args_specs",
+    "symbolic_shape",
     "to_shared_object",
 ]
 

@@ -100,6 +100,11 @@ class Exported:
         """The names of the ops of the module, without their dialect."""
         return self._code.operations
 
+    @property
+    def uses_global_constants(self) -> bool:
+        """Whether the module depends on sizes or on the platform of a call: symbolic sizes, or several platforms."""
+        return len(self.platforms) > 1 or not all(aval.is_concrete for aval in (*self.in_avals, *self.out_avals))
+
     def mlir_module(self) -> str:
         """The module as text."""
         with self._code.reading():
@@ -260,6 +265,11 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
         for name, given, dtype in narrowed((args, kwargs)):
             dtypes.warn_of_narrowing(f"export: {name}", given, dtype)
         traced = jitted.trace(*args, **kwargs)
+        if traced._signature.refers:
+            raise ValueError(
+                f"export: {traced.fun_name} uses a mutable array reference (new_ref), which an exported function "
+                "can't. What to do: make it a function of the value that the reference holds, which returns the new one"
+            )
         names = tuple(traced._signature.names())
         return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names)
 

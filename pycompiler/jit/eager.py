@@ -113,8 +113,10 @@ def _of_primitive(primitive: Primitive, params: dict[str, Any]) -> JitFunction:
     return JitFunction(apply, miss, apply, sharded=sharded)
 
 
-def _executed(graph: ClosedGraph, name: str, args: Sequence[Any]) -> Sequence[Any]:
+def _executed(graph: ClosedGraph, name: str, args: Sequence[Any], donated: tuple[int, ...] = ()) -> Sequence[Any]:
     """The results of a graph on the devices of a mesh. While a check is on, they are checked."""
+    if donated and not checks.are_enabled():
+        return execution.execute(graph, name, args, donated)
     return served(lambda *xs: execution.execute(graph, name, xs), graph)(*args)
 
 
@@ -122,18 +124,24 @@ def _tree(primitive: Primitive, avals: Sequence[ShapedArray]) -> PyTreeDef:
     return tree_flatten(tuple(avals) if primitive.multiple_results else avals[0])[1]
 
 
-def _of_graph(graph: ClosedGraph, name: str) -> JitFunction:
+def run_graph(graph: ClosedGraph, name: str, args: Sequence[Any], donated: tuple[int, ...] = ()) -> Sequence[Any]:
+    """The results of a graph without constants, outside of any trace. The memory of donated arguments is taken."""
+    return graph.derive(("eager", donated), lambda: _of_graph(graph, name, donated))(*args)
+
+
+def _of_graph(graph: ClosedGraph, name: str, donated: tuple[int, ...] = ()) -> JitFunction:
     def apply(*operands: Any) -> tuple[Any, ...]:
         return call_graph(graph, name, operands)
 
     def miss(args: tuple[Any, ...], kwargs: dict[str, Any], key: CallKey) -> Callable[..., Any]:
         if execution.runs_on_mesh(graph):
             return sharded
-        found = compiled(graph, name, target=expected_target(args))
-        return served(found.call(tree_flatten(graph.out_avals)[1]), graph)
+        taken = () if checks.are_enabled() else donated
+        found = compiled(graph, name, False, taken, target=expected_target(args))
+        return served(found.call(tree_flatten(graph.out_avals)[1], taken), graph)
 
     def sharded(*args: Any) -> tuple[Any, ...]:
-        return tuple(_executed(graph, name, args))
+        return tuple(_executed(graph, name, args, donated))
 
     return JitFunction(apply, miss, apply, sharded=sharded)
 

@@ -12,8 +12,9 @@ import inspect
 import logging
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, ParamSpec, TypeVar, Unpack, overload
 
 from pycompiler import cache
 from pycompiler._runtime import (
@@ -35,20 +36,29 @@ from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
-from pycompiler.core.hooks import set_donation_reporter, set_error_type, set_leaf_converter, set_leaf_namer
+from pycompiler.core.hooks import set_error_type, set_leaf_converter, set_leaf_namer
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.mesh.typed import mesh_of_types
 from pycompiler.core.profile import Scope
-from pycompiler.core.source import function_location, warn
+from pycompiler.core.source import function_location
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, flatten_arguments
-from pycompiler.core.tracing.graph import ClosedGraph, forget_sources
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.nested import forget_sources
 from pycompiler.core.tracing.record import make_graph
+from pycompiler.core.tracing.references import (
+    Ref,
+    check_aliases,
+    is_of_caller,
+    references_in,
+)
 from pycompiler.core.tracing.specialize import aval_at, closed_at
-from pycompiler.core.tracing.trace import DebugInfo, Tracer
+from pycompiler.core.tracing.trace import DebugInfo, Tracer, innermost_trace
+from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_structure
 from pycompiler.diagnostics import checks, key_reuse, remarks
 from pycompiler.jit import cache_misses, data_dependent, eager
 from pycompiler.jit.automatic import Automatic, Candidate
@@ -56,7 +66,8 @@ from pycompiler.jit.binding import bind_sizes
 from pycompiler.jit.data_dependent import staged
 from pycompiler.jit.dynamic import Dynamic
 from pycompiler.jit.jitted import Jitted
-from pycompiler.jit.options import Options, donated_leaves, read_options, resolved
+from pycompiler.jit.options import JitOptions, Options, donated_leaves, read_options, resolved
+from pycompiler.jit.referring import Referring, ReferringFunction, described, referring
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
 from pycompiler.spmd import execution
@@ -67,6 +78,9 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 _log = logging.getLogger("pycompiler.jit")
+
+# The structure of no arguments.
+NOTHING = tree_structure(((), {}))
 
 # All live jitted functions, for `clear_caches`.
 _programs: weakref.WeakSet[_Program] = weakref.WeakSet()
@@ -93,15 +107,22 @@ class _Program:
         self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False
     ) -> tuple[FlatFunction, list[Any], Hashable]:
         """The function of the leaves of the dynamic arguments, these leaves, and the rest of the trace's key. If
-        `described`, objects with a shape and a dtype stand for arrays."""
+        `described`, objects with a shape and a dtype stand for arrays. References are part of the structure."""
+        flat, given, fixed = self.split(args, kwargs)
+        if Ref.count:
+            leaves, flat.in_tree = tree_flatten(given)
+            check_aliases("jit", self.fun, leaves, flat.names)
+        leaves, flat.in_tree = flatten_arguments(with_described(given) if described else given)
+        check_arrays("jit", self.fun, leaves, flat.in_tree, flat.places)
+        return flat, leaves, (flat.in_tree.snapshot(), fixed, trace_key())
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[FlatFunction, Any, Hashable]:
+        """The function of the dynamic arguments, whose structure is to be set; these arguments; the static ones."""
         numbers, names = self.options.static_argnums, self.options.static_argnames
         places = [index for index in range(len(args)) if index not in numbers]
         static = {name: value for name, value in kwargs.items() if name in names}
         dynamic = {name: value for name, value in kwargs.items() if name not in static}
         given: Any = tuple([args[place] for place in places]), dynamic
-        leaves, in_tree = flatten_arguments(with_described(given) if described else given)
-        flat = FlatFunction("jit", self.fun, in_tree, places, args, static)
-        check_arrays("jit", self.fun, leaves, in_tree, places)
         fixed = [*((str(i), args[i]) for i in numbers if i < len(args)), *static.items()]
         for name, value in fixed:
             try:
@@ -113,7 +134,7 @@ class _Program:
                 ) from None
         # 1, 1.0 and True are equal, but tracing with them differs.
         typed = tuple([(name, type(value), value) for name, value in fixed])
-        return flat, leaves, (in_tree.snapshot(), typed, trace_key())
+        return FlatFunction("jit", self.fun, NOTHING, places, args, static), given, typed
 
     def signature(
         self, args: Sequence[Any], kwargs: dict[str, Any], symbolic: bool = False, described: bool = False
@@ -130,28 +151,35 @@ class _Program:
                 asked = self.options.dynamic.avals(flat, kwargs, avals, of_symbols=True)
                 check_symbolic(asked, [aval.shape for aval in avals], self._namer(flat))
             avals = wanted if symbolic else avals
-        return self._signature(flat, fixed, kwargs, avals), leaves
+        return self.signature_of(flat, fixed, kwargs, avals), leaves
 
     def _namer(self, flat: FlatFunction) -> Callable[[int], str]:
         return lambda index: f"argument '{flat.names()[index]}' of {self.name}"
 
-    def _signature(
-        self, flat: FlatFunction, fixed: Hashable, kwargs: dict[str, Any], avals: tuple[ShapedArray, ...]
+    def signature_of(
+        self,
+        flat: FlatFunction | ReferringFunction,
+        fixed: Hashable,
+        kwargs: dict[str, Any],
+        avals: tuple[ShapedArray, ...],
     ) -> Signature:
         key = (fixed, avals, current_scope() is not None)
         # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
-        if found is None:
+        if found is None or not up_to_date(found.graph.states):
             with self.traces.making(key):
                 found = None if config.checking_leaks else self.traces.get(key)
-                if found is None:
-                    found = self._trace(flat, avals, donated_leaves(self.options, flat, kwargs))
+                if found is None or not up_to_date(found.graph.states):
+                    over = flat.flat if isinstance(flat, ReferringFunction) else flat
+                    found = self._trace(flat, avals, donated_leaves(self.options, over, kwargs))
                     # A graph that closes over a tracer of an outer transformation serves this call alone.
-                    if not any(isinstance(const, Tracer) for const in found.graph.consts):
+                    if not any(map(is_of_caller, found.graph.consts)):
                         self.traces.put(key, found)
         return found
 
-    def _trace(self, flat: FlatFunction, avals: Sequence[Any], donated: tuple[int, ...]) -> Signature:
+    def _trace(
+        self, flat: FlatFunction | ReferringFunction, avals: Sequence[Any], donated: tuple[int, ...]
+    ) -> Signature:
         if config.no_tracing:
             raise RuntimeError(f"jit of {self.name}: it would be traced, and the setting no_tracing forbids it")
         start = time.perf_counter()
@@ -164,10 +192,12 @@ class _Program:
             forget_sources(graph.graph)
         _say(config.log_compiles, "Traced %s in %.3f ms", self.name, start)
         # `names` does not keep the function of the leaves, which holds the arguments of this call.
-        names = functools.partial(argument_names, self.fun, flat.in_tree, flat.places)
-        return Signature(self.name, graph, names, flat.in_tree, flat.out_tree, donated, self.options.keep_unused)
+        over = flat.flat if isinstance(flat, ReferringFunction) else flat
+        names = functools.partial(argument_names, self.fun, over.in_tree, over.places)
+        found = Signature(self.name, graph, names, over.in_tree, flat.out_tree, donated, self.options.keep_unused)
+        return replace(found, takes=flat.takes, stored=flat.stored) if isinstance(flat, ReferringFunction) else found
 
-    def _graph(self, flat: FlatFunction, avals: Sequence[Any]) -> ClosedGraph:
+    def _graph(self, flat: FlatFunction | ReferringFunction, avals: Sequence[Any]) -> ClosedGraph:
         if self.options.dynamic is None and current_scope() is None:
             with mesh_of_types(avals):
                 return make_graph(flat, avals, flat.debug_info())
@@ -183,6 +213,7 @@ class _Program:
         """The runtime calls this for an unknown signature, and keeps the result for it."""
         if config.disable_jit:
             return self.fun
+        self._check_execution()
         self.event = None
         is_dynamic = self.options.dynamic is not None and not checks.are_enabled()
         found = self._with_symbols(args, kwargs) if is_dynamic else None
@@ -194,8 +225,8 @@ class _Program:
         if signature.graph.axis_names:
             # The traces of these axes take the call.
             return self.traced
-        if any(isinstance(const, Tracer) for const in signature.graph.consts):
-            # A closed-over value is being traced, although no argument is.
+        if signature.graph.refers or any(isinstance(const, Tracer) for const in signature.graph.consts):
+            # A closed-over value is being traced, although no argument is; or it is a reference.
             return self.traced
         if execution.runs_on_mesh(signature.graph):
             return self.sharded
@@ -204,6 +235,10 @@ class _Program:
         target = expected_target(leaves, named_device(self.name, signature.graph.graph))
         call = self._compile(signature, target)
         return self._checked(signature, call, target) if checks.are_enabled() else call
+
+    def _check_execution(self) -> None:
+        if config.no_execution:
+            raise RuntimeError(f"jit of {self.name}: it would be run, and the setting no_execution forbids it")
 
     def _staged(self, signature: Signature, leaves: Sequence[Any]) -> Callable[..., Any]:
         """The call of a program with data-dependent sizes. One program serves all sizes of the arguments."""
@@ -251,7 +286,7 @@ class _Program:
                     remarks.tell("compiled-for-own-sizes", f"{self.name}: {refused}")
                 return None
             try:
-                signature = self._signature(flat, fixed, kwargs, candidate.avals)
+                signature = self.signature_of(flat, fixed, kwargs, candidate.avals)
                 if not self._is_own(signature) or named_device(self.name, signature.graph.graph) is not None:
                     return None
                 if not automatic.is_checked_at_one(candidate):
@@ -293,7 +328,7 @@ class _Program:
         """Whether a call is an ordinary call of compiled code: on one device, outside of traces."""
         graph = signature.graph
         traced = graph.axis_names or any(isinstance(const, Tracer) for const in graph.consts)
-        return not traced and not execution.runs_on_mesh(graph)
+        return not traced and not graph.refers and not execution.runs_on_mesh(graph)
 
     def _bound(
         self, signature: Signature, target: Target, shapes: Sequence[Sequence[int]], is_exact: bool = True
@@ -356,15 +391,19 @@ class _Program:
 
     @boundary
     def traced(self, *args: Any, **kwargs: Any) -> Any:
-        """The runtime calls this if an argument is a tracer, or while a graph is being recorded."""
+        """The runtime calls this if an argument is a tracer or a reference, or while a graph is being recorded."""
         if config.disable_jit or axes.varying_tracker() is not None:
             return self.fun(*args, **kwargs)
+        if Ref.count and innermost_trace() is None and references_in(tree_leaves((args, kwargs))):
+            return referring(self, args, kwargs).run()
         signature, leaves = self.signature(args, kwargs)
         if data_dependent.has_data_dependent_sizes(signature.graph):
             # Its sizes are those of the caller: symbols of its graph, or numbers outside of a recording.
             return self.fun(*args, **kwargs)
         if self.options.inline and current_trace() is not None:
             return signature.out_tree.unflatten(evaluate(signature.graph, leaves))
+        if signature.graph.refers and innermost_trace() is None:
+            return Referring(signature, leaves).run()
         return signature.out_tree.unflatten(call_graph(signature.graph, self.name, leaves))
 
     @boundary
@@ -372,8 +411,9 @@ class _Program:
         """The runtime calls this if an argument is on several devices, or if the program is about a mesh."""
         if config.disable_jit:
             return self.fun(*args, **kwargs)
+        self._check_execution()
         signature, leaves = self.signature(args, kwargs)
-        if signature.graph.axis_names:
+        if signature.graph.axis_names or signature.graph.refers:
             return self.traced(*args, **kwargs)
         graph, donated = signature.graph, signature.donated
         if not checks.are_enabled():
@@ -388,19 +428,19 @@ class _Program:
     @boundary
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """Trace for these arguments (arrays, or anything with a shape and dtype)."""
-        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        signature, leaves = described(self, args, kwargs)
         return Traced(signature, list(map(sharding_of_leaf, leaves)))
 
     @boundary
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Trace for these arguments, and make the module for compilation, without running anything."""
-        signature, leaves = self.signature(args, kwargs, symbolic=True, described=True)
+        signature, leaves = described(self, args, kwargs)
         return Lowered(signature, list(map(sharding_of_leaf, leaves)))
 
     @boundary
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The result with a ShapeDtypeStruct in the place of each array."""
-        signature, _ = self.signature(args, kwargs, described=True)
+        signature, _ = described(self, args, kwargs)
         return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
 
     def clear(self) -> None:
@@ -441,23 +481,6 @@ class _NotGiven:
 
 
 _NOT_GIVEN = _NotGiven()
-
-
-class JitOptions(TypedDict, total=False):
-    """The keywords of `jit`, for type checkers: both of its forms take them."""
-
-    in_shardings: Any
-    out_shardings: Any
-    static_argnums: int | Sequence[int] | None
-    static_argnames: str | Iterable[str] | None
-    donate_argnums: int | Sequence[int] | None
-    donate_argnames: str | Iterable[str] | None
-    keep_unused: bool
-    device: Device | None
-    backend: str | None
-    inline: bool
-    compiler_options: dict[str, Any] | None
-    dynamic: Mapping[Any, Any] | Literal["auto"] | None
 
 
 @overload
@@ -542,7 +565,7 @@ def eager_function(
 ) -> JitFunction:
     """A function of the package, compiled for eager calls. Its code has no line of the user, because the next call
     comes from another line."""
-    numbers, names = resolved(fun, "static", static_argnums or None, static_argnames or None)
+    numbers, names = resolved(fun, "static", static_argnums or None, static_argnames or None, by_keyword=False)
     return _function(fun, Options(numbers, names, from_anywhere=True, dynamic=dynamic))
 
 
@@ -560,15 +583,6 @@ def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
     return function
 
 
-def _donation_was_copied(name: str, aval: ShapedArray, why: str) -> None:
-    """The runtime calls this when it can't take the memory of a donated array."""
-    remarks.tell("donation-not-taken", f"{name}: {short(aval)} was copied: {why}")
-    warn(
-        f"jit of {name}: the memory of the donated {short(aval)} was copied, and not taken for the result: {why}. The "
-        "values are right; to save the memory, drop all other references to it before the call"
-    )
-
-
 def clear_caches() -> None:
     """Drop all traces and compiled code."""
     for program in list(_programs):
@@ -584,4 +598,3 @@ copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", r
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
 set_leaf_namer(cache_misses.leaf_names)
-set_donation_reporter(_donation_was_copied)

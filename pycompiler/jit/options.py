@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from pycompiler._runtime import Device
 from pycompiler.core.tracing.arguments import as_integers
@@ -22,6 +22,23 @@ from pycompiler.jit.stages import check_compiler_options
 from pycompiler.lax.placement import device_put
 from pycompiler.lax.shardings import constrained
 from pycompiler.spmd.placement import devices
+
+
+class JitOptions(TypedDict, total=False):
+    """The keywords of `jit`, for type checkers: both of its forms take them."""
+
+    in_shardings: Any
+    out_shardings: Any
+    static_argnums: int | Sequence[int] | None
+    static_argnames: str | Iterable[str] | None
+    donate_argnums: int | Sequence[int] | None
+    donate_argnames: str | Iterable[str] | None
+    keep_unused: bool
+    device: Device | None
+    backend: str | None
+    inline: bool
+    compiler_options: dict[str, Any] | None
+    dynamic: Mapping[Any, Any] | Literal["auto"] | None
 
 
 @dataclass(frozen=True)
@@ -48,9 +65,14 @@ def _several(given: Any) -> tuple[Any, ...]:
 
 
 def resolved(
-    fun: Callable[..., Any], kind: str, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
+    fun: Callable[..., Any],
+    kind: str,
+    argnums: int | Iterable[int] | None,
+    argnames: str | Iterable[str] | None,
+    by_keyword: bool = True,
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Arguments by number and by name: a parameter given in one way alone is also found in the other."""
+    """Arguments by number and by name: a parameter given in one way alone is also found in the other. `by_keyword`:
+    the names must be those of keywords."""
     numbers: tuple[Any, ...] = _several(as_integers("jit", f"{kind}_argnums", argnums))
     names: tuple[Any, ...] = _several(argnames)
     for option, given, wanted in ((f"{kind}_argnums", numbers, int), (f"{kind}_argnames", names, str)):
@@ -60,20 +82,29 @@ def resolved(
         return (), ()
     try:
         parameters = list(inspect.signature(fun).parameters.values())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if kind == "donate" and names:
+            raise ValueError(
+                f"jit: donate_argnames has {list(names)}, but {fun} has no signature ({error}); use donate_argnums"
+            ) from None
         return numbers, names
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    known = {p.name for p in parameters}
+    known = {p.name: p.kind for p in parameters}
     for name in names:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in parameters):
             raise ValueError(f"jit: {kind}_argnames has '{name}', but the parameters of {fun} are {sorted(known)}")
+        if by_keyword and known.get(name) in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL):
+            raise ValueError(
+                f"jit: {kind}_argnames has '{name}', which no keyword of a call of {fun} can be; use {kind}_argnums"
+            )
     found: list[int] = []
     for number in numbers:
         index = number + len(positional) if number < 0 else number
-        if not 0 <= index < len(positional) and not (variadic and number >= 0):
+        if not 0 <= index < len(positional) and not variadic:
             raise ValueError(f"jit: {kind}_argnums has {number}, but {fun} has {len(positional)} positional parameters")
-        found.append(index)
+        # A negative number beyond the parameters, of a function that takes any number of arguments, names none.
+        found += [index] if index >= 0 else []
     if argnums is not None and argnames is not None:
         return tuple(sorted(set(found))), names
     found += [positional.index(name) for name in names if name in positional]

@@ -6,16 +6,17 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
-from pycompiler.core.mesh.spec import Layout
+from pycompiler.core.mesh.spec import Layout, PartitionSpec
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
 from pycompiler.core.types.aval import get_aval
-from pycompiler.core.types.tree import tree_flatten, tree_leaves
+from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_map
 from pycompiler.jit.jit import jit
 from pycompiler.primitives.shape import reshaped
 from pycompiler.transforms.mapping import canonical_mapped_axis, in_axes_of, mapped_size_of, out_axes_of, vmap
@@ -69,10 +70,61 @@ def shard_map(
     over = () if mesh is None else axis_names or mesh.axis_names
     undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
     if in_specs is None or (in_specs is Infer and undecided):
-        raise ValueError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
+        raise ArgumentError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
     if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
     return _compiled(f, over_mesh(f, mesh, in_specs, out_specs, axis_names, check_vma))
+
+
+@boundary
+def smap(f: Any = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Name) -> Any:
+    """A function of whole arrays from a function for one part of them along an axis of the current mesh.
+
+    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. Not for use in
+    another one.
+
+    Args:
+      in_axes: the divided dimension of each positional argument: an int, None (not divided), or a tuple of entries that
+        are trees of these. It may be left out for an Explicit axis: the types of the arguments say it.
+      out_axes: the dimension along which the parts of each result are joined, in the same form; None for a result that
+        is equal on all parts.
+      axis_name: the axis of the mesh.
+
+    Raises TypeError for entries that are no ints and for several names, ValueError for a negative dimension.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> with pc.set_mesh(pc.make_mesh((1,), ("x",))):
+    ...     print(pc.smap(lambda x: pc.lax.psum(x, "x"), in_axes=0, out_axes=None, axis_name="x")(pnp.arange(2)))
+    [0 1]
+    """
+    if f is None:
+        return functools.partial(smap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name)
+    check_function("smap", f)
+    kind: Any = axis_name.__class__
+    if kind in (tuple, list):
+        raise TypeError(f"smap: axis_name is the name of one axis, got {axis_name!r}")
+    if not (in_axes is None or in_axes is Infer or isinstance(in_axes, (int, tuple))):
+        raise TypeError(
+            f"smap: in_axes must be an int, None, or a tuple with an entry for each argument, got {in_axes}"
+        )
+    in_specs = Infer if in_axes is Infer else _specs_of_axes("in_axes", in_axes, axis_name)
+    out_specs = _specs_of_axes("out_axes", out_axes, axis_name)
+    return _compiled(f, over_mesh(f, None, in_specs, out_specs, frozenset([axis_name]), True, "smap"))
+
+
+def _specs_of_axes(what: str, axes_of: Any, name: Name) -> Any:
+    """The specs for a tree of dimensions that an axis of a mesh divides."""
+
+    def spec(axis: Any) -> PartitionSpec:
+        if axis is None:
+            return PartitionSpec()
+        if not isinstance(axis, int) or isinstance(axis, bool):
+            raise TypeError(f"smap: {what} holds ints and None, got {axis!r} of type {type(axis).__name__}")
+        if axis < 0:
+            raise ValueError(f"smap: {what} counts dimensions from the front, got {axis}")
+        return PartitionSpec(*[None] * axis, name)
+
+    return tree_map(spec, axes_of, is_leaf=lambda x: x is None)
 
 
 def _compiled(f: Callable[..., Any], mapped: Callable[..., Any], **options: Any) -> Any:

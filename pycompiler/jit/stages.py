@@ -31,15 +31,18 @@ from pycompiler.core import errors
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config
 from pycompiler.core.dims.sizes import size_plan, symbols_of
+from pycompiler.core.mesh.layout import row_major
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, shapes_of
 from pycompiler.core.mesh.sharding import Sharding, SingleDeviceSharding
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.flat import flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
+from pycompiler.core.tracing.references import Ref, check_aliases
 from pycompiler.core.tracing.specialize import aval_at, closed_at
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, same_type, short
+from pycompiler.core.types.tree import tree_flatten, tree_structure
 from pycompiler.jit.binding import bind_sizes
 from pycompiler.spmd.execution import Distributed, distributed, execute, place
 
@@ -71,6 +74,31 @@ class Signature:
     out_tree: PyTreeDef
     donated: tuple[int, ...] = ()
     keep_unused: bool = False
+    # For arguments among which are references: which leaves are, and the numbers of those that are written, whose last
+    # values follow the results.
+    takes: tuple[bool, ...] = ()
+    stored: tuple[int, ...] = ()
+
+    @property
+    def refers(self) -> bool:
+        """Whether the function uses references."""
+        return any(self.takes) or self.graph.refers
+
+    @property
+    def result_avals(self) -> Sequence[ShapedArray]:
+        """The types of the results."""
+        return self.graph.out_avals[: self.out_tree.num_leaves]
+
+    def pure(self) -> Signature:
+        """That of the pure function, whose last inputs and results are what references hold."""
+        if not self.refers:
+            return self
+        graph = self.graph.discharged()
+        return replace(self, graph=graph, out_tree=tree_structure(graph.out_avals), takes=(), stored=())
+
+    def written_by(self, leaves: Sequence[Any]) -> list[Ref]:
+        """The references that are written, for these leaves of the arguments."""
+        return [*(leaves[place] for place in self.stored), *self.graph.written]
 
 
 # The shardings of the arrays among the arguments, for arrays on several devices.
@@ -81,6 +109,8 @@ def sharding_of_leaf(leaf: Any) -> Sharding | None:
     """The sharding of an argument, or its declared one. None if neither is known."""
     if isinstance(leaf, ShapeDtypeStruct):
         return leaf.sharding
+    if type(leaf) is Ref:
+        leaf = leaf.take()
     if type(leaf) is not Array:
         return None
     return leaf.sharding if leaf.committed or sharding_of(leaf) is not None else None
@@ -89,12 +119,15 @@ def sharding_of_leaf(leaf: Any) -> Sharding | None:
 class _Stage:
     def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
         self._signature = signature
-        self._shardings: Shardings = shardings or [None] * len(signature.graph.in_avals)
+        # That of the program.
+        self._pure = signature.pure()
+        self._shardings: Shardings = list(shardings or [None] * len(signature.graph.in_avals))
+        self._shardings += [sharding_of_leaf(ref.take()) for ref in signature.graph.touched if ref.level == 0]
 
     @functools.cached_property
     def _distributed(self) -> Distributed | None:
         """The program for the devices of a mesh; None for a function on one device."""
-        return distributed(self._signature.graph, self._signature.fun_name, self._shardings)
+        return distributed(self._pure.graph, self._pure.fun_name, self._shardings)
 
     @property
     def fun_name(self) -> str:
@@ -126,7 +159,7 @@ class _Stage:
     @property
     def out_info(self) -> Any:
         """The result, with a ShapeDtypeStruct in the place of each array."""
-        return self._signature.out_tree.unflatten(shapes_of(self._signature.graph.out_avals))
+        return self._signature.out_tree.unflatten(shapes_of(self._signature.result_avals))
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
@@ -140,12 +173,12 @@ class Traced(_Stage):
     @property
     def jaxpr(self) -> ClosedGraph:
         """The graph, as from `make_jaxpr`."""
-        return self._signature.graph
+        return self._pure.graph
 
     @property
     def out_avals(self) -> Any:
         """The result, with a ShapedArray in the place of each array."""
-        return self._signature.out_tree.unflatten(self._signature.graph.out_avals)
+        return self._signature.out_tree.unflatten(self._signature.result_avals)
 
     def lower(self, *, lowering_platforms: tuple[str, ...] | None = None) -> Lowered:
         """The module for compilation. It is for every platform: `lowering_platforms` changes nothing."""
@@ -162,11 +195,11 @@ class Lowered(_Stage):
 
     @functools.cached_property
     def _module(self) -> ir.Module | None:
-        graph = self._signature.graph if self._distributed is None else self._distributed.program.graph
-        plan = plan_outputs(graph, self._signature.keep_unused)
+        graph = self._pure.graph if self._distributed is None else self._distributed.program.graph
+        plan = plan_outputs(graph, self._pure.keep_unused)
         if not plan.graph:
             return None
-        donated = self._signature.donated if self._distributed is None else ()
+        donated = self._pure.donated if self._distributed is None else ()
         return build_module(plan.graph, in_place(plan, donated), tuning_of(plan.graph).plans)
 
     @boundary
@@ -185,7 +218,7 @@ class Lowered(_Stage):
 
         Raises ValueError for another stage, or for a capability with another stage than "ptx".
         """
-        graph = self._signature.graph.graph
+        graph = self._pure.graph.graph
         # Code for an existing GPU may call the installed libraries.
         target = expected_target((), named_device(self.fun_name, graph)) if stage == "ptx" else HOST
         target = replace(target, libraries=() if capability else libraries_for(graph, target))
@@ -212,7 +245,7 @@ class Lowered(_Stage):
         if device_assignment is not None:
             raise ValueError("compile: device_assignment must be None: put the arguments where it is to run")
         check_compiler_options("compile", compiler_options)
-        return Compiled(self._signature, self._shardings)
+        return Compiled(self._signature, self._shardings[: len(self._signature.graph.in_avals)])
 
 
 def _text(
@@ -249,6 +282,12 @@ _XLA_OPTIONS = frozenset(
 )
 
 
+def _formats(tree: PyTreeDef, avals: Sequence[ShapedArray], shardings: Any) -> Any:
+    """A tree of formats, from one of shardings."""
+    pairs = zip(avals, tree.flatten_up_to(shardings), strict=True)
+    return tree.unflatten([row_major(len(aval.shape), sharding) for aval, sharding in pairs])
+
+
 def check_compiler_options(function: str, options: Any) -> None:
     """Warn of options of another compiler. Raises TypeError unless they are a dict by name, JaxRuntimeError for a name
     that is no option of JAX's compiler either."""
@@ -274,6 +313,7 @@ class Compiled(_Stage):
 
     def __init__(self, signature: Signature, shardings: Shardings | None = None) -> None:
         super().__init__(signature, shardings)
+        signature = self._pure
         over = self._distributed
         self._compilation = self._compiled() if over is None else over.compiled()
         is_symbolic = over is None and has_symbols(signature.graph)
@@ -284,7 +324,7 @@ class Compiled(_Stage):
         self._calls: Cache[CompiledCall] = Cache(lambda: config.cache_size)
 
     def _compiled(self) -> Compilation:
-        signature = self._signature
+        signature = self._pure
         # The module in `as_text` computes every output: no output is a view of an input.
         return compiled(
             signature.graph,
@@ -299,7 +339,7 @@ class Compiled(_Stage):
     def input_shardings(self) -> Any:
         """The shardings of the (args, kwargs) that are not static, one in the place of each array. A call moves arrays
         with other shardings."""
-        signature, over = self._signature, self._distributed
+        signature, over = self._pure, self._distributed
         if over is not None:
             return signature.in_tree.unflatten(over.in_shardings)
         return signature.in_tree.unflatten([self._device()] * len(signature.graph.in_avals))
@@ -307,14 +347,31 @@ class Compiled(_Stage):
     @property
     def output_shardings(self) -> Any:
         """The shardings of the result, one in the place of each array."""
-        signature, over = self._signature, self._distributed
+        signature, over = self._pure, self._distributed
         if over is not None:
             return signature.out_tree.unflatten(over.out_shardings)
         return signature.out_tree.unflatten([self._device()] * len(signature.graph.out_avals))
 
+    @property
+    def out_info(self) -> Any:
+        """The result, with a ShapeDtypeStruct in the place of each array, and its sharding."""
+        tree, avals = self._signature.out_tree, self._signature.graph.out_avals
+        pairs = zip(shapes_of(avals), tree.flatten_up_to(self.output_shardings), strict=True)
+        return tree.unflatten([shape.update(sharding=sharding) for shape, sharding in pairs])
+
+    @property
+    def input_formats(self) -> Any:
+        """`input_shardings`, each with the layout in memory, which is row-major."""
+        return _formats(self._signature.in_tree, self._signature.graph.in_avals, self.input_shardings)
+
+    @property
+    def output_formats(self) -> Any:
+        """`output_shardings`, each with the layout in memory, which is row-major."""
+        return _formats(self._signature.out_tree, self._signature.graph.out_avals, self.output_shardings)
+
     def _device(self) -> Sharding:
         """The device of a function on one device: that of the arguments, else the default one."""
-        named = named_device(self.fun_name, self._signature.graph.graph)
+        named = named_device(self.fun_name, self._pure.graph.graph)
         given = next((sharding for sharding in self._shardings if sharding is not None), None)
         return SingleDeviceSharding(named or default_device()) if given is None or named else given
 
@@ -324,8 +381,23 @@ class Compiled(_Stage):
         it was compiled for, ValueError for sizes that its symbols don't allow."""
         leaves, in_tree = flatten_arguments((args, kwargs))
         signature = self._signature
+        if signature.takes:
+            leaves, in_tree = tree_flatten((args, kwargs))
         if in_tree != signature.in_tree:
             raise TypeError(f"{self.fun_name}: compiled for arguments {signature.in_tree}, called with {in_tree}")
+        if not signature.refers:
+            return self._run(leaves)
+        check_aliases("jit", self._run, leaves, signature.names)
+        written = signature.written_by(leaves)
+        outs = self._run([x.read() if isinstance(x, Ref) else x for x in (*leaves, *signature.graph.touched)])
+        count = len(outs) - len(written)
+        for ref, value in zip(written, outs[count:], strict=True):
+            ref.write(value)
+        return signature.out_tree.unflatten(outs[:count])
+
+    def _run(self, leaves: Sequence[Any]) -> Any:
+        """The results of the program for the leaves of its arguments."""
+        signature = self._pure
         if any(isinstance(leaf, Tracer) for leaf in leaves):
             raise TypeError(
                 f"{self.fun_name}: compiled code can't be traced, and an argument is a tracer. What to do: call the "
@@ -351,18 +423,18 @@ class Compiled(_Stage):
     def _call_at(self, shapes: Sequence[Sequence[int]]) -> CompiledCall:
         """The call of a symbolic program for arguments of these shapes."""
         assert self._plan is not None
-        names = self._signature.names
+        names = self._pure.names
         sizes = self._plan.solve(shapes, lambda index: f"argument '{names()[index]}' of {self.fun_name}")
         key = tuple(sizes.values())
         known = self._calls.get(key)
         if known is None:
-            known = bind_sizes(self._compilation, sizes).call(self._signature.out_tree, self._signature.donated)
+            known = bind_sizes(self._compilation, sizes).call(self._pure.out_tree, self._pure.donated)
             self._calls.put(key, known)
         return known
 
     def _at(self, what: str, sizes: dict[str, int]) -> tuple[Compilation, Sequence[ShapedArray]]:
         """The compilation for given sizes of the symbols, and the avals of its arguments."""
-        avals = self._signature.graph.in_avals
+        avals = self._pure.graph.in_avals
         symbols = symbols_of(avals)
         names = [symbol.name for symbol in symbols]
         if sorted(sizes) != names:
@@ -393,7 +465,7 @@ class Compiled(_Stage):
     def as_text(self, stage: str = "asm", *, debug_info: bool = False, capability: str | None = None) -> str:
         """The compiled program as text, at one of the stages of `Lowered.as_text`."""
         found = self._compilation
-        return _text(self._signature.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
+        return _text(self._pure.graph.graph, lambda: found.module, stage, debug_info, capability, found.target)
 
     def runtime_executable(self) -> Any:
         """The loaded code, None if nothing had to be compiled."""
@@ -409,7 +481,7 @@ class Compiled(_Stage):
         found, avals = self._at("cost_analysis", sizes)
         flops = found.flops
         if sizes:
-            signature = self._signature
+            signature = self._pure
             static = closed_at(signature.graph, sizes)
             flops = compiled(static, self.fun_name, signature.keep_unused, signature.donated, viewing=False).flops
         return {

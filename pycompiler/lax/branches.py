@@ -8,11 +8,19 @@ from pycompiler.core.tracing.flat import check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types.tree import PyTreeDef
 from pycompiler.lax.elementwise import clamp, convert_element_type, ne
 from pycompiler.lax.operands import check_arrays as check_values
 from pycompiler.lax.stepwise import value_of
-from pycompiler.lax.tracing import Tree, check_callable, difference, name_of, on_device, trace_function
+from pycompiler.lax.tracing import (
+    Tree,
+    check_callable,
+    difference,
+    name_of,
+    on_device,
+    trace_function,
+    without_references,
+)
 from pycompiler.primitives.control.cond import run_cond
 
 __all__ = [
@@ -106,7 +114,7 @@ def _scalar(name: str, what: str, x: Any) -> Any:
 def _choose(
     name: str, index: Any, branches: Sequence[Callable[..., Any]], names: Sequence[str], operands: tuple[Any, ...]
 ) -> Tree:
-    leaves, in_tree = tree_flatten((operands, {}))
+    leaves, in_tree = without_references(name, branches[0], (operands, {}))
     check_arrays(name, branches[0], leaves, in_tree)
     avals = [get_aval(leaf) for leaf in leaves]
     traced = [trace_function(name, branch, in_tree, avals) for branch in branches]

@@ -76,11 +76,31 @@ def _is_wider(narrow: Any, wide: Any) -> bool:
     return any(kind(narrow) and kind(wide) for kind in kinds) and wide.itemsize > narrow.itemsize
 
 
+def _of_small_floats(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, preferred: Any) -> Array:
+    """Products of floats of 8 bits or less, of any two such types. Each factor is exact in float32, in which the
+    products are summed."""
+    one, other = (get_aval(x).dtype for x in (lhs, rhs))
+    if preferred is None and one != other:
+        raise TypeError(
+            f"{name}: products of {one.name} and {other.name} need a dtype for the result: give preferred_element_type"
+        )
+    wanted = one if preferred is None else dtypes.canonicalize_requested(preferred, name)
+    if not (dtypes.is_floating(wanted) or dtypes.is_small_float(wanted)):
+        raise TypeError(f"{name}: products of {one.name} can't be given as {wanted.name}; it must be a float")
+    lhs, rhs = (cast(x, dtypes.float32) for x in (lhs, rhs))
+    wide = wanted if wanted.itemsize > dtypes.float32.itemsize else None
+    out = _dot(name, lhs, rhs, numbers, precision, wide)
+    return cast(out, wanted) if get_aval(out).dtype != wanted else out
+
+
 def _dot(name: str, lhs: Array, rhs: Array, numbers: Any, precision: Any, preferred: Any) -> Array:
     check_arrays(name, lhs, rhs)
     check_precision(name, precision)
     precision = config.default_matmul_precision if precision is None else precision
     (lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch) = _numbers(name, numbers)
+    given = [get_aval(x).dtype for x in (lhs, rhs)]
+    if all(map(dtypes.is_small_float, given)):
+        return _of_small_floats(name, lhs, rhs, numbers, precision, preferred)
     dtype, weak = dtypes.joined(lhs, rhs)
     if dtype == dtypes.bool_ and preferred is None:
         # The result is whether any product holds: the int32 product counts them.

@@ -15,6 +15,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.flat import check_arrays
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.references import hide
 from pycompiler.core.tracing.structural import add
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types import dtype as dtypes
@@ -32,6 +33,7 @@ from pycompiler.lax.tracing import (
     on_device,
     promoted_carry,
     trace_function,
+    without_references,
 )
 from pycompiler.primitives.bits import and_
 from pycompiler.primitives.compare import lt
@@ -78,7 +80,7 @@ def while_loop(
     stepped = while_steps(cond_fun, body_fun, init_val, max_steps)
     if stepped is not None:
         return stepped[0]
-    leaves, in_tree = tree_flatten(((init_val,), {}))
+    leaves, in_tree = without_references("while_loop", body_fun, ((init_val,), {}))
     check_arrays("while_loop", body_fun, leaves, in_tree)
 
     def trace(avals: Sequence[ShapedArray]) -> Traced:
@@ -92,7 +94,7 @@ def while_loop(
         raise TypeError(f"while_loop: cond_fun must return one bool[], it returned {cond_tree} of ({shown})")
     if max_steps is None:
         return out_tree.unflatten(run_while(cond, body, [], [], leaves))
-    (body, body_consts), (cond, cond_consts) = opened(body), opened(cond)
+    (body, body_consts), (cond, cond_consts) = [(g, []) if g.refers else opened(g) for g in (body, cond)]
     tested, step = body.derive(("bounded", cond, max_steps), lambda: _bounded(cond, body, len(leaves), max_steps))
     outs = run_while(tested, step, cond_consts, body_consts, [dtypes.host_scalar(0, dtypes.int32), *leaves], max_steps)
     return out_tree.unflatten(outs[1:])
@@ -135,7 +137,7 @@ def _fixed_carry(
     Weakly typed leaves take the dtype that the body returns. Any other change of a type is an error. `first` is the
     number of leaves before the carry.
     """
-    carry_tree = tree_flatten(init_val)[1]
+    carry_tree = hide(*tree_flatten(init_val))[1]
     body, out_tree = trace(list(map(get_aval, leaves)))
     check_structure(name, "the value", body_fun, carry_tree, out_tree)
     promoted = promoted_carry(leaves[first:], body.out_avals)
@@ -183,14 +185,15 @@ def fori_loop(
     given = (lower, upper)
     weak = all(aval.weak_type for aval in bounds)
     lower, upper = (cast(x, dtype, weak) for x in (lower, upper))
-    leaves, in_tree = tree_flatten(((lower, init_val), {}))
+    leaves, in_tree = without_references("fori_loop", body_fun, ((lower, init_val), {}))
     check_arrays("fori_loop", body_fun, leaves, in_tree)
 
     def trace(avals: Sequence[ShapedArray]) -> Traced:
         return trace_function("fori_loop", body_fun, in_tree, avals)
 
     leaves, body, out_tree = _fixed_carry("fori_loop", body_fun, init_val, leaves, trace, first=1)
-    body, body_consts = opened(body)
+    # A body that uses references keeps its constants: `run_scan` and `run_while` make all of it pure.
+    body, body_consts = (body, []) if body.refers else opened(body)
     cond, step = body.derive(("counted", len(body_consts)), lambda: _counted(body, len(body_consts)))
     length = _length(given, (*leaves, *body_consts))
     if length is not None:

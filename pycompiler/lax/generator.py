@@ -175,6 +175,13 @@ def philox_block(k0: Array, k1: Array, low: Array, c0: Array, c1: Array) -> tupl
     carry = cast(lax.bitwise_and(lax.lt(c0, low), lax.eq(c1, 0)), dtypes.uint32)
     c2 = lax.add(k0, carry)
     c3 = lax.add(k1, cast(lax.lt(c2, k0), dtypes.uint32))
+    return philox_rounds(k0, k1, c0, c1, c2, c3)
+
+
+def philox_rounds(
+    k0: Array, k1: Array, c0: Array, c1: Array, c2: Array, c3: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Philox4x32-10 of keys of two words and counters of four."""
     first, second = (movement.full_like(c0, m) for m in (np.uint32(0xD2511F53), np.uint32(0xCD9E8D57)))
     for round in range(10):
         if round:

@@ -1,9 +1,10 @@
-"""The AttributeError of modules for a missing name. It suggests the nearest name."""
+"""The `__getattr__` of modules: loads a rare module at its first use, suggests the nearest name for a missing one."""
 
 import difflib
+import importlib
 from collections.abc import Callable, Iterable
 from itertools import takewhile
-from typing import NoReturn
+from typing import Any
 
 from pycompiler.core.tracing.boundary import boundary
 
@@ -14,12 +15,18 @@ def _likeness(name: str, other: str) -> tuple[float, int]:
     return difflib.SequenceMatcher(None, other, name).ratio(), begins
 
 
-def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module with these names."""
+def nearest_name(module: str, names: Iterable[str], later: Iterable[str] = ()) -> Callable[[str], Any]:
+    """The `__getattr__` of a module with these names, of which the modules `later` inside of it are loaded at the first
+    use. A type checker sees them by imports under TYPE_CHECKING."""
     public = sorted(name for name in names if not name.startswith("_"))
+    modules = frozenset(later)
+
+    def found(name: str) -> Any:
+        # The import gives the package the attribute: there is no second call for this name.
+        return importlib.import_module(f"{module}.{name}") if name in modules else missing(name)
 
     @boundary
-    def missing(name: str) -> NoReturn:
+    def missing(name: str) -> Any:
         close = difflib.get_close_matches(name, public, cutoff=0.75)
         close.sort(key=lambda other: _likeness(name, other), reverse=True)
         if not close and len(name) > 3:
@@ -29,4 +36,4 @@ def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]
         hint = f"; the nearest name is {close[0]}" if close else ""
         raise AttributeError(f"module {module} has no attribute {name}{hint}", name=name)
 
-    return missing
+    return found

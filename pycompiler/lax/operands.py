@@ -49,8 +49,13 @@ def literal(x: complex, dtype: Any) -> Any:
     """A Python scalar in the dtype of the other operand.
 
     An int among integers counts as int32 (int64 with enable_x64). A narrower or unsigned dtype gets its low bits, as
-    from an array. OverflowError if neither dtype holds the int.
+    from an array. OverflowError if neither dtype holds the int. A float among integers becomes the nearest one, and nan
+    becomes 0, as in an array.
     """
+    if type(x) is float and dtypes.is_integer(dtype):
+        limits = dtypes.iinfo(dtype)
+        held = 0 if x != x else limits.max if x >= limits.max else limits.min if x <= limits.min else int(x)
+        return dtypes.host_scalar(held, dtype)
     if type(x) is int and dtypes.is_integer(dtype):
         limits = dtypes.iinfo(dtype)
         if not limits.min <= x <= limits.max:

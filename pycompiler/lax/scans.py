@@ -7,12 +7,15 @@ from typing import Any
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.autodiff.call import call_graph
 from pycompiler.core.dims.dims import Dim, is_dimension
-from pycompiler.core.errors import ArgumentError
+from pycompiler.core.errors import ArgumentError, ConcretizationTypeError
 from pycompiler.core.mesh.typed import type_layout, without_dim
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.flat import check_arrays
+from pycompiler.core.tracing.record import touched_now
+from pycompiler.core.tracing.references import Ref, check_closure, hide, references_in
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, short
-from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten, tree_leaves
 from pycompiler.lax import movement
 from pycompiler.lax.operands import canonical_axis
 from pycompiler.lax.stepwise import scan_steps
@@ -26,6 +29,7 @@ from pycompiler.lax.tracing import (
     on_device,
     promoted_carry,
     trace_function,
+    without_references,
 )
 from pycompiler.primitives.control.graphs import mapped_graph, opened
 from pycompiler.primitives.control.scan import Form, run_scan
@@ -63,11 +67,15 @@ def scan(
     (Array(10, dtype=int32), Array([0, 0, 1, 3, 6], dtype=int32))
     """
     check_callable("scan", f=f)
+    if isinstance(unroll, Tracer):
+        raise ConcretizationTypeError(f"scan: unroll must be a known bool or positive int, got {unroll!r}")
     if not isinstance(unroll, bool) and (not isinstance(unroll, int) or unroll < 0):
         raise ValueError(f"scan: unroll must be a bool or a positive int, got {unroll!r}")
-    leaves, in_tree = tree_flatten(((init, xs), {}))
+    leaves, in_tree = without_references("scan", f, ((init, xs), {}))
+    if Ref.count and references_in(tree_leaves(xs)):
+        return _scan_over_references(f, init, xs, length, reverse)
     check_arrays("scan", f, leaves, in_tree)
-    init_leaves, carry_tree = tree_flatten(init)
+    init_leaves, carry_tree = hide(*tree_flatten(init))
     x_leaves, xs_tree = tree_flatten(xs)
     count = len(init_leaves)
     length = _length("scan", x_leaves, xs_tree, length)
@@ -91,6 +99,30 @@ def scan(
     check_carry("scan", "the carry", f, carry_tree, init_leaves, body.out_avals[:count])
     carry, ys = run_scan(body, Form(0, count, length, bool(reverse)), [], init_leaves, x_leaves)
     return carry_tree.unflatten(on_device(carry)), out_tree.children()[1].unflatten(on_device(ys))
+
+
+def _scan_over_references(
+    f: Callable[[Any, Any], tuple[Any, Any]], init: Tree, xs: Tree, length: int | None, reverse: bool
+) -> tuple[Tree, Tree]:
+    """`scan` over slices of references: the body gets a reference to each slice."""
+    leaves, tree = tree_flatten(xs)
+    refs = [x for x in leaves if type(x) is Ref]
+    names = [f"xs{path}" for path, x in zip(tree.paths(), leaves, strict=True) if type(x) is Ref]
+
+    def step(carry: Any, slices: Sequence[Any]) -> Any:
+        named = iter(names)
+        given = [Ref(s, of=next(named)) if type(x) is Ref else s for x, s in zip(leaves, slices, strict=True)]
+        result = f(carry, tree.unflatten(given))
+        check_closure("scan", f, touched_now(), refs, lambda: names)
+        if not isinstance(result, tuple) or len(result) != 2:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"scan: {name_of(f)} must return a pair (carry, y), it returned {result!r}")
+        return result[0], (result[1], [x.read() for x in given if type(x) is Ref])
+
+    values = [x.read() if type(x) is Ref else x for x in leaves]
+    carry, (ys, after) = scan(step, init, values, length, reverse)
+    for ref, value in zip(refs, after, strict=True):
+        ref.write(value)
+    return carry, ys
 
 
 def _slice_aval(x: Any) -> ShapedArray:

@@ -10,13 +10,16 @@ from typing import Any
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
-from pycompiler.core.tracing.flat import FlatFunction
+from pycompiler.core.tracing.flat import FlatFunction, argument_names
 from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.tracing.trace import Tracer, current_trace
+from pycompiler.core.tracing.references import check_aliases, hide, is_of_caller
+from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, same_type, short
-from pycompiler.core.types.tree import PyTreeDef
+from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.lax.operands import cast
 from pycompiler.primitives.control.graphs import opened
 
@@ -46,15 +49,24 @@ def trace_function(name: str, fun: Callable[..., Any], in_tree: PyTreeDef, avals
     except TypeError:  # it has no hash, or takes no weak references
         known = {}
     traced = known.get(key)
-    if traced is None:
+    if traced is None or not up_to_date(traced[0].states):
         flat = FlatFunction(name, fun, in_tree)
         graph = make_graph(flat, avals, flat.debug_info())
         if current_trace() is None:
-            graph.derived["opened"] = _like_known(*opened(graph))
+            pure = graph.discharged()
+            pure.derived["opened"] = _like_known(*opened(pure))
         traced = (graph, flat.out_tree)
-        if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
+        if len(known) < _MOST_TRACES and not any(map(is_of_caller, graph.consts)):
             known[key] = traced
     return traced
+
+
+def without_references(name: str, fun: Callable[..., Any], tree: Any) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of a tree of (args, kwargs), and its structure, which has the references. Raises ValueError for a
+    reference that is there twice."""
+    leaves, structure = tree_flatten(tree)
+    check_aliases(name, fun, leaves, lambda: argument_names(fun, structure))
+    return hide(leaves, structure)
 
 
 def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, list[Any]]:
@@ -65,7 +77,9 @@ def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, lis
     inner = graph.graph
     sources = [e.source and (e.source.code, e.source.lasti) for e in inner.equations]
     weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
-    key = (repr(inner), tuple(sources), tuple(weak))
+    # The text of a function with its own derivative is its name alone.
+    rules = [e.params["custom"].key for part in graphs_in(inner) for e in part.equations if "custom" in e.params]
+    key = (repr(inner), tuple(sources), tuple(weak), tuple(rules))
     known = _known_graphs.get(key)
     if known is None:
         _known_graphs.put(key, graph)

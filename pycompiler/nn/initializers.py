@@ -59,12 +59,17 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     return _initializer(draw)
 
 
+def _scaled(drawn: Array, scale: Any) -> Array:
+    """Drawn numbers times a scale, in their dtype."""
+    return ufuncs.multiply(drawn, creation.asarray(scale, get_aval(drawn).dtype))
+
+
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     """Uniformly distributed numbers in 0..scale."""
     given = dtype
 
     def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
-        return ufuncs.multiply(distributions.uniform(key, shape, dtype or given), scale)
+        return _scaled(distributions.uniform(key, shape, dtype or given), scale)
 
     return _initializer(draw)
 
@@ -79,7 +84,7 @@ def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     given = dtype
 
     def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
-        return ufuncs.multiply(distributions.normal(key, shape, dtype or given), stddev)
+        return _scaled(distributions.normal(key, shape, dtype or given), stddev)
 
     return _initializer(draw)
 
@@ -89,7 +94,7 @@ def truncated_normal(stddev: Any = 1e-2, dtype: Any = None, lower: Any = -2.0, u
     given = dtype
 
     def draw(key: Array, shape: Any, dtype: Any = None) -> Array:
-        return ufuncs.multiply(distributions.truncated_normal(key, lower, upper, shape, dtype or given), stddev)
+        return _scaled(distributions.truncated_normal(key, lower, upper, shape, dtype or given), stddev)
 
     return _initializer(draw)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.tracing.boundary import alias
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import analytic
@@ -66,7 +67,7 @@ def remainder(x: Any, y: Any, /) -> Array:
     return _zero_like(y, lax.select(other_side, lax.add(rest, y), rest))
 
 
-mod = remainder
+mod = alias(remainder, "mod")
 
 
 def _divisor(y: Array) -> Array:
@@ -130,7 +131,7 @@ def power(x: Any, y: Any, /) -> Array:
     return _integer_power(x, y)
 
 
-pow = power
+pow = alias(power, "pow")
 
 
 def _numbers(x: Array) -> Array:

@@ -109,7 +109,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
             widths = moveaxis(movement.expand_dims(dx, range(missing)), along, -1)
     else:
         places = cast(x, dtype)
-        widths = _steps(places, 0) if get_aval(x).ndim == 1 else moveaxis(_steps(places, axis), along, -1)
+        widths = _steps(places, 0) if get_aval(x).ndim == 1 else moveaxis(_steps(places, axis), axis, -1)
     sums = lax.add(movement.slice_in_dim(values, 1, None, axis=-1), movement.slice_in_dim(values, 0, -1, axis=-1))
     return ufuncs.multiply(reductions.sum(ufuncs.multiply(sums, widths), -1), 0.5)
 

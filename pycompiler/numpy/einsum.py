@@ -238,6 +238,8 @@ def einsum(
     if _dot_general is contraction.dot_general:
         result = eager_jit(_contracted, *arrays, **static)
     else:
+        # A function of the user may compute in other dtypes: it is told that of the result.
+        static["preferred"] = static["preferred"] or get_aval(arrays[0]).dtype
         result = _contracted(*arrays, **static, dot_general=_dot_general)
     if boolean and wanted is None:
         return divided("einsum", lax.ne(result, 0), out_sharding)

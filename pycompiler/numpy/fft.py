@@ -49,9 +49,11 @@ def _resized(x: Array, lengths: Sequence[int], axes: Sequence[int]) -> Array:
 
 
 def _plan(
-    name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: Sequence[int] | None, *, half: bool
+    name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: Sequence[int] | None, kind: FftType
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes, and the lengths of the real side along them. `half`: the last axis has half of a spectrum."""
+    """The axes, and the lengths of the real side along them."""
+    # Of IRFFT, the last axis has half of a spectrum. A complex transform of an array without elements is the array.
+    half, least = kind is FftType.IRFFT, 0 if s is None and kind in (FftType.FFT, FftType.IFFT) and 0 in shape else 1
     ndim = len(shape)
     if axes is None:
         axes = range(ndim) if s is None else range(ndim - len(s), ndim)
@@ -69,7 +71,7 @@ def _plan(
         raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes; give one for each")
     else:
         lengths = [fixed(name, length) for length in s]
-    if any(length < 1 for length in lengths):
+    if any(length < least for length in lengths):
         raise ValueError(f"{name}: the lengths of a transform must be positive, got {tuple(lengths)}")
     return axes, tuple(lengths)
 
@@ -81,7 +83,7 @@ def _transform(
     norm = _norm(name, norm)
     x = creation.asarray(a)
     aval = get_aval(x)
-    axes, lengths = _plan(name, aval.shape, s, axes, half=kind is FftType.IRFFT)
+    axes, lengths = _plan(name, aval.shape, s, axes, kind)
     is_complex = rules.kind(aval.dtype) == "c"
     if kind is FftType.RFFT:
         if is_complex:
@@ -94,6 +96,8 @@ def _transform(
         # The transform over no axes is the identity, in the dtype of the kind.
         return complexes.real(x) if kind is FftType.IRFFT else cast(x, dtypes.with_parts(get_aval(x).dtype))
     taken = (*lengths[:-1], lengths[-1] // 2 + 1) if kind is FftType.IRFFT else lengths
+    if s is None and kind in (FftType.FFT, FftType.IFFT) and any(n == 0 for n in lengths):
+        return x
     x = _resized(x, taken, axes)
     ndim = len(aval.shape)
     trailing = tuple(range(ndim - len(axes), ndim))
@@ -230,6 +234,11 @@ def _check_count(name: str, n: int) -> None:
         raise ValueError(f"{name}: n must be a positive int, got {n!r}")
 
 
+def _check_distance(name: str, d: Any) -> None:
+    if isinstance(d, list | tuple) or np.ndim(d):
+        raise ArgumentError(f"{name}: d is one distance, got {d!r}")
+
+
 def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles per unit of `d`: (n,).
 
@@ -238,6 +247,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
     _check_count("fftfreq", n)
+    _check_distance("fftfreq", d)
     numbers = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
     return created("fftfreq", device, lambda: _frequencies(numbers, d * n, dtype))
 
@@ -250,6 +260,7 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
     Array([0.  , 0.25, 0.5 ], dtype=float32)
     """
     _check_count("rfftfreq", n)
+    _check_distance("rfftfreq", d)
     return created("rfftfreq", device, lambda: _frequencies(np.arange(n // 2 + 1), d * n, dtype))
 
 

@@ -160,7 +160,7 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
-    """An index for each dimension, from places in the flat array. Places outside of the array are clamped."""
+    """An index for each dimension, in the dtype of the places in the flat array. Places outside of it are clamped."""
     check_arrays("unravel_index", indices)
     if not dtypes.is_integer(get_aval(indices).dtype):
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
@@ -174,7 +174,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
         found.append(place)
     above, below = ufuncs.greater(rest, 0), False if dtypes.is_unsigned(kind) else ufuncs.less(rest, -1)
     return tuple(
-        ufuncs.where(above, size - 1, ufuncs.where(below, 0, place))
+        cast(ufuncs.where(above, size - 1, ufuncs.where(below, 0, place)), kind)
         for size, place in zip(sizes, reversed(found), strict=True)
     )
 

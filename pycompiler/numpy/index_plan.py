@@ -173,7 +173,7 @@ def _takes(item: Any) -> bool:
     return item is not None and item is not Ellipsis and not isinstance(item, Entry)
 
 
-def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[Entry]]:
+def plan(name: str, x: Any, index: Any, wrap: bool = True, checks: bool = True) -> tuple[Plan, list[Entry]]:
     """The plan of an index of x, and its arrays. IndexError for too many indices, TypeError for an invalid index."""
     aval = get_aval(x)
     shape = aval.shape
@@ -213,7 +213,7 @@ def plan(name: str, x: Any, index: Any, wrap: bool = True) -> tuple[Plan, list[E
             if isinstance(item, Entry):
                 entries.append(item)
                 continue
-            entries.append(_entry(name, item, len(axes), aval, wrap))
+            entries.append(_entry(name, item, len(axes), aval, wrap, checks))
             axes.append(len(entries) - 1)
     return _laid_out(name, shape, axes, order, entries, together, wrap), entries
 
@@ -262,7 +262,7 @@ def _bound(name: str, part: Any) -> Any:
     return found
 
 
-def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
+def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool, checks: bool) -> Entry:
     size = x.shape[dim]
     if isinstance(item, Dim) or (type(item) is int and isinstance(size, Dim)):
         if wrap and surely_below(item, 0):
@@ -278,6 +278,11 @@ def _entry(name: str, item: Any, dim: int, x: Any, wrap: bool) -> Entry:
         if size == 0:
             raise IndexError(f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, which is empty")
         place = item + size if item < 0 and wrap else item
+        if not 0 <= place < size and checks and config.read("check_static_indices"):
+            raise IndexError(
+                f"{name}: index {item} is out of bounds for axis {dim} of {short(x)}, and the setting "
+                "check_static_indices is on"
+            )
         if not -(2**31) <= place <= dtypes.MOST_POSITION:
             place = min(max(place, -1), size)  # inside, or next to it
         return Entry((np.int64 if place > dtypes.MOST_POSITION else np.int32)(place), static=place)

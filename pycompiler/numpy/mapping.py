@@ -20,7 +20,7 @@ from pycompiler.lax.branches import switch
 from pycompiler.lax.operands import broadcast_to, canonical_axis, canonical_shape, cast, check_arrays
 from pycompiler.numpy import ufuncs
 from pycompiler.numpy.creation import asarray
-from pycompiler.numpy.promotion import promoted
+from pycompiler.numpy.promotion import check_ranks_of, promoted
 from pycompiler.numpy.ranges import arange
 from pycompiler.transforms.mapping import vmap
 
@@ -91,6 +91,11 @@ def vectorize(
             if len(given) != len(dims[0]):
                 raise TypeError(f"vectorize of {name}: {signature} takes {len(dims[0])} arguments, got {len(given)}")
             core = [of for i, of in zip(given, dims[0], strict=True) if i in mapped]
+            nothing = [i for i, of in zip(given, dims[0], strict=True) if i not in mapped and of]
+            if nothing:
+                raise ValueError(
+                    f"vectorize of {name}: argument {nothing[0]} is None, without the dimensions of {signature}"
+                )
         sizes: dict[str, Any] = {}
         for place, (value, of) in enumerate(zip(values, core, strict=True)):
             _check_sizes(name, f"argument {place}", get_aval(value).shape, of, sizes)
@@ -127,6 +132,7 @@ def _mapped(name: str, function: Callable[..., Any], values: list[Array], ranks:
     except ValueError:
         shown = " and ".join(map(short, values))
         raise ArgumentError(f"vectorize of {name}: shapes do not broadcast: {shown}") from None
+    check_ranks_of(f"vectorize of {name}", loops)
     filled = [(*(1,) * (len(shape) - len(loop)), *loop) for loop in loops]
     values = [
         movement.squeeze(value, [i for i, size in enumerate(loop) if size == 1])

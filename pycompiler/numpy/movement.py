@@ -45,6 +45,8 @@ def shape(a: Any) -> tuple[Any, ...]:
     """The sizes of the dimensions, also of nested lists."""
     if isinstance(a, list | tuple):
         a = asarray(a)
+    if isinstance(a, (np.ndarray, np.generic)):
+        return a.shape  # of any dtype: texts and objects have a shape, too
     check_arrays("shape", a)
     return get_aval(a).shape
 
@@ -99,7 +101,7 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
         known = prod(size for i, size in enumerate(sizes) if i not in unknown)
         total = prod(aval.shape)
         if known == 0 or not is_multiple(total, known):
-            raise ArgumentError(f"reshape: cannot reshape {short(aval)} ({total} elements) to {tuple(sizes)}")
+            raise ArgumentError(f"reshape: cannot reshape array {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
     if order == "F":
         return divided("reshape", transpose(movement.reshape(transpose(a), sizes[::-1])), out_sharding)

@@ -115,7 +115,7 @@ def _nonzero(name: str, a: Array, size: int | None, fill_value: Any) -> tuple[Ar
     return tuple(
         cast(index, index_dtype())
         if size is None or fill is None
-        else ufuncs.where(there, cast(index, index_dtype()), cast(fill, index_dtype()))
+        else ufuncs.where(there, cast(index, index_dtype()), fill)
         for index, fill in zip(unravel(places, shape), fills, strict=True)
     )
 

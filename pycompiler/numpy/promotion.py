@@ -1,7 +1,7 @@
 """NumPy's broadcasting and JAX's type promotion: the preparation of arguments for all functions of numpy."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -49,9 +49,14 @@ def check_ranks(name: str, *xs: Any) -> None:
 
     Only operands with axes count, and only those of the function that the user called.
     """
+    if config.numpy_rank_promotion != "allow":
+        check_ranks_of(name, [get_aval(x).shape for x in xs])
+
+
+def check_ranks_of(name: str, shapes: Sequence[tuple[Any, ...]]) -> None:
+    """`check_ranks` of operands of some shapes."""
     if config.numpy_rank_promotion == "allow":
         return
-    shapes = [get_aval(x).shape for x in xs]
     if len({len(shape) for shape in shapes if shape}) < 2 or not is_users_call():
         return
     said = (

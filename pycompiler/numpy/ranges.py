@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.dims.dims import Dim, surely_below
 from pycompiler.core.dims.ranges import range_length
-from pycompiler.core.errors import ConcretizationTypeError
+from pycompiler.core.errors import ArgumentError, ConcretizationTypeError
 from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
@@ -52,6 +52,9 @@ def arange(
     """
     given = [x for x in (start, stop, step) if x is not None]
     start, stop, step = (None if x is None else _fixed("arange", x) for x in (start, stop, step))
+    for x in (start, stop, step):
+        if isinstance(x, complex | np.complexfloating):
+            raise ArgumentError(f"arange: the bounds and the step are real numbers, got {x!r}; multiply the result")
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step

@@ -15,6 +15,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.dims.data_sizes import depends_on_data
 from pycompiler.core.dims.dims import Dimension, is_empty
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.boundary import alias
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import complexes, movement
@@ -191,8 +192,10 @@ def _extremum(
     return extremum
 
 
-max = amax = _extremum("max", reduce.reduce_max, lowest, ufuncs.maximum, "greatest")
-min = amin = _extremum("min", reduce.reduce_min, highest, ufuncs.minimum, "least")
+max = _extremum("max", reduce.reduce_max, lowest, ufuncs.maximum, "greatest")
+amax = alias(max, "amax")
+min = _extremum("min", reduce.reduce_min, highest, ufuncs.minimum, "least")
+amin = alias(min, "amin")
 
 
 def reduced(

@@ -41,6 +41,11 @@ def _differs(x: Array, y: Array, equal_nan: bool) -> Array:
     return ufuncs.logical_and(differs, ufuncs.logical_not(ufuncs.logical_and(ufuncs.isnan(x), ufuncs.isnan(y))))
 
 
+def _keys_of(column: Array) -> list[Array]:
+    """What a column is sorted by, itself last. Complex numbers with a nan in a part come after the others."""
+    return [ufuncs.isnan(column), column] if dtypes.is_complex(get_aval(column).dtype) else [column]
+
+
 def _sorted_rows(x: Array, *, equal_nan: bool, with_end: bool = False) -> tuple[Array, Array, Array]:
     """The sorted rows of a matrix, a mask of the rows that differ from the one before, and the old places of all rows.
 
@@ -52,8 +57,11 @@ def _sorted_rows(x: Array, *, equal_nan: bool, with_end: bool = False) -> tuple[
     numbers = movement.iota(dtype, count)
     is_end = ufuncs.equal(numbers, cast(count - 1, dtype))
     end = [cast(is_end, dtype)] if with_end else []
-    *ordered, order = reduction.sort((*end, *columns, numbers), 0, num_keys=len(end) + len(columns))
-    ordered = ordered[len(end) :]
+    keys = [key for column in columns for key in _keys_of(column)]
+    *ordered, order = reduction.sort((*end, *keys, numbers), 0, num_keys=len(end) + len(keys))
+    # Of each column's keys, the last is the column.
+    step = len(keys) // max(width, 1)
+    ordered = ordered[len(end) + step - 1 :: step] if width else []
     first = movement.full((1,), True)
     new = movement.full((count - 1,), False)
     for column in ordered:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from pycompiler._runtime import Array, ArrayFunction
-from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.dims.dims import dim_product, is_empty
 from pycompiler.core.source import publish
 from pycompiler.core.tracing.arguments import array_of, as_index
 from pycompiler.core.tracing.boundary import given_arrays, leaving
@@ -228,7 +228,7 @@ class ufunc(ArrayFunction):  # noqa: N801
         x = a
         wide = values
         if values and get_aval(values[0]).ndim:
-            wide = (reshape(broadcast_to(values[0], shape), -1),)
+            wide = (_by_step(values[0], get_aval(a).shape, index, lists, shape),)
         for step in range(get_aval(places[0]).shape[0]):
             full: list[Any] = list(index)
             for i, one in zip(lists, places, strict=True):
@@ -258,11 +258,28 @@ class ufunc(ArrayFunction):  # noqa: N801
         """The function of each pair of an element of A and an element of B, of shape A.shape + B.shape."""
         self._check("outer", A, B)
         rank, more = get_aval(A).ndim, get_aval(B).ndim
-        return self(movement.expand_dims(A, range(rank, rank + more)), B)
+        return self(movement.expand_dims(A, range(rank, rank + more)), movement.expand_dims(B, range(rank)))
 
 
 _parameters = inspect.signature(ufunc._apply).parameters.values()  # pyright: ignore[reportPrivateUsage]
 _SIGNATURE = inspect.Signature([p for p in _parameters if p.name not in ("self", "unknown")])
+
+
+def _by_step(b: Array, shape: Any, index: tuple[Any, ...], lists: list[int], wide: tuple[int, ...]) -> Array:
+    """The values for an indexed array of a shape, those of each place of the index lists, which have the shape `wide`,
+    in turn: b broadcast by NumPy's rules."""
+    found = []
+    for length in (1, 2):
+        # Only the shape counts: places are 0.
+        places = [
+            np.zeros(length, int) if i in lists else one if one is None or one is ... or isinstance(one, slice) else 0
+            for i, one in enumerate(index)
+        ]
+        found.append(np.broadcast_to(0, shape)[tuple(places)].shape)
+    axis = next(i for i, (one, two) in enumerate(zip(*found, strict=True)) if one != two)
+    before, after = found[0][:axis], found[0][axis + 1 :]
+    whole = broadcast_to(b, (*before, *wide, *after))
+    return moveaxis(reshape(whole, (*before, -1, *after)), axis, 0)
 
 
 def _element(lines: Array, i: int) -> Array:
@@ -301,6 +318,8 @@ def _accumulated(a: Array, *, of: ufunc, axis: int, dtype: Any) -> Array:
 def _reduced_between(lines: Array, indices: Array, *, of: ufunc) -> Array:
     count = get_aval(lines).shape[0]
     result = IndexUpdate(lines)[indices].get()
+    if is_empty(get_aval(indices).shape[0]):
+        return result
     ends = movement.concatenate(
         [movement.slice_in_dim(indices, 1, None), movement.full((1,), count, get_aval(indices).dtype)], 0
     )
@@ -308,7 +327,7 @@ def _reduced_between(lines: Array, indices: Array, *, of: ufunc) -> Array:
     first, end = (movement.expand_dims(one, others) for one in (indices, ends))
     for i in range(count):
         inside = ufuncs.logical_and(ufuncs.greater(i, first), ufuncs.less(i, end))
-        step = cast(of(result, _element(lines, i)), get_aval(lines).dtype)
+        step = cast(of(result, movement.index_in_dim(lines, i)), get_aval(lines).dtype)
         result = ufuncs.where(inside, step, result)
     return result
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.boundary import alias
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
@@ -70,19 +71,27 @@ log10 = _float_function("log10", lambda x: _logarithm("log10", 10, x), "The loga
 sin = _float_function("sin", lax.sin, "The sine of x in radians.")
 cos = _float_function("cos", lax.cos, "The cosine of x in radians.")
 tan = _float_function("tan", lax.tan, "The tangent of x in radians.")
-arcsin = asin = _float_function("arcsin", lax.asin, "The angle in -pi/2..pi/2 whose sine is x.")
-arccos = acos = _float_function("arccos", lax.acos, "The angle in 0..pi whose cosine is x.")
-arctan = atan = _float_function("arctan", lax.atan, "The angle in -pi/2..pi/2 whose tangent is x.")
+arcsin = _float_function("arcsin", lax.asin, "The angle in -pi/2..pi/2 whose sine is x.")
+asin = alias(arcsin, "asin")
+arccos = _float_function("arccos", lax.acos, "The angle in 0..pi whose cosine is x.")
+acos = alias(arccos, "acos")
+arctan = _float_function("arctan", lax.atan, "The angle in -pi/2..pi/2 whose tangent is x.")
+atan = alias(arctan, "atan")
 sinh = _float_function("sinh", lax.sinh, "The hyperbolic sine.")
 cosh = _float_function("cosh", lax.cosh, "The hyperbolic cosine.")
 tanh = _float_function("tanh", lax.tanh, "The hyperbolic tangent.")
-arcsinh = asinh = _float_function("arcsinh", lax.asinh, "The inverse of the hyperbolic sine.")
-arccosh = acosh = _float_function("arccosh", lax.acosh, "The inverse of the hyperbolic cosine; nan below 1.")
-arctanh = atanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; nan outside -1..1.")
+arcsinh = _float_function("arcsinh", lax.asinh, "The inverse of the hyperbolic sine.")
+asinh = alias(arcsinh, "asinh")
+arccosh = _float_function("arccosh", lax.acosh, "The inverse of the hyperbolic cosine; nan below 1.")
+acosh = alias(arccosh, "acosh")
+arctanh = _float_function("arctanh", lax.atanh, "The inverse of the hyperbolic tangent; nan outside -1..1.")
+atanh = alias(arctanh, "atanh")
 sqrt = _float_function("sqrt", lax.sqrt, "The square root; nan for a negative number.")
 cbrt = _float_function("cbrt", lax.cbrt, "The cube root, also of negative numbers.")
-degrees = rad2deg = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
-radians = deg2rad = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
+degrees = _float_function("degrees", weak_scalars(lambda x: lax.mul(x, 180 / pi)), "Radians in degrees.")
+rad2deg = alias(degrees, "rad2deg")
+radians = _float_function("radians", weak_scalars(lambda x: lax.mul(x, pi / 180)), "Degrees in radians.")
+deg2rad = alias(radians, "deg2rad")
 
 
 def fabs(x: Any, /) -> Array:
@@ -134,7 +143,8 @@ greater_equal = _order("greater_equal", "ge", "x >= y.")
 bitwise_and = _binary("bitwise_and", "and", "The bits that both have.")
 bitwise_or = _binary("bitwise_or", "or", "The bits that either has.")
 bitwise_xor = _binary("bitwise_xor", "xor", "The bits that exactly one has.")
-left_shift = bitwise_left_shift = _binary("left_shift", "shift_left", "x shifted to the left; filled with zeros.")
+left_shift = _binary("left_shift", "shift_left", "x shifted to the left; filled with zeros.")
+bitwise_left_shift = alias(left_shift, "bitwise_left_shift")
 
 
 def right_shift(x: Any, y: Any, /) -> Array:
@@ -144,7 +154,7 @@ def right_shift(x: Any, y: Any, /) -> Array:
     return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, y)
 
 
-bitwise_right_shift = right_shift
+bitwise_right_shift = alias(right_shift, "bitwise_right_shift")
 
 
 def invert(x: Any, /) -> Array:
@@ -153,7 +163,8 @@ def invert(x: Any, /) -> Array:
     return lax.bitwise_not(x)
 
 
-bitwise_not = bitwise_invert = invert
+bitwise_not = alias(invert, "bitwise_not")
+bitwise_invert = alias(invert, "bitwise_invert")
 
 
 def _logical(name: str, function: Any, summary: str) -> Binary:
@@ -197,7 +208,7 @@ def absolute(x: Any, /) -> Array:
     return as_array(x) if dtype == dtypes.bool_ or dtypes.is_unsigned(dtype) else lax.abs(x)
 
 
-abs = absolute
+abs = alias(absolute, "abs")
 
 
 def sign(x: Any, /) -> Array:
@@ -224,7 +235,7 @@ def divide(x: Any, y: Any, /) -> Array:
     return lax.div(*promoted_inexact("divide", x, y))
 
 
-true_divide = divide
+true_divide = alias(divide, "true_divide")
 
 
 def arctan2(y: Any, x: Any, /) -> Array:
@@ -232,7 +243,7 @@ def arctan2(y: Any, x: Any, /) -> Array:
     return lax.atan2(*promoted_inexact("arctan2", y, x))
 
 
-atan2 = arctan2
+atan2 = alias(arctan2, "atan2")
 
 
 @weak_scalars
@@ -312,7 +323,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
     return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
 
 
-around = round
+around = alias(round, "around")
 
 
 def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
@@ -400,7 +411,7 @@ def conjugate(x: Any, /) -> Array:
     return complexes.conj(x) if dtypes.is_complex(get_aval(x).dtype) else as_array(x)
 
 
-conj = conjugate
+conj = alias(conjugate, "conj")
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Array:

@@ -87,7 +87,7 @@ class IndexUpdateRef:
                 found = inner.get(mode=mode, fill_value=fill_value, wrap_negative_indices=wrap_negative_indices)
                 is_filled = mode is not None and how == "fill"
                 return filled(window, found, fill_of(x, fill_value)) if is_filled else found
-            planned, entries = plan("at[].get", x, index, wrap_negative_indices)
+            planned, entries = plan("at[].get", x, index, wrap_negative_indices, checks=mode is None)
             return read("at[].get", x, planned, entries, how, fill_value, **hints)
 
         return _divided("at[].get", get, (as_array(self.array), self.index), out_sharding)
@@ -310,7 +310,7 @@ def changed(
     name: str, x: Array, index: Any, values: Any, method: str, mode: str, wrap: bool, hints: tuple[bool, bool]
 ) -> Array:
     """x with the elements at an index changed by one scatter."""
-    planned, entries = plan(name, x, index, wrap)
+    planned, entries = plan(name, x, index, wrap, checks=False)
     aval, shape = get_aval(x), planned.result_shape()
     given = get_aval(values).shape
     more = max(0, len(given) - len(shape))
@@ -420,7 +420,7 @@ def applied(
     mask = lone_mask(index)
     if mask is not None:
         return cast(_apply_at_mask(name, x, mask, func), aval.dtype, aval.weak_type)
-    planned, entries = plan(name, x, index, wrap)
+    planned, entries = plan(name, x, index, wrap, checks=False)
     how = "fill" if mode is None else canonical_mode(name, mode)
     if not planned.batch or hints[1]:
         old = read(name, x, planned, entries, "clip")

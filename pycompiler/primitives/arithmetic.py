@@ -1,5 +1,7 @@
 """The family of further elementwise arithmetic: magnitude, rounding, order, remainder, and conversions of dtype."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

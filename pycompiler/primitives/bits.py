@@ -1,5 +1,7 @@
 """The family of operations on bits. On bools they are the logical operations."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The family of comparison and choice."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ As in JAX, a cotangent pairs with a value without conjugation: the gradient of a
 direction of steepest ascent.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -5,6 +5,8 @@ every position of a window. The cotangents are the two corresponding matmuls, as
 features becomes a group of the batch, and conversely.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

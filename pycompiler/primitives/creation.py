@@ -1,5 +1,7 @@
 """The family of arrays without operands. Constants are no primitive: they are literals of the graph."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, NoReturn
 

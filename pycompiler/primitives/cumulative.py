@@ -1,5 +1,7 @@
 """The family of cumulative results along a dimension: cumsum, cumprod, cummax, cummin, cumlogsumexp."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

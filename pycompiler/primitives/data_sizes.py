@@ -5,6 +5,8 @@ at these equations: the rest is computed when the count is known. The primitive 
 in the table.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 

@@ -3,6 +3,8 @@
 Elementwise operations take arrays of one shape and dtype; broadcasting and promotion happen in lax and numpy.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -27,7 +29,7 @@ Partials = (
     | tuple[TernaryPartial, TernaryPartial, TernaryPartial]
     | tuple[QuaternaryPartial, QuaternaryPartial, QuaternaryPartial, QuaternaryPartial]
 )
-Sampler = Callable[[np.random.Generator], Iterable[Sample]]
+Sampler = Callable[["np.random.Generator"], Iterable[Sample]]
 
 
 def elementwise(

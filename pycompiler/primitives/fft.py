@@ -4,6 +4,8 @@ The transforms are linear. A cotangent pairs with a value without conjugation. T
 symmetric, so these transforms are their own transposes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any

@@ -1,6 +1,8 @@
 """The family of slices at computed positions. If the positions differ between examples, they become gathers and
 scatters (`gather`)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

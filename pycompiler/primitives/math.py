@@ -1,5 +1,7 @@
 """The family of mathematical functions of floats, and pow."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from math import erf as scalar_erf
 from math import erfc as scalar_erfc

@@ -1,5 +1,7 @@
 """The family that divides and joins arrays: slice, pad, concatenate, reverse."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The family of reductions. The sum, which reverse mode uses, is one of core's structural primitives."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import Any

@@ -4,6 +4,8 @@ Imports core; the families import it. It defines no primitive. A check raises Ty
 shape, with messages such as `add: shapes differ: f32[3] and f32[4]`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

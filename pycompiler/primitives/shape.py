@@ -3,6 +3,8 @@
 It lists and names core's structural primitives. The other families import it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -44,7 +46,7 @@ def linear(name: str, rule: Callable[..., Any], **entries: Any) -> Primitive:
 def _reshape_shape(x: ShapedArray, *, new_sizes: Shape) -> ShapedArray:
     if not decidedly_equal(dim_product(x.shape), dim_product(new_sizes)):
         raise ArgumentError(
-            f"reshape: cannot reshape {short(x)} ({dim_product(x.shape)} elements) to {tuple(new_sizes)} "
+            f"reshape: cannot reshape array {short(x)} ({dim_product(x.shape)} elements) to {tuple(new_sizes)} "
             f"({dim_product(new_sizes)} elements)"
         )
     return ShapedArray(new_sizes, x.dtype, x.weak_type)

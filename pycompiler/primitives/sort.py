@@ -1,5 +1,7 @@
 """The family of sorting: sort, top_k."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ The dialect's op for each function has its name; the list PCRT_SPECIAL_FUNCTIONS
 bf16 and f32 are computed in f64 and rounded. SciPy, which the tests install, is the reference.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Iterable
 from math import pi

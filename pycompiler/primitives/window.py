@@ -1,6 +1,8 @@
 """The family of windows: reduce_window_sum, _prod, _max, _min, and the derivatives of the extrema, select_and_gather
 and select_and_scatter."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any

@@ -4,6 +4,8 @@ A window is a block of the operand at a position that depends on data. Each comp
 (the k-th index); all have the same shape. This module binds no primitive: `gather`, which imports it, has the entries.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

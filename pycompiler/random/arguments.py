@@ -15,6 +15,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcasts, canonical_shape, check_arrays
+from pycompiler.random.containers import THREEFRY, default_generator
 
 Dtype = Any
 
@@ -26,9 +27,10 @@ def check_key(name: str, key: Any) -> None:
     check_arrays(name, key)
     aval = get_aval(key)
     is_typed = dtypes.is_key(aval.dtype) and aval.shape == ()
-    words = 2 if config.default_prng_impl == "threefry2x32" else 4
+    of_setting = default_generator()
+    words = of_setting.words
     if not is_typed and (aval.dtype != dtypes.uint32 or aval.shape != (words,)):
-        of = "" if words == 2 else f" of {config.default_prng_impl}, the setting default_prng_impl"
+        of = "" if of_setting is THREEFRY else f" of {of_setting.name}, the setting default_prng_impl"
         raise ArgumentError(
             f"{name}: takes one key, as random.key(seed) makes it, or its numbers u32[{words}]{of}, got {short(aval)}; "
             "for several, use vmap; wrap_key_data(numbers, impl=...) makes keys of another generator"

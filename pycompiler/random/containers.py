@@ -1,8 +1,8 @@
-"""Keys of the generators rbg and unsafe_rbg, and the table of the generators.
+"""Keys of the generators other than threefry2x32, and the table of the generators.
 
-A key of threefry2x32 is an element of an array of the runtime, of the dtype key<fry>. A key of rbg has 128 bits, for
-which the runtime has no element: `KeyArray` is a container with the numbers of keys, uint32[..., 4], as its leaf. So it
-goes through transformations as a tree does. `for_keys` makes a function of the numbers of keys one of KeyArrays. Below
+A key of threefry2x32 is an element of an array of the runtime, of the dtype key<fry>. For the keys of the others, the
+runtime has no elements: `KeyArray` is a container with the numbers of keys, uint32[..., words], as its leaf. So it goes
+through transformations as a tree does. `for_keys` makes a function of the numbers of keys one of KeyArrays. Below
 `keys` and the distributions.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from pycompiler.core.config.config import config
 from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array
 from pycompiler.core.types.tree_keys import register_pytree_node_class
 from pycompiler.lax import movement
 
@@ -40,6 +41,9 @@ GENERATORS = {
         THREEFRY,
         Generator("rbg", dtypes.RBG_KEY, 4),
         Generator("unsafe_rbg", dtypes.UNSAFE_RBG_KEY, 4),
+        Generator("threefry4x32", dtypes.THREEFRY4_KEY, 4),
+        Generator("philox2x32", dtypes.PHILOX2_KEY, 1),
+        Generator("philox4x32", dtypes.PHILOX4_KEY, 2),
     )
 }
 _BY_DTYPE = {one.dtype: one for one in GENERATORS.values()}
@@ -66,7 +70,8 @@ def generator(function: str, spec: Any = None) -> Generator:
 
 @register_pytree_node_class
 class KeyArray:
-    """Keys of rbg or unsafe_rbg, of a shape. As a tree, it has one leaf, `numbers`: uint32[*shape, 4].
+    """Keys of a generator other than threefry2x32, of a shape. As a tree, it has one leaf, `numbers`:
+    uint32[*shape, words].
 
     It is indexed, iterated, reshaped and compared as an array of keys. Functions of `numpy` take arrays only: apply
     them to `random.key_data(keys)`, and make keys of the result by `random.wrap_key_data`.
@@ -216,7 +221,7 @@ class _At:
 
 def for_keys(function: Callable[_P, _R], gives_keys: bool = False) -> Callable[_P, _R]:
     """`function(key, ...)`, which takes arrays of keys, also for a KeyArray: it gets its numbers, and the setting
-    default_prng_impl is its generator. With `gives_keys`, the result is made a KeyArray."""
+    default_prng_impl is the generator of the key. With `gives_keys`, the result is made a KeyArray."""
     name = next(iter(inspect.signature(function).parameters))
     of_numbers = cast(Callable[..., _R], function)
 
@@ -224,6 +229,9 @@ def for_keys(function: Callable[_P, _R], gives_keys: bool = False) -> Callable[_
     def with_generator(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         key: Any = args[0] if args else kwargs.get(name)
         if type(key) is not KeyArray:
+            if config.default_prng_impl != THREEFRY.name and is_array(key) and dtypes.is_key(get_aval(key).dtype):
+                with config.override("default_prng_impl", THREEFRY.name):
+                    return function(*args, **kwargs)
             return function(*args, **kwargs)
         given: tuple[Any, ...] = (key.numbers, *args[1:]) if args else ()
         named: dict[str, Any] = dict(kwargs) if args else {**kwargs, name: key.numbers}

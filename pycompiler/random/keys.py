@@ -22,6 +22,7 @@ from pycompiler.lax.shardings import divided
 from pycompiler.numpy.creation import array, asarray
 from pycompiler.random.arguments import check_key
 from pycompiler.random.containers import THREEFRY, Generator, KeyArray, default_generator, for_keys, generator
+from pycompiler.random.counters import COUNTING, seed_counting
 from pycompiler.random.streams import bits_of, fold_key, numbers, packed, seed_block, seed_key, split_keys
 
 
@@ -51,19 +52,24 @@ def _numbers_of_seed(name: str, seed: Any, of: Generator) -> Array:
         # As in JAX: 64 bits, of which the upper half counts only with enable_x64.
         high = (seed >> 32) & 0xFFFFFFFF if config.enable_x64 else 0
         words = [high, seed & 0xFFFFFFFF]
+        if of.name in COUNTING:
+            return eager_jit(seed_counting, np.array(words, np.uint32), name=of.name)
         return array(np.array(words if of is THREEFRY else [*words, *words], np.uint32))
     check_arrays(name, seed)
     aval = get_aval(seed)
     if aval.shape != () or not dtypes.is_integer(aval.dtype):
         raise TypeError(f"{name}: the seed must be one integer, got {short(aval)}; for several, use vmap")
+    if of.name in COUNTING:
+        return eager_jit(seed_counting, eager_jit(seed_key, seed), name=of.name)
     return eager_jit(seed_key if of is THREEFRY else seed_block, seed)
 
 
 def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
     """The key of an integer seed.
 
-    TypeError for a seed that is not one integer; ValueError for an unknown generator: `impl` is 'threefry2x32', 'rbg'
-    or 'unsafe_rbg', or a dtype of keys; by default, the setting default_prng_impl.
+    TypeError for a seed that is not one integer; ValueError for an unknown generator: `impl` is 'threefry2x32', 'rbg',
+    'unsafe_rbg', 'threefry4x32', 'philox2x32' or 'philox4x32', or a dtype of keys; by default, the setting
+    default_prng_impl.
 
     >>> from pycompiler import random
     >>> random.key(42)
@@ -77,8 +83,9 @@ def key(seed: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
 def PRNGKey(seed: Any, *, impl: str | None = None) -> Array:  # noqa: N802
     """The numbers of the key of an integer seed, uint32[2]; with the setting enable_custom_prng, the key itself.
 
-    TypeError for a seed that is not one integer; ValueError for an unknown generator: `impl` is 'threefry2x32', 'rbg'
-    or 'unsafe_rbg', or a dtype of keys; by default, the setting default_prng_impl.
+    TypeError for a seed that is not one integer; ValueError for an unknown generator: `impl` is 'threefry2x32', 'rbg',
+    'unsafe_rbg', 'threefry4x32', 'philox2x32' or 'philox4x32', or a dtype of keys; by default, the setting
+    default_prng_impl.
 
     >>> from pycompiler import random
     >>> random.PRNGKey(7)
@@ -116,7 +123,7 @@ def key_impl(keys: Any) -> str:
 
 
 def key_data(keys: Any) -> Array:
-    """The numbers of keys, uint32[..., 2]; of the generators rbg and unsafe_rbg, uint32[..., 4].
+    """The numbers of keys, uint32[..., words]: 2 for threefry2x32 and philox4x32, 1 for philox2x32, 4 for the others.
 
     >>> from pycompiler import random
     >>> random.key_data(random.key(7))
@@ -129,7 +136,7 @@ def key_data(keys: Any) -> Array:
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: str | None = None, dtype: Any = None) -> Array:
-    """Keys from their numbers: uint32[..., 2] for threefry2x32, uint32[..., 4] for rbg and unsafe_rbg."""
+    """Keys from their numbers: uint32[..., words], as `key_data` gives them."""
     of = _given("wrap_key_data", impl, dtype)
     if isinstance(key_bits_array, KeyArray):
         raise TypeError(f"wrap_key_data: takes the numbers of keys, u32[..., {of.words}], got keys")

@@ -1,7 +1,8 @@
 """The streams of the generators: words, keys and floats of a key.
 
 A key of Threefry-2x32 is two numbers of 32 bits: an array of the dtype key<fry>, or the numbers themselves as
-uint32[..., 2], which the functions here return. A key of rbg and unsafe_rbg is uint32[..., 4]: their bits are blocks of
+uint32[..., 2], which the functions here return. The generators of `counters` have their own numbers. A key of rbg and
+unsafe_rbg is uint32[..., 4]: their bits are blocks of
 Philox-4x32, and they differ in how keys split (`blocks`); the setting default_prng_impl tells which of them it is. The
 streams are JAX's, bit for bit, for both values of the setting threefry_partitionable.
 Below keys and the distributions. Traced functions call these functions.
@@ -23,11 +24,10 @@ from pycompiler.lax.operands import Array, broadcast_to, cast
 from pycompiler.primitives.arithmetic import bitcast, convert
 from pycompiler.primitives.bits import or_, shift_left, shift_right_logical
 from pycompiler.primitives.random import threefry2x32
+from pycompiler.random.counters import Words, counting, stacked
 
 UINTS = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 Halves = tuple[Array, Array]
-# The words of a key, or of several keys: an array for each word.
-Words = tuple[Array, ...]
 
 
 def halves(key: Array) -> Halves:
@@ -65,7 +65,7 @@ def _half_width(word: Array) -> Array:
 
 
 def has_block(key: Array) -> bool:
-    """Whether a key is of rbg or unsafe_rbg."""
+    """Whether a key is of rbg or unsafe_rbg, given that it isn't of `counters`."""
     aval = get_aval(key)
     return aval.dtype == dtypes.uint32 and aval.shape[-1] == 4
 
@@ -85,10 +85,11 @@ def _block_of(key: Array, shape: tuple[int, ...], dtype: Any) -> Array:
 
 def words_of(keys: Array) -> Words:
     """The words of keys."""
-    if not has_block(keys):
+    of = counting(keys)
+    if of is None and not has_block(keys):
         return halves(keys)
     last = len(get_aval(keys).shape) - 1
-    return tuple([movement.index_in_dim(keys, i, last, keepdims=False) for i in range(4)])
+    return tuple([movement.index_in_dim(keys, i, last, keepdims=False) for i in range(4 if of is None else of.words)])
 
 
 def seed_block(seed: Array) -> Array:
@@ -128,13 +129,21 @@ def _hash(key: Array, counts: Array) -> Array:
 
 def _numbered(key: Array, shape: tuple[int, ...]) -> Halves:
     """The block function of the 64-bit number of each element: the newer stream, whose parts are independent."""
+    return _apply(key, *_numbers(shape))
+
+
+def _numbers(shape: tuple[int, ...]) -> Halves:
+    """The 64-bit number of each element, the upper half first."""
     low, high = numbered(prod(shape))
     upper = broadcast_to(cast(0, dtypes.uint32), shape) if high is None else movement.reshape(high, shape)
-    return _apply(key, upper, movement.reshape(low, shape))
+    return upper, movement.reshape(low, shape)
 
 
 def split_keys(key: Array, shape: tuple[int, ...]) -> Array:
-    """Keys of a shape, uint32[*shape, 2]; of rbg, uint32[*shape, 4]."""
+    """Keys of a shape, uint32[*shape, 2]; of another generator, of its number of words."""
+    of = counting(key)
+    if of is not None:
+        return stacked(of.keys_at(words_of(key), *_numbers(shape)))
     if has_block(key):
         if _is_unsafe():
             rows = _block_of(key, (10 * prod(shape), 4), dtypes.uint32)
@@ -155,6 +164,9 @@ def subkeys(key: Array, count: int) -> list[Array]:
 
 def fold_key(key: Array, data: Array) -> Array:
     """A new key that derives from a key and an integer."""
+    of = counting(key)
+    if of is not None:
+        return stacked(of.keys_at(words_of(key), np.uint32(0), cast(data, dtypes.uint32)))
     if has_block(key):
         if _is_unsafe():
             rows = _block_of(seed_block(cast(data, dtypes.uint32)), (10, 4), dtypes.uint32)
@@ -166,6 +178,9 @@ def fold_key(key: Array, data: Array) -> Array:
 def bits_of(key: Array, width: int, shape: tuple[int, ...]) -> Array:
     """Unsigned integers of a width, with random bits."""
     dtype = UINTS[width]
+    of = counting(key)
+    if of is not None:
+        return of.bits_at(words_of(key), *_numbers(shape), dtype)
     if has_block(key):
         return _block_of(key, shape, dtype)
     if config.threefry_partitionable:
@@ -212,6 +227,9 @@ def _philox_each(keys: Words, row: int) -> Words:
 
 def split_each(keys: Words, count: int) -> list[Words]:
     """`count` arrays of keys: the result of `split_keys` for each of the keys."""
+    of = counting(keys[0])
+    if of is not None:
+        return [of.keys_at(keys, np.uint32(0), np.uint32(i)) for i in range(count)]
     if len(keys) == 4:
         if _is_unsafe():
             return [_philox_each(keys, 10 * i) for i in range(count)]
@@ -227,6 +245,9 @@ def split_each(keys: Words, count: int) -> list[Words]:
 def bits_each(keys: Words, width: int) -> Array:
     """One unsigned integer for each of the keys: the result of `bits_of` for the shape ()."""
     dtype = UINTS[width]
+    of = counting(keys[0])
+    if of is not None:
+        return of.bits_at(keys, np.uint32(0), np.uint32(0), dtype)
     if len(keys) == 4:
         first, second, *_ = _philox_each(keys, 0)
         return (

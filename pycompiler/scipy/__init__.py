@@ -1,20 +1,24 @@
 """The supported parts of SciPy, by its module names. Only compositions; no primitive is defined here."""
 
+from typing import TYPE_CHECKING
+
 from pycompiler.lax.names import nearest_name
-from pycompiler.scipy import (
-    cluster,
-    fft,
-    integrate,
-    interpolate,
-    linalg,
-    ndimage,
-    optimize,
-    signal,
-    sparse,
-    spatial,
-    special,
-    stats,
-)
+
+if TYPE_CHECKING:
+    from pycompiler.scipy import (
+        cluster,
+        fft,
+        integrate,
+        interpolate,
+        linalg,
+        ndimage,
+        optimize,
+        signal,
+        sparse,
+        spatial,
+        special,
+        stats,
+    )
 
 __all__ = [
     "cluster",
@@ -31,4 +35,4 @@ __all__ = [
     "stats",
 ]
 
-__getattr__ = nearest_name(__name__, __all__)
+__getattr__ = nearest_name(__name__, __all__, later=__all__)

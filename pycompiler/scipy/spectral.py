@@ -32,6 +32,53 @@ def _cosines(*coefficients: float) -> Callable[[int], Any]:
     return window
 
 
+def _places(length: int) -> Any:
+    """The distances of the samples of one period from its middle, in samples."""
+    return np.arange(length) - length / 2
+
+
+def _triangle(length: int) -> Any:
+    samples = length + 1
+    return 1 - np.abs(2 * np.arange(length) - length) / (samples + samples % 2)
+
+
+def _parzen(length: int) -> Any:
+    x = np.abs(_places(length)) / ((length + 1) / 2)
+    return np.where(np.abs(_places(length)) <= length / 4, 1 - 6 * x**2 + 6 * x**3, 2 * (1 - x) ** 3)
+
+
+def _bohman(length: int) -> Any:
+    x = np.abs(_places(length)) / (length / 2)
+    return (1 - x) * np.cos(np.pi * x) + np.sin(np.pi * x) / np.pi
+
+
+def _bartlett_hann(length: int) -> Any:
+    x = np.abs(_places(length)) / length
+    return 0.62 - 0.48 * x + 0.38 * np.cos(2 * np.pi * x)
+
+
+def _tukey(length: int, alpha: float = 0.5) -> Any:
+    if alpha <= 0:
+        return np.ones(length)
+    x = 2 * np.arange(length) / (min(alpha, 1.0) * length)
+    x = np.minimum(x, np.maximum(2 / min(alpha, 1.0) - x, 0))
+    return np.where(x < 1, 0.5 * (1 - np.cos(np.pi * x)), 1.0)
+
+
+def _exponential(length: int, center: float | None = None, tau: float = 1.0) -> Any:
+    return np.exp(-np.abs(np.arange(length) - (length / 2 if center is None else center)) / tau)
+
+
+# Windows with parameters, as a tuple of the name and these.
+_FAMILIES: dict[str, Callable[..., Any]] = {
+    "exponential": _exponential,
+    "gaussian": lambda length, std: np.exp(-0.5 * (_places(length) / std) ** 2),
+    "general_cosine": lambda length, coefficients: _cosines(*coefficients)(length),
+    "general_gaussian": lambda length, p, sig: np.exp(-0.5 * np.abs(_places(length) / sig) ** (2 * p)),
+    "general_hamming": lambda length, alpha: _cosines(alpha, 1 - alpha)(length),
+    "kaiser": lambda length, beta: np.kaiser(length + 1, beta)[:-1],
+    "tukey": _tukey,
+}
 # Periodic windows, for transforms of segments: one period of `length` samples.
 _WINDOWS: dict[str, Callable[[int], Any]] = {
     "boxcar": np.ones,
@@ -41,21 +88,29 @@ _WINDOWS: dict[str, Callable[[int], Any]] = {
     "blackman": _cosines(0.42, 0.5, 0.08),
     "nuttall": _cosines(0.3635819, 0.4891775, 0.1365995, 0.0106411),
     "blackmanharris": _cosines(0.35875, 0.48829, 0.14128, 0.01168),
+    "barthann": _bartlett_hann,
+    "bohman": _bohman,
+    "flattop": _cosines(0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
+    "lanczos": lambda length: np.sinc(2 * np.arange(length) / length - 1),
+    "parzen": _parzen,
+    "triang": _triangle,
+    "exponential": _exponential,
+    "tukey": _tukey,
     "cosine": lambda length: np.sin(np.pi * (np.arange(length) + 0.5) / (length + 1)),
 }
 
 
 def _window(name: str, window: Window, length: int, dtype: Any) -> Array:
     """The window as an array of `length` samples."""
-    if isinstance(window, tuple) and len(window) == 2 and window[0] == "kaiser":
-        return pnp.asarray(np.kaiser(length + 1, window[1])[:-1], dtype=dtype)
     if isinstance(window, (str, tuple)):
-        if window not in _WINDOWS:
+        kind, *parameters = (window,) if isinstance(window, str) else window
+        make = (_FAMILIES if parameters else _WINDOWS).get(kind)
+        if make is None:
             raise ValueError(
-                f"{name}: there is no window {window!r}; there are {', '.join(_WINDOWS)} and ('kaiser', beta); "
-                "give any other as an array"
+                f"{name}: there is no window {window!r}; there are {', '.join(_WINDOWS)}, and with parameters in a "
+                f"tuple {', '.join(_FAMILIES)}; give any other as an array"
             )
-        values = np.ones(1) if length == 1 else _WINDOWS[window](length)
+        values = np.ones(1) if length == 1 else make(length, *parameters)
         return pnp.asarray(values, dtype=dtype)
     shape = get_aval(window).shape
     if shape != (length,):

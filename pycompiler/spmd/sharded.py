@@ -206,7 +206,7 @@ def make_array_from_single_device_arrays(
 ) -> Array:
     """An array from existing arrays on its devices, one for each, in the order of the devices.
 
-    Raises ValueError when their number is wrong, or one does not have the shape of the sharding's parts.
+    Raises ValueError when their number is wrong, or one does not have the shape of the sharding's parts, or `dtype`.
     """
     function = "make_array_from_single_device_arrays"
     shape = as_sizes(function, "shape", shape)
@@ -221,6 +221,8 @@ def make_array_from_single_device_arrays(
                 f"{function}: array {number} is {short(part)}; {sharding} of the shape {shape} has parts of the shape "
                 f"{local}, all of one dtype and each on one device"
             )
+    if dtype is not None and given and given[0].dtype != dtypes.canonicalize(np.dtype(dtype)):
+        raise ValueError(f"{function}: dtype is {np.dtype(dtype).name}, the arrays are {short(given[0])}")
     by_device = {id(part.device): part for part in given}
     ordered = [by_device.get(id(device)) for device in sharding.device_list]
     if any(part is None for part in ordered):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.flat import argument_names, nothing_of
 from pycompiler.core.tracing.primitive import Zero
+from pycompiler.core.tracing.references import Ref, check_aliases, hide
 from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
@@ -23,7 +24,7 @@ from pycompiler.core.types.aval import get_aval, is_array, same_type, short, str
 from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves, tree_structure
 from pycompiler.primitives.arithmetic import stop_gradient
 from pycompiler.transforms.symbolic_zeros import SymbolicZero
-from pycompiler.transforms.tangents import to_device
+from pycompiler.transforms.tangents import on_device
 
 
 def name_of(fun: object) -> str:
@@ -72,7 +73,11 @@ def numbers_of(kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) 
 
 
 def positional(kind: str, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a call by position, with defaults for missing ones."""
+    """The arguments of a call by position, with defaults for missing ones. Those that a `functools.partial` holds are
+    not among them."""
+    kind_of_function: Any = fun.__class__
+    if kind_of_function is functools.partial and not kwargs:
+        return args
     try:
         signature = inspect.signature(fun)
     except (TypeError, ValueError):
@@ -111,6 +116,8 @@ class Arguments:
         self.count = len(args)
         self.places = [place for place in range(len(args)) if place not in nondiff]
         leaves, self.in_tree = tree_flatten((tuple(args[place] for place in self.places), {}))
+        check_aliases(kind, fun, leaves, self.names)
+        leaves, self.in_tree = hide(leaves, self.in_tree)
         for index, leaf in enumerate(leaves):
             if not is_array(leaf):
                 raise TypeError(
@@ -119,9 +126,20 @@ class Arguments:
                 )
         self._fixed, self._fixed_tree = tree_flatten([args[place] for place in nondiff])
         self._held = [place for place, leaf in enumerate(self._fixed) if isinstance(leaf, Tracer)]
-        self._operands = [*(_held(self._fixed[place]) for place in self._held), *map(_as_given, leaves)]
+        self._operands = [*(_held(self._fixed[place]) for place in self._held), *on_device(leaves)]
         for place in self._held:
             self._fixed[place] = None
+
+    def key(self, *parts: Hashable) -> Hashable:
+        """Equal for calls with the same parts and the same values in the place of arguments that are not operands. None
+        if a value has no hash."""
+        fixed: Any = tuple([(x.__class__, x) for x in self._fixed])
+        found: Hashable = (*parts, fixed, self._fixed_tree.snapshot(), self.in_tree.snapshot())
+        try:
+            hash(found)
+        except TypeError:
+            return None
+        return found
 
     def take_operands(self) -> list[Any]:
         """The operands; none at a second call. The rules live as long as the trace and must not keep the operands."""
@@ -155,11 +173,6 @@ class Arguments:
         """Every argument, in order."""
         fixed, moving = iter(self.fixed(held)), iter(self.trees(leaves))
         return [next(moving) if place in self.places else next(fixed) for place in range(self.count)]
-
-
-def _as_given(leaf: Any) -> Any:
-    """A leaf as an array, unless it is a number of Python: evaluated step by step, the function gets it unchanged."""
-    return leaf if type(leaf) in (bool, int, float, complex) else to_device(leaf)
 
 
 def _held(x: Any) -> Any:
@@ -201,6 +214,12 @@ class Results:
         outs, self.tree = tree_flatten(result)
         for path, out in zip(self.tree.paths(), outs, strict=True):
             if not is_array(out):
+                if type(out) is Ref:
+                    raise ValueError(
+                        f"{what} returned a mutable array reference of type {out.aval} at output{path}, but mutable "
+                        f"array references cannot be returned.\n\nThe returned mutable array {out.origin}.\n"
+                        "What to do: return what it holds, ref[...]"
+                    )
                 raise TypeError(f"{what} returned {shown(out)} at output{path}, not an array")
         self.avals = [get_aval(out) for out in outs]
         return outs

@@ -19,11 +19,12 @@ from pycompiler.core.tracing.flat import FlatFunction
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.primitive import Zero
 from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.references import Ref
 from pycompiler.core.tracing.structural import add_tangents
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, strong
-from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten
+from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves
 from pycompiler.transforms.custom_arguments import (
     Arguments,
     Results,
@@ -149,7 +150,9 @@ class custom_jvp:  # noqa: N801 (a decorator)
             return outs, _tangents(what, results.tree, results.avals, tangent)
 
         name = name_of(self.fun)
-        outs = custom_call(Custom(name, self.fun, flat, rule=rule), given.take_operands())
+        outs = custom_call(
+            Custom(name, self.fun, flat, rule=rule, key=given.key(self, self.jvp)), given.take_operands()
+        )
         assert results.tree is not None
         return results.tree.unflatten(outs)
 
@@ -252,7 +255,10 @@ class custom_vjp:  # noqa: N801 (a decorator)
         def forward(primals: Values, varying: Sequence[bool]) -> tuple[Values, Values, Backward]:
             return self._forward(given, results, primals, varying)
 
-        outs = custom_call(Custom(name, self.fun, flat, forward=forward), given.take_operands())
+        outs = custom_call(
+            Custom(name, self.fun, flat, forward=forward, key=given.key(self, self.fwd, self.bwd)),
+            given.take_operands(),
+        )
         assert results.tree is not None
         return results.tree.unflatten(outs)
 
@@ -269,6 +275,7 @@ class custom_vjp:  # noqa: N801 (a decorator)
         if self.symbolic_zeros:
             fixed = [CustomVJPPrimal(x, False) for x in fixed]
         what = f"custom_vjp: the forward function {name_of(self.fwd)} of {name_of(self.fun)}"
+        earlier = Ref.count
         with lines_of(self.fwd):
             result = self.fwd(*given.all(fixed, leaves))
         out, residual = pair(what, "the result and the residuals that the backward function needs", result)
@@ -276,6 +283,13 @@ class custom_vjp:  # noqa: N801 (a decorator)
         out_tree = results.tree
         assert out_tree is not None
         kept, kept_tree = tree_flatten(residual)
+        for x in kept if Ref.count else ():
+            if type(x) is Ref and x.number >= earlier:
+                raise ValueError(
+                    f"custom_vjp fwd function {name_of(self.fwd)} of {name_of(self.fun)} returned a mutable array "
+                    f"reference of type {x.aval} that it made as a residual.\nWhat to do: return what it holds, "
+                    "ref[...]; or make the reference outside, and pass it as an argument"
+                )
         places = [place for place, x in enumerate(kept) if _is_value(x)]
         count = len(held)
 
@@ -311,7 +325,8 @@ class custom_vjp:  # noqa: N801 (a decorator)
                     f"{what} must return a cotangent of the structure of argument {place}, "
                     f"{tree_flatten(tree)[1]}, it returned {tree_flatten(ct)[1]}"
                 )
-            cotangents += row
+            # References have no cotangents.
+            cotangents += [x for x, leaf in zip(row, tree_leaves(tree), strict=True) if type(leaf) is not Ref]
         checked: list[Any] = []
         for index, (ct, aval) in enumerate(zip(cotangents, avals, strict=True)):
             value = Zero(strong(aval)) if ct is None else taken(ct, aval)

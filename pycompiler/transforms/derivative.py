@@ -19,6 +19,7 @@ from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays
 from pycompiler.core.tracing.primitive import is_zero
+from pycompiler.core.tracing.references import Ref, hide, references_in
 from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -61,6 +62,12 @@ def select(
     places = [number % len(args) for number in numbers]
     leaves, in_tree = tree_flatten((tuple(args[place] for place in places), {}))
     flat = FlatFunction(transform, fun, in_tree, places, args, kwargs, has_aux)
+    if references_in(leaves):
+        index = next(index for index, leaf in enumerate(leaves) if type(leaf) is Ref)
+        raise TypeError(
+            f"{transform}: {_describe_argument(flat, index)} is a reference, {leaves[index].aval}. What to do: "
+            "differentiate by the value that it holds, ref[...]"
+        )
     check_arrays(transform, fun, leaves, in_tree, places)
     for index, leaf in enumerate(leaves):
         dtype = get_aval(leaf).dtype
@@ -227,7 +234,7 @@ def _flat(
 ) -> tuple[FlatFunction, list[Any]]:
     """The function of the leaves of all arguments, and these leaves."""
     check_function(transform, fun)
-    leaves, in_tree = tree_flatten((tuple(primals), {}))
+    leaves, in_tree = hide(*tree_flatten((tuple(primals), {})))
     flat = FlatFunction(transform, fun, in_tree, has_aux=has_aux)
     check_arrays(transform, fun, leaves, in_tree)
     return flat, on_device(leaves)

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, cast
 
-from pycompiler._runtime import ShapedArray, swap_trace
+from pycompiler._runtime import swap_trace
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name, bound
@@ -17,7 +17,9 @@ from pycompiler.core.tracing.boundary import boundary, check_function, wraps
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import GraphTrace, make_graph
+from pycompiler.core.tracing.references import Ref, is_reference
 from pycompiler.core.tracing.trace import current_trace
+from pycompiler.core.tracing.user_values import is_user_value, type_of
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import PyTreeDef
 
@@ -31,7 +33,8 @@ def make_jaxpr(
     """A function that returns the graph of `fun` for its arguments, which are arrays or ShapeDtypeStructs.
 
     With `return_shape`, the result is the graph and the shapes of the results, as `eval_shape` returns them. `axis_env`
-    declares named axes with their sizes, for a function that a caller maps over them.
+    declares named axes with their sizes, for a function that a caller maps over them. The graph is pure: the values of
+    references (`new_ref`) that the function uses are its last inputs, those that it writes its last results.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.make_jaxpr(lambda x: pnp.sin(x) * 2)(3.0)
@@ -44,7 +47,8 @@ def make_jaxpr(
             for name, size in axis_env or ():
                 declared.enter_context(bound(name, size, None))
             graph, out_tree = _trace("make_jaxpr", fun, static_argnums, args, kwargs)
-        return (graph, _shapes(graph, out_tree)) if return_shape else graph
+        pure = graph.discharged()
+        return (pure, _shapes(graph, out_tree)) if return_shape else pure
 
     return make_jaxpr_fun
 
@@ -64,13 +68,17 @@ def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 @boundary
-def typeof(x: Any) -> ShapedArray:
-    """The shape, dtype and weak type of an array or a scalar. Raises TypeError for anything else.
+def typeof(x: Any) -> Any:
+    """The shape, dtype and weak type of an array or a scalar; of a `Ref`, its type. Raises TypeError for anything else.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> str(pc.typeof(pnp.ones((2, 3))))
     'f32[2,3]'
     """
+    if type(x) is Ref:
+        return x.aval
+    if is_user_value(x):
+        return type_of(x)
     if not is_array(x):
         raise TypeError(f"typeof: takes an array or a scalar, got {x!r} of type {type(x).__name__}")
     return get_aval(x)
@@ -112,12 +120,17 @@ def _trace(
     flat = FlatFunction(transform, fun, in_tree, places, args)
     check_arrays(transform, fun, leaves, in_tree, places)
 
+    takes = list(map(is_reference, leaves))
+
     def described(*tracers: Any) -> list[Any]:
         trace = cast(GraphTrace, current_trace())
-        return [trace.new_constant(out) if isinstance(out, Elementless) else out for out in flat(*tracers)]
+        given = [Ref(x) if takes_ref else x for x, takes_ref in zip(tracers, takes, strict=True)]
+        outs = [trace.new_constant(out) if isinstance(out, Elementless) else out for out in flat(*given)]
+        held = [(x.read(), start) for x, start in zip(given, tracers, strict=True) if type(x) is Ref]
+        return [*outs, *(x for x, start in held if x is not start)]
 
     return make_graph(described, [get_aval(leaf) for leaf in leaves], flat.debug_info()), flat.out_tree
 
 
 def _shapes(graph: ClosedGraph, out_tree: PyTreeDef) -> Any:
-    return out_tree.unflatten(shapes_of(graph.out_avals))
+    return out_tree.unflatten(shapes_of(graph.out_avals[: out_tree.num_leaves]))

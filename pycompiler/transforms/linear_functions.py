@@ -16,8 +16,11 @@ from pycompiler.core.tracing.boundary import boundary, with_boundary
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.primitive import UndefinedPrimal, Zero
-from pycompiler.core.tracing.structural import instantiate
-from pycompiler.core.types.tree import PyTreeDef
+from pycompiler.core.tracing.references import Ref
+from pycompiler.core.tracing.structural import add, instantiate
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.tree import PyTreeDef, prefix_leaves, tree_leaves
 from pycompiler.core.types.tree_keys import GetAttrKey, Partial, register_pytree_node, register_pytree_with_keys
 from pycompiler.transforms.tangents import OF_LINEARIZE, OF_VJP, check_tangents, float0, on_device, typed, varies
 
@@ -137,12 +140,45 @@ class VJP:
         consts = [self.args_res[place] if place >= 0 else self.opaque_residuals[~place] for place in self._places]
         return linearized.in_tree.unflatten(linearized.pull_back(consts, given))[0]
 
+    def with_refs(self, *maybe_refs: Any) -> Callable[[Any], Any]:
+        """The pullback that adds cotangents to references (`new_ref`). There is an entry for each argument, a tree of
+        its structure or a prefix of it: a Ref gets the cotangent added, and None is returned in its place; of anything
+        else, the cotangent is returned.
+
+        Raises ValueError for another number of entries, or another structure.
+        """
+        tree = self.in_tree
+        try:
+            entries = prefix_leaves(maybe_refs, tree.unflatten(range(tree.num_leaves)), lambda entry: entry is None)
+        except ValueError as error:
+            raise ValueError(
+                f"vjp of {self._linearized.name}: with_refs takes an entry for each argument, {tree}: {error}"
+            ) from None
+
+        @boundary
+        def pull_back(out_ct: Any) -> Any:
+            cotangents = tree_leaves(self(out_ct))
+            return tree.unflatten(map(_accumulated, entries, cotangents))
+
+        return pull_back
+
     def __repr__(self) -> str:
         return f"<vjp of {self._linearized.name}>"
 
     def parts(self) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """The children of the container, and its other parts."""
         return (self.args_res, self.opaque_residuals), (self._linearized, self._places)
+
+
+def _accumulated(entry: Any, cotangent: Any) -> Any:
+    """The cotangent; None if a reference takes it."""
+    if type(entry) is not Ref:
+        return cotangent
+    if getattr(cotangent, "dtype", None) != dtypes.float0:
+        if get_aval(cotangent).shape != entry.shape or get_aval(cotangent).dtype != entry.dtype:
+            raise ValueError(f"with_refs: the cotangent is {short(cotangent)}, the reference {entry.aval}")
+        entry.write(add.bind(entry.read(), cotangent))
+    return None
 
 
 def _parts_with_keys(pullback: VJP) -> tuple[Any, tuple[Any, ...]]:

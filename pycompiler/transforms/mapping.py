@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.axes import Axis, Name
 from pycompiler.core.tracing.boundary import wraps
 from pycompiler.core.tracing.flat import FlatFunction, argument_names, check_arrays, nothing_of
+from pycompiler.core.tracing.references import Ref, check_aliases, references_in
 from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -74,6 +75,13 @@ def vmap(
         leaves, in_tree = tree_flatten((args, kwargs))
         flat = FlatFunction("vmap", fun, in_tree)
         dims = [*in_axes_of(flat, in_axes, args), *_mapped_axes(0, kwargs)]
+        function: Callable[..., Sequence[Any]] = flat
+        refs: dict[int, Ref] = {}
+        if references_in(leaves):
+            check_aliases("vmap", fun, leaves, flat.names)
+            refs = {i: x for i, (x, d) in enumerate(zip(leaves, dims, strict=True)) if type(x) is Ref and d is not None}
+            leaves = [x.read() if i in refs else x for i, x in enumerate(leaves)]
+            function = _referring(flat, refs)
         # Unmapped arguments may be any objects; they are passed on unchanged.
         mapped = [0 if d is None or _is_float0(x) else x for x, d in zip(leaves, dims, strict=True)]
         check_arrays("vmap", fun, mapped, in_tree)
@@ -87,7 +95,12 @@ def vmap(
                 f"vmap: spmd_axis_name is {spmd_axis_name!r}, but the mapped dimensions are divided along {explicit[0]}"
             )
         axis = Axis(axis_name, size, spmd, explicit)
-        outs, out_dims = map_axes(flat, given, trace_dims, flat.debug_info(), axis)
+        outs, out_dims = map_axes(function, given, trace_dims, flat.debug_info(), axis)
+        if refs:
+            count = len(outs) - len(refs)
+            for (i, ref), out, d in zip(refs.items(), outs[count:], out_dims[count:], strict=True):
+                ref.write(with_batch_dim(out, d, dims[i] or 0, size))
+            outs, out_dims = outs[:count], out_dims[:count]
         wanted = out_axes_of(flat, out_axes, outs)
         results = [
             _divided_along(_move_mapped_axis(flat, i, out, dim, place, size, sum_match), place, explicit)
@@ -96,6 +109,19 @@ def vmap(
         return flat.out_tree.unflatten(results)
 
     return vmap_fun
+
+
+def _referring(flat: FlatFunction, refs: Collection[int]) -> Callable[..., list[Any]]:
+    """The function of values in the place of these references, each of which it gets as a reference to its member. Its
+    last results are what they hold at the end."""
+
+    def run(*leaves: Any) -> list[Any]:
+        names = flat.names()
+        given = [Ref(x, of=names[i]) if i in refs else x for i, x in enumerate(leaves)]
+        outs = flat(*given)
+        return [*outs, *(given[i].read() for i in refs)]
+
+    return run
 
 
 def _explicit_axes(leaves: Sequence[Any], dims: Sequence[MappedAxis]) -> tuple[tuple[Name, ...], Any]:
@@ -197,7 +223,13 @@ def _is_none(x: object) -> bool:
 
 
 def _is_leaf(axes: Any) -> bool:
-    return axes is None or hasattr(axes, "__index__")
+    if axes is None:
+        return True
+    try:
+        # An array has the method too, and is an axis if it is an integer.
+        return hasattr(axes, "__index__") and axes.__index__() is not None
+    except TypeError:
+        return False
 
 
 def _check_in_axes(transform: str, in_axes: Any) -> None:

@@ -16,7 +16,8 @@ from pycompiler.core.tracing.boundary import boundary, wraps
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays, flatten_arguments
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import make_graph
-from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.tracing.references import is_of_caller
+from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_broadcast, tree_leaves, tree_structure
 from pycompiler.core.types.tree_keys import register_pytree_node
@@ -165,9 +166,9 @@ def _traced(flat: FlatFunction, leaves: Sequence[Any], static: Hashable) -> tupl
         known = {}
     key = (static, avals, context_key())
     traced = known.get(key)
-    if traced is None:
+    if traced is None or not up_to_date(traced[0].states):
         graph = make_graph(flat, avals, flat.debug_info())
         traced = (graph, flat.out_tree)
-        if len(known) < _MOST_TRACES and not any(isinstance(const, Tracer) for const in graph.consts):
+        if len(known) < _MOST_TRACES and not any(map(is_of_caller, graph.consts)):
             known[key] = traced
     return traced

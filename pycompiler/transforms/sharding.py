@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, swap_trace
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.abstract import AxisType
 from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.mesh import Mesh
@@ -53,44 +54,52 @@ def _prefix_specs(function: str, what: str, specs: Any, tree: Any) -> list[Parti
 
 
 def over_mesh(
-    f: Callable[..., Any], mesh: Mesh | None, in_specs: Any, out_specs: Any, axis_names: Any, check_vma: bool
+    f: Callable[..., Any],
+    mesh: Mesh | None,
+    in_specs: Any,
+    out_specs: Any,
+    axis_names: Any,
+    check_vma: bool,
+    function: str = "shard_map",
 ) -> Callable[..., Any]:
-    """The function of whole arrays that `shard_map` returns. It binds the primitive and is not compiled yet."""
+    """The function of whole arrays that `shard_map` (or `function`) returns. It binds the primitive."""
 
     def mapped(*args: Any) -> Any:
-        over = current_mesh("shard_map") if mesh is None else mesh
+        over = current_mesh(function) if mesh is None else mesh
         leaves, in_tree = tree_flatten((args, {}))
-        flat = FlatFunction("shard_map", f, in_tree)
-        check_arrays("shard_map", f, leaves, in_tree)
+        flat = FlatFunction(function, f, in_tree)
+        check_arrays(function, f, leaves, in_tree)
         name = flat.debug_info().name
         if axes.manual_axes() is not None:
             raise ValueError(
-                f"shard_map: {name} is mapped over {over} inside of a function that is written for one device already; "
-                "call it outside, or use collectives over the axes that are in scope"
+                f"{function}: {name} is mapped over {over} inside of a function that is written for one device "
+                "already; call it outside, or use collectives over the axes that are in scope"
             )
         manual = frozenset(axis_names) or frozenset(over.axis_names)
         if not manual <= set(over.axis_names):
-            raise ValueError(f"shard_map: axis_names {set(manual)} are to be axes of the mesh, {over.axis_names}")
+            raise ValueError(f"{function}: axis_names {set(manual)} are to be axes of the mesh, {over.axis_names}")
         if in_specs is Infer:
             undecided = [axis for axis in over.axis_names if axis in manual and axis not in over.explicit_axes]
             if undecided:
-                raise ValueError(
-                    f"shard_map: in_specs must be given: how each argument is divided, P() for not at all; types say "
+                raise ArgumentError(
+                    f"{function}: in_specs must be given: how each argument is divided, P() for not at all; types say "
                     f"it for Explicit axes alone, and {undecided[0]!r} of {over} is not one"
                 )
             specs = [_spec_of_type(x, manual) for x in leaves]
         else:
-            specs = _prefix_specs("shard_map", "in_specs", in_specs, args)
+            specs = _prefix_specs(function, "in_specs", in_specs, args)
         sizes = {axis: size for axis, size in over.shape.items() if axis in manual}
         layouts = [
-            layout_of(f"shard_map: in_specs for argument '{flat.names()[i]}' of {name}", spec, sizes, get_aval(x).shape)
+            layout_of(
+                f"{function}: in_specs for argument '{flat.names()[i]}' of {name}", spec, sizes, get_aval(x).shape
+            )
             for i, (spec, x) in enumerate(zip(specs, leaves, strict=True))
         ]
 
         def out_layouts(outs: Sequence[Any]) -> list[Layout]:
-            found = _prefix_specs("shard_map", "out_specs", out_specs, flat.out_tree.unflatten(outs))
+            found = _prefix_specs(function, "out_specs", out_specs, flat.out_tree.unflatten(outs))
             return [
-                _out_layout(f"shard_map: out_specs for output{path} of {name}", spec, sizes, out)
+                _out_layout(f"{function}: out_specs for output{path} of {name}", spec, sizes, out)
                 for path, spec, out in zip(flat.out_tree.paths(), found, outs, strict=True)
             ]
 

@@ -105,7 +105,8 @@ def check_tangents(
             continue
         if own is not None and varies(aval):
             scalar = type(tangent) in (bool, int, float, complex)
-            of_dtype = own.dtype == aval.dtype or scalar
+            # A Python float fits every dtype; a whole number is no tangent.
+            of_dtype = own.dtype == aval.dtype or (scalar and varies(own))
             if of_dtype and own.shape == aval.shape:
                 checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
                 continue

@@ -50,6 +50,11 @@ class Outcome:
         ]
         return missing + mended
 
+    def after(self, again: Outcome) -> Outcome:
+        """This outcome with those of tests that ran again."""
+        failed = {test: why for test, why in self.failed.items() if test not in again.passed}
+        return Outcome(self.passed | again.passed, failed, self.skipped)
+
     def share(self, known: dict[str, str]) -> float:
         """The part that passes, of the tests that pass on real JAX."""
         counted = [test for test in self.failed if known.get(test) != ON_JAX]
@@ -73,27 +78,36 @@ def fetch(name: str) -> Path:
 
 
 def run(name: str, *, on_jax: bool = False, jobs: int = 0, extra: Iterable[str] = ()) -> Outcome:
-    """Run a suite in a process of its own, on pycompiler or on the JAX that is installed."""
+    """Run a suite in a process of its own, on pycompiler or on the JAX that is installed.
+
+    What fails runs once more in one process, without neighbours: some tests of libraries have limits of time, or depend
+    on the tests before them.
+    """
     suite, folder = SUITES[name], fetch(name)
     command = [sys.executable, *([] if on_jax else ["-m", "pycompiler.jax"]), "-m", "pytest", "-q", "--tb=line"]
-    command += ["-p", "no:cacheprovider", "-n", str(jobs or os.cpu_count()), "--dist", "loadfile", "-W", "ignore"]
+    command += ["-W", "ignore"]
     # Neither this project's settings of pytest nor those of the library, whose warnings are of other versions.
     command += ["-c", os.devnull, "--rootdir", str(folder)]
     command += [f"--ignore={each.partition(' ')[0]}" for each in suite.get("without", ())]
     command += ["-o", "python_files=*_test.py test_*.py", *suite.get("options", ()), *extra, *suite["paths"]]
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "XLA_"))}
     with tempfile.TemporaryDirectory() as temporary:
-        report = Path(temporary) / "report.xml"
-        ran = subprocess.run(
-            [*command, f"--junitxml={report}"],
-            cwd=folder,
-            env={**kept, "JAX_PLATFORMS": "cpu", **suite.get("environment", {})},
-            capture_output=True,
-            text=True,
-        )
-        if ran.returncode not in (0, 1) or not report.exists():
-            raise RuntimeError(f"the suite of {name} did not run (status {ran.returncode}):\n{ran.stdout}{ran.stderr}")
-        return read_report(report)
+        command += ["-o", f"cache_dir={temporary}/cache"]
+        environment = {**kept, "JAX_PLATFORMS": "cpu", **suite.get("environment", {})}
+
+        def ran(*how: str) -> Outcome:
+            report = Path(temporary) / "report.xml"
+            report.unlink(missing_ok=True)
+            ended = subprocess.run(
+                [*command, *how, f"--junitxml={report}"], cwd=folder, env=environment, capture_output=True, text=True
+            )
+            if ended.returncode not in (0, 1) or not report.exists():
+                texts = f"{ended.stdout}{ended.stderr}"
+                raise RuntimeError(f"the suite of {name} did not run (status {ended.returncode}):\n{texts}")
+            return read_report(report)
+
+        first = ran("-n", str(jobs or os.cpu_count()), "--dist", "loadfile")
+        return first.after(ran("--last-failed", "-n", "0")) if first.failed.keys() - known_failures(name) else first
 
 
 def read_report(report: Path) -> Outcome:

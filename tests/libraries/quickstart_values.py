@@ -1,9 +1,10 @@
-"""The quickstarts: their list, their runs, and the values that real JAX gives, kept in `values/`.
+"""The quickstarts and programs: their list, their runs, and the values that real JAX gives, kept in `values/`.
 
     python tests/libraries/quickstart_values.py [NAME ...]     # `make library-values`: writes values/NAME.json
 
-A quickstart is an unmodified JAX program, quickstarts/with_NAME.py. It writes its values by numpy.savez to the file
-that its first argument names. This module runs it by plain `python`, thus on the JAX that is installed; the tests run
+A quickstart of a library is an unmodified JAX program, quickstarts/with_NAME.py; programs/NAME.py are larger. Each
+writes its values by numpy.savez to the file that its first argument names, among them `step_seconds`, the time of a step,
+which is no value. This module runs it by plain `python`, thus on the JAX that is installed; the tests run
 it by `python -m pycompiler.jax` (test_quickstarts.py).
 """
 
@@ -22,19 +23,33 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-# The module that a quickstart needs, where its name is another.
-MODULES = {"flax_linen": "flax", "flax_nnx": "flax", "orbax_checkpoint": "orbax.checkpoint"}
-NAMES = sorted(path.stem.removeprefix("with_") for path in (HERE / "quickstarts").glob("with_*.py"))
+QUICKSTARTS = {path.stem.removeprefix("with_"): path for path in sorted((HERE / "quickstarts").glob("with_*.py"))}
+PROGRAMS = {path.stem: path for path in sorted((HERE / "programs").glob("*.py"))}
+NAMES = [*QUICKSTARTS, *PROGRAMS]
+# The module that one needs: of a quickstart, where its name is another; of a program, if it needs a library.
+MODULES = {
+    "flax_linen": "flax",
+    "flax_nnx": "flax",
+    "orbax_checkpoint": "orbax.checkpoint",
+    "gpt_in_flax": "flax",
+    "tree_search": "mctx",
+}
+STEP = "step_seconds"
 # Settings of whoever runs the tests must not change the numbers.
 SETTINGS = ("JAX_", "XLA_", "PYCOMPILER_NUM_CPU_DEVICES", "PYCOMPILER_THREEFRY_PARTITIONABLE", "PYCOMPILER_ENABLE_X64")
 
 
 def program(name: str) -> Path:
-    return HERE / "quickstarts" / f"with_{name}.py"
+    return QUICKSTARTS.get(name) or PROGRAMS[name]
+
+
+def module_of(name: str) -> str | None:
+    """The library that a quickstart or program needs."""
+    return MODULES.get(name, name if name in QUICKSTARTS else None)
 
 
 def run(name: str, prefix: Sequence[str], **environment: str) -> dict[str, np.ndarray[Any, Any]]:
-    """The values of a quickstart that the command `prefix program file` runs.
+    """The values of a quickstart or program that the command `prefix program file` runs.
 
     Raises RuntimeError with what it printed if it fails.
     """
@@ -51,7 +66,7 @@ def run(name: str, prefix: Sequence[str], **environment: str) -> dict[str, np.nd
         if ran.returncode != 0:
             raise RuntimeError(f"{program(name).name} ended with status {ran.returncode}:\n{ran.stdout}{ran.stderr}")
         with np.load(written) as values:
-            return dict(values)
+            return {key: value for key, value in values.items() if key != STEP}
 
 
 def load(name: str) -> dict[str, np.ndarray[Any, Any]]:
@@ -82,7 +97,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="all of them, unless some are named")
     names = parser.parse_args().names or NAMES
     if unknown := set(names) - set(NAMES):
-        parser.error(f"no quickstart {sorted(unknown)}; there are {', '.join(NAMES)}")
+        parser.error(f"no program {sorted(unknown)}; there are {', '.join(NAMES)}")
     version = subprocess.run(
         [sys.executable, "-c", "import jax; print(jax.__version__)"], capture_output=True, text=True, check=True
     ).stdout.strip()

@@ -40,6 +40,11 @@ def test_news_are_failures_without_a_line_and_lines_of_tests_that_pass():
     assert outcome.share({"e": ON_JAX}) == 3 / 4
 
 
+def test_what_passes_alone_has_passed():
+    outcome = Outcome(frozenset({"a"}), {"b": "E", "c": "F"}, 1)
+    assert outcome.after(Outcome(frozenset({"b"}), {"c": "F"}, 0)) == Outcome(frozenset({"a", "b"}), {"c": "F"}, 1)
+
+
 def test_reports_are_read(tmp_path):
     report = tmp_path / "report.xml"
     report.write_text(

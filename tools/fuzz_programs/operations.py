@@ -124,7 +124,8 @@ def binary(v: Values) -> str:
     if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
         b = "0.5"
     if operation in ("fmod", "mod", "remainder") and a.startswith("v") and v.dtype(a).kind not in "iubc":
-        a = f"pnp.clip({a}, -8, 8)"  # all digits of a large dividend are rounding
+        # All digits of a large dividend are rounding, and so is the side of 0 of what saturates there.
+        a = f"pnp.round(pnp.clip({a}, -8, 8), 3)"
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return unsigned(f"pnp.{operation}({a}, {b})")
     if operation == "copysign":  # the sign of a nan is nobody's promise

@@ -27,6 +27,9 @@ from pycompiler.core.types.aval import get_aval, same_type, short
 
 def call_graph(closed: ClosedGraph, name: str, args: Sequence[Any]) -> tuple[Any, ...]:
     """Call a graph: one equation in a trace. The graph's constants become arguments of the call."""
+    if closed.refers:
+        pure = call_graph(closed.discharged(), name, [*args, *(ref.read() for ref in closed.touched)])
+        return tuple(closed.stored(pure))
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     return call.bind(*consts, *args, name=name, jaxpr=opened)
 
@@ -79,7 +82,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, jaxpr: ClosedGraph, name: 
     backward, nonzero = transpose_graph(jaxpr, linear, given)
     known = [arg for arg in args if type(arg) is not UndefinedPrimal]
     moving = [ct for ct in cotangents if type(ct) is not Zero]
-    results = iter(call_graph(backward, name, (*known, *moving)) if any(nonzero) else ())
+    results = iter(call_graph(backward, name, (*known, *moving)) if any(nonzero) or backward.written else ())
     found = iter([next(results) if n else None for n in nonzero])
     return [next(found) if is_linear else None for is_linear in linear]
 

@@ -131,6 +131,11 @@ def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, name: str, **params: Any) ->
 
 def recompute(graph: ClosedGraph, args: Sequence[Any], prevent_cse: PreventCse, **params: Any) -> tuple[Any, ...]:
     """Bind a checkpoint; the constants of the graph become arguments."""
+    if graph.refers:
+        values = [ref.read() for ref in graph.touched]
+        if isinstance(prevent_cse, tuple):
+            prevent_cse = (*prevent_cse, *(False for _ in values))
+        return tuple(graph.stored(recompute(graph.discharged(), [*args, *values], prevent_cse, **params)))
     opened, consts = graph.derive("opened", lambda: close_over(graph))
     if isinstance(prevent_cse, tuple):
         prevent_cse = (*(False for _ in consts), *prevent_cse)
@@ -301,7 +306,7 @@ def _transpose(
     if flags is not False:
         backward = backward.derive(("behind a barrier", flags), lambda: _behind_barrier(backward, flags))
     given = [*(args[place] for place in known), *moving]
-    results = iter(recompute(backward, given, flags, **params) if any(nonzero) else ())
+    results = iter(recompute(backward, given, flags, **params) if any(nonzero) or backward.written else ())
     found = iter([next(results) if n else None for n in nonzero])
     return [next(found) if is_linear else None for is_linear in linear]
 

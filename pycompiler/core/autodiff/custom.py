@@ -26,6 +26,7 @@ from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero
 from pycompiler.core.tracing.record import GraphTrace, record
+from pycompiler.core.tracing.references import holding
 from pycompiler.core.tracing.structural import mapped_size, with_batch_dim
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, leaked
 from pycompiler.core.types import dtype as dtypes
@@ -50,9 +51,50 @@ def custom_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
 
 def _recorded_call(custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
     """The function as a graph. Values that it closes over, including tracers, become operands."""
-    graph, consts = close_over(record(custom.flat, [get_aval(arg) for arg in args], custom.debug_info()))
+    recorded = record(custom.flat, [get_aval(arg) for arg in args], custom.debug_info())
+    if recorded.refers:
+        custom = reading(custom, recorded)
+        recorded, args = recorded.discharged(), [*args, *(ref.read() for ref in recorded.touched)]
+    graph, consts = close_over(recorded)
     primitive = custom_jvp_call if custom.rule is not None else custom_vjp_call
     return primitive.bind(*consts, *args, call_jaxpr=graph, num_consts=len(consts), custom=custom)
+
+
+def reading(custom: Custom, recorded: ClosedGraph) -> Custom:
+    """The function with the values of the references that it reads as last arguments. Its rules run later, when the
+    references may hold other values."""
+    if recorded.written:
+        raise TypeError(
+            f"{custom.kind}: {custom.name} writes a reference of type {recorded.written[0].aval}, which its rule can't "
+            "differentiate. What to do: return the value and write it outside, or in the backward function"
+        )
+    refs, count = recorded.touched, len(recorded.touched)
+
+    def check(varying: Sequence[bool]) -> None:
+        if any(varying[-count:]):
+            raise closed_over(custom)
+
+    def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+        assert custom.rule is not None
+        check([type(t) is not Zero for t in tangents])
+        with holding(refs, primals[-count:]):
+            return custom.rule(primals[:-count], tangents[:-count])
+
+    def forward(primals: Sequence[Any], varying: Sequence[bool]) -> tuple[Sequence[Any], Sequence[Any], Backward]:
+        assert custom.forward is not None
+        check(varying)
+        values = primals[-count:]
+        with holding(refs, values):
+            outs, residuals, backward = custom.forward(primals[:-count], varying[:-count])
+        zeros = [Zero(strong(get_aval(x))) for x in values]
+        return outs, residuals, lambda kept, cotangents: [*backward(kept, cotangents), *zeros]
+
+    def flat(*args: Any) -> Sequence[Any]:
+        with holding(refs, args[-count:]):
+            return custom.flat(*args[:-count])
+
+    jvp, vjp = (rule, None) if custom.rule is not None else (None, forward)
+    return Custom(custom.name, custom.function, flat, jvp, vjp)
 
 
 def _differentiated_call(trace: JvpTrace, custom: Custom, args: Sequence[Any]) -> Sequence[Any]:
@@ -244,4 +286,5 @@ custom_lin = Primitive(
     _lin_refuse,
     _no_samples,
     multiple_results=True,
+    at_zero=True,
 )

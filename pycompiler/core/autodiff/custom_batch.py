@@ -5,7 +5,7 @@ Every result gets a mapped axis, in front. Mapped residuals keep the position of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from pycompiler._runtime import ShapedArray, current_trace
@@ -30,7 +30,7 @@ Forward = Callable[[Values, Sequence[bool]], tuple[Values, Values, Backward]]
 class Custom:
     """A flat function with its own derivative: `rule` for both modes, or `forward` for reverse mode."""
 
-    __slots__ = ("flat", "forward", "function", "name", "rule")
+    __slots__ = ("flat", "forward", "function", "key", "name", "rule")
 
     def __init__(
         self,
@@ -39,8 +39,11 @@ class Custom:
         flat: Callable[..., Values],
         rule: Rule | None = None,
         forward: Forward | None = None,
+        key: Hashable = None,
     ) -> None:
         self.name = name
+        # Equal for functions with the same rules and the same values in them. None: not known.
+        self.key: Hashable = object() if key is None else key
         # The user's function, for messages.
         self.function = function
         self.flat = flat
@@ -144,7 +147,8 @@ def batched(custom: Custom, axes: Axes) -> Custom:
 
     rule = None if custom.rule is None else _batched_rule(custom.rule, axes)
     forward = None if custom.forward is None else _batched_forward(custom.forward, axes)
-    return Custom(custom.name, custom.function, flat, rule, forward)
+    key = ("batched", custom.key, tuple(axes.dims), axes.axis) if axes.trace is None else None
+    return Custom(custom.name, custom.function, flat, rule, forward, key)
 
 
 def _batched_rule(rule: Rule, axes: Axes) -> Rule:

@@ -51,7 +51,7 @@ def pull_back(closed: ClosedGraph, args: Sequence[Any], cotangents: Sequence[Any
             add_to(out, cotangent)
         for equation in reversed(backwards):
             outs = [sums.pop(var, None) for var in equation.outputs]
-            if all(out is None for out in outs):
+            if all(out is None for out in outs) and not equation.primitive.at_zero:
                 continue
             swap_source(equation.source.reverse() if equation.source else previous)
             for atom, cotangent in zip(equation.inputs, _transpose(equation, outs, known, linear), strict=True):

@@ -8,6 +8,7 @@ how a call is served. They are part of every key of the cache: `_runtime` gets t
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import itertools
 import os
 import re
@@ -19,6 +20,7 @@ from typing import Any, cast
 
 from pycompiler._runtime import Device, context_key, set_call_limit, set_context_key, swap_context_key
 from pycompiler._runtime import default_device as first_device
+from pycompiler.core.config.flags import define as define_flags
 from pycompiler.core.config.settings import ALIASES, INERT, JAX_VARIABLES, TABLE, TRANSFERS, Setting, Value
 from pycompiler.core.config.variables import warn_of_unknown
 from pycompiler.core.source import warn
@@ -42,6 +44,9 @@ class Config:
 
     def __init__(self, table: tuple[Setting, ...]) -> None:
         self._table = {setting.name: setting for setting in table}
+        # How many settings of each kind are in the context key.
+        self._keyed = sum(setting.keyed for setting in table)
+        self._modes = sum(setting.mode for setting in table)
         self._values: dict[str, Value] = {}
         self._local = _Local()
         # JAX's settings that have no effect here, and those that a warning has named.
@@ -92,7 +97,8 @@ class Config:
     @property
     def values(self) -> dict[str, Value]:
         """All settings by JAX's names, with their values in this thread."""
-        return {f"jax_{name}": self.read(name) for name in (*self._table, *self._inert)}
+        names = [setting.name for setting in self.settings()]
+        return {f"jax_{name}": self.read(name) for name in (*names, *self._inert)}
 
     @property
     def threefry_partitionable(self) -> bool:
@@ -163,6 +169,10 @@ class Config:
     @property
     def random_seed_offset(self) -> int:
         return cast(int, self._read("random_seed_offset"))
+
+    @property
+    def no_execution(self) -> bool:
+        return bool(self._read("no_execution"))
 
     @property
     def no_tracing(self) -> bool:
@@ -245,11 +255,24 @@ class Config:
         self._values[setting.name] = setting.parse(value)
         self._publish()
 
+    def config_with_absl(self) -> None:
+        """Define the settings as flags of absl: `--jax_NAME=VALUE`, and `--jax_NAME`, `--nojax_NAME` for those that are
+        on or off. `absl.app.run` takes them.
+
+        Raises ModuleNotFoundError if absl is not installed.
+        """
+        kinds = {setting.name: setting.type is bool for setting in self._table.values()}
+        kinds.update({name: isinstance(value, bool) for name, value in self._inert.items()})
+        define_flags({f"jax_{name}": is_switch for name, is_switch in kinds.items()}, self.update)
+
     def parse_flags_with_absl(self) -> None:
         """Take settings from the command line, up to `--`: `--jax_NAME=VALUE`, `--jax_NAME`, `--nojax_NAME`.
 
-        Flags that name no setting are left to others. Raises ValueError for a value without a meaning.
+        Flags that name no setting are left to others. Where absl is installed, it knows the settings from now on.
+        Raises ValueError for a value without a meaning.
         """
+        if importlib.util.find_spec("absl") is not None:
+            self.config_with_absl()
         for argument in itertools.takewhile(lambda each: each != "--", sys.argv[1:]):
             found = _FLAG.fullmatch(argument)
             if found is None:
@@ -278,8 +301,19 @@ class Config:
         return short
 
     def settings(self) -> tuple[Setting, ...]:
-        """The rows of the table."""
-        return tuple(self._table.values())
+        """The rows of the table, without the contexts of users."""
+        return tuple([setting for setting in self._table.values() if setting.type is not object])
+
+    def add(self, setting: Setting) -> None:
+        """Add a context of users, a keyed setting whose type is `object`."""
+        self._table[setting.name] = setting
+        self._values[setting.name] = setting.default
+        self._keyed += 1
+        self._publish()
+
+    def common(self, name: str) -> Value:
+        """The value of `name` in threads without one of their own."""
+        return self._values[name]
 
     @contextlib.contextmanager
     def override(self, name: str, value: object) -> Generator[None]:
@@ -308,7 +342,7 @@ class Config:
     def scope(self, names: tuple[Hashable, ...]) -> Generator[None]:
         """Make `names` part of this thread's key while the `with` block runs."""
         before, self._local.scope = self._local.scope, names
-        settings = cast(tuple[Hashable, ...], context_key())[: _KEYED + _MODES]
+        settings = cast(tuple[Hashable, ...], context_key())[: self._keyed + self._modes]
         key = swap_context_key((*settings, names) if names else settings)
         try:
             yield
@@ -326,7 +360,8 @@ class Config:
         short = name.removeprefix("jax_")
         setting = self._table.get(ALIASES.get(short, short))
         if setting is None:
-            raise UnknownSettingError(f"config: there is no setting {name!r}; there are {', '.join(self._table)}")
+            known = ", ".join(row.name for row in self.settings())
+            raise UnknownSettingError(f"config: there is no setting {name!r}; there are {known}")
         return setting
 
     def _read(self, name: str) -> Value:
@@ -336,6 +371,10 @@ class Config:
     def _key(self) -> tuple[Hashable, ...]:
         key = tuple([self._read(setting.name) for setting in self.key_settings()])
         return (*key, self._local.scope) if self._local.scope else key
+
+    def without_modes(self, key: tuple[object, ...]) -> tuple[object, ...]:
+        """A context key without the modes."""
+        return key[: self._keyed] + key[self._keyed + self._modes :]
 
     def key_settings(self) -> tuple[Setting, ...]:
         """The settings in the context key, in its order: those that tracing depends on, then the modes."""
@@ -365,14 +404,9 @@ def _context(name: str) -> Callable[[object], contextlib.AbstractContextManager[
     return manager
 
 
-_KEYED = sum(setting.keyed for setting in TABLE)
-_MODES = sum(setting.mode for setting in TABLE)
-
-
 def trace_key() -> tuple[object, ...]:
     """The context key without the modes. A change of mode needs no new trace or compilation."""
-    key = cast(tuple[object, ...], context_key())
-    return key[:_KEYED] + key[_KEYED + _MODES :]
+    return config.without_modes(cast(tuple[object, ...], context_key()))
 
 
 allow_f16_reductions = _context("allow_f16_reductions")

@@ -45,6 +45,10 @@ class Setting:
         """A value from the user or the environment, in this setting's type."""
         if value is None and self.default is None:
             return None
+        if self.type is object:
+            # The value of a user's context, as it is: it is a part of keys.
+            hash(value)
+            return cast(Value, value)
         if self.type is Device:
             return self._device(value)
         if self.name == "num_cpu_devices":
@@ -291,8 +295,17 @@ TABLE: tuple[Setting, ...] = (
         str,
         "threefry2x32",
         "PYCOMPILER_DEFAULT_PRNG_IMPL",
-        "the generator of new keys, and of the numbers of keys: threefry2x32, rbg or unsafe_rbg",
-        choices=("threefry2x32", "rbg", "unsafe_rbg"),
+        "the generator of new keys and of the numbers of keys: threefry2x32, rbg, unsafe_rbg, threefry4x32, philox2x32 "
+        "or philox4x32",
+        choices=("threefry2x32", "rbg", "unsafe_rbg", "threefry4x32", "philox2x32", "philox4x32"),
+        keyed=True,
+    ),
+    Setting(
+        "check_static_indices",
+        bool,
+        False,
+        "PYCOMPILER_CHECK_STATIC_INDICES",
+        "raise an IndexError for an integer index out of bounds, instead of taking the nearest element",
         keyed=True,
     ),
     Setting(
@@ -312,6 +325,7 @@ TABLE: tuple[Setting, ...] = (
         "a number that is added to every seed",
         keyed=True,
     ),
+    Setting("no_execution", bool, False, "PYCOMPILER_NO_EXECUTION", "running compiled code is an error", mode=True),
     Setting("no_tracing", bool, False, "PYCOMPILER_NO_TRACING", "tracing a function for jit is an error", mode=True),
     Setting("disable_jit", bool, False, "PYCOMPILER_DISABLE_JIT", "run jitted functions step by step", mode=True),
     Setting("debug_nans", bool, False, "PYCOMPILER_DEBUG_NANS", "the first nan is an error", mode=True),
@@ -409,7 +423,6 @@ INERT: dict[str, object] = {
     "captured_constants_report_frames": 0,
     "captured_constants_warn_bytes": 2_000_000_000,
     "check_proxy_envs": True,
-    "check_static_indices": False,
     "compilation_cache_check_contents": False,
     "compilation_cache_expect_pgle": False,
     "compilation_cache_include_metadata_in_key": False,
@@ -451,7 +464,6 @@ INERT: dict[str, object] = {
     "memory_fitting_effort": 0.0,
     "memory_fitting_level": "O2",
     "mutable_array_checks": True,
-    "no_execution": False,
     "optimization_level": "UNKNOWN",
     "pallas_enable_debug_checks": False,
     "pallas_use_mosaic_gpu": True,
@@ -489,7 +501,15 @@ JAX_VARIABLES = (
     *("enable_x64", "threefry_partitionable", "platforms", "platform_name", "default_device", "debug_key_reuse"),
     *("transfer_guard_host_to_device", "transfer_guard_device_to_device", "transfer_guard_device_to_host"),
     *("default_matmul_precision", "numpy_rank_promotion", "numpy_dtype_promotion", "enable_custom_prng"),
-    *("default_prng_impl", "legacy_prng_key", "random_seed_offset", "no_tracing", "disable_jit", "debug_nans"),
+    *(
+        "default_prng_impl",
+        "legacy_prng_key",
+        "random_seed_offset",
+        "no_execution",
+        "no_tracing",
+        "disable_jit",
+        "debug_nans",
+    ),
     *("debug_infs", "check_tracer_leaks", "log_compiles", "explain_cache_misses", "enable_compilation_cache"),
     "traceback_filtering",
 )

@@ -77,6 +77,11 @@ class Format:
             raise ValueError(f"Format: a concrete layout, {layout}, needs a concrete sharding, got None")
 
 
+def row_major(ndim: int, sharding: Sharding) -> Format:
+    """The format of an array of this rank with this sharding."""
+    return Format(Layout(range(ndim)), sharding)
+
+
 def sharding_of(function: str, place: Any) -> Any:
     """The sharding of a Format; any other placement unchanged. Raises ValueError for a layout that is not row-major."""
     if not isinstance(place, Format):

@@ -6,6 +6,7 @@ compute with them. No function here uses an array.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Hashable, Sequence
 from typing import Any, cast
@@ -23,8 +24,10 @@ from pycompiler.core.tracing.arguments import as_sizes
 Device = Any
 
 
-class Mesh(BaseMesh):
+class Mesh(BaseMesh, contextlib.ContextDecorator):
     """Devices in an array with a name for each axis. Programs refer to these names in specs and collectives.
+
+    A mesh is a context in which it is the current mesh, and a decorator for functions that run in this context.
 
     Raises ValueError unless each dimension has one name, and no name or device occurs twice.
 

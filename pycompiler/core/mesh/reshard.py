@@ -4,6 +4,8 @@ The partitioner moves the parts along the Explicit axes of the type's mesh; alon
 division. A cast to a mesh with Auto axes in place of Explicit ones moves nothing. The dialect has no op for it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -14,6 +14,7 @@ from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing import axes
+from pycompiler.core.tracing.references import HELD
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import Elementless, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
@@ -25,7 +26,8 @@ class ShapeDtypeStruct(Elementless):
     """A shape and dtype in the place of an array: the result of `eval_shape`, an argument of it, `make_jaxpr`, `lower`.
 
     `sharding` is the sharding of the array; a PartitionSpec refers to the current mesh. A ShapeDtypeStruct does not
-    change, and is hashable. Raises TypeError if `sharding` is none, ValueError if it can't divide the shape.
+    change, and is hashable. With `is_ref`, it stands for a mutable array (`new_ref`). Raises TypeError if `sharding` is
+    none, ValueError if it can't divide the shape.
 
     >>> import pycompiler as pc
     >>> pc.ShapeDtypeStruct((3, 4), "float32").update(shape=(5,))
@@ -37,6 +39,7 @@ class ShapeDtypeStruct(Elementless):
     shape: tuple[Any, ...]
     dtype: dtypes.DType
     weak_type: bool
+    is_ref: bool
 
     def __init__(
         self,
@@ -50,10 +53,8 @@ class ShapeDtypeStruct(Elementless):
     ) -> None:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
-        if manual_axis_type is not None or is_ref:
-            raise ValueError(
-                "ShapeDtypeStruct: manual_axis_type must be None and is_ref False: there are no references"
-            )
+        if manual_axis_type is not None:
+            raise ValueError(f"ShapeDtypeStruct: manual_axis_type must be None, got {manual_axis_type!r}")
         if sharding is not None and not isinstance(sharding, (Sharding, PartitionSpec)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(
                 f"ShapeDtypeStruct: sharding must be a Sharding, a PartitionSpec or None, got {sharding!r} of type "
@@ -65,7 +66,7 @@ class ShapeDtypeStruct(Elementless):
             "dtype": np.dtype(dtype) if isinstance(dtype, type) and dtype in _PYTHON else dtypes.as_dtype(dtype),
             "weak_type": weak_type,
             "manual_axis_type": None,
-            "is_ref": False,
+            "is_ref": bool(is_ref),
             "_given": sharding,
         }
         for name, value in values.items():
@@ -117,6 +118,7 @@ class ShapeDtypeStruct(Elementless):
             "dtype": self.dtype,
             "sharding": self._key()[2],
             "weak_type": self.weak_type,
+            "is_ref": self.is_ref,
         }
         return ShapeDtypeStruct(**{**now, **changes})
 
@@ -132,7 +134,7 @@ class ShapeDtypeStruct(Elementless):
         return _made, self._key()
 
     def _key(self) -> tuple[Any, ...]:
-        return self.shape, self.dtype, getattr(self, "_given"), self.weak_type  # noqa: B009
+        return self.shape, self.dtype, getattr(self, "_given"), self.weak_type, self.is_ref  # noqa: B009
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShapeDtypeStruct) and self._key() == other._key()
@@ -144,16 +146,17 @@ class ShapeDtypeStruct(Elementless):
         given = self._key()[2]
         where = "" if given is None else f", sharding={given!r}"
         weak = ", weak_type=True" if self.weak_type else ""
-        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{where}{weak})"
+        ref = ", is_ref=True" if self.is_ref else ""
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{where}{weak}{ref})"
 
 
-def _made(shape: Any, dtype: Any, sharding: Any, weak_type: bool) -> ShapeDtypeStruct:
-    return ShapeDtypeStruct(shape, dtype, sharding=sharding, weak_type=weak_type)
+def _made(shape: Any, dtype: Any, sharding: Any, weak_type: bool, is_ref: bool) -> ShapeDtypeStruct:
+    return ShapeDtypeStruct(shape, dtype, sharding=sharding, weak_type=weak_type, is_ref=is_ref)
 
 
 def described(x: Any) -> ShapeDtypeStruct | None:
     """The struct of an object with a shape and a dtype that is no array. None for arrays and for other objects."""
-    if is_array(x) or isinstance(x, type):
+    if is_array(x) or isinstance(x, type) or type(x) in HELD:
         return None
     shape, dtype = getattr(x, "shape", None), getattr(x, "dtype", None)
     if shape is None or dtype is None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycompiler.core.hooks import hooks
-from pycompiler.core.mesh.abstract import AbstractMesh
+from pycompiler.core.mesh.abstract import AbstractMesh, AxisType
 from pycompiler.core.mesh.mesh import Device, Mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of, local_shape
 
@@ -164,6 +164,8 @@ class NamedSharding(Sharding):
             spec = PartitionSpec(*(spec or ()))
         if memory_kind is not None:
             self.with_memory_kind(memory_kind)
+        if spec.unreduced or spec.reduced:
+            _check_sums(mesh, spec)
         # This checks names and repetitions. The sizes of the dimensions are not known yet.
         self._names = layout_of("NamedSharding", spec.update(unreduced=frozenset()), mesh.shape, (0,) * len(spec))
         self.mesh = mesh
@@ -236,6 +238,16 @@ class NamedSharding(Sharding):
 
     def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh}, spec={self.spec!r}, memory_kind=device)"
+
+
+def _check_sums(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
+    """Raise ValueError for unreduced or reduced axes that the mesh does not have, or that are Auto."""
+    kinds = mesh.abstract_mesh.types_of_axes
+    for name in (*spec.unreduced, *spec.reduced):
+        if name not in kinds:
+            raise ValueError(f"NamedSharding: {spec} names the axis {name!r}, but the mesh has {list(kinds)}")
+        if kinds[name] is AxisType.Auto:
+            raise ValueError(f"NamedSharding: the axis {name!r} of {spec} is Auto, but must be Explicit or Manual")
 
 
 def _places(sharding: NamedSharding, shape: tuple[int, ...]) -> dict[Any, Any]:

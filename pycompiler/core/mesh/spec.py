@@ -42,6 +42,9 @@ class PartitionSpec:
         if both:
             raise ValueError(f"PartitionSpec: the axes {sorted(both)} can't be both unreduced and reduced")
 
+    def __init_subclass__(cls) -> None:
+        raise TypeError("PartitionSpec: it has no subclasses, because equal specs stand for one another")
+
     def update(
         self, partitions: Sequence[Any] | None = None, unreduced: Any = None, reduced: Any = None
     ) -> PartitionSpec:
@@ -127,6 +130,11 @@ def _entry(part: Any) -> Any:
     """An entry in its canonical form: a tuple of one name is that name, an empty tuple is None."""
     if isinstance(part, (tuple, list)):
         names = tuple(cast(Sequence[Any], part))
+        nested = [name for name in names if type(name) in (tuple, list)]
+        if nested:
+            raise ValueError(
+                f"PartitionSpec: an entry is the name of an axis, or a tuple of names, got {part!r} with {nested[0]!r}"
+            )
         return None if not names else names[0] if len(names) == 1 else names
     return part
 

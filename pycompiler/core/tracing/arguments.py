@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -113,19 +114,28 @@ class Static(NamedTuple):
 def static_parameters(function: Callable[..., Any], module: str) -> Static:
     """The integer parameters of a public function."""
     room = module.partition(".")[2]
-    known = _of(_IN_FUNCTIONS, room, function.__name__)
-    scalars = _of(_SCALARS, room, function.__name__)
-    parameters = inspect.signature(function).parameters.values()
-    among = _EVERYWHERE | known | scalars
-    positional = [
-        one.name if one.name in among else None
-        for one in parameters
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-    ]
+    name = function.__name__
+    scalars = _of(_SCALARS, room, name)
+    among = _EVERYWHERE | _of(_IN_FUNCTIONS, room, name) | scalars
+    inner: Any = inspect.unwrap(function, stop=lambda each: hasattr(each, "__signature__"))
+    if type(inner) is not FunctionType or hasattr(inner, "__signature__"):
+        raise TypeError(f"{module}.{name}: the parameters of a public function are those of its code, got {inner!r}")
+    # As `inspect.signature` has them, which would be a tenth of the time of `import pycompiler`.
+    code = inner.__code__
+    count = code.co_argcount
+    ordered = code.co_varnames[:count]
+    positional = [each if each in among else None for each in ordered]
     while positional and positional[-1] is None:
         positional.pop()
-    named = frozenset(one.name for one in parameters if one.name in among and one.kind != one.VAR_POSITIONAL)
-    rest = next((one.name for one in parameters if one.kind == one.VAR_POSITIONAL and one.name in among), None)
+    others = list(code.co_varnames[count : count + code.co_kwonlyargcount])
+    after = count + code.co_kwonlyargcount
+    rest = None
+    if code.co_flags & inspect.CO_VARARGS:
+        rest = code.co_varnames[after] if code.co_varnames[after] in among else None
+        after += 1
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        others.append(code.co_varnames[after])
+    named = frozenset(each for each in (*ordered, *others) if each in among)
     return Static(tuple(positional), named, rest, scalars)
 
 

@@ -122,6 +122,19 @@ def _is_ours(traceback: types.TracebackType | None) -> bool:
     return True
 
 
+def alias(function: Callable[_P, _R], name: str) -> Callable[_P, _R]:
+    """The function under another name, as a function of its own: its `__name__` and its docstring say so."""
+    of = cast(types.FunctionType, function)
+    made = types.FunctionType(of.__code__, of.__globals__, name, of.__defaults__, of.__closure__)
+    made.__kwdefaults__ = of.__kwdefaults__
+    made.__annotations__ = of.__annotations__
+    made.__module__ = of.__module__
+    made.__qualname__ = name
+    made.__dict__.update(of.__dict__)
+    made.__doc__ = f"Alias of `{of.__name__}`: {(of.__doc__ or '').partition(chr(10))[0]}"
+    return cast(Callable[_P, _R], made)
+
+
 def expose(namespace: dict[str, Any], names: Iterable[str]) -> None:
     """Put the functions among the names of a module behind the boundary, each under its own name.
 

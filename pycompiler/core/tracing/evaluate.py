@@ -18,6 +18,8 @@ def evaluate(
     """
     graph = closed.graph
     values: dict[Atom, Any] = dict(zip(graph.constvars, closed.consts, strict=True))
+    for var, ref in zip(reversed(graph.constvars), reversed(closed.touched), strict=False):
+        values[var] = ref.read()
     values.update(zip(graph.inputs, args, strict=True))
 
     def read(atom: Atom) -> Any:
@@ -35,4 +37,5 @@ def evaluate(
                 values[equation.outputs[0]] = out
     finally:
         swap_source(previous)
-    return [read(atom) for atom in graph.outputs]
+    outs = [read(atom) for atom in graph.outputs]
+    return closed.stored(outs) if closed.written else outs

@@ -12,6 +12,8 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import set_nothing
+from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.references import Ref, hide, returned
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array
@@ -72,6 +74,8 @@ class FlatFunction:
         for index, out in enumerate(outs):
             if not is_array(out):
                 path = self._out_tree.paths()[index]
+                if type(out) is Ref:
+                    raise returned(self.debug_info(), out, path)
                 raise TypeError(
                     f"{self.transform}: {self.debug_info().name} returned {_article(out)} at output{path}, not an array"
                 )
@@ -131,8 +135,9 @@ def _without_nothing(leaves: list[Any], tree: PyTreeDef) -> tuple[list[Any], PyT
 
 
 def flatten_arguments(tree: Any) -> tuple[list[Any], PyTreeDef]:
-    """The leaves of arguments for a trace, and their structure. Arrays of dtype float0 are part of the structure."""
-    return _without_nothing(*tree_flatten(tree))
+    """The leaves of arguments for a trace, and their structure. Arrays of dtype float0 and references are part of the
+    structure."""
+    return _without_nothing(*hide(*tree_flatten(tree)))
 
 
 def _holds_nothing(x: Any) -> bool:
@@ -188,15 +193,15 @@ def check_arrays(
                 get_aval(leaf)
             except TypeError as error:
                 name = argument_names(fun, in_tree, places)[index]
-                raise TypeError(
-                    f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name}: {error}"
-                ) from None
+                kind = ArgumentError if isinstance(error, ArgumentError) else TypeError
+                raise kind(f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name}: {error}") from None
         else:
             name = argument_names(fun, in_tree, places)[index]
-            kind = cast(type[Any], type(leaf))
-            stands = hasattr(kind, "__jax_array__")
+            # As in JAX, a ValueError for objects that functions take as arrays.
+            stands = hasattr(cast(type[Any], type(leaf)), "__jax_array__")
+            kind = ArgumentError if stands else TypeError
             advice = "; convert it by numpy.asarray, or register its class as a container" if stands else ""
-            raise TypeError(
+            raise kind(
                 f"{transform}: argument '{name}' of {DebugInfo(transform, fun).name} is {_article(leaf)}, not an array"
                 f"{advice}"
             )

@@ -6,7 +6,7 @@ and attributes too (`Jaxpr` is `Graph`, with `eqns`, `invars`, `outvars`), for i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +17,7 @@ from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import NONE, Effect, Effects
 from pycompiler.core.tracing.function_info import FunctionInfo
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.references import Ref
 from pycompiler.core.tracing.source_info import (
     CONTEXT,
     UNKNOWN,
@@ -292,15 +293,31 @@ class Graph:
 
 
 class ClosedGraph(axes.NamesAxes):
-    """A graph with the values of its constants. `derived` keeps the results of transforming it."""
+    """A graph with the values of its constants. `derived` keeps the results of transforming it.
 
-    __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph")
+    A graph that was just recorded may use references (`references.Ref`): `touched` are its last constants, whose values
+    are those that the references hold when it runs; its last results are to be stored in `written`. `evaluate` and
+    `call_graph` do so, `discharged` gives the pure graph. The graphs in equations have none.
+    """
+
+    __slots__ = ("__weakref__", "_axis_names", "consts", "derived", "graph", "states", "touched", "written")
 
     def __init__(self, jaxpr: Graph, consts: Sequence[Any]) -> None:
         self.graph = jaxpr
         self.consts = tuple(consts)
+        self.touched: tuple[Ref, ...] = ()
+        self.written: tuple[Ref, ...] = ()
+        self.states: Sequence[tuple[Any, Any]] = ()
         self.derived: dict[Any, Any] = {}
         self._axis_names: frozenset[axes.Name] | None = None
+
+    def using(
+        self, touched: tuple[Ref, ...], written: tuple[Ref, ...], states: Sequence[tuple[Any, Any]] = ()
+    ) -> ClosedGraph:
+        """The same graph, which was just made and uses these references. `states` are those of values of users' types
+        (`user_values`) that it holds for."""
+        self.touched, self.written, self.states = touched, written, states
+        return self
 
     @property
     def in_avals(self) -> tuple[ShapedArray, ...]:
@@ -308,7 +325,33 @@ class ClosedGraph(axes.NamesAxes):
 
     @property
     def out_avals(self) -> tuple[ShapedArray, ...]:
-        return tuple([atom.aval for atom in self.graph.outputs])
+        """The types of the results, without those for references."""
+        outputs = self.graph.outputs
+        return tuple([atom.aval for atom in (outputs[: -len(self.written)] if self.written else outputs)])
+
+    @property
+    def refers(self) -> bool:
+        """Whether it uses references, or values of users' types."""
+        return bool(self.touched or self.written or self.states)
+
+    def discharged(self) -> ClosedGraph:
+        """The pure graph: the values of the references are its last inputs and results."""
+        if not self.refers:
+            return self
+
+        def make() -> ClosedGraph:
+            graph, count = self.graph, len(self.graph.constvars) - len(self.touched)
+            pure = graph.replace(constvars=graph.constvars[:count], invars=(*graph.inputs, *graph.constvars[count:]))
+            return ClosedGraph(pure, self.consts[:count])
+
+        return self.derive("discharged", make)
+
+    def stored(self, outs: Sequence[Any]) -> list[Any]:
+        """The results of the pure graph without those for references, which are stored."""
+        count = len(outs) - len(self.written)
+        for ref, value in zip(self.written, outs[count:], strict=True):
+            ref.write(value)
+        return list(outs[:count])
 
     @property
     def effects(self) -> Effects:
@@ -403,6 +446,12 @@ def close_over(closed: ClosedGraph, only_tracers: bool = False) -> tuple[ClosedG
 
     The resulting graph can be kept, compiled and called under any trace.
     """
+    if closed.refers:
+        kinds = [ref.aval for ref in (*closed.touched, *closed.written)] or [type(closed.states[0][0]).__name__]
+        raise TypeError(
+            f"a reference of type {kinds[0]} is used in a function that can't use one. What to do: pass the value that "
+            "it holds, ref[...], and store the result outside of the function"
+        )
     free = [not only_tracers or isinstance(const, Tracer) for const in closed.consts]
     if not any(free):
         return closed, []
@@ -543,26 +592,3 @@ def _scalar(value: Any) -> str:
         short_text, text = str(np.float32(plain)), str(plain)
         return short_text if len(short_text) < len(text) else text
     return str(plain)
-
-
-def graphs_in(graph: Graph) -> Iterator[Graph]:
-    """A graph and the graphs inside it, each once. Otherwise a chain of thirty functions that each call the next one
-    twice would give a billion graphs."""
-    seen, waiting = {id(graph)}, [graph]
-    while waiting:
-        found = waiting.pop()
-        yield found
-        for equation in found.equations:
-            for value in equation.params.values():
-                for inner in cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,):
-                    if isinstance(inner, ClosedGraph) and id(inner.graph) not in seen:
-                        seen.add(id(inner.graph))
-                        waiting.append(inner.graph)
-
-
-def forget_sources(graph: Graph) -> None:
-    """Remove the user's lines from the equations of a graph and of the graphs inside it. Graphs that serve calls from
-    anywhere must not name the first caller."""
-    for inner in graphs_in(graph):
-        for equation in inner.equations:
-            equation.source = None

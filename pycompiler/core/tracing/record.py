@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray, array_from_numpy, swap_trace
+from pycompiler._runtime import Array, ShapedArray, array_from_numpy, current_trace, swap_trace
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.ranges import check_sizes
 from pycompiler.core.hooks import hooks
@@ -24,7 +24,9 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Li
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.params import ViewedParams
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.references import Ref
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, leaked
+from pycompiler.core.tracing.user_values import Copies, Part
 from pycompiler.core.types.aval import get_aval, has_aval
 
 # The maximum number of operations from one line. A larger number means that a Python loop was unrolled.
@@ -71,10 +73,26 @@ def _infer(primitive: Primitive, avals: tuple[ShapedArray, ...], params: tuple[t
     return inferred
 
 
+class _Held:
+    """The value of a reference of outside in the function that is recorded."""
+
+    __slots__ = ("is_written", "start", "value")
+
+    def __init__(self, start: GraphTracer | None, value: Any) -> None:
+        # The value at the beginning; None if the reference only holds another value for a while.
+        self.start = start
+        self.value = value
+        self.is_written = False
+
+
+# In the place of the value of a reference that was not used.
+_UNUSED: Any = object()
+
+
 class GraphTrace(Trace):
     """Records operations as equations."""
 
-    __slots__ = ("_lifted", "consts", "constvars", "equations", "inputs")
+    __slots__ = ("_lifted", "_references", "_user_values", "consts", "constvars", "equations", "inputs", "parent")
 
     def __init__(self, debug_info: DebugInfo) -> None:
         super().__init__(debug_info)
@@ -83,6 +101,11 @@ class GraphTrace(Trace):
         self.consts: list[Any] = []
         self.equations: list[Equation] = []
         self._lifted: dict[int, Var] = {}
+        # The references of outside that the function used, with their values.
+        self._references: dict[Ref, _Held] | None = None
+        self._user_values: Copies | None = None
+        # The trace that was recording when this one began.
+        self.parent: Trace | None = None
 
     def new_input(self, aval: ShapedArray) -> GraphTracer:
         """A tracer for one more input of the graph."""
@@ -168,13 +191,84 @@ class GraphTrace(Trace):
         self.equations.append(Equation(primitive, inputs, params, (var,), source))
         return GraphTracer(self, var, source)
 
+    def new_start(self, aval: ShapedArray) -> GraphTracer:
+        """A tracer for an array of a value of a user's type."""
+        return GraphTracer(self, Var(aval), None)
+
+    @property
+    def user_values(self) -> Copies:
+        """The values of users' own types."""
+        if self._user_values is None:
+            self._user_values = Copies()
+        return self._user_values
+
+    def _held(self, ref: Ref) -> _Held:
+        """The value of a reference of outside. Its value at the beginning is one more constant."""
+        if self._references is None:
+            self._references = {}
+        found = self._references.get(ref)
+        if found is None:
+            start = GraphTracer(self, Var(ref.aval.inner_aval), None)
+            found = self._references[ref] = _Held(start, start)
+        return found
+
+    def value_of(self, ref: Ref) -> Any:
+        """The present value of a reference of outside."""
+        return self._held(ref).value
+
+    def set_value_of(self, ref: Ref, value: Any) -> None:
+        """Replace the value of a reference of outside."""
+        held = self._held(ref)
+        held.value, held.is_written = value, True
+
+    def swap_value_of(self, ref: Ref, value: Any) -> Any:
+        """Let a reference hold another value for a while; the previous one, to be given back later."""
+        if self._references is None:
+            self._references = {}
+        found = self._references.get(ref)
+        if value is _UNUSED:
+            return self._references.pop(ref).value
+        if found is None:
+            self._references[ref] = _Held(None, value)
+            return _UNUSED
+        found.value, before = value, found.value
+        return before
+
+    @property
+    def touched(self) -> tuple[Ref, ...]:
+        """The references of outside that the function used so far."""
+        return tuple(self._references or ())
+
     def close(self, outs: Sequence[Any]) -> ClosedGraph:
         """The graph with these results. The trace ends, and its tracers are leaked from here on."""
         outputs = [self.atom(out) for out in outs]
-        self.done = True
         info = self.debug_info
         origin = origin_of(info.transform, info.function)
-        return ClosedGraph(Graph(self.constvars, self.inputs, outputs, self.equations, debug_info=origin), self.consts)
+        constvars, consts = self.constvars, self.consts
+        touched: list[Ref] = []
+        written: list[Ref] = []
+        for ref, x in (self._references or {}).items():
+            if x.start is not None:
+                touched.append(ref)
+                constvars = [*constvars, x.start.variable]
+        if self._user_values is not None and self._user_values.copies:
+            begin, end = self._user_values.parts()
+            touched += [part for part, _ in begin]
+            constvars = [*constvars, *(start.variable for _, start in begin)]
+        else:
+            end: list[tuple[Part, Any]] = []
+        for ref, x in (self._references or {}).items():
+            if x.is_written:
+                written.append(ref)
+                outputs.append(self.atom(x.value))
+        written += [part for part, _ in end]
+        outputs += [self.atom(x) for _, x in end]
+        if touched:
+            consts = [*consts, *touched]
+        self.done = True
+        graph = Graph(constvars, self.inputs, outputs, self.equations, debug_info=origin)
+        states = () if self._user_values is None else self._user_values.states
+        return ClosedGraph(graph, consts).using(tuple(touched), tuple(written), states)
 
 
 def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], debug_info: DebugInfo) -> ClosedGraph:
@@ -184,13 +278,19 @@ def record(function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
 
 def _record(trace: GraphTrace, function: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]) -> ClosedGraph:
     tracers = [trace.new_input(aval) for aval in avals]
-    previous = swap_trace(trace)
+    previous = trace.parent = swap_trace(trace)
     try:
         outs = function(*tracers)
         return trace.close(outs)
     finally:
         trace.done = True
         swap_trace(previous)
+
+
+def touched_now() -> tuple[Ref, ...]:
+    """The references of outside that the function that is being recorded used so far."""
+    trace = current_trace()
+    return trace.touched if isinstance(trace, GraphTrace) else ()
 
 
 def make_graph(

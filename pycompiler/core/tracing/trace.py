@@ -344,6 +344,8 @@ class Primitive:
     effects: Callable[..., Effects] | None = None
     # Further names of its parameters in equations.
     views: Views | None = None
+    # Whether its transposition is run for cotangents that are all zero, too: a function of the user.
+    at_zero: bool = False
 
     # Whether a user defined it (`user_primitive`).
     is_users: ClassVar[bool] = False

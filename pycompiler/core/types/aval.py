@@ -14,6 +14,7 @@ import numpy as np
 from pycompiler._runtime import Array, ShapedArray, array_from_numpy
 from pycompiler.core.config.config import config
 from pycompiler.core.dims import dims
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 
 _T = TypeVar("_T")
@@ -92,6 +93,11 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "to_tangent_aval": tangent_aval,
     "to_ct_aval": tangent_aval,
     "to_cotangent_aval": tangent_aval,
+    # A value of the type as arrays, which types of users consist of: the value itself.
+    "lo_ty": lambda aval: [aval],
+    "lower_val": lambda _, value: [value],
+    "raise_val": lambda _, value: value,
+    "normalize": strong,
 }
 for _name, _method in _METHODS.items():
     setattr(ShapedArray, _name, _method)
@@ -152,13 +158,15 @@ def get_aval(x: Any) -> ShapedArray:
     for scalar in (bool, int, float, complex):
         if isinstance(x, scalar):
             return _SCALAR_AVALS[scalar][config.enable_x64]
-    raise TypeError(f"{x!r} of type {kind.__name__} is not an array or a scalar")
+    # As in JAX, a ValueError too for objects that functions take as arrays.
+    error = ArgumentError if hasattr(kind, "__jax_array__") else TypeError
+    raise error(f"{x!r} of type {kind.__name__} is not an array or a scalar")
 
 
 def check_unmasked(x: Any) -> None:
     """Raise TypeError for NumPy's masked arrays, whose mask would be lost."""
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeError("a masked array would lose its mask: give x.filled(value), or the data and the mask apart")
+        raise ArgumentError("a masked array would lose its mask: give x.filled(value), or the data and the mask apart")
 
 
 def is_array(x: Any) -> bool:

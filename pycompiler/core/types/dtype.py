@@ -76,6 +76,9 @@ class KeyDType:
 KEY = KeyDType("key<fry>", 8, "KEY")
 RBG_KEY = KeyDType("key<rbg>", 16, "RBG_KEY")
 UNSAFE_RBG_KEY = KeyDType("key<urbg>", 16, "UNSAFE_RBG_KEY")
+THREEFRY4_KEY = KeyDType("key<fry4>", 16, "THREEFRY4_KEY")
+PHILOX2_KEY = KeyDType("key<phx2>", 4, "PHILOX2_KEY")
+PHILOX4_KEY = KeyDType("key<phx4>", 8, "PHILOX4_KEY")
 
 
 def is_key(dtype: object) -> bool:
@@ -148,6 +151,11 @@ def is_inexact(dtype: DType) -> bool:
 def is_small(dtype: DType) -> bool:
     """Whether `dtype` is stored and converted only: a float of 8 bits or less, an integer of 4 or less."""
     return dtype in _SMALL_TYPES
+
+
+def is_small_float(dtype: DType) -> bool:
+    """Whether `dtype` is a float of 8 bits or less."""
+    return dtype in _SMALL_FLOATS
 
 
 def bit_width(dtype: DType) -> int:
@@ -287,8 +295,9 @@ def position_dtype(what: str, size: object) -> DType:
 
 
 def finfo(dtype: object) -> Any:
-    """Limits of a floating-point type, including those of ml_dtypes. For a complex type, limits of its parts."""
-    given = _of_numbers(as_dtype(dtype))
+    """Limits of a floating-point type, or of an array's, including those of ml_dtypes. For a complex type, limits of
+    its parts."""
+    given = _of_numbers(dtype)
     try:
         found: Any = cast(Any, ml_dtypes).finfo(given)
     except ValueError:
@@ -300,15 +309,17 @@ def finfo(dtype: object) -> Any:
 
 
 def iinfo(int_type: object) -> Any:
-    """Limits of an integer type."""
-    given = _of_numbers(as_dtype(int_type))
+    """Limits of an integer type, or of an array's."""
+    given = _of_numbers(int_type)
     try:
         return ml_dtypes.iinfo(given)
     except ValueError:
         raise ValueError(f"iinfo: {given} is no dtype of integers; finfo has the limits of floats") from None
 
 
-def _of_numbers(dtype: DType) -> DType:
+def _of_numbers(spec: object) -> DType:
+    is_array = hasattr(spec, "__array__") and not isinstance(spec, type)
+    dtype = as_dtype(getattr(spec, "dtype", spec) if is_array else spec)
     if is_key(dtype):
         raise TypeError(f"keys of random numbers ({KEY}) are no numbers: they have no order and no limits")
     return dtype

@@ -82,6 +82,10 @@ class FlattenedIndexKey:
     def __str__(self) -> str:
         return f"[<flat index {self.key!r}>]"
 
+    def __hash__(self) -> int:
+        # Another one than that of an index of a sequence.
+        return hash((FlattenedIndexKey, self.key))
+
 
 KeyEntry = TypeVar("KeyEntry", bound=Hashable)
 KeyPath = tuple[KeyEntry, ...]

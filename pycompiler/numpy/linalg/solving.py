@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.dims.dims import surely_below
 from pycompiler.core.dims.ranges import larger
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types.aval import get_aval, short
@@ -134,10 +135,19 @@ def _pseudoinverse_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Arra
     a, rtol = primals
     p, da = _pseudoinverse(a, rtol), tangents[0]
     # The parts of the derivative of a outside of its column and row space. They need no singular vectors.
-    left = lax.sub(la.adjoint(da), la.matmul(la.matmul(la.adjoint(da), a), p))
-    right = lax.sub(la.adjoint(da), la.matmul(p, la.matmul(a, la.adjoint(da))))
-    moved = lax.sub(la.matmul(p, la.matmul(la.adjoint(p), left)), la.matmul(p, la.matmul(da, p)))
-    return p, lax.add(moved, la.matmul(la.matmul(right, la.adjoint(p)), p))
+    left = lax.sub(la.adjoint(da), _product(la.adjoint(da), a, p))
+    right = lax.sub(la.adjoint(da), _product(p, a, la.adjoint(da)))
+    moved = lax.sub(_product(p, la.adjoint(p), left), _product(p, da, p))
+    return p, lax.add(moved, _product(right, la.adjoint(p), p))
+
+
+def _product(x: Array, y: Array, z: Array) -> Array:
+    """x y z, by the smaller of x y and y z: a matrix with one long side has no square of that side."""
+    first = get_aval(x).shape[-2] * get_aval(y).shape[-1]
+    second = get_aval(y).shape[-2] * get_aval(z).shape[-1]
+    if surely_below(second, first):
+        return la.matmul(x, la.matmul(y, z))
+    return la.matmul(la.matmul(x, y), z)
 
 
 def matrix_power(a: Any, n: int) -> Array:

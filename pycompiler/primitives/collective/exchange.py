@@ -4,6 +4,8 @@ As for `reductions`, the trace of the axis replaces them. Several names are take
 References and samples are of all members at once. `sending` imports this module.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

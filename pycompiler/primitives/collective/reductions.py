@@ -6,6 +6,8 @@ dimension, so no compiled module holds one. Their rules define the meaning along
 once, along a common first dimension.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

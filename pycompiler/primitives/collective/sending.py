@@ -3,6 +3,8 @@
 They work as those of `exchange`, which this module imports. The last family.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -28,9 +28,8 @@ def summed_in_place(closed: ClosedGraph) -> ClosedGraph:
     if not rewriter.changed:
         return closed
     graph = closed.graph
-    return ClosedGraph(
-        eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.outputs, equations)), closed.consts
-    )
+    summed = eliminate_dead_code(Graph(graph.constvars, graph.inputs, graph.outputs, equations))
+    return ClosedGraph(summed, closed.consts).using(closed.touched, closed.written)
 
 
 class _Rewriter:

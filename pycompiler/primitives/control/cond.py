@@ -5,6 +5,8 @@ types. With a mapped index, all branches are computed and `select` chooses. `mem
 sees for members that do not take it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -44,6 +46,7 @@ from pycompiler.primitives.control.graphs import (
     with_zeros,
 )
 from pycompiler.primitives.control.members import along, mixes_members, need_of, of_members
+from pycompiler.primitives.control.with_references import Uses, pure
 from pycompiler.primitives.elementwise import mul
 from pycompiler.primitives.reduction import reduce_or
 from pycompiler.primitives.rules import Dims, Value
@@ -57,6 +60,14 @@ def run_cond(index: Any, branches: Sequence[ClosedGraph], operands: Sequence[Any
     A result that all branches only pass on, or repeat, is not a result of the cond. A cond without results runs for its
     effects.
     """
+    uses = Uses.of(branches)
+    if uses.read or uses.written:
+        results = len(branches[0].out_avals)
+        read, written = uses.values()
+        given = [*read, *operands, *written]
+        outs = run_cond(index, [pure(branch, uses, len(operands), results) for branch in branches], given)
+        uses.store(outs[results:])
+        return outs[:results]
     closed, consts = on_common_constants(branches)
     operands = [*consts, *operands]
     plan: _Plan = closed[0].derive(("handed on", closed), lambda: _plan(closed))

@@ -8,6 +8,8 @@ of a member that takes part. If only derivatives need this, `members` has two gr
 differentiated instead. Imports `graphs`; `cond` and `while_loop` import this module.
 """
 
+from __future__ import annotations
+
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

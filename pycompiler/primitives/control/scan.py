@@ -5,6 +5,8 @@ The operands are the constants, the carry, and the arrays to slice along their f
 the values and keeps the residuals, the second computes the tangents. The second one, transposed, is reverse mode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -46,6 +48,7 @@ from pycompiler.primitives.control.graphs import (
 )
 from pycompiler.primitives.control.products import Apart, products_apart
 from pycompiler.primitives.control.residuals import ScanParts, linearized_scan
+from pycompiler.primitives.control.with_references import Uses, pure
 from pycompiler.primitives.elementwise import mul
 from pycompiler.primitives.rules import Dims, Value
 
@@ -72,6 +75,8 @@ def run_scan(
     Values that the body only passes on leave the loop: a constant carry, a result that is a slice, a repeated result.
     Without iterations there is no loop.
     """
+    if graph.refers:
+        return _run_with_references(graph, form, consts, carry, xs)
     if isinstance(form.length, int) and form.length == 0:
         ys = graph.out_avals[len(carry) :]
         return list(carry), [zeros(shaped((0, *y.shape), y.dtype)) for y in ys]
@@ -96,6 +101,19 @@ def run_scan(
         [next(after) if moves else x for x, moves in zip(carry, plan.moves, strict=True)],
         [ys[place] if place >= 0 else xs[~place] for place in plan.ys],
     )
+
+
+def _run_with_references(
+    graph: ClosedGraph, form: Form, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any]
+) -> tuple[list[Any], list[Any]]:
+    """`run_scan` of a body that uses references: those that it writes are part of the carry."""
+    uses, count = Uses.of([graph]), len(carry)
+    body = pure(graph, uses, len(consts) + count, count)
+    read, written = uses.values()
+    whole = form._replace(num_consts=len(read) + len(consts), num_carry=count + len(written))
+    after, ys = run_scan(body, whole, [*read, *consts], [*carry, *written], xs)
+    uses.store(after[count:])
+    return after[:count], ys
 
 
 class _Plan(NamedTuple):

@@ -4,6 +4,8 @@ Each has the graphs of the user's functions, all of which take the same constant
 The derivatives are those of the solved equation, not of the solver's steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -4,6 +4,8 @@ Its rules transform its graphs, as the rules of nested calls do (core.autodiff.c
 graph. The operands are the constants of the condition, those of the body, then the carry.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -47,6 +49,7 @@ from pycompiler.primitives.control.graphs import (
 from pycompiler.primitives.control.members import Need, along, mixes_members, need_of, of_members
 from pycompiler.primitives.control.scan import Form, run_scan
 from pycompiler.primitives.control.segments import Segments, in_segments
+from pycompiler.primitives.control.with_references import Uses, pure
 from pycompiler.primitives.reduction import reduce_or
 from pycompiler.primitives.rules import Dims, Value
 
@@ -109,6 +112,8 @@ def run_while(
     max_steps: int | None = None,
 ) -> tuple[Any, ...]:
     """Bind a while. Its graphs' constants become operands. With `max_steps`, the condition ends it at that number."""
+    if cond.refers or body.refers:
+        return _run_with_references(cond, body, cond_consts, body_consts, carry, max_steps)
     bound = {} if max_steps is None else {"max_steps": max_steps}
     cond, more_cond = opened(cond)
     body, more_body = opened(body)
@@ -124,6 +129,24 @@ def run_while(
         body_nconsts=len(more_body) + len(body_consts),
         **bound,
     )
+
+
+def _run_with_references(
+    cond: ClosedGraph,
+    body: ClosedGraph,
+    cond_consts: Sequence[Any],
+    body_consts: Sequence[Any],
+    carry: Sequence[Any],
+    max_steps: int | None,
+) -> tuple[Any, ...]:
+    """`run_while` of graphs that use references: those that the body writes are part of the carry."""
+    uses, count = Uses.of([cond, body]), len(carry)
+    tested = pure(cond, uses, len(cond_consts) + count, None)
+    step = pure(body, uses, len(body_consts) + count, count)
+    read, written = uses.values()
+    after = run_while(tested, step, [*read, *cond_consts], [*read, *body_consts], [*carry, *written], max_steps)
+    uses.store(after[count:])
+    return after[:count]
 
 
 def _jvp(

@@ -1,5 +1,7 @@
 """The family of general eigenvalues, which are complex: eig."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

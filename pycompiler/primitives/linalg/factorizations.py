@@ -4,6 +4,8 @@ Each is a library routine over LAPACK, batched over leading dimensions, row-majo
 positive definite or is singular) gives nan or infinities, not an error.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -71,7 +73,8 @@ def _cholesky_jvp(primals: Sequence[Value], tangents: Sequence[Value]) -> tuple[
     if is_zero(tangents[0]):
         return factor, rules.zero_tangent(factor)
     inner = solve_left(factor, solve_right(factor, hermitian_from(tangents[0]), lower=True, transpose=True))
-    return factor, la.matmul(factor, _half_diagonal(inner))
+    # The zeros beside the triangle are constants: a cotangent there, which may be infinite, has no effect.
+    return factor, la.tril(la.matmul(factor, _half_diagonal(inner)))
 
 
 def _cholesky_reference(a: Any) -> Any:
@@ -455,7 +458,7 @@ def _cholesky_update_jvp(primals: Sequence[Value], tangents: Sequence[Value]) ->
     half = add.bind(half, outer)
     change = add.bind(half, la.transposed(half))
     inner = solve_right(out, solve_left(out, change, lower=False, transpose=True))
-    return out, la.matmul(la.transposed(_half_diagonal(inner)), la.triu(out))
+    return out, la.triu(la.matmul(la.transposed(_half_diagonal(inner)), la.triu(out)))
 
 
 def _cholesky_update_reference(r: Any, w: Any) -> Any:

@@ -1,5 +1,7 @@
 """The family of Householder reflectors: qr, geqrf, geqp3, householder_product, ormqr, hessenberg, tridiagonal."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -72,12 +74,13 @@ def _qr_jvp(
         q_t, left_t = _thin_change(q, la.part(r, columns=(0, m)), la.part(change, columns=(0, m)))
         a2 = la.matmul(q, la.part(r, columns=(m, n)))
         right_t = add.bind(la.matmul(la.adjoint(q_t), a2), la.matmul(la.adjoint(q), la.part(change, columns=(m, n))))
-        return out, (q_t, la.joined([left_t, right_t], -1), *integers)
+        return out, (q_t, la.triu(la.joined([left_t, right_t], -1)), *integers)
     q_t, r_t = _thin_change(la.part(q, columns=(0, n)), la.part(r, rows=(0, n)), change)
     if full_matrices and m != n:
         q_t = la.joined([q_t, _completed(q, q_t, n)], -1)
         r_t = la.joined([r_t, full((*batch, m - n, n), 0, get_aval(a).dtype)], -2)
-    return out, (q_t, r_t, *integers)
+    # As of cholesky: a cotangent at the constant zeros of R has no effect.
+    return out, (q_t, la.triu(r_t), *integers)
 
 
 def _qr_reference(a: Any, *, pivoting: bool, full_matrices: bool) -> Any:

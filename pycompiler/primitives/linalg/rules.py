@@ -4,6 +4,8 @@ Imports the other families; those of this folder import it. It defines no primit
 dimensions.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn

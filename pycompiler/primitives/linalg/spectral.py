@@ -3,6 +3,8 @@
 No convergence, a nan or an infinity in the operand gives nan.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

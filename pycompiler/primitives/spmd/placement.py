@@ -4,6 +4,8 @@ Eager evaluation moves the array (`eager`). A compiled function runs on one devi
 (`compile`), so there the primitive is the identity. The dialect has no op for it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -5,6 +5,8 @@ dimension of an argument or result. The rules transform the graph with the axes 
 on the devices that computed them: one part for each device. The partitioner replaces emission; the dialect has no op.
 """
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import math

@@ -13,6 +13,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
+from pycompiler.lax.barriers import optimization_barrier
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy import movement
@@ -40,7 +41,10 @@ def _wofz(z: Array) -> Array:
 
 
 def _faddeeva(x: Array, y: Array) -> Array:
-    return complex_.bind(ops.wofz_real.bind(x, y), ops.wofz_imag.bind(x, y))
+    # Three loops: those over complex elements are not of vectors, and one loop of both parts would be too long for them.
+    x, y = optimization_barrier((x, y))
+    x, y, first = optimization_barrier((x, y, ops.wofz_real.bind(x, y)))
+    return complex_.bind(*optimization_barrier((first, ops.wofz_imag.bind(x, y))))
 
 
 def complex_erfcx(z: Any) -> Array:

@@ -32,6 +32,18 @@ struct JitObject {
 
 static PyTypeObject *jitType = nullptr;
 static PyTypeObject *callKeyType = nullptr;
+/// The classes of mutable references and of values of users' own types: Python handles calls with such arguments.
+static SmallVector<PyTypeObject *, 4> &handledTypes() {
+  static auto *const types = new SmallVector<PyTypeObject *, 4>;
+  return *types;
+}
+
+static bool isHandled(PyObject *object) {
+  for (PyTypeObject *type : handledTypes())
+    if (Py_TYPE(object) == type)
+      return true;
+  return false;
+}
 
 static JitObject *asJit(PyObject *object) { return reinterpret_cast<JitObject *>(object); }
 
@@ -55,7 +67,7 @@ class CallSink final : public TreeSink {
 public:
   bool leaf(PyObject *object) override {
     if (!isArray(object)) {
-      if (isTracer(object)) {
+      if (isTracer(object) || isHandled(object)) {
         foundTracer = true;
         return false;
       }
@@ -82,7 +94,7 @@ class CallReader {
 public:
   CallReader(JitObject *jit, const Arguments &arguments) : jit(jit), arguments(arguments) {}
 
-  /// False with an exception set, or with sink.foundTracer.
+  /// False with an exception set, or with sink.foundTracer, also for a mutable reference.
   bool read();
   bool isStaticNumber(Py_ssize_t i) const {
     const std::vector<Py_ssize_t> &numbers = *jit->staticNumbers;
@@ -221,8 +233,11 @@ void CallReader::explainLeaf(PyObject *value, PyObject *name, Py_ssize_t number,
   PyErr_Fetch(&type, &error, &traceback);
   PyErr_NormalizeException(&type, &error, &traceback);
   PyRef cause = PyRef::steal(error);
-  PyObject *kind = type == PyExc_ValueError ? PyExc_ValueError : PyExc_TypeError;
-  Py_XDECREF(type);
+  PyRef given = PyRef::steal(type);
+  // A ValueError stays one, and a class that is both stays that class.
+  bool isBoth =
+      PyErr_GivenExceptionMatches(type, PyExc_ValueError) && PyErr_GivenExceptionMatches(type, PyExc_TypeError);
+  PyObject *kind = type == PyExc_ValueError || isBoth ? type : PyExc_TypeError;
   Py_XDECREF(traceback);
   std::string path = leafPath(value, leafNumber);
   if (PyRef where = describe(name, number))
@@ -391,6 +406,13 @@ static PyObject *setLeafNamer(PyObject *, PyObject *function) {
   Py_RETURN_NONE;
 }
 
+static PyObject *addHandledType(PyObject *, PyObject *type) {
+  if (!PyType_Check(type))
+    return PyErr_Format(PyExc_TypeError, "add_handled_type: not a class: %R", type);
+  handledTypes().push(reinterpret_cast<PyTypeObject *>(Py_NewRef(type)));
+  Py_RETURN_NONE;
+}
+
 //===-- The call --------------------------------------------------------------------------------------------------===//
 
 static PyObject *callJit(PyObject *self, PyObject *const *values, size_t flags, PyObject *names) {
@@ -534,7 +556,15 @@ static PyObject *cachedKeys(PyObject *self, PyObject *) {
   return keys.take();
 }
 
-static PyObject *reprJit(PyObject *self) { return PyUnicode_FromFormat("<jit of %R>", asJit(self)->fun); }
+/// The form of JAX, which libraries look for. A function that can't be shown is left out.
+static PyObject *reprJit(PyObject *self) {
+  PyRef wrapped = PyRef::steal(PyObject_GetAttrString(self, "__wrapped__"));
+  PyObject *shown = wrapped ? PyUnicode_FromFormat("<PjitFunction of %R>", wrapped.get()) : nullptr;
+  if (shown)
+    return shown;
+  PyErr_Clear();
+  return PyUnicode_FromString("<PjitFunction>");
+}
 
 static PyMemberDef jitMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(JitObject, vectorcall), READONLY, nullptr},
@@ -587,6 +617,7 @@ static PyObject *setCallLimit(PyObject *, PyObject *number) {
 
 static PyMethodDef jitFunctions[] = {
     {"set_call_limit", setCallLimit, METH_O, "Set how many kinds of calls each jitted function keeps."},
+    {"add_handled_type", addHandledType, METH_O, "Let Python handle calls with arguments of a class."},
     {"set_leaf_namer", setLeafNamer, METH_O,
      "Set the function that names the leaves of a call: namer(fun, key, static_argnums)."},
     {}};

@@ -10,7 +10,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler.core.errors import MLIRError
-from pycompiler.core.tracing.graph import graphs_in
+from pycompiler.core.tracing.nested import graphs_in
 
 
 def doubling(depth: int) -> Callable[[Any], Any]:

@@ -103,6 +103,20 @@ def test_what_is_like_none_is_named_alone():
     assert variables.unknown(["PYCOMPILER_QQQ", "PATH", "PYCOMPILER_DEBUG"]) == {"PYCOMPILER_QQQ": None}
 
 
+def test_absl_knows_the_settings():
+    """absl.app.run refuses flags that nobody defined."""
+    pytest.importorskip("absl")
+    for call in ("config_with_absl", "parse_flags_with_absl"):
+        program = (
+            "import pycompiler as pc\nfrom absl import app\n"
+            f"pc.config.{call}()\npc.config.{call}()\npc.config.update('jax_enable_x64', False)\n"
+            "app.run(lambda rest: print(rest[1:], pc.config.enable_x64, pc.config.default_matmul_precision))"
+        )
+        flags = ["--jax_enable_x64", "--nojax_debug_nans", "--jax_default_matmul_precision=highest", "file"]
+        ran = subprocess.run([sys.executable, "-c", program, *flags], capture_output=True, text=True)
+        assert ran.stdout == "['file'] True highest\n", ran.stderr
+
+
 def test_flags_of_the_command_line(monkeypatch):
     given = [
         "script",

@@ -273,6 +273,7 @@ def test_keys_print_as_jax_prints_them():
         ours, theirs = getattr(tree_util, name)(value), getattr(jax.tree_util, name)(value)
         assert (str(ours), repr(ours)) == (str(theirs), repr(theirs))
     assert tree_util.SequenceKey(1) == tree_util.SequenceKey(1) != tree_util.FlattenedIndexKey(1)
+    assert hash(tree_util.FlattenedIndexKey(1)) != hash(tree_util.SequenceKey(1))
 
 
 def test_registered_with_keys_by_a_function():

@@ -10,7 +10,7 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import experimental
 from pycompiler.experimental import compilation_cache, mesh_utils, multihost_utils
-from pycompiler.experimental.jet import fact, jet, jet2
+from pycompiler.experimental.jet import fact, jet, jet2, zero_series
 from pycompiler.experimental.layout import Format, Layout, with_layout_constraint
 from pycompiler.experimental.pjit import pjit
 from pycompiler.experimental.shard_map import shard_map
@@ -180,3 +180,18 @@ def test_jet_of_arrays_and_in_transformations():
 def test_bad_series(primals, series, text):
     with pytest.raises(ValueError, match=text):
         jet(lambda *x: x[0], primals, series)
+
+
+def test_series_of_zeros():
+    x, y = np.float32(0.5), np.float32(2.0)
+
+    def f(x, y):
+        return pnp.sin(x) * y
+
+    got = jet(f, (x, y), ([1.0, 0.0], zero_series))
+    wanted = jet(f, (x, y), ([1.0, 0.0], [0.0, 0.0]))
+    np.testing.assert_array_equal(got[0], wanted[0])
+    np.testing.assert_array_equal(got[1], wanted[1])
+    assert pc.tree_util.tree_leaves([zero_series]) == []
+    with pytest.raises(ValueError, match="at least one argument needs a series of terms"):
+        jet(pnp.sin, (x,), (zero_series,))

@@ -337,3 +337,73 @@ def test_the_signature_of_a_jitted_function_is_the_users():
     for look in (inspect.signature, inspect.getfullargspec):
         assert look(pc.jit(f)) == look(f)
     assert str(inspect.signature(Methods().m)) == "(x)"
+
+
+def test_a_jitted_function_is_shown_as_in_jax():
+    class Unshown:
+        def __call__(self):
+            pass
+
+        def __repr__(self):
+            raise ValueError
+
+    def f():
+        pass
+
+    assert repr(pc.jit(f)) == f"<PjitFunction of {f!r}>"
+    hidden = pc.jit(Unshown())
+    assert repr(hidden) == "<PjitFunction>"
+    del hidden.__wrapped__
+    assert repr(hidden) == "<PjitFunction>"
+
+
+@pytest.mark.parametrize("kind", ["static", "donate"])
+def test_parameters_that_no_keyword_names(kind):
+    def f(a, /, b, *args, c, **kwargs):
+        pass
+
+    for name in ("a", "args"):
+        with pytest.raises(ValueError, match=f"'{name}', which no keyword of a call .*; use {kind}_argnums"):
+            pc.jit(f, **{f"{kind}_argnames": (name, "c")})
+    pc.jit(f, **{f"{kind}_argnames": ("b", "c", "kwargs", "other")})
+    # A function of any number of arguments has no number that is too large or too small.
+    assert pc.jit(lambda *xs: xs[0], **{f"{kind}_argnums": -9})(1) == 1
+
+
+def test_names_of_donated_arguments_need_a_signature():
+    class Unknown:
+        @property
+        def __signature__(self):
+            raise TypeError("none")
+
+        def __call__(self, *args):
+            pass
+
+    with pytest.raises(ValueError, match=r"has no signature .*; use donate_argnums"):
+        pc.jit(Unknown(), donate_argnames="a")
+
+
+def test_formats_of_arrays_and_of_compiled_functions():
+    x = pnp.ones((2, 3))
+    assert x.format.layout.major_to_minor == (0, 1)
+    assert x.format.sharding == x.sharding
+    compiled = pc.jit(lambda x, *, y: {"z": x.sum() + y}).lower(x, y=1.0).compile()
+    (of_x,), named = compiled.input_formats
+    assert (of_x, named["y"].layout.major_to_minor) == (x.format, ())
+    assert compiled.output_formats["z"].sharding == compiled.output_shardings["z"]
+    np.testing.assert_array_equal(pc.device_put(x, compiled.input_formats[0][0]), x)
+
+
+def test_arguments_that_jax_refuses_by_a_value_error():
+    """A masked array, and an object that functions of numpy take as an array: the error is a TypeError, too."""
+
+    class Standing:
+        def __jax_array__(self):
+            return pnp.ones(3)
+
+    f = pc.jit(lambda x: x)
+    for transform in (f, pc.grad(f), pc.vmap(f)):
+        for argument in (np.ma.array([1.0], mask=[True]), Standing()):
+            for kind in (ValueError, TypeError):
+                with pytest.raises(kind, match="argument 'x'"):
+                    transform(argument)

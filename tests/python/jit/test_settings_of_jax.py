@@ -1,9 +1,11 @@
 """Settings by JAX's names: supported ones have their effect; others are accepted, with a message."""
 
+import contextlib
 import os
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import numpy as np
@@ -69,7 +71,7 @@ def test_what_changes_nothing_is_taken_and_said_once(name):
 @pytest.mark.parametrize(
     "name",
     [
-        *("enable_checks", "softmax_custom_jvp", "thread_guard", "no_execution", "allow_f16_reductions"),
+        *("enable_checks", "softmax_custom_jvp", "thread_guard", "allow_f16_reductions"),
         "array_garbage_collection_guard",
     ],
 )
@@ -280,6 +282,52 @@ def test_no_tracing():
         with pytest.raises(RuntimeError, match="the setting no_tracing forbids it"):
             f(pnp.ones(3))
     assert f(pnp.ones(3)).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("run", ["jit", "eager", "mesh"])
+def test_no_execution(run):
+    mesh = pc.make_mesh((1,), ("x",), devices=pc.devices()[:1])
+    functions = {"jit": lambda x: x * 2, "eager": pnp.sin, "mesh": lambda x: pc.reshard(x, pc.sharding.PartitionSpec())}
+    f = functions[run] if run == "eager" else pc.jit(functions[run])
+    x = pnp.ones(3)
+    with pc.set_mesh(mesh) if run == "mesh" else contextlib.nullcontext():
+        f(x)
+        with pc.no_execution():
+            assert f.lower(x) if run != "eager" else True
+            with pytest.raises(RuntimeError, match="the setting no_execution forbids it"):
+                f(x)
+        f(x)
+
+
+def test_contexts_of_users_are_parts_of_the_keys_of_traces():
+    scale, other = pc.make_user_context(1), pc.make_user_context()
+    seen = []
+
+    @pc.jit
+    def f(x):
+        seen.append((scale.value, other.value))
+        return x * scale.value
+
+    def values():
+        return f(2.0).item(), pc.grad(f)(2.0).item(), pc.vmap(f)(pnp.ones(2)).tolist()
+
+    assert values() == (2, 1, [1, 1])
+    with scale(3):
+        assert values() == (6, 3, [3, 3])
+        with other("a"):
+            assert f(2.0) == 6
+        assert scale.get_global() == 1
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(lambda: f(2.0).item()).result() == 2
+    count = len(seen)
+    assert values() == (2, 1, [1, 1])
+    assert len(seen) == count
+    scale.set_global(5)
+    assert (values(), scale.value, scale.get_global()) == ((10, 5, [5, 5]), 5, 5)
+    assert not any("user" in name for name in pc.config.values)
+    for given in (lambda: scale([1]), lambda: pc.make_user_context([]), lambda: scale.set_global({})):
+        with pytest.raises(TypeError, match="unhashable"):
+            given()
 
 
 def test_variables_of_jax():

@@ -223,3 +223,34 @@ def test_einsum_with_a_product_of_ones_own():
     np.testing.assert_array_equal(pnp.einsum("ij,jk->ik", a, b, _dot_general=product), 2 * (X @ X.T))
     np.testing.assert_array_equal(jnp.einsum("ij,jk->ik", X, X.T), pnp.einsum("ij,jk->ik", a, b))
     assert calls == [(((1,), (0,)), ((), ()))]
+
+
+# Floats that fill arrays of integers
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int8"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e20, -3e9, 2.7])
+def test_a_float_among_integers_becomes_the_nearest_as_in_an_array(value, dtype):
+    """Equal to the conversion of an array: nan is 0, and what is out of range is the limit."""
+    y = pnp.asarray([1, 2, 3], dtype)
+    limits = np.iinfo(dtype)
+    expected = 0 if np.isnan(value) else int(np.clip(np.trunc(value), limits.min, limits.max))
+    assert int(pnp.asarray(np.float32(value)).astype(dtype)) == expected
+    for call in (lambda f, y: f(y), lambda f, y: pc.jit(f)(y), lambda f, y: pc.vmap(f)(y[None])[0]):
+        assert call(lambda y: pnp.pad(y, 1, constant_values=value), y).tolist() == [expected, 1, 2, 3, expected]
+        assert call(lambda y: pnp.full_like(y, value), y).tolist() == [expected] * 3
+        assert int(call(lambda y: y.at[7].get(mode="fill", fill_value=value), y)) == expected
+        assert int(call(lambda y: pnp.max(y, initial=value), y)) == max(expected, 3)
+    assert pnp.full(2, value, dtype).tolist() == lax.full((2,), value, dtype).tolist() == [expected] * 2
+    assert pnp.unique(y, size=4, fill_value=value).tolist() == [1, 2, 3, expected]
+
+
+@pytest.mark.parametrize("fill", [np.nan, -np.inf, 2.7, 1j, np.float32(0.5), -1, True])
+def test_the_fill_of_nonzero_promotes_the_indices(fill):
+    for got in (
+        pnp.nonzero(pnp.arange(3), size=4, fill_value=fill)[0],
+        pnp.flatnonzero(np.arange(3), size=4, fill_value=fill),
+    ):
+        expected = jnp.nonzero(jnp.arange(3), size=4, fill_value=fill)[0]
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got, expected)

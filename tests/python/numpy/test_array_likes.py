@@ -234,3 +234,13 @@ def test_what_stands_for_an_array_may_forward_its_attributes(name):
     want = apply(pnp.asarray(X), pnp.asarray(X))
     np.testing.assert_allclose(pc.jit(lambda x: apply(x, Forwarding(X)))(X), want, rtol=1e-6)
     np.testing.assert_allclose(pc.jit(lambda x: apply(x, Forwarding(x)))(X), want, rtol=1e-6)
+
+
+def test_shapes_of_numpys_other_dtypes():
+    texts = np.array([["a", "b"], ["c", "d"]])
+    assert pnp.shape(texts) == (2, 2)
+    assert pnp.ndim(texts) == 2
+    assert pnp.size(texts, 1) == 2
+    assert pnp.shape(np.array([None, "x"], object)) == (2,)
+    with pytest.raises(TypeError, match="<U1 is not supported"):
+        pnp.asarray(texts)

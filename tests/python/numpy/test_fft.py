@@ -137,7 +137,7 @@ def test_empty_batches():
         (lambda: pnp.fft.fft(REAL, axis=2), ValueError, "fft: axis 2 is out of range for an array of 2 dimensions"),
         (lambda: pnp.fft.fft(REAL, axis=(0, 1)), ValueError, "fft: takes one axis"),
         (lambda: pnp.fft.ifft(REAL, n=0), ValueError, "ifft: the lengths of a transform must be positive"),
-        (lambda: pnp.fft.fft(np.zeros((3, 0))), ValueError, "fft: the lengths of a transform must be positive"),
+        (lambda: pnp.fft.fft(np.zeros((3, 0)), 0), ValueError, "fft: the lengths of a transform must be positive"),
         (lambda: pnp.fft.fftn(REAL, s=(2,), axes=(0, 1)), ValueError, "fftn: s has 1 lengths for 2 axes"),
         (lambda: pnp.fft.fftn(REAL, axes=(0, 0)), ValueError, "fftn: axes .* must be distinct"),
         (lambda: pnp.fft.fft2(REAL, axes=(0,)), ValueError, "fft2: takes two axes"),

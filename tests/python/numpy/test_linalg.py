@@ -328,3 +328,29 @@ def test_more_reflectors_than_rows_are_refused():
     a, c = np.ones((4, 5), np.float32), np.ones((4, 2), np.float32)
     with pytest.raises(ValueError, match="more taus than columns or rows"):
         PRIMITIVES["ormqr"].bind(a, np.ones(5, np.float32), c, left=True, transpose=False)
+
+
+TRIANGLES = {
+    "cholesky": (pnp.linalg.cholesky, False),
+    "qr": (lambda a: pnp.linalg.qr(a)[1], True),
+    "qr wide": (lambda a: pnp.linalg.qr(a[:2])[1], True),
+    "qr complete": (lambda a: pnp.linalg.qr(a[:, :2], mode="complete")[1], True),
+    "lu": (lambda a: pc.scipy.linalg.lu(a)[2], True),
+    "unit lower": (lambda a: pc.scipy.linalg.lu(a)[1], False),
+    "cho_factor": (lambda a: pnp.tril(pc.scipy.linalg.cho_factor(a, lower=True)[0]), False),
+    "update": (lambda a: pc.lax.linalg.cholesky_update(pnp.linalg.cholesky(a).T, a[0]), True),
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+@pytest.mark.parametrize("beside", [np.inf, -np.inf, np.nan])
+def test_cotangents_beside_a_triangle_have_no_effect(name, beside):
+    function, upper = TRIANGLES[name]
+    a = 4 * np.eye(3, dtype=np.float32) + np.array([[1, 2, 3], [2, 1, 1], [3, 1, 2]], np.float32) / 4
+    out, pullback = pc.vjp(function, a)
+    inside = np.triu(np.ones(out.shape, bool)) if upper else np.tril(np.ones(out.shape, bool))
+    np.testing.assert_array_equal(np.asarray(out)[~inside], 0)
+    (zeros,) = pullback(np.where(inside, 1, 0).astype(np.float32))
+    (others,) = pullback(np.where(inside, 1, beside).astype(np.float32))
+    np.testing.assert_array_equal(others, zeros)
+    assert np.isfinite(zeros).all()

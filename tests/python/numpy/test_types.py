@@ -252,3 +252,16 @@ def test_whole_quotients(name):
     for wrong in (np.ones(2) * 1j, pnp.ones(2, "float8_e5m2")):
         with pytest.raises(TypeError, match=f"{name}: takes integers or real floats, got"):
             getattr(pnp, name)(wrong, wrong)
+
+
+def test_limits_of_arrays():
+    # NumPy and JAX take an array for its dtype.
+    for x in (pnp.ones(2), np.ones(2, np.float32), np.float32(1), pnp.ones(2, "complex64")):
+        assert pnp.finfo(x).dtype == np.float32
+    assert pnp.finfo(pnp.ones((), "bfloat16")).eps == 2**-7
+    assert pnp.iinfo(pnp.ones(2, "int8")).max == 127
+    assert float(pc.jit(lambda x: x * pnp.finfo(x).eps)(np.float32(1))) == 2**-23
+    with pytest.raises(ValueError, match="int32 is no dtype of floats"):
+        pnp.finfo(pnp.arange(2))
+    with pytest.raises(TypeError, match="keys of random numbers"):
+        pnp.finfo(pc.random.key(0))

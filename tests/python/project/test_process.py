@@ -42,6 +42,35 @@ def test_peers_and_scipy_are_not_imported():
     assert out.strip() == "[]"
 
 
+RARE = ("debug", "example_libraries", "experimental", "export", "image", "nn", "profiler", "scipy", "test_util")
+
+
+def test_rare_modules_are_loaded_at_their_first_use():
+    """They, and what they need of the standard library, are a third of the time of `import pycompiler`."""
+    out = python(
+        "import sys, gc, pycompiler as pc\n"
+        "slow = ('subprocess', 'tempfile', 'importlib.metadata', 'numpy.random')\n"
+        f"print([m for m in {RARE} if f'pycompiler.{{m}}' in sys.modules], [m for m in slow if m in sys.modules])\n"
+        f"print(all(getattr(pc, m) is sys.modules[f'pycompiler.{{m}}'] for m in {RARE}), gc.isenabled())\n"
+        "print([m for m in sys.modules if m.startswith('pycompiler.scipy.stats')])\n"
+        "print(pc.scipy.stats.norm.cdf(0.0), pc.scipy.stats.norm is sys.modules['pycompiler.scipy.stats.norm'])\n"
+    )
+    assert out.splitlines() == ["[] []", "True True", "[]", "0.5 True"]
+
+
+def test_jax_proxies_load_no_rare_module():
+    out = python(
+        "from pycompiler.compat import install\ninstall()\nimport sys, jax, jax.numpy\n"
+        "print([m for m in ('nn', 'scipy', 'export') if f'pycompiler.{m}' in sys.modules], 'email' in sys.modules)\n"
+        "import importlib.metadata\nprint(importlib.metadata.version('jax') == jax.__version__)\n"
+    )
+    assert out.split() == ["[]", "False", "True"]
+
+
+def test_an_import_leaves_collections_off_that_were_off():
+    assert python("import gc; gc.disable(); import pycompiler; print(gc.isenabled())") == "False\n"
+
+
 def test_the_settings_are_read_from_the_environment():
     assert python("import pycompiler.numpy as pnp; print(pnp.ones(1).dtype)", PYCOMPILER_ENABLE_X64="1") == "float64\n"
     assert (

@@ -1,4 +1,4 @@
-"""The generators rbg and unsafe_rbg: keys and numbers are jax's, bit for bit, in every transformation."""
+"""The generators other than threefry2x32: keys and numbers are jax's, bit for bit, in every transformation."""
 
 import jax
 import jax.numpy as jnp
@@ -9,8 +9,10 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax, random
 from pycompiler.lax import generator
+from pycompiler.random import counters
 
-IMPLS = ["rbg", "unsafe_rbg"]
+COUNTING = ["threefry4x32", "philox2x32", "philox4x32"]
+IMPLS = ["rbg", "unsafe_rbg", *COUNTING]
 BITS = {name: getattr(jnp, name) for name in ("uint8", "uint16", "uint32")}
 
 
@@ -241,3 +243,45 @@ def test_seeds_of_more_than_64_bits(seed):
 def test_an_axis_of_numbers():
     with pytest.raises(ValueError, match="permutation"):
         random.permutation(random.key(0), 10, axis=3)
+
+
+@pytest.mark.parametrize("impl", COUNTING)
+@pytest.mark.parametrize("seed", [0, 2**40 + 3, -5])
+def test_wide_seeds_and_bits(impl, seed):
+    with pc.enable_x64(True), jax.enable_x64(True):
+        mine, theirs = keys(impl, seed)
+        same(mine, theirs)
+        np.testing.assert_array_equal(random.bits(mine, (3, 5), "uint64"), jax.random.bits(theirs, (3, 5), "uint64"))
+        same(random.key(np.int64(seed), impl=impl), theirs)
+
+
+# The known answers of the paper's library: key, counter, words.
+KNOWN = {
+    "philox2x32": ("13198a2e", "243f6a88 85a308d3", "dd7ce038 f62a4c12"),
+    "philox4x32": (
+        "a4093822 299f31d0",
+        "243f6a88 85a308d3 13198a2e 03707344",
+        "d16cfe09 94fdcceb 5001e420 24126ea1",
+    ),
+    "threefry4x32": (
+        "a4093822 299f31d0 082efa98 ec4e6c89",
+        "243f6a88 85a308d3 13198a2e 03707344",
+        "59cd1dbb b8879579 86b5d00c ac8b6d84",
+    ),
+}
+
+
+@pytest.mark.parametrize("impl", COUNTING)
+def test_known_answers(impl):
+    key, counter, words = ([np.uint32(int(word, 16)) for word in text.split()] for text in KNOWN[impl])
+    assert [int(word) for word in counters.COUNTING[impl](tuple(key), tuple(counter))] == [int(word) for word in words]
+
+
+def test_a_key_of_threefry2x32_keeps_its_generator_where_another_is_the_default():
+    key = random.key(42)
+    wanted = random.normal(random.split(key)[1], (3,)), random.gamma(key, 2.0, (2,)), random.fold_in(key, 3)
+    with pc.default_prng_impl("philox4x32"):
+        got = random.normal(random.split(key)[1], (3,)), random.gamma(key, 2.0, (2,)), random.fold_in(key, 3)
+    for ours, other in zip(got[:2], wanted[:2], strict=True):
+        np.testing.assert_array_equal(ours, other)
+    np.testing.assert_array_equal(random.key_data(got[2]), random.key_data(wanted[2]))

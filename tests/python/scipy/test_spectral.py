@@ -54,7 +54,24 @@ def test_stft_of_several_and_complex_signals():
 
 
 @pytest.mark.parametrize(
-    "window", ["boxcar", "bartlett", "hann", "hamming", "blackman", "nuttall", "blackmanharris", "cosine"]
+    "window",
+    [
+        *(
+            "boxcar",
+            "bartlett",
+            "hann",
+            "hamming",
+            "blackman",
+            "nuttall",
+            "blackmanharris",
+            "cosine",
+            "triang",
+            "parzen",
+        ),
+        *("bohman", "flattop", "barthann", "lanczos", "exponential", "tukey", ("tukey", 0.3), ("gaussian", 9.0)),
+        *(("exponential", None, 3.0), ("general_gaussian", 1.5, 9.0), ("general_hamming", 0.6)),
+        *(("general_cosine", [0.3, 0.5, 0.2]), ("kaiser", 5.0)),
+    ],
 )
 def test_windows(window):
     assert_all_near("welch", X, nperseg=64, window=window)

@@ -8,6 +8,7 @@ FILES = [
     "test_partitioned.py",
     "test_sharding_rules.py",
     "test_pmap.py",
+    "test_references_on_devices.py",
     "test_shard_map.py",
     "test_stages_of_meshes.py",
     "test_types_with_shardings.py",

@@ -178,6 +178,18 @@ def test_arrays_are_made_of_parts():
         pc.make_array_from_callback((8, 4), sharding, lambda index: values)
     with pytest.raises(ValueError, match="8 devices, got 1"):
         pc.make_array_from_single_device_arrays((8, 4), sharding, [x.addressable_shards[0].data])
+    parts = [s.data for s in x.addressable_shards]
+    with pytest.raises(ValueError, match="dtype is int32, the arrays are"):
+        pc.make_array_from_single_device_arrays((8, 4), sharding, parts, dtype="int32")
+
+
+def test_a_mesh_as_a_decorator():
+    @MESH
+    def f():
+        return pc.sharding.get_mesh()
+
+    assert f() == f() == MESH
+    assert pc.sharding.get_mesh().empty
 
 
 def test_the_current_mesh():

@@ -321,3 +321,54 @@ def test_no_value_is_kept_after_the_call():
     with pc.checking_leaks():
         np.testing.assert_array_equal(doubled(np.arange(3)), [0, 2, 4])
         np.testing.assert_array_equal(pc.jit(doubled)(np.arange(3)), [0, 2, 4])
+
+
+SMAPS = {
+    "in front": (0, 0, lambda m, x: x * 2 + m.lax.axis_index("x").astype(np.float32)),
+    "behind": (1, 0, lambda m, x: x.T * 2),
+    "equal": (None, None, lambda m, x: x + 1),
+    "a sum": (0, None, lambda m, x: m.lax.psum(x, "x")),
+    "several": ((0, {"b": None}), [1, None], lambda m, x, t: [x.T, t["b"] - 1]),
+}
+
+
+@pytest.mark.parametrize("transform", ["plain", "jit", "grad"])
+@pytest.mark.parametrize("name", SMAPS)
+def test_smap(name, transform):
+    in_axes, out_axes, function = SMAPS[name]
+    args = (A, {"b": B}) if name == "several" else (A,)
+
+    def result(m, mesh):
+        f = m.smap(lambda *xs: function(m, *xs), in_axes=in_axes, out_axes=out_axes, axis_name="x")
+        if transform == "grad":
+            f = m.grad(lambda *xs, f=f: sum((m.numpy.sin(leaf)).sum() for leaf in m.tree.leaves(f(*xs))))
+        with m.set_mesh(mesh):
+            return (m.jit(f) if transform != "plain" else f)(*args)
+
+    close(result(pc, MESH), result(jax, JMESH))
+
+
+def test_smap_takes_the_types_of_explicit_axes():
+    mesh = pc.make_mesh((8,), ("x",), (pc.sharding.AxisType.Explicit,))
+    with pc.set_mesh(mesh):
+        x = pc.device_put(V, NamedSharding(mesh, P("x")))
+        out = pc.smap(lambda x: x * 2, out_axes=0, axis_name="x")(x)
+        assert out.sharding.spec == P("x")
+    np.testing.assert_array_equal(out, V * 2)
+
+
+def test_bad_arguments_of_smap():
+    f = pc.smap(lambda x: x, out_axes=0, axis_name="x")
+    with pc.set_mesh(MESH), pytest.raises(TypeError, match="smap: in_specs must be given"):
+        f(V)
+    with pytest.raises(ValueError, match="smap: there is no mesh here"):
+        f(V)
+    for kind, message, options in [
+        (TypeError, "axis_name is the name of one axis", {"axis_name": ("x",)}),
+        (TypeError, "in_axes must be an int, None, or a tuple", {"in_axes": [0]}),
+        (TypeError, "in_axes holds ints and None, got 'a'", {"in_axes": ("a",)}),
+        (TypeError, "out_axes holds ints and None, got P", {"out_axes": P("x")}),
+        (ValueError, "out_axes counts dimensions from the front, got -1", {"out_axes": -1}),
+    ]:
+        with pytest.raises(kind, match=message):
+            pc.smap(lambda x: x, **{"in_axes": 0, "out_axes": 0, "axis_name": "x", **options})

@@ -75,6 +75,8 @@ def test_what_is_compiled_for_several_devices(name):
     np.testing.assert_allclose(compiled(x), wanted, rtol=1e-5)
     result = f(x) if name != "struct" else f(pc.device_put(x, spec.sharding))
     (shardings, named), out = compiled.input_shardings, compiled.output_shardings
+    assert pc.tree.map(lambda shape: shape.sharding, compiled.out_info) == out
+    assert pc.tree.map(lambda of: of.sharding, compiled.output_formats) == out
     assert named == {}
     assert out.is_equivalent_to(result.sharding, result.ndim)
     if isinstance(spec, (pc.Array, pc.ShapeDtypeStruct)):
@@ -220,9 +222,21 @@ def test_axes_of_sums():
         P(unreduced={"x"}, reduced={"x"})
     with pytest.raises(TypeError, match="unreduced must be a set of names"):
         P(unreduced="x")
-    sharding = NamedSharding(MESH, spec)
+    for parts in [("x", ("y", ("z",))), ((("x", "y"), "z"),)]:
+        with pytest.raises(ValueError, match="an entry is the name of an axis, or a tuple of names, got"):
+            P(*parts)
+    with pytest.raises(TypeError, match="it has no subclasses"):
+        type("Own", (P,), {})
+    for names in ({"unreduced": {"a"}}, {"reduced": {"a"}}):
+        with pytest.raises(ValueError, match="names the axis 'a', but the mesh has"):
+            NamedSharding(MESH, P("x", **names))
+    auto = pc.sharding.AbstractMesh((2, 2), ("x", "y"), axis_types=(pc.sharding.AxisType.Auto,) * 2)
+    with pytest.raises(ValueError, match=r"the axis 'y' of .* is Auto"):
+        NamedSharding(auto, P("x", unreduced={"y"}))
+    explicit = pc.make_mesh((4, 2), ("x", "y"), (pc.sharding.AxisType.Explicit,) * 2)
+    sharding = NamedSharding(explicit, spec)
     assert sharding.spec.unreduced == {"y"}
     with pytest.raises(ValueError, match="sums that are not made yet"):
         pc.device_put(np.zeros((8, 2), np.float32), sharding)
-    placed = pc.device_put(X, NamedSharding(MESH, P("x", reduced={"y"})))
+    placed = pc.device_put(X, NamedSharding(explicit, P("x", reduced={"y"})))
     np.testing.assert_array_equal(placed, X)

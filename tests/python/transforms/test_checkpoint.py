@@ -212,3 +212,34 @@ def test_names_are_for_graphs_only():
     assert checkpoint_name(tree, "t") == tree
     assert float(pc.jit(lambda x: checkpoint_name({"x": x}, "t")["x"])(2.0)) == 2.0
     np.testing.assert_array_equal(pc.vmap(lambda x: checkpoint_name(x, "t"))(X), X)
+
+
+def residuals(capsys, f, *args, **kwargs):
+    pc.ad_checkpoint.print_saved_residuals(f, *args, **kwargs)
+    lines = capsys.readouterr().out.splitlines()
+    return sorted(line.split(" from /")[0] for line in lines)
+
+
+def test_printed_residuals(capsys):
+    def f(x, y):
+        one, two = x
+        z = checkpoint_name(pnp.sin(3.0), "z")
+        return z * ((one * two) * y) * np.array([3.0])
+
+    arguments = ["f32[] from the argument x[0]", "f32[] from the argument x[1]", "f32[] from the argument y"]
+    own = ["f32[1] from a constant", "f32[] named 'z'", "f32[] output of mul"]
+    assert residuals(capsys, f, (2.0, 3.0), y=4.0) == sorted(arguments + own)
+    jitted = ["f32[1] from a constant", *["f32[] output of jitted function 'f'"] * 2]
+    assert residuals(capsys, pc.jit(f), (2.0, 3.0), y=4.0) == sorted(arguments + jitted)
+
+
+@pytest.mark.parametrize("names", [(), ("y",), ("y", "z", "w")])
+def test_printed_residuals_of_a_policy(capsys, names):
+    def f(x):
+        y, z, w = (checkpoint_name(pnp.multiply(2.0, 2.0), name) for name in "yzw")
+        return (((x * y) * z) * w) * pnp.multiply(2.0, 2.0)
+
+    again = pc.checkpoint(f, policy=POLICIES.save_only_these_names(*names))
+    assert residuals(capsys, again, 1.0) == sorted(f"f32[] named '{name}'" for name in names)
+    others = pc.checkpoint(f, policy=POLICIES.save_any_names_but_these(*set("yzw") - set(names)))
+    assert residuals(capsys, others, 1.0) == sorted(f"f32[] named '{name}'" for name in names)

@@ -88,3 +88,15 @@ def test_tangents_have_the_dtype_of_their_values(tangent):
             pc.jvp(function, (1.0,), (tangent,))
         with pytest.raises(TypeError, match=r"the tangent for x must be f32\[\], got"):
             pc.jit(lambda x, t, function=function: pc.jvp(function, (x,), (t,)))(1.0, tangent)
+
+
+def test_whole_numbers_are_no_tangents_of_floats():
+    _, f_jvp = pc.linearize(lambda x: x * 2, 1.0)
+    assert float(f_jvp(1.0)) == 2
+    with pytest.raises(ValueError, match=r"must be f32\[\], got i32\[\]"):
+        f_jvp(1)
+    with pytest.raises(TypeError, match=r"must be f32\[\], got i32\[\]"):
+        pc.jvp(lambda x: x * 2, (1.0,), (1,))
+    _, f_vjp = pc.vjp(lambda x: x * 2, 1.0)
+    with pytest.raises(ValueError, match=r"must be f32\[\], got i32\[\]"):
+        f_vjp(1)

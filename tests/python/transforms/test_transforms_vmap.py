@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pycompiler import lax
+from pycompiler import numpy as pnp
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.tracing.interpretation import check_graph
 from pycompiler.primitives import PRIMITIVES as P
@@ -134,6 +135,9 @@ def test_axes_must_be_ints():
         vmap(lambda x: x, None, axis_size=2.5)
     with pytest.raises(TypeError, match="in_axes holds ints and None, got 'a' of type str"):
         vmap(lambda x: x, in_axes="a")(X)
+    # An array has the method of an index, too.
+    with pytest.raises(TypeError, match=r"out_axes holds ints and None, got Array\(\[1\., 1\.\]"):
+        vmap(lambda x: x, out_axes=(pnp.ones(2),))(X)
 
 
 def test_graphs_of_shapes_alone():

@@ -1,0 +1,192 @@
+"""Every public function of arrays beside jax: forward and gradient, float32 and float64, two sizes.
+
+    .venv/bin/python benchmarks/functions.py                        # all, on one core
+    .venv/bin/python benchmarks/functions.py special erfcx          # names that contain one of the words
+    .venv/bin/python benchmarks/functions.py --threads 2 --sizes 131072 --runs 9
+
+It prints the geometric mean of ours / jax's, the lines above 1.0 and the worst twenty. It ends with an error if a value
+differs. Both libraries run in one process on the same cores. A line is timed in turns until it had `--runs` rounds or
+PATIENCE seconds. On one core the clock is CPU time, which other programs on the machine do not lengthen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import pathlib
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from affinity import pin
+
+if TYPE_CHECKING:
+    import numpy as np
+    from cases_functions import Function
+
+PATIENCE = 0.3  # seconds for the rounds of a line
+# The greatest difference relative to the greatest value. Both libraries may have an error of half of it.
+TOLERANCE = {"float32": 2e-3, "float64": 1e-6}
+# jax's values are wrong or of another branch there; those of the package have tests of their own against mpmath.
+DIFFERS = {
+    "lax.random_gamma_grad": "jax's is for the sampler's own range",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1024, 131072])
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("cases", nargs="*", help="parts of the names of the functions (all)")
+    options = parser.parse_args()
+    pin(options.threads)
+    # Libraries are imported from here on. They read the number of cores.
+    from cases_functions import functions
+
+    warnings.simplefilter("ignore")
+    ratios: dict[str, tuple[float, float, float]] = {}
+    wrong: dict[str, str] = {}
+    for function in functions():
+        if options.cases and not any(part in function.name for part in options.cases):
+            continue
+        for name, case in _lines(function, options.sizes):
+            try:
+                ours, theirs = case(options.runs, time.process_time if options.threads == 1 else time.perf_counter)
+            except AssertionError as error:
+                wrong[name] = str(error).strip().splitlines()[0]
+                print(f"{name}: DIFFERS: {wrong[name]}", file=sys.stderr, flush=True)
+                continue
+            except _NotComparableError:
+                continue
+            ratios[name] = (ours / theirs, ours, theirs)
+            print(f"{name}: {ours * 1e6:,.1f} / {theirs * 1e6:,.1f} = {ours / theirs:.2f}", file=sys.stderr, flush=True)
+    _report(ratios, wrong)
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps({"threads": options.threads, "lines": ratios, "wrong": wrong}, indent=1))
+    sys.exit(bool(wrong) or not ratios)
+
+
+class _NotComparableError(Exception):
+    """One of the libraries does not have this line."""
+
+
+Clock = Callable[[], float]
+
+
+def _lines(function: Function, sizes: list[int]) -> Iterator[tuple[str, Callable[[int, Clock], tuple[float, float]]]]:
+    """The names and measurements of a function. Float64 and gradients are at the largest size only."""
+    for dtype in ("float32", "float64"):
+        for size in sizes if dtype == "float32" else [max(sizes)]:
+            yield f"{function.name} {dtype} {size}", functools.partial(_measure, function, dtype, size, False)
+        yield (
+            f"{function.name} {dtype} {max(sizes)} grad",
+            functools.partial(_measure, function, dtype, max(sizes), True),
+        )
+
+
+def _measure(
+    function: Function, dtype: str, size: int, is_gradient: bool, runs: int, clock: Clock
+) -> tuple[float, float]:
+    """The median seconds of both libraries. Raises AssertionError if their results differ."""
+    import jax
+    import numpy as np
+
+    import pycompiler as pc
+
+    x64 = dtype == "float64"
+    args = function.arguments(np.random.default_rng(0), size, np.dtype(dtype))
+    with jax.enable_x64(x64), pc.enable_x64(x64):
+        calls = {}
+        for library in (pc, jax):
+            one = function.of(library, size)
+            if is_gradient:
+                one = _gradient(library, one, args)
+            compiled, placed = library.jit(one), [library.numpy.asarray(x) for x in args]
+            calls[library.__name__] = lambda c=compiled, p=placed, wait=library.block_until_ready: wait(c(*p))
+        results = {}
+        for name, call in calls.items():
+            try:
+                results[name] = [np.asarray(leaf) for leaf in jax.tree.leaves(call())]
+            except Exception as error:
+                raise _NotComparableError(f"{name}: {error}") from error
+        if function.name not in DIFFERS:
+            _compare(results["pycompiler"], results["jax"], TOLERANCE[dtype])
+        return _timed(calls["pycompiler"], calls["jax"], runs, clock)
+
+
+def _gradient(library: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
+    """The gradient of the sum of the float results by all float arguments."""
+    import jax
+    import numpy as np
+
+    by = tuple(i for i, x in enumerate(args) if x.dtype.kind == "f")
+
+    def total(*xs: Any) -> Any:
+        leaves = [leaf for leaf in jax.tree.leaves(function(*xs)) if library.numpy.issubdtype(leaf.dtype, np.floating)]
+        return sum(leaf.sum() for leaf in leaves)
+
+    return library.grad(total, argnums=by)
+
+
+def _compare(ours: list[np.ndarray], theirs: list[np.ndarray], tolerance: float) -> None:
+    import numpy as np
+
+    assert len(ours) == len(theirs), f"{len(ours)} results instead of {len(theirs)}"
+    for a, b in zip(ours, theirs, strict=True):
+        assert a.shape == b.shape, f"shape {a.shape} instead of {b.shape}"
+        if b.dtype.kind not in "fciub":
+            continue
+        a, b = (x.astype(np.complex128 if b.dtype.kind == "c" else np.float64) for x in (a, b))
+        ordinary = np.isfinite(b)
+        assert (np.isfinite(a) == ordinary).all(), "infinities or nans at other places"
+        a, b = a[ordinary], b[ordinary]
+        off = float(np.abs(a - b).max(initial=0.0))
+        scale = max(1.0, float(np.abs(b).max(initial=0.0)))
+        assert off <= tolerance * scale, f"the greatest difference is {off:.3g}, and the greatest value {scale:.3g}"
+
+
+def _timed(ours: Callable[[], Any], theirs: Callable[[], Any], runs: int, clock: Clock) -> tuple[float, float]:
+    """The medians of samples of at least half a millisecond, in turn."""
+    samples: list[list[float]] = [[], []]
+    start = time.perf_counter()
+    repetitions = [1, 1]
+    while len(samples[0]) < runs and (not samples[0] or time.perf_counter() - start < PATIENCE):
+        for i, call in enumerate((ours, theirs)):
+            if not samples[i]:
+                begin = clock()
+                call()
+                repetitions[i] = max(1, int(5e-4 / max(clock() - begin, 1e-7)))
+            begin = clock()
+            for _ in range(repetitions[i]):
+                call()
+            samples[i].append((clock() - begin) / repetitions[i])
+    return statistics.median(samples[0]), statistics.median(samples[1])
+
+
+def _report(ratios: dict[str, tuple[float, float, float]], wrong: dict[str, str]) -> None:
+    def row(name: str) -> str:
+        ratio, ours, theirs = ratios[name]
+        return f"  {ratio:8.2f}  {ours * 1e6:12,.1f} us  jax {theirs * 1e6:12,.1f} us  {name}"
+
+    worst = sorted(ratios, key=lambda name: -ratios[name][0])
+    for title, names in (
+        ("above 1.0", [name for name in worst if ratios[name][0] > 1]),
+        ("the worst twenty", worst[:20]),
+    ):
+        print(f"{title}: {len(names)}", *map(row, names), sep="\n")
+    if ratios:
+        mean = statistics.geometric_mean(value[0] for value in ratios.values())
+        print(f"geometric mean of {len(ratios)} lines: {mean:.3f} of jax's time")
+    for name, why in wrong.items():
+        print(f"differs: {name}: {why}")
+
+
+if __name__ == "__main__":
+    main()

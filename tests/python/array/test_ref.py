@@ -1,0 +1,178 @@
+"""Mutable arrays outside of transformations: reads, writes, views, types, and errors. Values from NumPy."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import pycompiler as pc
+import pycompiler.numpy as pnp
+
+INDICES = [
+    np.index_exp[...],
+    np.index_exp[1],
+    np.index_exp[-1],
+    np.index_exp[1:3],
+    np.index_exp[::2],
+    np.index_exp[..., 0],
+    np.index_exp[:, 1],
+    np.index_exp[2, 3],
+    np.index_exp[np.array([0, 2])],
+    np.index_exp[np.array([0, 2]), np.array([1, 1])],
+    np.index_exp[np.array([0, 2]), ..., np.array([1, 3])],
+]
+DTYPES = ["float32", "bfloat16", "float16", "int32", "uint8", "bool", "complex64"]
+
+
+def data(dtype="float32"):
+    return np.arange(12).reshape(3, 4).astype(dtype)
+
+
+def held(ref):
+    return np.asarray(ref[...])
+
+
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_reads_writes_and_sums_as_numpy(index):
+    x = data()
+    ref = pc.new_ref(x)
+    np.testing.assert_array_equal(ref[index], x[index])
+    np.testing.assert_array_equal(pc.ref.get(ref, index), x[index])
+    new = np.asarray(np.cos(x[index]), "float32")
+    before, x[index] = x[index].copy(), new
+    np.testing.assert_array_equal(pc.ref.swap(ref, index, new), before)
+    np.testing.assert_array_equal(held(ref), x)
+    ref[index] = before
+    x[index] = before
+    np.testing.assert_array_equal(held(ref), x)
+    ref.addupdate(new, index)
+    x[index] += new
+    np.testing.assert_array_equal(held(ref), x)
+    ref[index] *= 2.0
+    x[index] *= 2
+    np.testing.assert_array_equal(held(ref), x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_is_kept(dtype):
+    x = pnp.arange(6).astype(dtype)
+    ref = pc.new_ref(x)
+    assert (ref.dtype, ref.shape, ref.ndim, ref.size, len(ref)) == (x.dtype, (6,), 1, 6, 6)
+    ref[2] = x[5]
+    np.testing.assert_array_equal(held(ref), np.asarray(x.at[2].set(x[5])))
+    assert ref[...].dtype == x.dtype
+
+
+def test_keys_are_held():
+    ref = pc.new_ref(pc.random.key(3))
+    ref[...] = pc.random.fold_in(ref[...], 1)
+    expected = pc.random.key_data(pc.random.fold_in(pc.random.key(3), 1))
+    np.testing.assert_array_equal(pc.random.key_data(ref[...]), expected)
+
+
+def test_an_index_that_occurs_twice_is_added_twice():
+    ref = pc.new_ref(pnp.zeros(3))
+    pc.ref.addupdate(ref, np.array([1, 1, 2]), pnp.ones(3))
+    np.testing.assert_array_equal(held(ref), [0, 2, 1])
+
+
+def test_the_first_array_does_not_change():
+    x = pnp.arange(3.0)
+    ref = pc.new_ref(x)
+    ref[0] = 5.0
+    y = ref[...]
+    ref[1] = 6.0
+    pc.jit(lambda: ref.set(ref[...] + 1))()
+    np.testing.assert_array_equal(x, [0, 1, 2])
+    np.testing.assert_array_equal(y, [5, 1, 2])
+    np.testing.assert_array_equal(held(ref), [6, 7, 3])
+
+
+def test_a_numpy_array_is_copied():
+    x = np.zeros(3, "float32")
+    ref = pc.new_ref(x)
+    x[0] = 7
+    np.testing.assert_array_equal(held(ref), [0, 0, 0])
+
+
+def test_views_read_and_write_the_reference():
+    ref = pc.new_ref(data())
+    view = ref.at[1:].at[:, 2]
+    assert (view.shape, view.dtype) == ((2,), np.float32)
+    np.testing.assert_array_equal(view[...], [6, 10])
+    view[0] = 60.0
+    view.addupdate(pnp.ones(2))
+    np.testing.assert_array_equal(view.swap(pnp.zeros(2)), [61, 11])
+    view.set(pnp.full(2, 3.0))
+    np.testing.assert_array_equal(held(ref), [[0, 1, 2, 3], [4, 5, 3, 7], [8, 9, 3, 11]])
+    np.testing.assert_array_equal(view.get(), [3, 3])
+
+
+def test_python_numbers_of_the_same_kind_are_converted():
+    ref = pc.new_ref(pnp.zeros((), "bfloat16"))
+    ref[...] += 1.5
+    ref[...] = 2.5
+    assert (ref.dtype.name, float(ref[...])) == ("bfloat16", 2.5)
+
+
+def test_types_and_text():
+    ref = pc.new_ref(1.0)
+    assert isinstance(ref, pc.Ref)
+    assert not isinstance(ref, pc.Array)
+    assert not isinstance(pnp.ones(3), pc.Ref)
+    assert str(pc.typeof(ref)) == "Ref{float32[]}"
+    assert pc.typeof(ref) == pc.ref.AbstractRef(pc.typeof(pnp.float32(3)))
+    assert len({pc.typeof(ref), pc.typeof(pc.new_ref(2.0))}) == 1
+    assert repr(ref) == "Ref(1., dtype=float32)"
+    assert ref.sharding == ref[...].sharding
+    assert pc.tree.leaves({"a": ref}) == [ref]
+    assert copy.copy([ref]) == [ref]
+    assert len({ref, pc.new_ref(1.0)}) == 2
+
+
+def test_empty_and_frozen():
+    ref = pc.empty_ref(pc.ShapeDtypeStruct((2,), "int32"))
+    ref[...] = pnp.array([1, 2], "int32")
+    np.testing.assert_array_equal(pc.freeze(ref), [1, 2])
+    assert pc.empty_ref(pnp.ones((2, 3))).shape == (2, 3)
+    assert pc.free_ref(ref) == ()
+
+
+def freed():
+    ref = pc.new_ref(1.0)
+    pc.free_ref(ref)
+    return ref
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "text"),
+    [
+        (lambda r: r.set(1.0), ValueError, r"have the shape \(3,\), and the value is f32\[\]"),
+        (lambda r: r.set(5, 0), ValueError, r"holds float32, and the value is i32\[\].*astype"),
+        (lambda r: r.set(pnp.ones(2), slice(0, 1)), ValueError, r"shape \(1,\)"),
+        (lambda r: r.set("text", 0), TypeError, "takes an array"),
+        (lambda r: r.set(pc.new_ref(1.0), 0), ValueError, r"can't hold another.*ref\[\.\.\.\]"),
+        (lambda r: r[5], ValueError, "index 5 is out of bounds for axis 0"),
+        (lambda r: r[..., -4], ValueError, "index -4 is out of bounds"),
+        (lambda r: r.set(1.0, 3), ValueError, "index 3 is out of bounds"),
+        (lambda r: r[0, 0], IndexError, "too many indices"),
+        (lambda r: r + 1, TypeError, "unsupported operand"),
+        (lambda r: pnp.sin(r), TypeError, "Ref"),
+        (lambda r: np.asarray(r), TypeError, r"is a reference, not an array.*ref\[\.\.\.\]"),
+        (lambda r: pc.new_ref(r), TypeError, r"takes an array, got a reference"),
+        (lambda r: pc.new_ref("text"), TypeError, "takes an array, got 'text'"),
+        (lambda r: pc.new_ref(1.0, kind="other"), ValueError, "kind must be None or 'no_grad_no_remat'"),
+        (lambda r: pc.new_ref(1.0, memory_space="host"), ValueError, "memory_space must be None"),
+        (lambda r: pc.empty_ref("text"), TypeError, "takes an array or a ShapeDtypeStruct"),
+        (lambda r: pc.freeze(pnp.ones(3)), ValueError, "takes a reference"),
+        (lambda r: freed()[...], ValueError, "after free_ref"),
+        (lambda r: freed().set(1.0), ValueError, "after free_ref"),
+        (lambda r: pc.free_ref(freed()), ValueError, "freed before"),
+        (lambda r: len(pc.new_ref(1.0)), TypeError, "without dimensions"),
+    ],
+)
+def test_errors_say_what_and_what_to_do(run, error, text):
+    ref = pc.new_ref(pnp.zeros(3))
+    with pytest.raises(error, match=f"(?s){text}"):
+        run(ref)
+    np.testing.assert_array_equal(held(ref), [0, 0, 0])
