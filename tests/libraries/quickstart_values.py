@@ -4,7 +4,8 @@
 
 A quickstart of a library is an unmodified JAX program, quickstarts/with_NAME.py; programs/NAME.py are larger. Each
 writes its values by numpy.savez to the file that its first argument names, among them `step_seconds`, the time of a
-step, which is no value. This module runs it by plain `python`, thus on the JAX that is installed; the tests run it by `python -m pycompiler.jax` (test_quickstarts.py).
+step, which is no value. This module runs it by plain `python`, thus on the JAX that is installed; the tests run it by
+`python -m pycompiler.jax` (test_quickstarts.py).
 """
 
 from __future__ import annotations
