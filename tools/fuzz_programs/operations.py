@@ -126,6 +126,8 @@ def binary(v: Values) -> str:
     if operation in ("fmod", "mod", "remainder") and a.startswith("v") and v.dtype(a).kind not in "iubc":
         # All digits of a large dividend are rounding, and so is the side of 0 of what saturates there.
         a = f"pnp.round(pnp.clip({a}, -8, 8), 3)"
+        if b.startswith("v") and v.dtype(b).kind not in "iubc":  # and what is left of a quotient that is nearly whole
+            b = f"pnp.round({b}, 1)"
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return unsigned(f"pnp.{operation}({a}, {b})")
     if operation == "copysign":  # the sign of a nan is nobody's promise
