@@ -4,7 +4,7 @@ import difflib
 import importlib
 from collections.abc import Callable, Iterable
 from itertools import takewhile
-from typing import Any
+from typing import Any, NoReturn, overload
 
 from pycompiler.core.tracing.boundary import boundary
 
@@ -15,6 +15,10 @@ def _likeness(name: str, other: str) -> tuple[float, int]:
     return difflib.SequenceMatcher(None, other, name).ratio(), begins
 
 
+@overload
+def nearest_name(module: str, names: Iterable[str]) -> Callable[[str], NoReturn]: ...
+@overload
+def nearest_name(module: str, names: Iterable[str], later: Iterable[str]) -> Callable[[str], Any]: ...
 def nearest_name(module: str, names: Iterable[str], later: Iterable[str] = ()) -> Callable[[str], Any]:
     """The `__getattr__` of a module with these names, of which the modules `later` inside of it are loaded at the first
     use. A type checker sees them by imports under TYPE_CHECKING."""

@@ -71,9 +71,13 @@ def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: b
     return f"{dtypes.short_name(aval.dtype) if short_dtypes else aval.dtype.name}{shown}{types}"
 
 
+def _in_messages(aval: ShapedArray, spec: str) -> str:
+    return format(short(aval), spec)
+
+
 # `str` is JAX's, as programs compare it. The messages of shape rules have `f"{aval}"`.
 setattr(ShapedArray, "__str__", _str_short)  # noqa: B010
-setattr(ShapedArray, "__format__", lambda aval, spec: format(short(aval), spec))  # noqa: B010
+setattr(ShapedArray, "__format__", _in_messages)  # noqa: B010
 setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
 
 
@@ -87,6 +91,18 @@ def strong(aval: ShapedArray) -> ShapedArray:
     return aval.update(weak_type=False) if aval.weak_type else aval
 
 
+def _one_array(aval: ShapedArray) -> list[ShapedArray]:
+    return [aval]
+
+
+def _as_one_array(_: ShapedArray, value: Any) -> list[Any]:
+    return [value]
+
+
+def _from_one_array(_: ShapedArray, value: Any) -> Any:
+    return value
+
+
 # JAX's methods of abstract values.
 _METHODS: dict[str, Callable[..., Any]] = {
     "str_short": _str_short,
@@ -95,9 +111,9 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "to_ct_aval": tangent_aval,
     "to_cotangent_aval": tangent_aval,
     # A value of the type as arrays, which types of users consist of: the value itself.
-    "lo_ty": lambda aval: [aval],
-    "lower_val": lambda _, value: [value],
-    "raise_val": lambda _, value: value,
+    "lo_ty": _one_array,
+    "lower_val": _as_one_array,
+    "raise_val": _from_one_array,
     "normalize": strong,
 }
 for _name, _method in _METHODS.items():
