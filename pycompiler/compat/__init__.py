@@ -21,6 +21,7 @@ import sys
 
 from pycompiler.compat import finder
 from pycompiler.core.config.config import config
+from pycompiler.core.types.aval import show_as_jax
 
 __all__ = ["install", "is_installed"]
 
@@ -52,6 +53,7 @@ def install() -> None:
         )
     sys.meta_path.insert(0, finder.Finder())
     importlib.invalidate_caches()
+    show_as_jax()
     if not _PARTITIONABLE & os.environ.keys():
         config.update("threefry_partitionable", True)
     if "PYCOMPILER_WAIT_FOR_CALLBACKS" not in os.environ:

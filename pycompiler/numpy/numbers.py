@@ -113,7 +113,8 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
 def _modf(x: Array) -> tuple[Array, Array]:
     whole = ufuncs.trunc(x)
     # A zero also has the sign of x. An infinity has no fractional part.
-    zero = ufuncs.where(signbit(x), np.asarray(-0.0, get_aval(x).dtype), np.asarray(0.0, get_aval(x).dtype))
+    aval = get_aval(x)
+    zero = ufuncs.where(signbit(x), cast(-0.0, aval.dtype, aval.weak_type), cast(0.0, aval.dtype, aval.weak_type))
     return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole)), whole
 
 

@@ -320,7 +320,8 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
         # No float has this many decimals, and the factor would be infinite.
         return as_array(a)
     factor = 10.0**decimals
-    return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), False)
+    # JAX keeps the weak type of a scalar alone.
+    return weakly(lax.div(lax.round(lax.mul(a, factor), 1), factor), get_aval(a).weak_type and not get_aval(a).shape)
 
 
 around = alias(round, "around")

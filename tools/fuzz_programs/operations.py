@@ -119,20 +119,25 @@ def binary(v: Values) -> str:
         a, b = base(a), exponent(v, b)
         if b.startswith("v") and v.dtype(b).kind == "c":  # JAX's complex power of 0 is nan
             a = f"({a} + 1)"
-    if operation == "floor_divide":  # and the sign of a quotient of 0 depends on how it is computed
+    if operation in ("fmod", "mod", "remainder", "floor_divide") or operation.startswith("logical"):
+        # Rounding decides about a quotient that is nearly whole, and about what is nearly 0.
+        a, b = stepped(v, a), "0.5" if b == "1e-3" else stepped(v, b)
+    if operation == "floor_divide":  # the sign of a quotient of 0 depends on how it is computed
         return unsigned(f"pnp.floor_divide({a}, {b})")
-    if operation in ("fmod", "mod", "remainder") and b == "1e-3":  # what is left of many times that is rounding
-        b = "0.5"
-    if operation in ("fmod", "mod", "remainder") and a.startswith("v") and v.dtype(a).kind not in "iubc":
-        # All digits of a large dividend are rounding, and so is the side of 0 of what saturates there.
-        a = f"pnp.round(pnp.clip({a}, -8, 8), 3)"
-        if b.startswith("v") and v.dtype(b).kind not in "iubc":  # and what is left of a quotient that is nearly whole
-            b = f"pnp.round({b}, 1)"
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return unsigned(f"pnp.{operation}({a}, {b})")
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
+
+
+def stepped(v: Values, name: str) -> str:
+    """The value at the nearest eighth, so that all ways to compute it give the same number."""
+    return f"(pnp.round(pnp.clip({name}, -8, 8) * 8) / 8)" if is_real_float(v, name) else name
+
+
+def is_real_float(v: Values, name: str) -> bool:
+    return name.startswith("v") and v.dtype(name).kind not in "iubc"
 
 
 def unsigned(number: str) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "same_type",
     "shaped",
     "short",
+    "show_as_jax",
     "strong",
     "tangent_aval",
 ]
@@ -71,14 +72,14 @@ def _str_short(aval: ShapedArray, short_dtypes: bool = False, mesh_axis_types: b
     return f"{dtypes.short_name(aval.dtype) if short_dtypes else aval.dtype.name}{shown}{types}"
 
 
-def _in_messages(aval: ShapedArray, spec: str) -> str:
-    return format(short(aval), spec)
-
-
-# `str` is JAX's, as programs compare it. The messages of shape rules have `f"{aval}"`.
-setattr(ShapedArray, "__str__", _str_short)  # noqa: B010
-setattr(ShapedArray, "__format__", _in_messages)  # noqa: B010
+# The text of `f"{aval}"` in the messages of shape rules.
+setattr(ShapedArray, "__str__", short)  # noqa: B010
 setattr(ShapedArray, "__repr__", _describe)  # noqa: B010
+
+
+def show_as_jax() -> None:
+    """`str` of an aval is JAX's from now on, `float32[8@x,2]`, which programs look at."""
+    setattr(ShapedArray, "__str__", _str_short)  # noqa: B010
 
 
 def tangent_aval(aval: ShapedArray) -> ShapedArray:

@@ -88,7 +88,7 @@ def test_traced_values_have_no_bytes(name):
 
 
 # Left out: attributes for which jax raises, or which show its internals.
-ABSENT = {"clone", "device_buffer", "device_buffers", "format", "traceback"}
+ABSENT = {"clone", "device_buffer", "device_buffers", "traceback"}
 # NumPy's methods that write in place, and its internals.
 IN_PLACE = {"fill", "getfield", "partition", "put", "resize", "setfield", "setflags"}
 
@@ -116,5 +116,5 @@ def test_arrays_have_the_attributes_of_jax_s_and_of_numpy_s():
     own |= {"parent", "to_concrete_value", "val"}
     # Only arrays, not tracers, know the place of the elements and whether they are computed.
     placed = {"addressable_data", "addressable_shards", "committed", "delete", "devices", "global_shards", "is_deleted"}
-    placed |= {"is_fully_addressable", "is_fully_replicated", "sharding"}
+    placed |= {"format", "is_fully_addressable", "is_fully_replicated", "sharding"}
     assert theirs[0] - ours[0] - own - placed - ABSENT == set()

@@ -46,6 +46,9 @@ ONE = {
     "logaddexp2": lambda np_, x: np_.logaddexp2(x, x),
     "round": lambda np_, x: np_.round(x),
     "round decimals": lambda np_, x: np_.round(x, 1),
+    "round a scalar": lambda np_, x: np_.round(x[0], 1),
+    "round a number": lambda np_, x: np_.round(np_.cos(np_.asarray(2)), -1),
+    "modf": lambda np_, x: np_.modf(x)[0],
     "clip": lambda np_, x: np_.clip(x, 1, 2),
     "where": lambda np_, x: np_.where(x > 1, x, 0),
     "concatenate": lambda np_, x: np_.concatenate([x, x]),
@@ -161,3 +164,10 @@ def test_special_functions(name):
                 continue  # jax does not take Python numbers
             got, want = ours(*[mine[place] for place in places]), theirs(*[other[place] for place in places])
             assert kind(got) == kind(want), places
+
+
+@pytest.mark.parametrize("approximate", [True, False])
+def test_gelu(approximate):
+    for make in (lambda np_: np_.asarray(2.5), lambda np_: np_.arange(3.0), lambda np_: 2.5):
+        ours = pc.nn.gelu(make(pnp), approximate=approximate)
+        assert kind(ours) == kind(jax.nn.gelu(make(jnp), approximate=approximate))
