@@ -440,7 +440,7 @@ class _Program:
     @boundary
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The result with a ShapeDtypeStruct in the place of each array."""
-        signature, _ = described(self, args, kwargs)
+        signature, _ = described(self, args, kwargs, symbolic=False)
         return signature.out_tree.unflatten(shapes_of(signature.graph.out_avals))
 
     def clear(self) -> None:

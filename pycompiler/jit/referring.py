@@ -86,11 +86,14 @@ def referring(program: Program, args: Sequence[Any], kwargs: dict[str, Any], des
     return Referring(signature, leaves)
 
 
-def described(program: Program, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Signature, Sequence[Any]]:
-    """The traced signature for arguments whose types alone matter, and their leaves."""
+def described(
+    program: Program, args: Sequence[Any], kwargs: dict[str, Any], *, symbolic: bool = True
+) -> tuple[Signature, Sequence[Any]]:
+    """The traced signature for arguments whose types alone matter, and their leaves. `symbolic`: dimensions that are
+    dynamic are symbols, also of arrays."""
     if any(map(is_reference, tree_leaves((args, kwargs)))):
         return referring(program, args, kwargs, described=True)
-    return program.signature(args, kwargs, symbolic=True, described=True)
+    return program.signature(args, kwargs, symbolic=symbolic, described=True)
 
 
 class Referring(NamedTuple):

@@ -166,7 +166,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
         raise TypeError(f"unravel_index: takes integers, got {short(indices)}")
     sizes = canonical_shape("unravel_index", shape)
     rest = asarray(indices)
-    kind = get_aval(rest).dtype
+    kind, weak = get_aval(rest).dtype, get_aval(rest).weak_type
     rest = cast(rest, dtypes.int32) if kind.itemsize < 4 else rest
     found: list[Array] = []
     for size in reversed(sizes):
@@ -174,7 +174,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
         found.append(place)
     above, below = ufuncs.greater(rest, 0), False if dtypes.is_unsigned(kind) else ufuncs.less(rest, -1)
     return tuple(
-        cast(ufuncs.where(above, size - 1, ufuncs.where(below, 0, place)), kind)
+        cast(ufuncs.where(above, size - 1, ufuncs.where(below, 0, place)), kind, weak)
         for size, place in zip(sizes, reversed(found), strict=True)
     )
 

@@ -69,5 +69,6 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
     >>> pc.ad_checkpoint.print_saved_residuals(lambda x: pnp.sin(x) ** 2, 1.0) # doctest: +ELLIPSIS
     f32[] output of ...
     """
+    check_function("print_saved_residuals", f)
     for aval, origin in saved_residuals(f, *args, **kwargs):
         print(short(aval), origin)

@@ -281,6 +281,11 @@ class UserPrimitive(Primitive):
         return None
 
     @property
+    def at_zero(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """False: a transposition rule is not called for zero cotangents."""
+        return False
+
+    @property
     def effects(self) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """None: `effects_of` knows them."""
         return None

@@ -368,3 +368,18 @@ def test_several_results_are_a_list_in_every_trace():
     for wrapped in (lambda f: f, pc.jit, pc.vmap):
         wrapped(lambda x: kinds.append(type(two_p.bind(x))) or two_p.bind(x))(pnp.ones(2))
     assert kinds == [list] * 3
+
+
+def test_cotangents_that_are_all_zero():
+    same_p = core.Primitive("same_of_zero")
+    same_p.def_impl(lambda x: x)
+    same_p.def_abstract_eval(lambda x: x)
+    ad.deflinear(same_p, lambda cotangent: [same_p.bind(cotangent)])
+    mlir.register_lowering(same_p, mlir.lower_fun(lambda x: x, multiple_results=False))
+    # The linear part has the equation, and no cotangent reaches it.
+    _, pullback = pc.vjp(lambda x: (same_p.bind(x), x), 2.0)
+    assert float(pullback((0.0, 3.0))[0]) == 3
+    assert float(pc.grad(lambda x: pc.jit(lambda y: (same_p.bind(y), y))(x)[1])(2.0)) == 1
+    _, linear = pc.linearize(lambda x: (same_p.bind(x), x), 2.0)
+    (back,) = pc.linear_transpose(lambda t: linear(t)[1], 1.0)(3.0)
+    assert float(back) == 3
