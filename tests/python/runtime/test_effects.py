@@ -459,7 +459,7 @@ def test_formats(capsys):
     pc.effects_barrier()
     assert capsys.readouterr().out == (
         "1.500 Array([1. , 2.5], dtype=float32) 1.0 ()   1.0\na b\nvalues 1 [1.  2.5]\n"
-        "[Array([1. , 2.5], dtype=float32), (Array(1, dtype=int32, weak_type=True), 'c')] None\n[0.33]\n"
+        "[Array([1. , 2.5], dtype=float32), (Array(1, dtype=int32), 'c')] None\n[0.33]\n"
     )
 
 
