@@ -228,13 +228,13 @@ class UserPrimitive(Primitive):
 
     @property
     def jvp(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The rule of `primitive_jvps`."""
+        """The rule of `primitive_jvps`, which gets tuples, as JAX's does."""
         rule = jvps.get(self)
         if rule is None:
             return self._lacks(f"Differentiation rule for '{self.name}' not implemented", "ad.primitive_jvps")
 
         def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-            out, tangent = rule(primals, tangents, **params)
+            out, tangent = rule(tuple(primals), tuple(tangents), **params)
             if not self.multiple_results:
                 return out, _tangent(out, tangent)
             return out, [_tangent(x, t) for x, t in zip(out, tangent, strict=True)]
@@ -249,7 +249,8 @@ class UserPrimitive(Primitive):
 
     @property
     def batch(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
-        """The rule of `primitive_batchers` or `axis_primitive_batchers`."""
+        """The rule of `primitive_batchers` or `axis_primitive_batchers`, which gets tuples, as JAX's does: rules compare
+        the dimensions with those of trees."""
         rule = axis_batchers.get(self)
         if rule is not None:
             axis = axes.mapping()
@@ -258,11 +259,17 @@ class UserPrimitive(Primitive):
             given = AxisData(axis.name, axis.size, axis.spmd or None)
 
             def with_axis(args: Any, dims: Any, **params: Any) -> Any:
-                return rule(given, args, dims, **params)
+                return rule(given, tuple(args), tuple(dims), **params)
 
             return with_axis
-        what = f"Batching rule for '{self.name}' not implemented"
-        return batchers.get(self) or self._lacks(what, "batching.primitive_batchers")
+        plain = batchers.get(self)
+        if plain is None:
+            return self._lacks(f"Batching rule for '{self.name}' not implemented", "batching.primitive_batchers")
+
+        def with_tuples(args: Any, dims: Any, **params: Any) -> Any:
+            return plain(tuple(args), tuple(dims), **params)
+
+        return with_tuples
 
     def _lacks(self, what: str, table: str) -> Rule:
         def refuse(*_: Any, **__: Any) -> NoReturn:

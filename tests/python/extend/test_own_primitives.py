@@ -383,3 +383,23 @@ def test_cotangents_that_are_all_zero():
     _, linear = pc.linearize(lambda x: (same_p.bind(x), x), 2.0)
     (back,) = pc.linear_transpose(lambda t: linear(t)[1], 1.0)(3.0)
     assert float(back) == 3
+
+
+@pytest.mark.parametrize("table", ["primitive_batchers", "axis_primitive_batchers"])
+def test_batching_rules_get_tuples(table):
+    seen = []
+    p = core.Primitive(f"seen_{table}")
+    p.def_impl(lambda x, y: x + y)
+    p.def_abstract_eval(lambda x, y: x)
+    mlir.register_lowering(p, mlir.lower_fun(lambda x, y: x + y, multiple_results=False))
+
+    def rule(args, dims):
+        seen.append((type(args), dims))
+        return p.bind(args[0], args[1][:, None] * pnp.ones(args[0].shape)), 0
+
+    rules = getattr(batching, table)
+    rules[p] = rule if table == "primitive_batchers" else lambda size, name, kind, args, dims: rule(args, dims)
+    for wrapped in (lambda f: f, pc.jit):
+        out = wrapped(pc.vmap(lambda x, y: p.bind(x, y)))(pnp.ones((2, 3)), pnp.arange(2.0))
+        np.testing.assert_array_equal(out, [[1, 1, 1], [2, 2, 2]])
+    assert seen == [(tuple, (0, 0))] * len(seen)

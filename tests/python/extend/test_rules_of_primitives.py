@@ -193,7 +193,7 @@ def test_rules_that_take_the_axis():
     batching.axis_primitive_batchers[p] = rule
     x = np.float32([[1, 3], [2, 6]])
     np.testing.assert_array_equal(pc.vmap(p.bind, 1, 1, axis_name="i")(x), x - x.mean(1, keepdims=True))
-    assert seen == [(2, "i", [1])]
+    assert seen == [(2, "i", (1,))]
     batching.fancy_primitive_batchers[p] = lambda axis, args, dims: (args[0] * axis.size, dims[0])
     np.testing.assert_array_equal(pc.vmap(p.bind)(x), x * 2)
 

@@ -50,7 +50,13 @@ OTHERS = {
     **dict.fromkeys(["host_count", "host_id", "host_ids", "process_indices"], RuntimeError),
 }
 # They call their arguments, which fail with their own messages.
-CALLING = {"ad_checkpoint.print_saved_residuals", "lax.map", "experimental.io_callback", "pure_callback", "debug.callback"}
+CALLING = {
+    "ad_checkpoint.print_saved_residuals",
+    "lax.map",
+    "experimental.io_callback",
+    "pure_callback",
+    "debug.callback",
+}
 X = pnp.ones((2, 3))
 
 
