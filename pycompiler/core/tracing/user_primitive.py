@@ -249,8 +249,8 @@ class UserPrimitive(Primitive):
 
     @property
     def batch(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]
-        """The rule of `primitive_batchers` or `axis_primitive_batchers`, which gets tuples, as JAX's does: rules compare
-        the dimensions with those of trees."""
+        """The rule of `primitive_batchers` or `axis_primitive_batchers`, which gets tuples, as JAX's does: rules
+        compare the dimensions with those of trees."""
         rule = axis_batchers.get(self)
         if rule is not None:
             axis = axes.mapping()
