@@ -176,7 +176,10 @@ def reduction(v: Values) -> str:
     keep = ", keepdims=True" if v.rng.random() < 0.3 and v.shape(a) else ""
     # JAX's extrema of complex numbers pass over nan, and it has no places of them.
     names = _COMPLEX_REDUCTIONS if v.dtype(a).kind == "c" else _REDUCTIONS
-    return f"pnp.{v.rng.choice(names)}({a}, axis={axis}{keep})"
+    name = v.rng.choice(names)
+    if name in ("count_nonzero", "any", "all"):  # rounding decides about what is nearly 0
+        a = stepped(v, a)
+    return f"pnp.{name}({a}, axis={axis}{keep})"
 
 
 def cumulative(v: Values) -> str:
@@ -406,7 +409,8 @@ def decomposition(v: Values) -> str:
 def norm(v: Values) -> str:
     a, order = v.pick("fffic"), v.rng.choice(["None", "0", "1", "2", "pnp.inf", "-pnp.inf"])
     if v.dtype(a).kind != "c":  # JAX squares a float16 as it is, which overflows
-        a, axis = f"pnp.tanh({a})", axis_of(v, a)
+        # The norm of order 0 counts what is not 0.
+        a, axis = f"pnp.tanh({stepped(v, a) if order == '0' else a})", axis_of(v, a)
     else:
         axis = axis_of(v, a)
     return f"pnp.linalg.norm({a}, ord={order}, axis={axis})"
