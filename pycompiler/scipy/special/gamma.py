@@ -186,7 +186,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
 
     >>> from pycompiler.scipy import special
     >>> special.comb(5, 2).round(2)
-    Array(10., dtype=float32)
+    Array(10., dtype=float32, weak_type=True)
     """
     return eager_jit(_comb, *promoted_inexact("comb", N, k), repetition=bool(repetition))
 
