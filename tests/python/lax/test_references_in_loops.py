@@ -235,10 +235,13 @@ def test_new_functions_of_one_line_are_compiled_once(program, monkeypatch):
     monkeypatch.setattr(
         eager, "compiled", lambda graph, *rest, **more: compiled.append(1) or original(graph, *rest, **more)
     )
-    for x in range(3):
+    counts = []
+    for x in range(8):
         program(lax, pc.new_ref(np.full(3, x, "float32")))
-        count, compiled[:] = len(compiled), []
-    assert count == 0
+        counts.append(len(compiled))
+        compiled.clear()
+    # Without a common trace each of the calls would compile.
+    assert counts[4:].count(0) >= 3, counts
 
 
 REF = pc.new_ref(pnp.zeros(3))
