@@ -3,6 +3,9 @@
 A function is traced once for each kind of arguments, also outside of `jit`. Its graphs are kept with it. Part of lax.
 """
 
+import dis
+import functools
+import types
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -69,13 +72,25 @@ def without_references(name: str, fun: Callable[..., Any], tree: Any) -> tuple[l
     return hide(leaves, structure)
 
 
+@functools.lru_cache(1024)
+def _instruction(code: types.CodeType, lasti: int) -> int:
+    """The place of the instruction to which a place in its code belongs. After some calls CPython specializes code, and
+    a frame that calls stands at the inline cache behind its instruction."""
+    while lasti > 0 and code.co_code[lasti] == _CACHE:
+        lasti -= 2
+    return lasti
+
+
+_CACHE = dis.opmap["CACHE"]
+
+
 def _like_known(graph: ClosedGraph, consts: list[Any]) -> tuple[ClosedGraph, list[Any]]:
     """The graph, or a known graph of the same equations from the same lines.
 
     A new lambda for each call of a loop is traced each time, but compiled once.
     """
     inner = graph.graph
-    sources = [e.source and (e.source.code, e.source.lasti) for e in inner.equations]
+    sources = [e.source and (e.source.code, _instruction(e.source.code, e.source.lasti)) for e in inner.equations]
     weak = [aval.weak_type for aval in (*graph.in_avals, *graph.out_avals)]
     # The text of a function with its own derivative is its name alone.
     rules = [e.params["custom"].key for part in graphs_in(inner) for e in part.equations if "custom" in e.params]
