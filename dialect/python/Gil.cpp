@@ -17,15 +17,19 @@ static std::atomic<int> atWork{0};
     pause();
 }
 
-ReleasedGil::ReleasedGil() : state(PyEval_SaveThread()) { atWork.fetch_add(1); }
-
-ReleasedGil::~ReleasedGil() {
-  atWork.fetch_sub(1);
+void pycompiler::acquireGil(PyThreadState *state) {
   try {
     PyEval_RestoreThread(state);
   } catch (abi::__forced_unwind &) {
     sleepUntilTheEnd();
   }
+}
+
+ReleasedGil::ReleasedGil() : state(PyEval_SaveThread()) { atWork.fetch_add(1); }
+
+ReleasedGil::~ReleasedGil() {
+  atWork.fetch_sub(1);
+  acquireGil(state);
 }
 
 AcquiredGil::AcquiredGil() {

@@ -7,6 +7,10 @@
 
 namespace pycompiler {
 
+/// Acquires the GIL for a thread that released it. If the interpreter ends, before or while the thread waits, the
+/// thread sleeps until the process is gone.
+void acquireGil(PyThreadState *state);
+
 /// Releases the GIL for the scope, while the compiler works.
 class ReleasedGil {
 public:

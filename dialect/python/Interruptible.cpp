@@ -4,6 +4,7 @@
 // It must not keep the process from ending, nor run while objects that it uses are destroyed. So a process that ends
 // meanwhile does not run destructors.
 #include "Interruptible.h"
+#include "Gil.h"
 #include "array/Target/Stop.h"
 
 #include <atomic>
@@ -129,34 +130,22 @@ Worker *makeWorker() {
   return nullptr;
 }
 
-/// Releases the GIL. It is not acquired again if the interpreter ends: Python would end the thread, through frames that
-/// cannot be unwound.
+/// Releases the GIL for the scope; `isInterrupted` acquires it for a moment.
 class WithoutGil {
 public:
   WithoutGil() : state(PyEval_SaveThread()) {}
-  ~WithoutGil() { take(); }
+  ~WithoutGil() { acquireGil(state); }
   WithoutGil(const WithoutGil &) = delete;
 
   /// Runs the handlers of pending signals; returns whether one of them raised.
   bool isInterrupted() {
-    take();
+    acquireGil(state);
     bool raised = PyErr_CheckSignals() != 0;
     state = PyEval_SaveThread();
     return raised;
   }
 
 private:
-  void take() {
-#if PY_VERSION_HEX >= 0x030d0000
-    bool isEnding = Py_IsFinalizing();
-#else
-    bool isEnding = _Py_IsFinalizing();
-#endif
-    while (isEnding)
-      pause();
-    PyEval_RestoreThread(state);
-  }
-
   PyThreadState *state;
 };
 
