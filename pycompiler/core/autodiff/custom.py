@@ -243,7 +243,7 @@ def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
 
 
 class _CustomJvpCall(Primitive):
-    """Interpreters of JAX's users take the function from the parameters of `bind`, as `subfuns`; they may give it back."""
+    """Interpreters of JAX's users take the function from the parameters of `bind`, as `subfuns`, and give it back."""
 
     __slots__ = ()
 
