@@ -132,8 +132,10 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
     _check_count("broadcasted_iota", wanted, sizes[axis])
-    counted = creation.iota.bind(dtype=dtypes.real_part(wanted), shape=sizes, dimension=axis)
-    return divided("broadcasted_iota", cast(counted, wanted) if dtypes.is_complex(wanted) else counted, out_sharding)
+    # Small types are converted from numbers that hold every index, so that they wrap or round like any conversion.
+    counting = dtypes.int32 if dtypes.is_small(wanted) else dtypes.real_part(wanted)
+    counted = creation.iota.bind(dtype=counting, shape=sizes, dimension=axis)
+    return divided("broadcasted_iota", counted if counting == wanted else cast(counted, wanted), out_sharding)
 
 
 @decided
