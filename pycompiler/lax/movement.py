@@ -170,12 +170,16 @@ def broadcast_in_dim(
            [1, 1, 1]], dtype=int32)
     """
     check_arrays("broadcast_in_dim", operand)
+    places = [int(axis) for axis in broadcast_dimensions]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    if order != sorted(order) and len(places) == get_aval(operand).ndim:
+        operand, places = transpose(operand, order), [places[axis] for axis in order]
     return divided(
         "broadcast_in_dim",
         shapes.broadcast_in_dim.bind(
             operand,
             shape=canonical_shape("broadcast_in_dim", shape),
-            broadcast_dimensions=tuple(int(axis) for axis in broadcast_dimensions),
+            broadcast_dimensions=tuple(places),
         ),
         out_sharding,
     )

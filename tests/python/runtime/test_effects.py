@@ -395,11 +395,8 @@ def test_an_exception_in_a_print_is_logged_and_raised_by_the_barrier(caplog):
     ids=["shape", "dtype", "more", "none"],
 )
 def test_what_it_returns_must_be_what_is_declared(result, said):
-    for name, call, kind in (
-        ("pure_callback", pc.pure_callback, ValueError),
-        ("io_callback", io_callback, RuntimeError),
-    ):
-        with pytest.raises(kind, match=f"{name}: .*{said}"):
+    for name, call in (("pure_callback", pc.pure_callback), ("io_callback", io_callback)):
+        with pytest.raises(RuntimeError, match=f"{name}: .*{said}"):
             pc.jit(lambda x, call=call: call(result, SCALAR, x))(pnp.float32(1)).block_until_ready()
 
 
