@@ -222,10 +222,6 @@ class _Tokens:
     clear = block_until_ready = staticmethod(jax.effects_barrier)
 
 
-class _Effect:
-    """The base of effects that tests define; they can't be bound here."""
-
-
 class _Effects:
     """A set of kinds of effects, which files extend while they are imported."""
 
@@ -331,7 +327,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
     "debugging": {"debug_callback": jax.debug.callback, "debug_print": jax.debug.print},
     "dispatch": {"runtime_tokens": _Tokens(), "xla_primitive_callable": _NoCompiles()},
     "effects": {
-        "Effect": _Effect,
+        "Effect": jax.extend.core.Effect,
         **dict.fromkeys(
             [
                 "control_flow_allowed_effects",
