@@ -22,16 +22,17 @@ from pycompiler.compile.compile import module_bytes, named_device, read_module
 from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.compile.plan import to_array
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.dims.sizes import size_plan
+from pycompiler.core.dims.sizes import size_plan, solve
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, pruned
 from pycompiler.core.tracing.lowering import lowered
+from pycompiler.core.tracing.specialize import closed_at
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, shaped, short
+from pycompiler.core.types.aval import get_aval, same_type, shaped, short
 from pycompiler.core.types.tree import tree_flatten, tree_leaves
 from pycompiler.core.types.tree_keys import keystr, tree_leaves_with_path
 from pycompiler.export.container import Opened, Writer, opened
@@ -111,6 +112,8 @@ class Exported:
     argument_names: tuple[str, ...] = ()
     nr_devices: int = 1
     disabled_safety_checks: tuple[DisabledSafetyCheck, ...] = ()
+    # In the process that exported it: the graph of the module.
+    _graph: ClosedGraph | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -198,13 +201,25 @@ class Exported:
     def _jitted(self) -> Callable[..., Any]:
         flat = self._differentiable()
 
+        symbolic = not all(aval.is_concrete for aval in self.in_avals)
+
         def run(*args: Any, **kwargs: Any) -> Any:
-            return self.out_tree.unflatten(flat(*self._checked(args, kwargs)))
+            leaves = self._checked(args, kwargs)
+            graph = self._graph_at(leaves) if symbolic else None
+            return self.out_tree.unflatten(flat(*leaves) if graph is None else evaluate(graph, leaves))
 
         run.__name__ = run.__qualname__ = self.fun_name
-        symbolic = not all(aval.is_concrete for aval in self.in_avals)
         # The function has no source line, because the next call comes from another one.
         return eager_function(run, dynamic=SymbolicArguments(self.in_avals) if symbolic else None)
+
+    def _graph_at(self, leaves: Sequence[Any]) -> ClosedGraph | None:
+        """The graph at the sizes of arguments that are not the exported symbols, in a function that is traced. None for
+        these symbols, and without a graph: a module is for its own symbols. Raises ValueError for sizes that no size of
+        the symbols gives."""
+        avals = [get_aval(leaf) for leaf in leaves]
+        if self._graph is None or all(map(same_type, avals, self.in_avals)):
+            return None
+        return closed_at(self._graph, solve(self.in_avals, [aval.shape for aval in avals]))
 
     def _checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """The arrays among the arguments. Each must match its exported type."""
@@ -283,7 +298,7 @@ def export(
     closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
     ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes all sizes within the bounds of
-    the symbols, in calls outside traced functions.
+    the symbols, also in functions that are traced (`jit`, `grad`, `vmap`); one that was loaded, outside of these.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -378,6 +393,7 @@ def _of_graph(
         get_vjp,
         argument_names,
         disabled_safety_checks=disabled,
+        _graph=closed,
     )
 
 
