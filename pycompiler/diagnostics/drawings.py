@@ -34,7 +34,7 @@ def visualize_sharding(
     Raises ValueError for another number of dimensions.
 
     >>> import pycompiler as pc
-    >>> pc.debug.visualize_sharding((4, 2), pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x")))
+    >>> pc.debug.visualize_sharding((4,), pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x")))
     ┌───────┐
     │ CPU 0 │
     └───────┘
