@@ -6,6 +6,7 @@ Without JAX's names, the error itself is raised.
 from __future__ import annotations
 
 import functools
+import logging
 import traceback
 from typing import Any
 
@@ -15,17 +16,23 @@ from pycompiler import errors, experimental
 __all__ = ["io_callback", "pure_callback"]
 
 
+_log = logging.getLogger("jax.callback")
+
+
 class Reporting:
     """A function of the host with JAX's report of its error. Two are equal if their functions are."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, logged: str = "") -> None:
         self.function = function
+        self.logged = logged  # the name under which a failure is logged; those of `debug` are logged elsewhere
         self.__name__ = str(getattr(function, "__name__", type(function).__name__))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self.function(*args, **kwargs)
         except Exception as error:
+            if self.logged:
+                _log.exception("jax.%s failed", self.logged)
             text = "".join(traceback.format_exception(error))
             raise errors.JaxRuntimeError(f"INTERNAL: CpuCallback error calling callback: {text}") from error
 
@@ -36,11 +43,15 @@ class Reporting:
         return hash(self.function)
 
 
+def _reporting(callback: Any, name: str) -> Any:
+    return Reporting(callback, name) if callable(callback) else callback
+
+
 @functools.wraps(pycompiler.pure_callback)
 def pure_callback(callback: Any, *args: Any, **kwargs: Any) -> Any:
-    return pycompiler.pure_callback(Reporting(callback) if callable(callback) else callback, *args, **kwargs)
+    return pycompiler.pure_callback(_reporting(callback, "pure_callback"), *args, **kwargs)
 
 
 @functools.wraps(experimental.io_callback)
 def io_callback(callback: Any, *args: Any, **kwargs: Any) -> Any:
-    return experimental.io_callback(Reporting(callback) if callable(callback) else callback, *args, **kwargs)
+    return experimental.io_callback(_reporting(callback, "io_callback"), *args, **kwargs)

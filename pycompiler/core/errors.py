@@ -31,6 +31,10 @@ class ArgumentError(ValueError, TypeError):
     where jax raises the other. A program written for either library catches it. The message states the details."""
 
 
+class CallbackResultError(ValueError, RuntimeError):
+    """A function of the host returned other arrays than declared. The class is a RuntimeError too, as JAX raises."""
+
+
 class AxisError(ArgumentError, IndexError):
     """A dimension that does not exist. NumPy's AxisError is a ValueError and an IndexError; jax.lax raises a
     TypeError."""

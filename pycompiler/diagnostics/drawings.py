@@ -27,20 +27,21 @@ def visualize_sharding(
     """Print a drawing of the division of arrays of one or two dimensions. Each part shows its devices.
 
     Args:
-      min_width, max_width: of the drawing, in characters, as far as the names of the devices allow.
-      use_color, scale, color_map: accepted for compatibility; the drawing is plain text with one line for each part.
+      scale: a factor of the size.
+      min_width, max_width: of each part with its borders, in characters; the drawing is not wider than max_width.
+      use_color, color_map: accepted for compatibility; the drawing is plain text.
 
     Raises ValueError for another number of dimensions.
 
     >>> import pycompiler as pc
-    >>> pc.debug.visualize_sharding((4, 2), pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x")))
+    >>> pc.debug.visualize_sharding((4,), pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x")))
     ┌───────┐
     │ CPU 0 │
     └───────┘
     """
     if not isinstance(sharding, Sharding):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"visualize_sharding: takes a sharding, got {sharding!r} of type {type(sharding).__name__}")
-    print(drawn(as_sizes("visualize_sharding", "shape", shape), sharding, min_width, max_width))
+    print(drawn(as_sizes("visualize_sharding", "shape", shape), sharding, min_width, max_width, scale))
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
@@ -69,8 +70,11 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], None]) 
     callback(value.sharding)
 
 
-def drawn(shape: tuple[int, ...], sharding: Sharding, min_width: int = 9, max_width: int = 80) -> str:
-    """The lines of `visualize_sharding`."""
+def drawn(
+    shape: tuple[int, ...], sharding: Sharding, min_width: int = 9, max_width: int = 80, scale: float = 1.0
+) -> str:
+    """The lines of `visualize_sharding`. The sizes are JAX's: a whole array is 10 lines high, or 1 if it has one
+    dimension, and wider in proportion to its sizes."""
     if len(shape) not in (1, 2):
         raise ValueError(
             f"visualize_sharding: draws arrays of one or two dimensions, the shape is {shape}; index the others away"
@@ -79,17 +83,31 @@ def drawn(shape: tuple[int, ...], sharding: Sharding, min_width: int = 9, max_wi
     for device, index in sharding.devices_indices_map(shape).items():
         place = tuple([s.indices(n)[:2] for s, n in zip(index, shape, strict=True)])
         holders.setdefault(place if len(place) == 2 else ((0, 1), *place), []).append(device)
+    whole = shape if len(shape) == 2 else (1, *shape)
+    lines = int(10 * scale)
+    across = int(lines * (shape[1] if len(shape) == 2 else 1) / max(shape[0], 1)) * 2.5
     starts = [sorted({place[dim][0] for place in holders}) for dim in (0, 1)]
-    labels = {(place[0][0], place[1][0]): _label(devices) for place, devices in holders.items()}
-    columns = len(starts[1])
-    width = max(max(map(len, labels.values())) + 2, (min_width - 1) // columns - 1)
-    longest = max((max_width - 1) // columns - 1, 3)
-    width = min(width, longest)
-    rule = "─" * width
-    rows = ["│" + "│".join(_fitted(labels[row, column], width) for column in starts[1]) + "│" for row in starts[0]]
-    inner = "├" + "┼".join([rule] * columns) + "┤"
-    top, bottom = ("┌" + "┬".join([rule] * columns) + "┐", "└" + "┴".join([rule] * columns) + "┘")
-    return "\n".join([top, f"\n{inner}\n".join(rows), bottom])
+    longest = max((max_width - 1) // len(starts[1]) - 1, 3)
+    cells: dict[tuple[int, int], tuple[str, int]] = {}
+    for place, devices in holders.items():
+        (top, bottom), (left, right) = place
+        width = int((right - left) / max(whole[1], 1) * across)
+        height = int((bottom - top) / max(whole[0], 1) * lines) if len(shape) == 2 else 1
+        cells[top, left] = (
+            _cell(_label(devices), min(max(width, min_width), max_width) - 2, longest),
+            max(height - 1, 1),
+        )
+    widths = [max(len(cells[row, column][0]) for row in starts[0]) for column in starts[1]]
+    drawn: list[str] = []
+    for row in starts[0]:
+        height = max(cells[row, column][1] for column in starts[1])
+        texts = [cells[row, column][0].center(width) for column, width in zip(starts[1], widths, strict=True)]
+        blank = "│".join(" " * width for width in widths)
+        middle = (height - 1) // 2
+        drawn.append("\n".join(f"│{'│'.join(texts) if line == middle else blank}│" for line in range(height)))
+    rules = ["─" * width for width in widths]
+    top, inner, bottom = (f"{first}{mark.join(rules)}{last}" for first, mark, last in ("┌┬┐", "├┼┤", "└┴┘"))
+    return "\n".join([top, f"\n{inner}\n".join(drawn), bottom])
 
 
 def _label(devices: Sequence[Any]) -> str:
@@ -97,5 +115,9 @@ def _label(devices: Sequence[Any]) -> str:
     return f"{devices[0].platform.upper()} {numbers}"
 
 
-def _fitted(text: str, width: int) -> str:
-    return text.center(width) if len(text) <= width else text[: width - 1] + "…"
+def _cell(text: str, width: int, longest: int) -> str:
+    """The text in the middle of a width that is at least its own. An odd space is on the right."""
+    if len(text) > longest:
+        return f"{text[: longest - 1]}…"
+    left = max(min(width, longest) - len(text), 0) // 2
+    return " " * left + text.ljust(max(min(width, longest), len(text)) - left)

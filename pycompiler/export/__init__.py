@@ -5,7 +5,14 @@ Names are those of `jax.export`, except `to_shared_object`. docs/export.md state
 
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.export.damage import DeserializationError
-from pycompiler.export.exported import CALLING_CONVENTION, Exported, default_export_platform, deserialize, export
+from pycompiler.export.exported import (
+    CALLING_CONVENTION,
+    DisabledSafetyCheck,
+    Exported,
+    default_export_platform,
+    deserialize,
+    export,
+)
 from pycompiler.export.shared_object import SharedObject, to_shared_object
 from pycompiler.export.symbols import SymbolicScope, is_symbolic_dim, symbolic_args_specs, symbolic_shape
 from pycompiler.export.trees import register_namedtuple_serialization, register_pytree_node_serialization
@@ -17,6 +24,7 @@ maximum_supported_calling_convention_version = CALLING_CONVENTION
 
 __all__ = [
     "DeserializationError",
+    "DisabledSafetyCheck",
     "Exported",
     "SharedObject",
     "SymbolicScope",

@@ -22,15 +22,17 @@ from pycompiler.compile.compile import module_bytes, named_device, read_module
 from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.compile.plan import to_array
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.dims.sizes import size_plan
+from pycompiler.core.dims.sizes import size_plan, solve
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, pruned
 from pycompiler.core.tracing.lowering import lowered
+from pycompiler.core.tracing.specialize import closed_at
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, shaped, short
+from pycompiler.core.types.aval import get_aval, same_type, shaped, short
 from pycompiler.core.types.tree import tree_flatten, tree_leaves
 from pycompiler.core.types.tree_keys import keystr, tree_leaves_with_path
 from pycompiler.export.container import Opened, Writer, opened
@@ -54,6 +56,32 @@ _BYTECODE = b"ML\xefR"
 PLATFORMS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}
 
 
+@dataclass(frozen=True, repr=False)
+class DisabledSafetyCheck:
+    """A check of exported functions that is left out: made by `platform` or `custom_call`."""
+
+    _text: str
+
+    @classmethod
+    def platform(cls) -> DisabledSafetyCheck:
+        """Calls on platforms for which the function was not exported. Its module is the same for all."""
+        return cls("platform")
+
+    @classmethod
+    def custom_call(cls, target_name: str) -> DisabledSafetyCheck:
+        """Calls of a target of this name. No function that can be exported here has such calls."""
+        return cls(f"custom_call:{target_name}")
+
+    def is_custom_call(self) -> str | None:
+        """The name of the target of `custom_call`, else None."""
+        return self._text.partition(":")[2] or None
+
+    def __repr__(self) -> str:
+        return self._text
+
+    __str__ = __repr__
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Exported:
     """An exported function: `call` runs it, `serialize` converts it to bytes.
@@ -67,6 +95,7 @@ class Exported:
       calling_convention_version: the version of the signature of the module's function.
       argument_names: names of these arrays, for people: "params['w']".
       mlir_module_serialized: the module, in MLIR's bytecode.
+      disabled_safety_checks: the checks that are left out; files hold them.
     """
 
     fun_name: str
@@ -82,6 +111,9 @@ class Exported:
     # The names of the arrays among the arguments: "params['w']".
     argument_names: tuple[str, ...] = ()
     nr_devices: int = 1
+    disabled_safety_checks: tuple[DisabledSafetyCheck, ...] = ()
+    # In the process that exported it: the graph of the module.
+    _graph: ClosedGraph | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -157,7 +189,7 @@ class Exported:
         Raises TypeError for another tree; ValueError for arrays of other shapes or dtypes, and on another platform.
         """
         platform = _platform_of(tree_leaves((args, kwargs)))
-        if platform not in self.platforms:
+        if platform not in self.platforms and DisabledSafetyCheck.platform() not in self.disabled_safety_checks:
             raise ValueError(
                 f"call: {self.fun_name} was exported for the platforms {', '.join(self.platforms)}, and is called on "
                 f"{platform}.\nWhat to do: export it with platforms=({platform!r}, ...)"
@@ -169,19 +201,33 @@ class Exported:
     def _jitted(self) -> Callable[..., Any]:
         flat = self._differentiable()
 
+        symbolic = not all(aval.is_concrete for aval in self.in_avals)
+
         def run(*args: Any, **kwargs: Any) -> Any:
-            return self.out_tree.unflatten(flat(*self._checked(args, kwargs)))
+            leaves = self._checked(args, kwargs)
+            graph = self._graph_at(leaves) if symbolic else None
+            return self.out_tree.unflatten(flat(*leaves) if graph is None else evaluate(graph, leaves))
 
         run.__name__ = run.__qualname__ = self.fun_name
-        symbolic = not all(aval.is_concrete for aval in self.in_avals)
         # The function has no source line, because the next call comes from another one.
         return eager_function(run, dynamic=SymbolicArguments(self.in_avals) if symbolic else None)
+
+    def _graph_at(self, leaves: Sequence[Any]) -> ClosedGraph | None:
+        """The graph at the sizes of arguments that are not the exported symbols, in a function that is traced. None for
+        these symbols, and without a graph: a module is for its own symbols. Raises ValueError for sizes that no size of
+        the symbols gives."""
+        avals = [get_aval(leaf) for leaf in leaves]
+        if self._graph is None or all(map(same_type, avals, self.in_avals)):
+            return None
+        return closed_at(self._graph, solve(self.in_avals, [aval.shape for aval in avals]))
 
     def _checked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sequence[Any]:
         """The arrays among the arguments. Each must match its exported type."""
         leaves, in_tree = tree_flatten((args, kwargs))
         if in_tree != self.in_tree:
-            raise TypeError(f"call: {self.fun_name} was exported for arguments {self.in_tree}, called with {in_tree}")
+            raise ArgumentError(
+                f"call: {self.fun_name} was exported for arguments {self.in_tree}, called with {in_tree}"
+            )
         for place, leaf, aval in zip(self.in_tree.paths(), leaves, self.in_avals, strict=True):
             if not may_be(get_aval(leaf), aval):
                 # A path begins with [0] for a positional argument, with [1] for a keyword argument.
@@ -234,18 +280,25 @@ def default_export_platform() -> str:
 
 
 @boundary
-def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = None) -> Callable[..., Exported]:
+def export(
+    fun_jit: Callable[..., Any],
+    *,
+    platforms: Sequence[str] | None = None,
+    disabled_checks: Sequence[DisabledSafetyCheck] = (),
+) -> Callable[..., Exported]:
     """A function that exports `fun_jit`, for arguments like its own, which are arrays or ShapeDtypeStructs.
 
     Args:
       fun_jit: a function, jitted or not. Static arguments of `jit` are not arguments of the exported function.
       platforms: "cpu", "gpu"; by default the platform of the default device. The module is the same for all.
+      disabled_checks: checks that are left out, such as `DisabledSafetyCheck.platform()`: the function may be called on
+        platforms that are not in `platforms`.
 
     Raises ValueError, at the call, for programs that cannot be exported: callbacks, programs over a mesh, device_put,
     closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
     ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes all sizes within the bounds of
-    the symbols, in calls outside traced functions.
+    the symbols, also in functions that are traced (`jit`, `grad`, `vmap`); one that was loaded, outside of these.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))
@@ -257,7 +310,7 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
     """
     if not callable(fun_jit):
         raise TypeError(f"export: takes a function, got {fun_jit!r} of type {type(fun_jit).__name__}")
-    chosen = _platforms(platforms)
+    chosen, disabled = _platforms(platforms), _disabled(disabled_checks)
     jitted: Any = fun_jit if hasattr(fun_jit, "trace") else jit(fun_jit)
 
     @boundary
@@ -271,7 +324,7 @@ def export(fun_jit: Callable[..., Any], *, platforms: Sequence[str] | None = Non
                 "can't. What to do: make it a function of the value that the reference holds, which returns the new one"
             )
         names = tuple(traced._signature.names())
-        return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names)
+        return _of_graph(traced.jaxpr, traced.fun_name, traced.in_tree, traced.out_tree, chosen, names, disabled)
 
     return exporting
 
@@ -297,6 +350,16 @@ def _platforms(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(PLATFORMS[name] for name in given))
 
 
+def _disabled(given: Sequence[DisabledSafetyCheck]) -> tuple[DisabledSafetyCheck, ...]:
+    for each in given:
+        if not isinstance(each, DisabledSafetyCheck):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"export: disabled_checks is a sequence of DisabledSafetyCheck, got {each!r} of type "
+                f"{type(each).__name__}; write DisabledSafetyCheck.platform()"
+            )
+    return tuple(given)
+
+
 def _of_graph(
     closed: ClosedGraph,
     name: str,
@@ -304,6 +367,7 @@ def _of_graph(
     out_tree: PyTreeDef,
     platforms: tuple[str, ...],
     argument_names: tuple[str, ...],
+    disabled: tuple[DisabledSafetyCheck, ...],
 ) -> Exported:
     closed = pruned(lowered(closed))
     _check(closed, name)
@@ -328,6 +392,8 @@ def _of_graph(
         consts,
         get_vjp,
         argument_names,
+        disabled_safety_checks=disabled,
+        _graph=closed,
     )
 
 
@@ -382,7 +448,8 @@ def _derivative(closed: ClosedGraph, exported: Exported) -> Exported:
 
     backward.__name__ = f"{exported.fun_name}_vjp"
     specs = [ShapeDtypeStruct(aval.shape, aval.dtype) for aval in (*closed.in_avals, *given)]
-    return export(backward, platforms=exported.platforms)(*specs)
+    disabled = exported.disabled_safety_checks
+    return export(backward, platforms=exported.platforms, disabled_checks=disabled)(*specs)
 
 
 # Serialization.
@@ -397,6 +464,11 @@ def _describe(exported: Exported, writer: Writer) -> dict[str, Any]:
         **({"symbols": symbols} if symbols else {}),
         "calling_convention": exported.calling_convention_version,
         "platforms": exported.platforms,
+        **(
+            {"disabled_checks": [str(each) for each in disabled]}
+            if (disabled := exported.disabled_safety_checks)
+            else {}
+        ),
         "in_tree": tree_to_json(exported.in_tree),
         "out_tree": tree_to_json(exported.out_tree),
         "in_avals": [_aval_to_json(aval) for aval in exported.in_avals],
@@ -483,6 +555,7 @@ def _read(file: Opened, number: int, derivative: Exported | None) -> Exported:
         platforms, names = texts(written, "platforms"), texts(written, "argument_names")
         if not platforms or not set(platforms) <= set(PLATFORMS.values()) or len(names) != len(avals["in"]):
             raise ValueError(f"it is for the platforms {platforms!r:.80}, and names {len(names)} arguments")
+        disabled = texts(written, "disabled_checks") if "disabled_checks" in written else ()
         _check_derivative(avals["in"], avals["out"], derivative)
         taken = (*avals["in"], *(const.aval for const in consts))
         reading = functools.partial(part, file.about, f"the module of {of}")
@@ -499,6 +572,7 @@ def _read(file: Opened, number: int, derivative: Exported | None) -> Exported:
         consts,
         None if derivative is None else lambda _: derivative,
         names,
+        disabled_safety_checks=tuple(map(DisabledSafetyCheck, disabled)),
     )
 
 

@@ -12,6 +12,7 @@ from pycompiler.lax import (
     bits,
     branches,
     complexes,
+    composites,
     contraction,
     control_flow,
     convolution,
@@ -37,6 +38,7 @@ from pycompiler.lax.barriers import *
 from pycompiler.lax.bits import *
 from pycompiler.lax.branches import *
 from pycompiler.lax.complexes import *
+from pycompiler.lax.composites import *
 from pycompiler.lax.contraction import *
 from pycompiler.lax.control_flow import *
 from pycompiler.lax.convolution import *
@@ -66,6 +68,7 @@ __all__ += barriers.__all__
 __all__ += bits.__all__
 __all__ += branches.__all__
 __all__ += complexes.__all__
+__all__ += composites.__all__
 __all__ += contraction.__all__
 __all__ += control_flow.__all__
 __all__ += convolution.__all__
@@ -85,6 +88,7 @@ __all__ += solvers.__all__
 __all__ += special.__all__
 __all__ += window.__all__
 
+elementwise.refuse_mixed_scalars(globals())
 expose(globals(), __all__)
 _missing = nearest_name(__name__, __all__)
 

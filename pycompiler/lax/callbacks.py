@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler import _runtime
+from pycompiler.core.mesh.sharding import SingleDeviceSharding
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, get_aval, is_array
@@ -49,10 +50,10 @@ def _declared(name: str, shapes: Any) -> tuple[tuple[ShapedArray, ...], Any]:
 
 
 def _check_sharding(name: str, sharding: object) -> None:
-    if sharding is not None:
+    if sharding is not None and not isinstance(sharding, SingleDeviceSharding):
         raise NotImplementedError(
-            f"{name}: sharding={sharding!r} is not supported: a callback runs on the host, and its arrays are on the "
-            "first CPU device; leave it out"
+            f"{name}: sharding={sharding!r} is not supported: a callback runs once on the host, and its arrays are on "
+            "the first CPU device; give a SingleDeviceSharding, or leave it out"
         )
 
 
@@ -86,7 +87,7 @@ def pure_callback(
       result_shape_dtypes: a tree with a `ShapeDtypeStruct`, or another object with a shape and a dtype, for each array
         of the result.
       args, kwargs: trees of arrays.
-      sharding: None.
+      sharding: None, or a SingleDeviceSharding, with the same meaning: the function runs on the host.
       vmap_method: the behaviour under `vmap`. "sequential" calls the function once for each element, in a loop;
         "sequential_unrolled" does so without a loop. The others call it once for all elements: "expand_dims" gives
         unmapped arguments a leading axis of size 1, "broadcast_all" gives them the mapped axis, "legacy_vectorized"

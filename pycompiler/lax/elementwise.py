@@ -1,5 +1,6 @@
 """Elementwise functions of lax: arguments of one dtype and shape, except scalars; nothing is promoted."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -148,6 +149,34 @@ lt = _binary("lt", "x < y, a bool.")
 le = _binary("le", "x <= y, a bool.")
 gt = _binary("gt", "x > y, a bool.")
 ge = _binary("ge", "x >= y, a bool.")
+
+
+# The public functions of two arguments take Python scalars of one type; inside of the package they may differ.
+_OF_ONE_TYPE = (
+    *("add", "sub", "mul", "div", "rem", "atan2", "max", "min", "eq", "ne", "lt", "le", "gt", "ge"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left", "shift_right_arithmetic", "shift_right_logical"),
+)
+_SCALARS = frozenset((bool, int, float, complex))
+
+
+def refuse_mixed_scalars(namespace: dict[str, Any]) -> None:
+    """Make the functions of two arguments in a namespace raise TypeError for Python scalars of different types, as
+    JAX's do: there is no array whose dtype they could take."""
+    for name in _OF_ONE_TYPE:
+        namespace[name] = _of_one_type(name, namespace[name])
+
+
+def _of_one_type(name: str, inner: Callable[..., Array]) -> Callable[..., Array]:
+    @functools.wraps(inner)
+    def function(x: Array, y: Array, **options: Any) -> Array:
+        if type(x) is not type(y) and type(x) in _SCALARS and type(y) in _SCALARS:
+            raise TypeError(
+                f"{name}: scalars of different types, {x!r} and {y!r}, and no array whose dtype they take: write them "
+                "of one type, or use pycompiler.numpy"
+            )
+        return inner(x, y, **options)
+
+    return function
 
 
 def convert_element_type(operand: Array, new_dtype: Any) -> Array:

@@ -20,6 +20,7 @@ from pycompiler.lax import movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array, check_arrays
+from pycompiler.lax.pivots import perturbed_solve
 from pycompiler.primitives.linalg import eigenvalues as complexes
 from pycompiler.primitives.linalg import factorizations as solving
 from pycompiler.primitives.linalg import orthogonal, spectral
@@ -295,10 +296,16 @@ def tridiagonal(a: Any, *, lower: bool = True) -> tuple[Array, Array, Array, Arr
 
 
 def tridiagonal_solve(dl: Array, d: Array, du: Array, b: Array, *, perturb_singular: bool = False) -> Array:
-    """X of T X = b [..., n, k], T with the diagonals dl (its first element is not read), d, du (its last is not)."""
+    """X of T X = b [..., n, k], T with the diagonals dl (its first element is not read), d, du (its last is not).
+
+    With `perturb_singular`, X is finite for a singular T, too: pivots by which a division would overflow are moved away
+    from zero, as for inverse iteration.
+    """
     check_arrays("tridiagonal_solve", dl, d, du, b)
     if perturb_singular:
-        raise _refuse("tridiagonal_solve", "perturb_singular=True", "perturb_singular=False")
+        # Arguments are checked as without it.
+        solving.tridiagonal_solve.shape_rule(*map(get_aval, (dl, d, du, b)))
+        return eager_jit(perturbed_solve, dl, d, du, b)
     return solving.tridiagonal_solve.bind(dl, d, du, b)
 
 

@@ -132,8 +132,10 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int, *, out_sharding: An
     axis = canonical_axis("broadcasted_iota", dimension, len(sizes))
     wanted = dtypes.canonicalize_requested(dtype, "broadcasted_iota")
     _check_count("broadcasted_iota", wanted, sizes[axis])
-    counted = creation.iota.bind(dtype=dtypes.real_part(wanted), shape=sizes, dimension=axis)
-    return divided("broadcasted_iota", cast(counted, wanted) if dtypes.is_complex(wanted) else counted, out_sharding)
+    # Small types are converted from numbers that hold every index, so that they wrap or round like any conversion.
+    counting = dtypes.int32 if dtypes.is_small(wanted) else dtypes.real_part(wanted)
+    counted = creation.iota.bind(dtype=counting, shape=sizes, dimension=axis)
+    return divided("broadcasted_iota", counted if counting == wanted else cast(counted, wanted), out_sharding)
 
 
 @decided
@@ -168,12 +170,16 @@ def broadcast_in_dim(
            [1, 1, 1]], dtype=int32)
     """
     check_arrays("broadcast_in_dim", operand)
+    places = [int(axis) for axis in broadcast_dimensions]
+    order = sorted(range(len(places)), key=places.__getitem__)
+    if order != sorted(order) and len(places) == get_aval(operand).ndim:
+        operand, places = transpose(operand, order), [places[axis] for axis in order]
     return divided(
         "broadcast_in_dim",
         shapes.broadcast_in_dim.bind(
             operand,
             shape=canonical_shape("broadcast_in_dim", shape),
-            broadcast_dimensions=tuple(int(axis) for axis in broadcast_dimensions),
+            broadcast_dimensions=tuple(places),
         ),
         out_sharding,
     )

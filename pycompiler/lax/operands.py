@@ -87,8 +87,12 @@ def matched(name: str, *xs: Any, same_shape: bool = False) -> list[Array]:
     Raises TypeError if dtypes differ, ValueError if shapes differ.
     """
     check_arrays(name, *xs)
-    dtype, weak = dtypes.result_type(*xs)
     avals = [get_aval(x) for x in xs]
+    if len({aval.dtype for aval in avals}) == 1:
+        # It stays, even if it is of 64 bits from inside of `enable_x64`.
+        dtype, weak = avals[0].dtype, all(aval.weak_type for aval in avals)
+    else:
+        dtype, weak = dtypes.result_type(*xs)
     for aval in avals:
         if not aval.weak_type and aval.dtype != dtype:
             shown = " and ".join(map(short, avals))

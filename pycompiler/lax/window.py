@@ -91,7 +91,7 @@ def _traced(computation: Callable[..., Any], avals: Sequence[ShapedArray], tree:
         half = len(args) // 2
         out, out_tree = tree_flatten(computation(tree.unflatten(args[:half]), tree.unflatten(args[half:])))
         if out_tree != tree:
-            raise TypeError(f"reduce: the computation must return the structure {tree}, got {out_tree}")
+            raise ArgumentError(f"reduce: the computation must return the structure {tree}, got {out_tree}")
         return out
 
     closed = record(flat, (*avals, *avals), DebugInfo("reduce", computation))

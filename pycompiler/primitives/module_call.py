@@ -72,7 +72,7 @@ def _shape(*avals: ShapedArray, module: ModuleCode, name: str) -> tuple[ShapedAr
     )
     if fits and not all(map(same_type, avals, wanted)) and not all(aval.is_concrete for aval in wanted):
         raise NotImplementedError(
-            f"{name}: was exported for symbolic sizes, ({', '.join(map(short, wanted))}), and is called in a function "
+            f"{name}: is a module for symbolic sizes, ({', '.join(map(short, wanted))}), and is called in a function "
             f"that is traced, with ({', '.join(map(short, avals))}).\nWhat to do: call it outside of jit, grad and "
             "vmap, or export it for these sizes"
         )

@@ -216,6 +216,19 @@ class _ExplicitX64(enum.Enum):
     WARN, ERROR, ALLOW = "warn", "error", "allow"
 
 
+class _Tokens:
+    """The order of effects between calls, of which there is none to clear when all have run."""
+
+    clear = block_until_ready = staticmethod(jax.effects_barrier)
+
+
+class _Effects:
+    """A set of kinds of effects, which files extend while they are imported."""
+
+    def add_type(self, kind: type) -> None:
+        """Has no effect here."""
+
+
 class _NoCompiles:
     """The cache of JAX's compiled primitives, which is always empty here."""
 
@@ -311,7 +324,21 @@ _GIVEN: dict[str, dict[str, Any]] = {
     "core": {"reset_trace_state": lambda: True},
     "deprecations": {"is_accelerated": lambda _: False},
     "dtypes": _DTYPES,
-    "dispatch": {"xla_primitive_callable": _NoCompiles()},
+    "debugging": {"debug_callback": jax.debug.callback, "debug_print": jax.debug.print},
+    "dispatch": {"runtime_tokens": _Tokens(), "xla_primitive_callable": _NoCompiles()},
+    "effects": {
+        "Effect": jax.extend.core.Effect,
+        **dict.fromkeys(
+            [
+                "control_flow_allowed_effects",
+                "custom_derivatives_allowed_effects",
+                "lowerable_effects",
+                "ordered_effects",
+                "remat_allowed_effects",
+            ],
+            _Effects(),
+        ),
+    },
     "lax.lax": {"_convert_element_type": _convert},
     "lib": {"cuda_versions": None, "version": tuple(int(each) for each in jax.__version__.split("."))},
     "numpy.util": {

@@ -247,9 +247,13 @@ def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tu
     return saved, remade
 
 
+class _EffectError(NotDifferentiableError, NotImplementedError):
+    """An effect in a function that is recomputed. The class is a NotImplementedError too, as JAX raises."""
+
+
 def _not_again(equation: Equation) -> NotDifferentiableError:
     where = f"{equation.source.describe()}\n" if equation.source else ""
-    return NotDifferentiableError(
+    return _EffectError(
         f"{where}checkpoint: {equation.primitive.name} has effects, and the recomputation would repeat them. What to "
         "do: call it outside of the recomputed function"
     )

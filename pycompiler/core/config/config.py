@@ -366,7 +366,10 @@ class Config:
 
     def _read(self, name: str) -> Value:
         overrides = self._local.overrides
-        return overrides[name] if name in overrides else self._values[name]
+        try:
+            return overrides[name] if name in overrides else self._values[name]
+        except KeyError:  # JAX's programs give its own name, with jax_
+            return self._read(self._setting(name).name)
 
     def _key(self) -> tuple[Hashable, ...]:
         key = tuple([self._read(setting.name) for setting in self.key_settings()])

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
+from pycompiler.core.errors import CallbackResultError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import short
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
@@ -119,11 +120,12 @@ def bytes_of(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def checked_results(callback: HostFunction, avals: Sequence[ShapedArray], out: Any) -> tuple[Any, ...]:
-    """The arrays that a function returned. Raises TypeError or ValueError if they differ from the declared avals."""
+    """The arrays that a function returned. Raises CallbackResultError if they differ
+    from the declared avals."""
     leaves, _ = tree_flatten(out)
     name = getattr(callback.function, "__name__", type(callback.function).__name__)
     if len(leaves) != len(avals):
-        raise ValueError(
+        raise CallbackResultError(
             f"{callback.name}: {name} returned {len(leaves)} arrays, result_shape_dtypes declares {len(avals)} "
             f"({', '.join(map(short, avals))}): return the declared arrays"
         )
@@ -133,7 +135,7 @@ def checked_results(callback: HostFunction, avals: Sequence[ShapedArray], out: A
         # The thread of callbacks does not see the caller's `with enable_x64()`.
         fits = aval.dtype in (given.dtype, dtypes.canonicalize(given.dtype))
         if not fits or given.shape != aval.shape:
-            raise ValueError(
+            raise CallbackResultError(
                 f"{callback.name}: {name} returned {given.dtype}[{','.join(map(str, given.shape))}], "
                 f"result_shape_dtypes declares {short(aval)}: convert the result, or declare its type"
             )

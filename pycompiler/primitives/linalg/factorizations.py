@@ -379,12 +379,12 @@ def _shifted(x: Value, by: int, axis: int) -> Value:
     return la.joined([zero, kept] if by > 0 else [kept, zero], axis)
 
 
-def _shifted_vector(x: Value, by: int) -> Value:
+def shifted_vector(x: Value, by: int) -> Value:
     shape = get_aval(x).shape
     return reshaped(_shifted(reshaped(x, (*shape[:-1], 1, shape[-1])), by, -1), shape)
 
 
-def _tridiagonal_product(dl: Value, d: Value, du: Value, x: Value) -> Value:
+def tridiagonal_product(dl: Value, d: Value, du: Value, x: Value) -> Value:
     columns = get_aval(x).shape[-1]
     spread = [la.columns_of(v, columns) for v in (dl, d, du)]
     terms = (_shifted(x, 1, -2), x, _shifted(x, -1, -2))
@@ -398,14 +398,14 @@ def _tridiagonal_solve_jvp(primals: Sequence[Value], tangents: Sequence[Value]) 
     x = tridiagonal_solve.bind(*diagonals, b)
     if not all(map(is_zero, changes)):
         below, middle, above = map(instantiate, changes)
-        right = add_tangents(right, neg.bind(_tridiagonal_product(below, middle, above, x)))
+        right = add_tangents(right, neg.bind(tridiagonal_product(below, middle, above, x)))
     if is_zero(right):
         return x, rules.zero_tangent(x)
     return x, tridiagonal_solve.bind(*diagonals, right)
 
 
 def _tridiagonal_solve_transpose(ct: Value, dl: Value, d: Value, du: Value, b: Value) -> tuple[Value, ...]:
-    return None, None, None, tridiagonal_solve.bind(_shifted_vector(du, 1), d, _shifted_vector(dl, -1), ct)
+    return None, None, None, tridiagonal_solve.bind(shifted_vector(du, 1), d, shifted_vector(dl, -1), ct)
 
 
 def _tridiagonal_solve_reference(dl: Any, d: Any, du: Any, b: Any) -> Any:

@@ -132,7 +132,7 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
     if (executable.effects() == Executable::Effects::None)
       stream.enqueue(launch);
     else
-      EffectfulLaunch(launch, /*ordered=*/false, call).enqueue(stream);
+      EffectfulLaunch(launch, executable.effects() == Executable::Effects::Ordered, call).enqueue(stream);
   }
   if (waits)
     return finishCallbacks(waitedFor);
@@ -153,8 +153,8 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
   Executable &program = *loaded->executable;
   if (!program.mayBlock())
     throw nb::value_error("run_spmd: the executable was not loaded with may_block=True");
-  // Ordered launches run one after the other, so they could not meet in a collective.
-  if (program.effects() == Executable::Effects::Ordered)
+  // Ordered launches run one after the other, so those of several devices could not meet in a collective.
+  if (program.effects() == Executable::Effects::Ordered && nb::len(devices) > 1)
     throw nb::value_error("run_spmd: ordered effects have no order on several devices: leave out ordered=True");
   // At exit the threads are gone, and participants cannot wait for each other in one thread.
   if (Devices::cpu().threads().isStopped())

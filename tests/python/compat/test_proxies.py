@@ -181,3 +181,24 @@ def test_functions_of_the_host_fail_as_jax_reports_it():
         jax.effects_barrier()
     """
     assert in_jaxs_place(code) == "failed\n" * 3
+
+
+def test_failed_functions_of_the_host_are_logged():
+    code = """
+        import logging, sys
+        logging.basicConfig(stream=sys.stdout, format="%(levelname)s %(message)s")
+        import jax
+        from jax.experimental import io_callback
+
+        def bad(x):
+            raise RuntimeError("no good")
+
+        for call in (jax.pure_callback, io_callback):
+            try:
+                jax.jit(lambda x: call(bad, x, x))(1.0).block_until_ready()
+            except RuntimeError:
+                pass
+    """
+    found = in_jaxs_place(code)
+    assert "ERROR jax.pure_callback failed\nTraceback" in found
+    assert "ERROR jax.io_callback failed\nTraceback" in found

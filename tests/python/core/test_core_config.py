@@ -139,3 +139,11 @@ def test_flags_of_the_command_line(monkeypatch):
     finally:
         for name, value in before.items():
             config.update(name, value)
+
+
+def test_reading_under_jaxs_name():
+    with enable_x64(True):
+        assert config._read("jax_enable_x64") is config._read("enable_x64") is True
+    assert config._read("jax_enable_x64") == config.enable_x64
+    with pytest.raises(ValueError, match="there is no setting 'jax_nothing'"):
+        config._read("jax_nothing")

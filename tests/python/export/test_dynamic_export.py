@@ -94,9 +94,45 @@ def test_what_can_not_be_said():
         export.export(lambda x: x * 2)(pc.ShapeDtypeStruct((N * m,), pnp.float32))
 
 
-def test_in_a_function_that_is_traced(exported):
-    with pytest.raises(NotImplementedError, match=r"(?s)exported for symbolic sizes, .* call it outside of jit"):
-        pc.jit(lambda x: exported.call(x, 2.0)["y"])(np.ones((2, 3), np.float32))
+@pytest.mark.parametrize("n", [1, 5])
+def test_in_a_function_that_is_traced(exported, n):
+    x = np.random.default_rng(n).standard_normal((n, 3)).astype(np.float32)
+    wanted = f(x, 2.0)
+    for name, found in pc.jit(exported.call)(x, np.float32(2)).items():
+        np.testing.assert_allclose(found, wanted[name], rtol=1e-6)
+    loss = lambda function: lambda x: (function(x, np.float32(2))["y"] ** 2).sum()  # noqa: E731
+    np.testing.assert_allclose(pc.grad(loss(exported.call))(x), pc.grad(loss(f))(x), rtol=1e-5)
+    _, found = pc.jvp(loss(exported.call), (x,), (x,))
+    np.testing.assert_allclose(found, pc.jvp(loss(f), (x,), (x,))[1], rtol=1e-5)
+    both = pc.vmap(lambda x: exported.call(x, np.float32(2))["y"])(np.stack([x, -x]))
+    np.testing.assert_allclose(both, [wanted["y"], -wanted["y"]], rtol=1e-6)
+
+
+def test_in_another_exported_function_of_symbolic_sizes():
+    of = lambda text: pc.ShapeDtypeStruct(export.symbolic_shape(text), pnp.float32)  # noqa: E731
+    inner = export.export(lambda x: x.reshape(-1, x.shape[1]) * x.shape[2])(of("3, a, 2*b"))
+    outer = export.export(lambda x: inner.call(x) + 1)(of("3, c + 2, 4*c"))
+    assert [str(size) for size in outer.out_avals[0].shape] == ["12*c", "c + 2"]
+    x = np.arange(3 * 5 * 12, dtype=np.float32).reshape(3, 5, 12)
+    for each in (outer, export.deserialize(outer.serialize())):
+        np.testing.assert_allclose(each.call(x), x.reshape(-1, 5) * 12 + 1)
+    for shape in ("3, c, 2*c + 1", "3, 4, 3*c", "c, 4, 2*c"):  # no multiple of 2, perhaps none, perhaps not 3
+        with pytest.raises(ValueError):  # noqa: PT011 the words depend on what is not known
+            export.export(lambda x: inner.call(x))(of(shape))
+
+
+def test_sizes_that_a_traced_call_can_not_have(exported):
+    inner = export.export(lambda x: x + 1)(pc.ShapeDtypeStruct(export.symbolic_shape("2*t"), pnp.float32))
+    with pytest.raises(ValueError, match="is 3 = 2\\*t, but t must be 1 or more"):
+        pc.jit(inner.call)(np.ones(3, np.float32))
+    with pytest.raises(ValueError, match="was exported for"):
+        pc.jit(exported.call)(np.ones(3, np.float32), np.float32(1))
+
+
+def test_a_loaded_one_in_a_function_that_is_traced(exported):
+    loaded = export.deserialize(exported.serialize())
+    with pytest.raises(NotImplementedError, match=r"(?s)a module for symbolic sizes, .* call it outside of jit"):
+        pc.jit(lambda x: loaded.call(x, 2.0)["y"])(np.ones((2, 3), np.float32))
 
 
 def test_the_derivative(exported):

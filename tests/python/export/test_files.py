@@ -212,6 +212,22 @@ def test_tracers_are_refused():
         pc.jit(lambda y: export.export(lambda x: x + y)(X).call(X))(X)
 
 
+def test_disabled_checks():
+    """The platform is not checked, in a file neither; other checks of JAX's have no effect."""
+    check = export.DisabledSafetyCheck
+    disabled = [check.platform(), check.custom_call("mine")]
+    made = export.export(lambda x: x * x, platforms=["gpu"], disabled_checks=disabled)(X)
+    for exported in (made, export.deserialize(made.serialize(vjp_order=1))):
+        assert exported.platforms == ("gpu",)
+        assert exported.disabled_safety_checks == tuple(disabled)
+        np.testing.assert_array_equal(exported.call(X), X * X)
+        np.testing.assert_array_equal(pc.grad(lambda x, e=exported: e.call(x).sum())(X), 2 * X)
+    assert [each.is_custom_call() for each in disabled] == [None, "mine"]
+    assert str(check.platform()) == "platform"
+    with pytest.raises(TypeError, match="disabled_checks is a sequence of DisabledSafetyCheck, got 'platform'"):
+        export.export(lambda x: x, disabled_checks=["platform"])
+
+
 def test_platforms(blob):
     assert export.default_export_platform() == pc.default_backend()
     both = export.export(lambda x: x + 1, platforms=("cuda", "cpu"))(X)

@@ -254,3 +254,28 @@ def test_the_fill_of_nonzero_promotes_the_indices(fill):
         expected = jnp.nonzero(jnp.arange(3), size=4, fill_value=fill)[0]
         assert got.dtype == expected.dtype
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("op", ["add", "mul", "div", "rem", "lt", "ge", "eq", "max", "atan2", "bitwise_or"])
+def test_scalars_alone_have_one_type(op):
+    for scalars in ((0, 0.0), (1.0, 2), (True, 1), (1j, 1.0)):
+        with pytest.raises(TypeError, match=f"{op}: scalars of different types, {scalars[0]!r} and {scalars[1]!r}"):
+            getattr(lax, op)(*scalars)
+    assert float(lax.mul(2, X)[1, 2]) == 10
+
+
+def test_64_bits_from_inside_of_enable_x64_stay_outside():
+    with pc.enable_x64():
+        x = pnp.asarray([0.5, 1.5], dtype="float64")
+    assert lax.mul(x, x).dtype == np.float64
+    assert lax.lt(x, x).tolist() == [False, False]
+    assert lax.clamp(x, x, x).dtype == np.float64
+    assert pc.jit(lax.add)(x, x).dtype == np.float64
+
+
+def test_broadcast_in_dim_takes_dimensions_in_any_order():
+    wanted = np.broadcast_to(X.T[:, None, :], (3, 4, 2))
+    for call in (lax.broadcast_in_dim, pc.jit(lax.broadcast_in_dim, static_argnums=(1, 2))):
+        np.testing.assert_array_equal(call(X, (3, 4, 2), (2, 0)), wanted)
+    found = pc.grad(lambda x: (lax.broadcast_in_dim(x, (3, 4, 2), (2, 0)) * wanted).sum())(X)
+    np.testing.assert_array_equal(found, 4 * X)

@@ -10,6 +10,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler import lax
 from pycompiler.core.config.config import enable_x64
 from pycompiler.core.types import dtype as dtypes
 
@@ -265,3 +266,12 @@ def test_limits_of_arrays():
         pnp.finfo(pnp.arange(2))
     with pytest.raises(TypeError, match="keys of random numbers"):
         pnp.finfo(pc.random.key(0))
+
+
+@pytest.mark.parametrize("name", ["int2", "uint2", "int4", "uint4", "float4_e2m1fn", "float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.parametrize("bounds", [(24,), (2, 20, 3)], ids=str)
+def test_small_types_count_as_their_conversion(name, bounds):
+    kind = getattr(ml_dtypes, name)
+    np.testing.assert_array_equal(pnp.arange(*bounds, dtype=name), np.arange(*bounds).astype(kind))
+    if len(bounds) == 1:
+        np.testing.assert_array_equal(pc.jit(lambda: lax.iota(kind, bounds[0]))(), np.arange(*bounds).astype(kind))

@@ -396,8 +396,14 @@ def test_an_exception_in_a_print_is_logged_and_raised_by_the_barrier(caplog):
 )
 def test_what_it_returns_must_be_what_is_declared(result, said):
     for name, call in (("pure_callback", pc.pure_callback), ("io_callback", io_callback)):
-        with pytest.raises(ValueError, match=f"{name}: .*{said}"):
+        with pytest.raises(RuntimeError, match=f"{name}: .*{said}"):
             pc.jit(lambda x, call=call: call(result, SCALAR, x))(pnp.float32(1)).block_until_ready()
+
+
+@pytest.mark.parametrize("call", [pc.pure_callback, io_callback])
+def test_a_callback_with_the_sharding_of_one_device(call):
+    one = pc.sharding.SingleDeviceSharding(pc.devices()[0])
+    assert float(pc.jit(lambda x: call(lambda x: 2 * x, x, x, sharding=one))(pnp.float32(3))) == 6
 
 
 def test_a_64_bit_result_is_narrowed_as_inputs_are():

@@ -7,6 +7,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler.experimental import io_callback
 
 
 def test_one_process_has_all_devices():
@@ -44,3 +45,21 @@ def test_copies_to_the_host_are_started():
     assert found["a"].tolist() == [0, 1, 2]
     assert found["b"] == "text"
     assert found["c"] is tree["c"]
+
+
+def test_ordered_effects_on_a_mesh_of_one_device():
+    """They follow the program, within and across calls."""
+    sharding = pc.NamedSharding(pc.make_mesh((1,), ("x",)), pc.P("x"))
+    seen: list[int] = []
+
+    @pc.jit
+    def f(x):
+        io_callback(lambda x: seen.append(int(x[0])), None, x, ordered=True)
+        return io_callback(lambda x: seen.append(int(x[0])) or x, x, x + 1, ordered=True)
+
+    x = pc.device_put(pnp.zeros(2, pnp.int32), sharding)
+    for _ in range(5):
+        x = f(x)
+    assert x.sharding.is_equivalent_to(sharding, 1)
+    pc.effects_barrier()
+    assert seen == [0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
