@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.mesh.abstract import AxisType
+from pycompiler.core.mesh.abstract import AxisType, BaseMesh
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec
 from pycompiler.core.tracing import axes
@@ -30,7 +30,7 @@ def shard_map(
     *,
     out_specs: Any,
     in_specs: Any = Infer,
-    mesh: Mesh | None = None,
+    mesh: BaseMesh | None = None,
     axis_names: Any = frozenset(),
     check_vma: bool = True,
 ) -> Any:
@@ -41,8 +41,9 @@ def shard_map(
         Along axes that a spec does not name, all devices have the same values.
       out_specs: how the parts of the results form whole arrays, in the same notation. A result must be equal on all
         devices along axes that its spec does not name.
-      mesh: the devices; without it, the mesh of `set_mesh`.
-      axis_names: the axes that the function is for; the default is all.
+      mesh: the devices; without it, the mesh of `set_mesh`. An abstract mesh has the devices of the arguments.
+      axis_names: the axes that the function is for; the default is all that are left. In it, another `shard_map` may
+        be for others.
       check_vma: whether to check results that must be equal.
 
     Inside, the collectives of `lax` use the names of the axes of the mesh. All devices have the closed-over values. As
@@ -71,7 +72,7 @@ def shard_map(
     undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
     if in_specs is None or (in_specs is Infer and undecided):
         raise ArgumentError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
-    if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if mesh is not None and not isinstance(mesh, BaseMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
     return _compiled(f, over_mesh(f, mesh, in_specs, out_specs, axis_names, check_vma))
 
@@ -80,8 +81,8 @@ def shard_map(
 def smap(f: Any = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Name) -> Any:
     """A function of whole arrays from a function for one part of them along an axis of the current mesh.
 
-    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. Not for use in
-    another one.
+    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. In another
+    one, the axis is one that the other does not use.
 
     Args:
       in_axes: the divided dimension of each positional argument: an int, None (not divided), or a tuple of entries that
