@@ -6,6 +6,9 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from pycompiler._runtime import Array
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.abstract import AxisType, BaseMesh
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
@@ -15,8 +18,9 @@ from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
-from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_map
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.jit.jit import jit
 from pycompiler.primitives.shape import reshaped
 from pycompiler.transforms.mapping import canonical_mapped_axis, in_axes_of, mapped_size_of, out_axes_of, vmap
@@ -38,7 +42,8 @@ def shard_map(
 
     Args:
       in_specs: the division of each positional argument: a tree of PartitionSpecs that is a prefix of the arguments.
-        Along axes that a spec does not name, all devices have the same values.
+        Along axes that a spec does not name, all devices have the same values. Where it has None, any object is passed
+        on.
       out_specs: how the parts of the results form whole arrays, in the same notation. A result must be equal on all
         devices along axes that its spec does not name.
       mesh: the devices; without it, the mesh of `set_mesh`. An abstract mesh has the devices of the arguments.
@@ -70,11 +75,44 @@ def shard_map(
     check_function("shard_map", f)
     over = () if mesh is None else axis_names or mesh.axis_names
     undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
-    if in_specs is None or (in_specs is Infer and undecided):
+    if in_specs is Infer and undecided:
         raise ArgumentError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
     if mesh is not None and not isinstance(mesh, BaseMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    if in_specs is not Infer and any(spec is None for spec in tree_leaves(in_specs, _is_none)):
+        return _with_objects(f, options)
     return _compiled(f, over_mesh(f, mesh, in_specs, out_specs, axis_names, check_vma))
+
+
+def _is_none(x: object) -> bool:
+    return x is None
+
+
+def _with_objects(f: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """A function that takes objects where in_specs has None: they are passed on. Arrays there are not divided."""
+    in_specs = options["in_specs"]
+
+    @functools.wraps(f)
+    def call(*args: Any) -> Any:
+        leaves, tree = tree_flatten(args)
+        try:
+            specs = prefix_leaves(in_specs, args, _is_none)
+        except ValueError as error:
+            raise ValueError(f"shard_map: in_specs is not a prefix of the tree: {error}") from None
+        moving = [
+            isinstance(x, (Array, Tracer, np.ndarray)) or s is not None for x, s in zip(leaves, specs, strict=True)
+        ]
+
+        def local(*given: Any) -> Any:
+            arrays = iter(given)
+            return f(*tree.unflatten([next(arrays) if move else x for x, move in zip(leaves, moving, strict=True)]))
+
+        functools.update_wrapper(local, f)
+        given = tuple([x for x, move in zip(leaves, moving, strict=True) if move])
+        taken = tuple([PartitionSpec() if s is None else s for s, move in zip(specs, moving, strict=True) if move])
+        return shard_map(local, **{**options, "in_specs": taken})(*given)
+
+    return call
 
 
 @boundary

@@ -123,9 +123,10 @@ def _mesh_here(function: str, mesh: BaseMesh | None) -> BaseMesh:
     manual = axes.manual_axes()
     if manual is not None:
         here = get_abstract_mesh()
-        if mesh is not None and mesh.shape_tuple != here.shape_tuple:
+        if mesh is not None and mesh.abstract_mesh != here:
             raise ValueError(
-                f"{function}: in a function that is written for one device of {here}, the mesh is that one; got {mesh}"
+                f"{function}: in a function that is written for one device of {here}, the mesh is that one; got "
+                f"{mesh}. What to do: leave `mesh` out"
             )
         return here
     if mesh is None and axes.current_mesh() is None:

@@ -6,7 +6,7 @@ Which values vary is no part of `ShapedArray`: a tracker knows it while the func
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.tracing.axes import Name, varying_tracker
@@ -20,11 +20,15 @@ class ManualAxisType:
 
     __slots__ = ("varying",)
 
+    varying: frozenset[Name]
     unreduced: frozenset[Name] = frozenset()
     reduced: frozenset[Name] = frozenset()
 
     def __init__(self, *, varying: frozenset[Name] = frozenset()) -> None:
-        self.varying = frozenset(varying)
+        object.__setattr__(self, "varying", frozenset(varying))
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a ManualAxisType does not change: make another one, with {name}=...")
 
     def invarying(self, mesh: Any) -> frozenset[Name]:
         """The Manual axes of a mesh along which the value is equal."""

@@ -122,7 +122,11 @@ def test_errors_of_nesting():
     with pytest.raises(ValueError, match=r"of which .* are in use already"):
         pc.shard_map(same_axis, mesh=MESH, in_specs=P(), out_specs=P(), axis_names={"x"})(V)
     with pytest.raises(ValueError, match="along all axes already"):
-        pc.shard_map(lambda x: squares()(x), mesh=MESH, in_specs=P(), out_specs=P())(V)
+        pc.shard_map(
+            lambda x: pc.shard_map(lambda y: y, in_specs=P(), out_specs=P())(x), mesh=MESH, in_specs=P(), out_specs=P()
+        )(V)
+    with pytest.raises(ValueError, match="the mesh is that one"):
+        pc.shard_map(lambda x: squares()(x), mesh=MESH, in_specs=P(), out_specs=P(), axis_names={"z"})(V)
     with pytest.raises(ValueError, match="may differ over the mesh axes 'y'"):
         nested(lambda x: x, P(None, "y"), P())(V)
     with pytest.raises(NameError, match="no axis named 'y'"):
@@ -173,3 +177,46 @@ def test_the_gradient_of_a_number():
     slope = pc.grad(lambda x: pc.shard_map(lambda: pnp.sin(x), mesh=MESH, in_specs=(), out_specs=P())())(2.0)
     np.testing.assert_allclose(slope, np.cos(2.0), rtol=1e-6)
     assert slope.weak_type
+
+
+def test_objects_are_passed_on_where_in_specs_has_none():
+    marker = object()
+
+    def f(o, x, shape):
+        assert o["a"] is marker
+        return x + pnp.ones(shape, x.dtype)
+
+    mapped = pc.shard_map(f, mesh=MESH, in_specs=({"a": None}, P("x"), None), out_specs=P("x"))
+    np.testing.assert_array_equal(mapped({"a": marker}, V, (2, 8)), V + 1)
+    twice = pc.shard_map(lambda x, y: x + y, mesh=MESH, in_specs=None, out_specs=P())
+    np.testing.assert_array_equal(twice(V, 1.0), V + 1)
+    np.testing.assert_array_equal(pc.grad(lambda x: twice(x, x).sum())(V), np.full_like(V, 2))
+    with pytest.raises(ValueError, match="can't be divided evenly"):
+        mapped({"a": marker}, V[:3], (2, 8))
+
+
+def test_errors_of_pcast():
+    def cast(names):
+        return pc.shard_map(lambda x: lax.pcast(x, names, to="varying"), mesh=MESH, in_specs=P(), out_specs=P("x"))(V)
+
+    assert cast("x").shape == (8, 8)
+    with pytest.raises(TypeError, match="a name or a tuple of names"):
+        cast({"x"})
+    with pytest.raises(NameError, match="no axis named 'x'"):
+        lax.pcast(V, "x", to="varying")
+    with pc.set_mesh(MESH), pytest.raises(ValueError, match="call it in shard_map"):
+        lax.pcast(V, "x", to="varying")
+    with pc.set_mesh(auto_mesh((1,), ("x",))):
+        np.testing.assert_array_equal(lax.pcast(V, "x", to="varying"), V)
+
+
+def test_a_constraint_does_not_name_axes_that_are_in_use():
+    def constrained(*names):
+        def local(x):
+            return 2 * lax.with_sharding_constraint(x, NamedSharding(MESH, P(*names)))
+
+        return pc.shard_map(local, mesh=MESH, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})(V)
+
+    np.testing.assert_array_equal(constrained(None, "y"), 2 * V)
+    with pytest.raises(ValueError, match="names 'x', along which"):
+        constrained("x", "y")
