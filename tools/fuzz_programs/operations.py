@@ -384,7 +384,8 @@ def contraction(v: Values) -> str:
             f"pnp.einsum('{letters},{other}->{kept}', {a}, {b})",
             # Each of both pads the shorter one, and a zero times nan is nan.
             f"pnp.convolve(pnp.nan_to_num({a}), pnp.nan_to_num({b}))",
-            f"pnp.cross({a}, pnp.flip({b}))",  # of equal vectors, the rounding of a product is left
+            # Of equal vectors, the rounding of a product is left.
+            f"pnp.cross({stepped(v, a)}, pnp.flip({stepped(v, b)}))",
         ]
     )
 
