@@ -35,7 +35,7 @@ def run(file: Path, sources: Path, seconds: float, cases: int, options: list[str
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as outcomes:
         environment["JAX_TESTS_OUTCOMES"], environment["JAX_TESTS_SOURCES"] = outcomes.name, str(sources)
-        pytest = ["pytest", "-p", "plugin", "-p", "no:cacheprovider", "-q", "-o", "addopts=", "-W", "ignore"]
+        pytest = ["pytest", "-p", "plugin", "-p", "no:cacheprovider", "-q", "-s", "-o", "addopts=", "-W", "ignore"]
         command = [
             sys.executable,
             "-m",

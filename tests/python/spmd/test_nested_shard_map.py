@@ -220,3 +220,32 @@ def test_a_constraint_does_not_name_axes_that_are_in_use():
     np.testing.assert_array_equal(constrained(None, "y"), 2 * V)
     with pytest.raises(ValueError, match="names 'x', along which"):
         constrained("x", "y")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "complex64"])
+@pytest.mark.parametrize("tiled", [False, True])
+def test_what_all_devices_gather_is_equal(dtype, tiled):
+    values = V.astype(dtype)
+
+    def local(x):
+        whole = lax.all_gather(x, ("x", "y"), axis=1, tiled=tiled, to="invarying")
+        assert pc.typeof(whole).mat.varying == set()
+        return whole
+
+    f = pc.shard_map(local, mesh=MESH, in_specs=P(None, ("x", "y")), out_specs=P())
+    wanted = values if tiled else values.reshape(4, 4, 2)
+    np.testing.assert_array_equal(f(values), wanted)
+    np.testing.assert_array_equal(pc.jit(f)(values), wanted)
+
+
+def test_the_derivative_of_what_all_devices_gather():
+    def f(x):
+        gathered = pc.shard_map(
+            lambda a: lax.all_gather(a, "x", tiled=True, to="invarying"), mesh=MESH, in_specs=P("x"), out_specs=P()
+        )
+        return (gathered(x) ** 2).sum()
+
+    np.testing.assert_array_equal(pc.grad(f)(V), 2 * V)
+    np.testing.assert_array_equal(pc.jvp(pc.grad(f), (V,), (V,))[1], 2 * V)
+    with pytest.raises(ValueError, match="no reduced types"):
+        pc.vmap(lambda x: lax.all_gather(x, "i", to="reduced"), axis_name="i")(V)
