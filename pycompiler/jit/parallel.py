@@ -203,7 +203,7 @@ def pmap(
     The results are divided over the devices along the axis. Inside a function that already runs on single devices, it
     maps on each device, as `vmap` does.
 
-    Raises ValueError when there are fewer devices than elements, and when sizes differ.
+    Raises ValueError when there are fewer devices than elements, for a list of no devices, and when sizes differ.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.pmap(lambda x: x / pc.lax.psum(x, "i"), axis_name="i")(pnp.ones((1, 2)))
@@ -214,6 +214,8 @@ def pmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     given = None if devices is None else list(devices)
+    if given == []:
+        raise ValueError("pmap: devices has no device; leave it out for the first ones")
     # The name of the mesh's axis, for functions that do not name one.
     name: Any = "_pmap_axis" if axis_name is None else axis_name
 

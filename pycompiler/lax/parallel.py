@@ -150,7 +150,7 @@ def pmean(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None
         if type(leaf) in (int, float, complex):
             return leaf / over
         aval = get_aval(leaf)
-        dtype = aval.dtype if dtypes.is_inexact(aval.dtype) else dtypes.result_type(leaf, 1.0)[0]
+        dtype = aval.dtype if dtypes.is_inexact(aval.dtype) else dtypes.canonicalize(np.dtype(np.float64))
         leaf = cast(leaf, dtype, aval.weak_type)
         return div.bind(leaf, full_like(leaf, over))
 
