@@ -41,6 +41,7 @@ _PUBLIC = {
     "lax.slicing": ("jax.lax",),
     "lax.windowed_reductions": ("jax.lax",),
     "mesh": ("jax.sharding",),
+    "mesh_utils": ("jax.experimental.mesh_utils",),
     "named_sharding": ("jax.sharding",),
     "nn.functions": ("jax.nn",),
     "numpy.indexing": ("jax.numpy",),
