@@ -2,6 +2,7 @@
 
 from pycompiler.core.mesh.abstract import AbstractDevice, AbstractMesh, AxisType
 from pycompiler.core.mesh.contexts import get_abstract_mesh, get_mesh, set_mesh, use_abstract_mesh
+from pycompiler.core.mesh.manual import ManualAxisType
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding, SingleDeviceSharding, make_single_device_sharding
 from pycompiler.core.mesh.spec import PartitionSpec
@@ -11,6 +12,7 @@ __all__ = [
     "AbstractDevice",
     "AbstractMesh",
     "AxisType",
+    "ManualAxisType",
     "Mesh",
     "NamedSharding",
     "PartitionSpec",

@@ -20,6 +20,7 @@ from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.autodiff.custom import custom_lin, forward_mode
 from pycompiler.core.dims.dims import Dim, Symbol
 from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.source import Source
 from pycompiler.core.tracing.dim_value import dim_as_value
@@ -380,6 +381,11 @@ class Emitter:
     def manual(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """A function for one device of a mesh has no module for all devices: an error."""
         where = f"{equation.source.describe()}\n" if equation.source else ""
+        if not isinstance(equation.params["mesh"], Mesh):
+            raise ValueError(
+                f"{where}shard_map: it is over {equation.params['mesh']}, which is abstract, and no argument is on the "
+                "devices of such a mesh.\nWhat to do: give arrays with a NamedSharding, a Mesh, or set one by set_mesh"
+            )
         raise TypeError(
             f"{where}shard_map: its function is compiled for the devices of {equation.params['mesh']} when it is "
             "called; there is no one module of it to be shown.\nWhat to do: call it, or look at make_jaxpr"

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from pycompiler._runtime import Device
+from pycompiler.core.mesh.sharding import NamedSharding
+from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.flat import FlatFunction
 from pycompiler.core.types.aval import is_array
-from pycompiler.core.types.tree import tree_map
+from pycompiler.core.types.tree import tree_leaves, tree_map
 from pycompiler.jit.automatic import Automatic
 from pycompiler.jit.dynamic import Dynamic, read_dynamic
 from pycompiler.jit.stages import check_compiler_options
@@ -112,6 +114,17 @@ def resolved(
     return tuple(sorted(set(found))), tuple(dict.fromkeys(names))
 
 
+def _check_decided(what: str, shardings: Any) -> None:
+    """The shardings of a boundary say everything about it."""
+    for entry in tree_leaves(shardings, lambda x: isinstance(x, (PartitionSpec, NamedSharding))):
+        spec = entry.spec if isinstance(entry, NamedSharding) else entry
+        if isinstance(spec, PartitionSpec) and PartitionSpec.UNCONSTRAINED in spec.partitions:
+            raise ValueError(
+                f"jit: {what}: {spec} leaves a dimension open, which with_sharding_constraint does alone. What to do: "
+                "name its axes, or None, or leave the whole entry out (None)"
+            )
+
+
 def divided_function(
     fun: Callable[..., Any], in_shardings: Any, out_shardings: Any, static: Sequence[int]
 ) -> Callable[..., Any]:
@@ -185,6 +198,8 @@ def read_options(
             raise ValueError("jit: takes a device or a backend, or shardings, not both")
         fun = _placed_function(fun, device, backend, numbers, names)
     if divides:
+        _check_decided("in_shardings", in_shardings)
+        _check_decided("out_shardings", out_shardings)
         fun = divided_function(fun, in_shardings, out_shardings, numbers)
     return fun, Options(numbers, names, donated, donated_names, keep_unused, inline, dynamic=sizes or None)
 

@@ -6,8 +6,11 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from pycompiler._runtime import Array
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.mesh.abstract import AxisType
+from pycompiler.core.mesh.abstract import AxisType, BaseMesh
 from pycompiler.core.mesh.mesh import Device, Mesh, devices_for_mesh, how_to_get_devices, make_mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec
 from pycompiler.core.tracing import axes
@@ -15,8 +18,9 @@ from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.boundary import boundary, check_function
 from pycompiler.core.tracing.flat import FlatFunction, check_arrays
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval
-from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_map
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves, tree_map
 from pycompiler.jit.jit import jit
 from pycompiler.primitives.shape import reshaped
 from pycompiler.transforms.mapping import canonical_mapped_axis, in_axes_of, mapped_size_of, out_axes_of, vmap
@@ -30,7 +34,7 @@ def shard_map(
     *,
     out_specs: Any,
     in_specs: Any = Infer,
-    mesh: Mesh | None = None,
+    mesh: BaseMesh | None = None,
     axis_names: Any = frozenset(),
     check_vma: bool = True,
 ) -> Any:
@@ -38,11 +42,13 @@ def shard_map(
 
     Args:
       in_specs: the division of each positional argument: a tree of PartitionSpecs that is a prefix of the arguments.
-        Along axes that a spec does not name, all devices have the same values.
+        Along axes that a spec does not name, all devices have the same values. Where it has None, any object is passed
+        on.
       out_specs: how the parts of the results form whole arrays, in the same notation. A result must be equal on all
         devices along axes that its spec does not name.
-      mesh: the devices; without it, the mesh of `set_mesh`.
-      axis_names: the axes that the function is for; the default is all.
+      mesh: the devices; without it, the mesh of `set_mesh`. An abstract mesh has the devices of the arguments.
+      axis_names: the axes that the function is for; the default is all that are left. In it, another `shard_map` may
+        be for others.
       check_vma: whether to check results that must be equal.
 
     Inside, the collectives of `lax` use the names of the axes of the mesh. All devices have the closed-over values. As
@@ -69,19 +75,52 @@ def shard_map(
     check_function("shard_map", f)
     over = () if mesh is None else axis_names or mesh.axis_names
     undecided = mesh is not None and not set(over) <= set(mesh.explicit_axes)
-    if in_specs is None or (in_specs is Infer and undecided):
+    if in_specs is Infer and undecided:
         raise ArgumentError("shard_map: in_specs must be given: how each argument is divided, P() for not at all")
-    if mesh is not None and not isinstance(mesh, Mesh):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if mesh is not None and not isinstance(mesh, BaseMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"shard_map: mesh must be a Mesh, got {mesh!r} of type {type(mesh).__name__}")
+    if in_specs is not Infer and any(spec is None for spec in tree_leaves(in_specs, _is_none)):
+        return _with_objects(f, options)
     return _compiled(f, over_mesh(f, mesh, in_specs, out_specs, axis_names, check_vma))
+
+
+def _is_none(x: object) -> bool:
+    return x is None
+
+
+def _with_objects(f: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """A function that takes objects where in_specs has None: they are passed on. Arrays there are not divided."""
+    in_specs = options["in_specs"]
+
+    @functools.wraps(f)
+    def call(*args: Any) -> Any:
+        leaves, tree = tree_flatten(args)
+        try:
+            specs = prefix_leaves(in_specs, args, _is_none)
+        except ValueError as error:
+            raise ValueError(f"shard_map: in_specs is not a prefix of the tree: {error}") from None
+        moving = [
+            isinstance(x, (Array, Tracer, np.ndarray)) or s is not None for x, s in zip(leaves, specs, strict=True)
+        ]
+
+        def local(*given: Any) -> Any:
+            arrays = iter(given)
+            return f(*tree.unflatten([next(arrays) if move else x for x, move in zip(leaves, moving, strict=True)]))
+
+        functools.update_wrapper(local, f)
+        given = tuple([x for x, move in zip(leaves, moving, strict=True) if move])
+        taken = tuple([PartitionSpec() if s is None else s for s, move in zip(specs, moving, strict=True) if move])
+        return shard_map(local, **{**options, "in_specs": taken})(*given)
+
+    return call
 
 
 @boundary
 def smap(f: Any = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Name) -> Any:
     """A function of whole arrays from a function for one part of them along an axis of the current mesh.
 
-    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. Not for use in
-    another one.
+    `shard_map` for one axis of the mesh of `set_mesh`, with positions of dimensions in place of specs. In another
+    one, the axis is one that the other does not use.
 
     Args:
       in_axes: the divided dimension of each positional argument: an int, None (not divided), or a tuple of entries that
@@ -164,7 +203,7 @@ def pmap(
     The results are divided over the devices along the axis. Inside a function that already runs on single devices, it
     maps on each device, as `vmap` does.
 
-    Raises ValueError when there are fewer devices than elements, and when sizes differ.
+    Raises ValueError when there are fewer devices than elements, for a list of no devices, and when sizes differ.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.pmap(lambda x: x / pc.lax.psum(x, "i"), axis_name="i")(pnp.ones((1, 2)))
@@ -175,6 +214,8 @@ def pmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     given = None if devices is None else list(devices)
+    if given == []:
+        raise ValueError("pmap: devices has no device; leave it out for the first ones")
     # The name of the mesh's axis, for functions that do not name one.
     name: Any = "_pmap_axis" if axis_name is None else axis_name
 

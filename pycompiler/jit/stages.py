@@ -55,11 +55,20 @@ _USUAL_CAPABILITY = "8.0"
 
 @dataclass(frozen=True)
 class ArgInfo:
-    """One array among the arguments."""
+    """One array among the arguments: its aval, with its `shape` and `dtype`, and whether it is donated."""
 
-    shape: tuple[Any, ...]
-    dtype: Any
+    aval: ShapedArray
     donated: bool
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The dimensions."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The element type."""
+        return self.aval.dtype
 
 
 @dataclass(frozen=True)
@@ -154,7 +163,7 @@ class _Stage:
         """The arguments, with an ArgInfo in the place of each array: shape, dtype, whether it is donated."""
         signature = self._signature
         avals = enumerate(signature.graph.in_avals)
-        return signature.in_tree.unflatten([ArgInfo(a.shape, a.dtype, i in signature.donated) for i, a in avals])
+        return signature.in_tree.unflatten([ArgInfo(a, i in signature.donated) for i, a in avals])
 
     @property
     def out_info(self) -> Any:

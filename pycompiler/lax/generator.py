@@ -73,9 +73,8 @@ def rng_bit_generator(
     if wanted not in map(np.dtype, _WIDTHS):
         raise TypeError(f"rng_bit_generator: makes unsigned integers, got dtype={wanted.name}; bitcast the bits")
     algorithm = RandomAlgorithm(algorithm)
-    return divided(
-        "rng_bit_generator", eager_jit(random_block, key, shape=shape, dtype=wanted, algorithm=algorithm), out_sharding
-    )
+    state, bits = eager_jit(random_block, key, shape=shape, dtype=wanted, algorithm=algorithm)
+    return state, divided("rng_bit_generator", bits, out_sharding)
 
 
 def random_block(

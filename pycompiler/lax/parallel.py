@@ -7,6 +7,8 @@ fastest. An unknown name is a NameError. Part of lax.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.axes import Name, size_of
 from pycompiler.core.tracing.primitive import Primitive
@@ -18,9 +20,10 @@ from pycompiler.lax.operands import canonical_axes, canonical_axis, cast, check_
 from pycompiler.primitives.collective import exchange, reductions, sending
 from pycompiler.primitives.collective.reductions import Groups
 from pycompiler.primitives.elementwise import div, mul
+from pycompiler.primitives.indexing import dynamic_update_slice
 from pycompiler.primitives.reduction import reduce_max, reduce_min
 from pycompiler.primitives.rules import INT32
-from pycompiler.primitives.shape import full_like, reduce_sum, reshaped
+from pycompiler.primitives.shape import full, full_like, reduce_sum, reshaped
 
 __all__ = [
     "all_gather",
@@ -147,7 +150,7 @@ def pmean(x: Tree, axis_name: AxisName, *, axis_index_groups: GivenGroups = None
         if type(leaf) in (int, float, complex):
             return leaf / over
         aval = get_aval(leaf)
-        dtype = aval.dtype if dtypes.is_inexact(aval.dtype) else dtypes.result_type(leaf, 1.0)[0]
+        dtype = aval.dtype if dtypes.is_inexact(aval.dtype) else dtypes.canonicalize(np.dtype(np.float64))
         leaf = cast(leaf, dtype, aval.weak_type)
         return div.bind(leaf, full_like(leaf, over))
 
@@ -197,17 +200,24 @@ def all_gather(
     """The values of all members of a mapped axis, stacked along a new dimension `axis`. With `tiled`, they are
     concatenated along the existing dimension.
 
+    In `shard_map`, the result may differ between devices as far as its type tells. With `to="invarying"`, it is equal
+    on them for the type, too; the cotangent of each device is its part. This takes the bandwidth of a `psum`.
+
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> pc.vmap(lambda x: pc.lax.all_gather(x, "i")[::-1], axis_name="i", out_axes=None)(pnp.arange(3))
     Array([2, 1, 0], dtype=int32)
     """
-    if to != "varying":
-        raise ValueError(f"all_gather: to must be 'varying', got {to!r}; other kinds of results need a mesh of devices")
+    if to not in ("varying", "invarying"):
+        raise ValueError(f"all_gather: to must be 'varying' or 'invarying', got {to!r}; there are no reduced types")
     names, groups = _names("all_gather", axis_name), _groups("all_gather", axis_index_groups)
+    if to == "invarying" and groups is not None:
+        raise ValueError("all_gather: with axis_index_groups, to must be 'varying', got 'invarying'")
     size = _size("all_gather", names, groups)
 
     def gather(leaf: Any) -> Any:
         dim = canonical_axis("all_gather", axis, len(get_aval(leaf).shape) + (not tiled))
+        if to == "invarying":
+            return _gathered_equal(leaf, names, dim, size, tiled)
         return _bind(
             exchange.all_gather,
             leaf,
@@ -219,6 +229,21 @@ def all_gather(
         )
 
     return _mapped("all_gather", gather, x)
+
+
+def _gathered_equal(x: Any, names: tuple[Name, ...], dim: int, size: Any, tiled: bool) -> Any:
+    """The parts of all members as a sum: each member's part in its place, among zeros. The sum is equal everywhere."""
+    aval = get_aval(x)
+    if aval.dtype == dtypes.bool_:
+        return cast(_gathered_equal(cast(x, INT32), names, dim, size, tiled), dtypes.bool_)
+    if not tiled:
+        x = reshaped(x, (*aval.shape[:dim], 1, *aval.shape[dim:]))
+    shape = list(get_aval(x).shape)
+    starts: list[Any] = [np.int32(0)] * len(shape)
+    starts[dim] = mul.bind(sending.index_of(names), np.int32(shape[dim]))
+    shape[dim] *= size
+    placed = dynamic_update_slice.bind(full(tuple(shape), 0, aval.dtype), x, *starts)
+    return reductions.psum.bind(placed, axes=names, axis_index_groups=None)
 
 
 def psum_scatter(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from pycompiler.core.mesh.contexts import get_abstract_mesh
 from pycompiler.core.mesh.layout import Format, sharding_of
 from pycompiler.core.mesh.reshard import typed_like
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
@@ -49,8 +50,12 @@ def constrained(function: str, tree: Any, shardings: Any, *, moves: bool = False
 
 def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
     entry = sharding_of(function, entry)
-    if entry is None or axes.manual_axes() is not None:
+    if entry is None:
+        return x
+    manual = axes.manual_axes()
+    if manual is not None:
         # A function for one device has nothing to divide.
+        _check_not_manual(function, entry, manual.names)
         return x
     sharding: Sharding = over_current_mesh(function, entry)
     sharding.check_compatible_aval(get_aval(x).shape)
@@ -61,6 +66,18 @@ def _bound(function: str, x: Any, entry: Any, moves: bool) -> Any:
         if sharding.mesh.are_all_axes_explicit:
             return x
     return sharding_constraint.bind(x, sharding=sharding)
+
+
+def _check_not_manual(function: str, entry: Any, manual: Collection[Any]) -> None:
+    spec = entry.spec if isinstance(entry, NamedSharding) else entry
+    if isinstance(spec, PartitionSpec):
+        named = {name for part in spec for name in (part if isinstance(part, tuple) else (part,))}
+        taken = sorted(map(str, named.intersection(manual)))
+        if taken:
+            raise ValueError(
+                f"{function}: {spec} names {taken[0]!r}, along which the function is written for one device "
+                "(shard_map): its values are parts already. What to do: leave the axis out"
+            )
 
 
 def _check_auto(function: str, x: Any, sharding: NamedSharding) -> None:
@@ -99,6 +116,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     >>> pc.jit(lambda x: pc.lax.with_sharding_constraint(x * 2, sharding))(pnp.arange(3.0)).sharding.spec
     P('x',)
     """
+    if any(entry is None for entry in tree_leaves(shardings, _is_entry)):
+        raise ValueError(
+            f"with_sharding_constraint: takes shardings and specs, got None in {shardings!r}. What to do: leave the "
+            "array out, or give P() for one that all devices have whole"
+        )
     return constrained("with_sharding_constraint", x, shardings)
 
 
@@ -141,9 +163,23 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     """
     if to != "varying":
         raise ValueError(f"pcast: to must be 'varying', got {to!r}")
+    if isinstance(axis_name, (set, frozenset)):
+        raise TypeError(f"pcast: axis_name must be a name or a tuple of names, got {axis_name!r}")
     names: Sequence[Any] = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    if axes.manual_axes() is None:
+        # Along an axis with one device, nothing varies.
+        sizes = get_abstract_mesh().shape
+        names = [name for name in names if sizes.get(name) != 1]
+        outside = [name for name in names if name in sizes and name not in axes.in_scope()]
+        if outside:
+            raise ValueError(
+                f"pcast: {outside[0]!r} is an axis of the current mesh, and values vary along it in a function for one "
+                "device alone. What to do: call it in shard_map"
+            )
     for name in names:
         axes.size_of(name, "pcast")
     leaves, tree = tree_flatten(x)
     check_arrays("pcast", *leaves)
+    if not names:
+        return x
     return tree.unflatten([pvary.bind(leaf, axes=tuple(names)) for leaf in leaves])

@@ -21,6 +21,7 @@ from pycompiler._runtime import (
     shards_of,
 )
 from pycompiler.compile.targets import target_of
+from pycompiler.core.errors import UnexpectedTracerError
 from pycompiler.core.hooks import set_assembler
 from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.mesh import Device
@@ -30,6 +31,7 @@ from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing.arguments import as_sizes
 from pycompiler.core.tracing.boundary import boundary
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_leaves
@@ -187,6 +189,11 @@ def make_array_from_callback(
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
             given = data_callback(index)
+            if isinstance(given, Tracer):
+                raise UnexpectedTracerError(
+                    f"{function}: the callback gave {given!r}, and the parts are numbers. What to do: call it outside "
+                    "of traced functions"
+                )
             part, aval = on_host(given), get_aval(given)
             if wanted is not None and wanted != aval.dtype:
                 part, aval = part.astype(wanted), ShapedArray(aval.shape, wanted)
@@ -210,6 +217,8 @@ def make_array_from_single_device_arrays(
     """
     function = "make_array_from_single_device_arrays"
     shape = as_sizes(function, "shape", shape)
+    if not isinstance(arrays, (list, tuple)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{function}: arrays is a list of arrays, got {short(get_aval(arrays))}")
     sharding = _named(function, sharding)
     local = sharding.shard_shape(shape)
     given = list(arrays)

@@ -19,6 +19,8 @@ from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.compile.plan import Plan
 from pycompiler.compile.targets import target_of
 from pycompiler.core.mesh.placement import put
+from pycompiler.core.mesh.spec import Layout
+from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
@@ -32,7 +34,9 @@ from pycompiler.primitives.collective.reductions import Groups, axis_index, pmax
 from pycompiler.primitives.collective.sending import pbroadcast, ppermute
 from pycompiler.primitives.elementwise import div
 from pycompiler.primitives.shape import reshaped
+from pycompiler.primitives.spmd.shard_map import shard_map
 from pycompiler.spmd import collective_ops
+from pycompiler.spmd.partition.layouts import Part, moved
 
 MeshAxes = tuple[tuple[Name, int], ...]
 
@@ -150,6 +154,29 @@ def _same(mesh: _Mesh, x: Any, *, axes: tuple[Name, ...]) -> Any:
     return x
 
 
+def _part_of_program(
+    mesh: _Mesh,
+    /,
+    *args: Any,
+    jaxpr: ClosedGraph,
+    in_layouts: Sequence[Layout],
+    out_layouts: Sequence[Layout],
+    **params: Any,
+) -> list[Any]:
+    """A function that is mapped over axes which the outer function is not for. All participants along these have the
+    arguments whole: each takes its part, and the parts of the results are joined."""
+    sizes: Any = mesh.sizes
+
+    def run(*whole: Any) -> list[Any]:
+        parts = [moved(Part(x, ((),) * len(to)), to, sizes) for x, to in zip(whole, in_layouts, strict=True)]
+        outs = evaluate(jaxpr, parts)
+        return [moved(Part(x, now), ((),) * len(now), sizes) for x, now in zip(outs, out_layouts, strict=True)]
+
+    with axes.manual(sizes, False, None):
+        graph = record(run, [get_aval(x) for x in args], DebugInfo("shard_map", evaluate))
+    return evaluate(for_participants(graph, tuple(sizes.items())), args)
+
+
 _RULES: dict[Primitive, Callable[..., Any]] = {
     pvary: _same,
     psum: _reduction("sum"),
@@ -161,6 +188,7 @@ _RULES: dict[Primitive, Callable[..., Any]] = {
     all_to_all: _exchange,
     ppermute: _permute,
     pbroadcast: _spread,
+    shard_map: _part_of_program,
 }
 
 

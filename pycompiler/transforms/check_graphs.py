@@ -26,7 +26,7 @@ from pycompiler.primitives.control.scan import Form, run_scan, scan
 from pycompiler.primitives.control.while_loop import run_while, split_operands, while_
 from pycompiler.primitives.rules import Value
 from pycompiler.primitives.shape import reshaped
-from pycompiler.primitives.spmd.shard_map import shard_map, within
+from pycompiler.primitives.spmd.shard_map import own_axes, shard_map, within
 from pycompiler.transforms.checker import Checker, Rule
 
 Outs = Sequence[Value]
@@ -200,9 +200,7 @@ def _shard_map(checker: Checker, equation: Equation, args: list[Value]) -> Outs:
 
         stacked = checked.graph.derive("stacked errors", make)
     whole: list[Layout] = [((),) * len(get_aval(leaf).shape) for leaf in leaves]
-    apart: list[Layout] = [
-        (tuple(mesh.axis_names), *[()] * len(aval.shape)) for aval in checked.graph.out_avals[:count]
-    ]
+    apart: list[Layout] = [(tuple(own_axes(mesh)), *[()] * len(aval.shape)) for aval in checked.graph.out_avals[:count]]
     outs = shard_map.bind(
         *leaves,
         *args,

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pycompiler._runtime import swap_trace
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
+from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.arguments import as_integers
 from pycompiler.core.tracing.axes import Name, bound
 from pycompiler.core.tracing.boundary import boundary, check_function, wraps
@@ -71,6 +72,9 @@ def eval_shape(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 def typeof(x: Any) -> Any:
     """The shape, dtype and weak type of an array or a scalar; of a `Ref`, its type. Raises TypeError for anything else.
 
+    In a function for one device (`shard_map`), `typeof(x).mat.varying` are the axes along which the devices may have
+    different values.
+
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> str(pc.typeof(pnp.ones((2, 3))))
     'f32[2,3]'
@@ -81,7 +85,8 @@ def typeof(x: Any) -> Any:
         return type_of(x)
     if not is_array(x):
         raise TypeError(f"typeof: takes an array or a scalar, got {x!r} of type {type(x).__name__}")
-    return get_aval(x)
+    tracker = axes.varying_tracker()
+    return get_aval(x) if tracker is None else tracker.type_of(x)
 
 
 @contextlib.contextmanager

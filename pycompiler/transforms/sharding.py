@@ -11,8 +11,8 @@ from typing import Any
 
 from pycompiler._runtime import ShapedArray, swap_trace
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.mesh.abstract import AxisType
-from pycompiler.core.mesh.contexts import current_mesh
+from pycompiler.core.mesh.abstract import AbstractMesh, AxisType, BaseMesh
+from pycompiler.core.mesh.contexts import current_mesh, get_abstract_mesh
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of
 from pycompiler.core.mesh.typed import type_layout, typed_as
@@ -24,7 +24,7 @@ from pycompiler.core.tracing.record import GraphTrace
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_leaves
-from pycompiler.primitives.spmd.shard_map import local_aval, mentioned, shard_map
+from pycompiler.primitives.spmd.shard_map import local_aval, mentioned, own_axes, shard_map
 from pycompiler.primitives.spmd.varying import Differing
 
 
@@ -55,7 +55,7 @@ def _prefix_specs(function: str, what: str, specs: Any, tree: Any) -> list[Parti
 
 def over_mesh(
     f: Callable[..., Any],
-    mesh: Mesh | None,
+    mesh: BaseMesh | None,
     in_specs: Any,
     out_specs: Any,
     axis_names: Any,
@@ -65,19 +65,23 @@ def over_mesh(
     """The function of whole arrays that `shard_map` (or `function`) returns. It binds the primitive."""
 
     def mapped(*args: Any) -> Any:
-        over = current_mesh(function) if mesh is None else mesh
+        over = _mesh_here(function, mesh)
         leaves, in_tree = tree_flatten((args, {}))
         flat = FlatFunction(function, f, in_tree)
         check_arrays(function, f, leaves, in_tree)
         name = flat.debug_info().name
-        if axes.manual_axes() is not None:
+        free = own_axes(over)
+        if not free:
             raise ValueError(
                 f"{function}: {name} is mapped over {over} inside of a function that is written for one device "
-                "already; call it outside, or use collectives over the axes that are in scope"
+                "along all axes already; call it outside, or use collectives over the axes that are in scope"
             )
-        manual = frozenset(axis_names) or frozenset(over.axis_names)
-        if not manual <= set(over.axis_names):
-            raise ValueError(f"{function}: axis_names {set(manual)} are to be axes of the mesh, {over.axis_names}")
+        manual = frozenset(axis_names) or frozenset(free)
+        if not manual <= free.keys():
+            taken = f", of which {over.manual_axes} are in use already" if over.manual_axes else ""
+            raise ValueError(
+                f"{function}: axis_names {set(manual)} are to be axes of the mesh, {over.axis_names}{taken}"
+            )
         if in_specs is Infer:
             undecided = [axis for axis in over.axis_names if axis in manual and axis not in over.explicit_axes]
             if undecided:
@@ -88,7 +92,7 @@ def over_mesh(
             specs = [_spec_of_type(x, manual) for x in leaves]
         else:
             specs = _prefix_specs(function, "in_specs", in_specs, args)
-        sizes = {axis: size for axis, size in over.shape.items() if axis in manual}
+        sizes = {axis: size for axis, size in free.items() if axis in manual}
         layouts = [
             layout_of(
                 f"{function}: in_specs for argument '{flat.names()[i]}' of {name}", spec, sizes, get_aval(x).shape
@@ -110,6 +114,30 @@ def over_mesh(
     return mapped
 
 
+def _mesh_here(function: str, mesh: BaseMesh | None) -> BaseMesh:
+    """The mesh of a call: the given one or that of the place, with its devices if they are known. In a function for one
+    device it is the mesh of that function, with Manual axes.
+
+    Raises ValueError where there is none, and for another mesh than that of the place.
+    """
+    manual = axes.manual_axes()
+    if manual is not None:
+        here = get_abstract_mesh()
+        if mesh is not None and mesh.abstract_mesh != here:
+            raise ValueError(
+                f"{function}: in a function that is written for one device of {here}, the mesh is that one; got "
+                f"{mesh}. What to do: leave `mesh` out"
+            )
+        return here
+    if mesh is None and axes.current_mesh() is None:
+        here = get_abstract_mesh()
+        return current_mesh(function) if here.empty else here
+    if isinstance(mesh, AbstractMesh):
+        known = axes.current_mesh()
+        return known if isinstance(known, Mesh) and known.abstract_mesh == mesh else mesh
+    return current_mesh(function) if mesh is None else mesh
+
+
 def _spec_of_type(x: Any, manual: Collection[str]) -> PartitionSpec:
     """The spec of an argument: the Explicit axes that divide it, of those that the function is for."""
     return PartitionSpec(*[tuple([name for name in names if name in manual]) for names in type_layout(get_aval(x))])
@@ -122,7 +150,7 @@ def _out_layout(function: str, spec: PartitionSpec, sizes: dict[str, int], out: 
 
 def bind_over_mesh(
     function: Callable[..., Sequence[Any]],
-    mesh: Mesh,
+    mesh: BaseMesh,
     sizes: dict[str, int],
     leaves: Sequence[Any],
     in_layouts: Sequence[Layout],
@@ -135,19 +163,20 @@ def bind_over_mesh(
     Raises ValueError, with `varying`, if a result must be equal on devices but may differ.
     """
     trace = GraphTrace(debug_info)
-    tracker = Differing(sizes, trace.level) if varying else None
+    outer = axes.varying_tracker()
+    tracker = Differing(sizes, trace.level, outer) if varying else None
     avals = [_typed_for_one(x, layout, mesh, sizes) for x, layout in zip(leaves, in_layouts, strict=True)]
-    with axes.manual(sizes, varying, tracker):
+    with axes.manual(sizes, varying, tracker, mesh.abstract_mesh):
         tracers = [trace.new_input(aval) for aval in avals]
         if tracker is not None:
             for place, layout in enumerate(in_layouts):
-                tracker.put(tracers[place], mentioned(layout))
+                tracker.put(tracers[place], mentioned(layout) | tracker.outside(leaves[place]))
         previous = swap_trace(trace)
         try:
             outs: Sequence[Any] = function(*tracers)
             layouts = tuple(out_layouts(outs))
             if tracker is not None:
-                _check_equal(debug_info, tracker, outs, layouts)
+                _check_equal(debug_info, tracker, outs, layouts, sizes)
                 outs = [tracker.aligned(x, mentioned(layout)) for x, layout in zip(outs, layouts, strict=True)]
             closed = trace.close(outs)
         finally:
@@ -158,11 +187,11 @@ def bind_over_mesh(
     return _bind(closed, mesh, leaves, in_layouts, layouts, varying)
 
 
-def _typed_for_one(x: Any, layout: Layout, mesh: Mesh, manual: Mapping[str, int]) -> ShapedArray:
+def _typed_for_one(x: Any, layout: Layout, mesh: BaseMesh, manual: Mapping[str, int]) -> ShapedArray:
     """The type of an argument in the function for one device: divided along the Explicit axes that stay."""
     aval = get_aval(x)
     local = local_aval(aval, layout, mesh)
-    if aval.explicit_sharding is None or len(manual) == len(mesh.axis_names):
+    if aval.explicit_sharding is None or len(manual) == len(own_axes(mesh)):
         return local
     over = aval.explicit_sharding.mesh.update_axis_types(dict.fromkeys(manual, AxisType.Manual))
     stay = [tuple([name for name in names if name not in manual]) for names in type_layout(aval)]
@@ -171,7 +200,7 @@ def _typed_for_one(x: Any, layout: Layout, mesh: Mesh, manual: Mapping[str, int]
 
 def _bind(
     closed: ClosedGraph,
-    mesh: Mesh,
+    mesh: BaseMesh,
     leaves: Sequence[Any],
     in_layouts: Sequence[Layout],
     out_layouts: Sequence[Layout],
@@ -191,9 +220,11 @@ def _bind(
     )
 
 
-def _check_equal(debug_info: DebugInfo, tracker: Differing, outs: Sequence[Any], layouts: Sequence[Layout]) -> None:
+def _check_equal(
+    debug_info: DebugInfo, tracker: Differing, outs: Sequence[Any], layouts: Sequence[Layout], sizes: Collection[str]
+) -> None:
     for number, (out, layout) in enumerate(zip(outs, layouts, strict=True)):
-        differing = tracker.of(out) - mentioned(layout)
+        differing = tracker.of(out).intersection(sizes) - mentioned(layout)
         if differing:
             shown = ", ".join(sorted(map(repr, differing)))
             raise ValueError(

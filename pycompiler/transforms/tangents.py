@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pycompiler._runtime import Array, ShapedArray, with_weak_type
+from pycompiler._runtime import Array, ShapedArray, sharding_of, with_weak_type
 from pycompiler.core.source import swap_source
 from pycompiler.core.tracing.flat import nothing_of
 from pycompiler.core.tracing.primitive import Zero, is_zero
@@ -67,7 +67,7 @@ def typed(derivative: Any, aval: ShapedArray) -> Any:
     own = getattr(derivative, "aval", None)
     if not isinstance(own, ShapedArray) or own.weak_type == aval.weak_type or own.dtype != aval.dtype:
         return derivative
-    if type(derivative) is Array and current_trace() is None:
+    if type(derivative) is Array and current_trace() is None and sharding_of(derivative) is None:
         return with_weak_type(derivative, aval.weak_type)
     if is_zero(derivative):
         return Zero(aval)

@@ -58,6 +58,8 @@ def run(file: Path, sources: Path, seconds: float, cases: int, options: list[str
         except subprocess.TimeoutExpired:
             ended = f"the file took more than {seconds:g} s"
         found = [json.loads(line) for line in outcomes]
+        if not (found or ended) and done.returncode in (1, 2):
+            ended = f"no test was run: {done.stderr[-300:] or done.stdout[-300:]}"
     return [*found, {"file": file.stem, "test": "", "outcome": "failed", "why": ended}] if ended else found
 
 

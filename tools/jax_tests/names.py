@@ -23,11 +23,13 @@ from stand_ins import ROOT, InsideOfJaxError
 import pycompiler
 from pycompiler.compat.internals import INTERNALS
 from pycompiler.core.config.config import UnknownSettingError, config
+from pycompiler.core.errors import ShardingTypeError
 from pycompiler.lax.operands import cast
 
 # jax._src.X -> the public modules in which its names are looked for. Of others: `jax.X`.
 _PUBLIC = {
     "api": ("jax",),
+    "array": ("jax",),
     "core": ("jax.core", "jax.extend.core", "jax.errors", "jax", "jax.sharding"),
     "custom_derivatives": ("jax.custom_derivatives", "jax"),
     "dtypes": ("jax.dtypes", "jax.numpy"),
@@ -39,6 +41,7 @@ _PUBLIC = {
     "lax.slicing": ("jax.lax",),
     "lax.windowed_reductions": ("jax.lax",),
     "mesh": ("jax.sharding",),
+    "mesh_utils": ("jax.experimental.mesh_utils",),
     "named_sharding": ("jax.sharding",),
     "nn.functions": ("jax.nn",),
     "numpy.indexing": ("jax.numpy",),
@@ -236,9 +239,9 @@ class _NoCompiles:
     cache_info = cache_clear = lambda self: self
 
 
-def _convert(value: Any, dtype: Any = None, weak_type: bool = False, sharding: Any = None) -> Any:
+def _convert(value: Any, new_dtype: Any = None, weak_type: bool = False, sharding: Any = None) -> Any:
     value = jax.numpy.asarray(value)
-    return cast(value, value.dtype if dtype is None else jax.dtypes.canonicalize_dtype(dtype), weak_type)
+    return cast(value, value.dtype if new_dtype is None else jax.dtypes.canonicalize_dtype(new_dtype), weak_type)
 
 
 _UTIL = {
@@ -321,7 +324,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
     "cloud_tpu_init": {"running_in_cloud_tpu_vm": False},
     "compilation_cache": {"_cache": None},
     "config": _SETTINGS,
-    "core": {"reset_trace_state": lambda: True},
+    "core": {"ShardingTypeError": ShardingTypeError, "reset_trace_state": lambda: True},
     "deprecations": {"is_accelerated": lambda _: False},
     "dtypes": _DTYPES,
     "debugging": {"debug_callback": jax.debug.callback, "debug_print": jax.debug.print},
@@ -340,7 +343,18 @@ _GIVEN: dict[str, dict[str, Any]] = {
         ),
     },
     "lax.lax": {"_convert_element_type": _convert},
-    "lib": {"cuda_versions": None, "version": tuple(int(each) for each in jax.__version__.split("."))},
+    "lib": {
+        "cuda_versions": None,
+        "jaxlib_extension_version": 10**6,
+        "version": tuple(int(each) for each in jax.__version__.split(".")),
+    },
+    "mesh": {
+        "empty_abstract_mesh": jax.sharding.AbstractMesh((), ()),
+        "empty_concrete_mesh": jax.sharding.Mesh(np.array(None, object), ()),
+    },
+    # Errors of JAX without public names, by the public errors that they derive from.
+    "named_sharding": {"DuplicateSpecError": ValueError},
+    "sharding": {"IndivisibleError": ValueError},
     "numpy.util": {
         "promote_dtypes": _promoted,
         "promote_dtypes_complex": _promoted_complex,

@@ -100,6 +100,8 @@ def get_abstract_mesh() -> AbstractMesh:
     manual = axes.manual_axes()
     if manual is None:
         return mesh
+    if manual.mesh is not None:
+        mesh = cast(AbstractMesh, manual.mesh)
     kinds = dict.fromkeys(manual.names, AxisType.Manual)
     if manual.names <= set(mesh.axis_names):
         return mesh.update_axis_types(kinds)

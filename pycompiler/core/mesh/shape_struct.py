@@ -9,6 +9,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
 from pycompiler.core.dims import dims
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.contexts import current_mesh, get_abstract_mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import PartitionSpec
@@ -93,11 +94,16 @@ class ShapeDtypeStruct(Elementless):
 
     @property
     def sharding(self) -> Sharding | None:
-        """The sharding of the array. Raises ValueError for a spec without a current mesh."""
+        """The sharding of the array. Raises TypeError for a spec without a current mesh."""
         given: Sharding | PartitionSpec | None = getattr(self, "_given")  # noqa: B009
         if isinstance(given, PartitionSpec):
             abstract = get_abstract_mesh()
-            known = abstract.empty or axes.current_mesh() is not None
+            if abstract.empty:
+                raise ArgumentError(
+                    f"ShapeDtypeStruct: sharding: there is no mesh here for {given}; give a NamedSharding, or ask for "
+                    "it in `with set_mesh(mesh):`"
+                )
+            known = axes.current_mesh() is not None
             return NamedSharding(current_mesh("ShapeDtypeStruct: sharding") if known else abstract, given)
         return given
 

@@ -159,9 +159,9 @@ class NamedSharding(Sharding):
         if not isinstance(mesh, (Mesh, AbstractMesh)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"NamedSharding: takes a Mesh, got {mesh!r} of type {type(mesh).__name__}")
         if not isinstance(spec, PartitionSpec):  # pyright: ignore[reportUnnecessaryIsInstance]
-            if spec is not None and not isinstance(spec, tuple):
+            if not isinstance(spec, tuple):
                 raise TypeError(f"NamedSharding: takes a PartitionSpec, got {spec!r} of type {type(spec).__name__}")
-            spec = PartitionSpec(*(spec or ()))
+            spec = PartitionSpec(*spec)
         if memory_kind is not None:
             self.with_memory_kind(memory_kind)
         if spec.unreduced or spec.reduced:

@@ -19,7 +19,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.dims.dims import Dim
-from pycompiler.core.errors import TracerIntegerConversionError
+from pycompiler.core.errors import ArgumentError, TracerIntegerConversionError
 from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
 
@@ -245,7 +245,7 @@ def as_sizes(name: str, parameter: str, value: Any) -> tuple[int, ...]:
     """The sizes of dimensions. TypeError for a value that is no sequence of integers, ValueError for a negative one."""
     made = as_integers(name, parameter, value)
     if not isinstance(made, (tuple, list)) or not all(map(_is_int, cast(Sequence[Any], made))):
-        raise TypeError(f"{name}: {parameter} holds an integer for each dimension, got {value!r}")
+        raise ArgumentError(f"{name}: {parameter} holds an integer for each dimension, got {value!r}")
     sizes = tuple(cast(Sequence[int], made))
     if any(size < 0 for size in sizes):
         raise ValueError(f"{name}: {parameter} holds sizes, which are not negative, got {sizes}")

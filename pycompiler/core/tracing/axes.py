@@ -45,6 +45,10 @@ class VaryingTracker:
         """Apply a `Primitive` to operands that vary along the same axes."""
         raise NotImplementedError
 
+    def type_of(self, x: Any) -> Any:
+        """The aval of a value, with the axes along which it varies."""
+        raise NotImplementedError
+
     def same(self, x: Any, as_: Any) -> None:
         """Make a new tracer vary along the same axes as another value."""
         raise NotImplementedError
@@ -53,13 +57,15 @@ class VaryingTracker:
 class Manual(NamedTuple):
     """The axes of a mesh for which a function is written as the program of one device.
 
-    `varying`: values that are equal everywhere are distinguished from varying ones, and derivatives rely on this.
-    `tracker` is set while the user's function is traced.
+    `varying`: along these, values that are equal everywhere are distinguished from varying ones, and derivatives rely
+    on this.
+    `tracker` is set while the user's function is traced. `mesh` is the mesh without its devices, if it is known.
     """
 
     names: frozenset[Name]
-    varying: bool
+    varying: frozenset[Name]
     tracker: VaryingTracker | None
+    mesh: Any
 
 
 class _Scope(threading.local):
@@ -126,17 +132,27 @@ def _key() -> tuple[Hashable, ...]:
     names: tuple[Hashable, ...] = tuple([(name, binding.size) for name, binding in _scope.bindings.items()])
     manual = _scope.manual
     if manual is not None:
-        names = (*names, (manual.names, manual.varying, manual.tracker is not None))
+        names = (*names, (manual.names, manual.varying, manual.tracker is not None, manual.mesh))
     if _scope.abstract_mesh is not None:
         return (*names, _scope.mesh, _scope.abstract_mesh)
     return names if _scope.mesh is None else (*names, _scope.mesh)
 
 
 @contextlib.contextmanager
-def manual(sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | None) -> Generator[None]:
-    """A context with the axes of a mesh in scope. Operations over these axes stay as they are."""
+def manual(
+    sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | None, mesh: Any = None
+) -> Generator[None]:
+    """A context with the axes of a mesh in scope. Operations over these axes stay as they are. The axes of a program
+    for one device that this one is a part of stay in scope."""
     inner = {other: binding for other, binding in _scope.bindings.items() if other not in sizes}
-    before, _scope.manual = _scope.manual, Manual(frozenset(sizes), varying, tracker)
+    before = _scope.manual
+    names = frozenset(sizes)
+    tracked: frozenset[Name] = names if varying else frozenset()
+    if before is None:
+        _scope.manual = Manual(names, tracked, tracker, mesh)
+    else:
+        known = before.mesh if mesh is None else mesh
+        _scope.manual = Manual(before.names | names, (before.varying - names) | tracked, tracker, known)
     try:
         with _bindings({**inner, **{name: Binding(size, None) for name, size in sizes.items()}}):
             yield
@@ -147,6 +163,15 @@ def manual(sizes: Mapping[Any, int], varying: bool, tracker: VaryingTracker | No
 def manual_axes() -> Manual | None:
     """The mesh axes of the program for one device that is being traced or transformed."""
     return _scope.manual
+
+
+def is_undivided(name: Name) -> bool:
+    """Whether a name is of an axis of the mesh over which the program for one device is not mapped. A function inside
+    of it may be."""
+    manual = _scope.manual
+    return (
+        manual is not None and manual.mesh is not None and name in manual.mesh.axis_names and name not in manual.names
+    )
 
 
 def varying_tracker() -> VaryingTracker | None:

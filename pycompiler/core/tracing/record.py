@@ -132,6 +132,8 @@ class GraphTrace(Trace):
         if isinstance(x, Tracer):
             if x.owner.done:
                 raise leaked(x)
+            if x.owner is self and isinstance(x, GraphTracer):
+                return x.variable
         elif kind is Dim:
             return self.process(dim_as_value, (), {"dim": x, "dtype": get_aval(x).dtype}).variable
         elif kind is not Array:

@@ -381,6 +381,9 @@ def newest(primitive: Primitive, params: Mapping[str, Any], trace: Trace | None)
     if not axes.in_scope() and primitive.axis_names is None:
         return trace
     for name in names_of(primitive, params):
+        if primitive.multiple_results and axes.is_undivided(name):
+            # The collectives are in a function that is mapped over this axis.
+            continue
         other: Trace | None = axes.lookup(name, primitive.name).trace
         if other is not None and (trace is None or other.level > trace.level):
             trace = other

@@ -184,6 +184,11 @@ _BY_TYPE: dict[type, Callable[[Any], ShapedArray]] = {
 }
 
 
+def has_aval_by(kind: type[_T], find: Callable[[_T], ShapedArray]) -> None:
+    """Values of exactly this class are arrays, and this function gives their avals."""
+    _BY_TYPE[kind] = find
+
+
 def has_aval(kind: type[_T]) -> type[_T]:
     """A decorator: values of exactly this class are arrays, and their attribute `aval` is their aval."""
     _BY_TYPE[kind] = _own_aval

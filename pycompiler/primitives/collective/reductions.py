@@ -211,10 +211,10 @@ def _psum_jvp(primals: Sequence[Value], tangents: Sequence[Value], **params: Any
 def _psum_transpose(ct: Value, x: Value, *, axes: tuple[Name, ...], axis_index_groups: Groups) -> tuple[Value]:
     # The cotangent of the sum at every member goes back to each member.
     manual = manual_axes()
-    if manual is not None and manual.varying and axis_index_groups is None:
+    if manual is not None and manual.varying.intersection(axes) and axis_index_groups is None:
         # The sum is one value, and so is its cotangent.
-        ct = pvary.bind(ct, axes=tuple([name for name in axes if name in manual.names]))
-        axes = tuple([name for name in axes if name not in manual.names])
+        ct = pvary.bind(ct, axes=tuple([name for name in axes if name in manual.varying]))
+        axes = tuple([name for name in axes if name not in manual.varying])
     return (psum.bind(ct, axes=axes, axis_index_groups=axis_index_groups) if axes else ct,)
 
 

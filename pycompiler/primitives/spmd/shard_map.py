@@ -3,6 +3,10 @@
 The graph is written for one device; its collectives are over the mesh's axes. A layout states the axes that divide each
 dimension of an argument or result. The rules transform the graph with the axes in scope. Residuals of a derivative stay
 on the devices that computed them: one part for each device. The partitioner replaces emission; the dialect has no op.
+
+In a function for one device there may be another one, over axes of the mesh that are not Manual yet. Its mesh is the
+abstract mesh of that place, with Manual axes; `own_axes` are the others. Its axes are free names: the participants are
+those of the outer function.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.linearize import LinearizedGraph, linearize_graph
 from pycompiler.core.autodiff.transpose import transpose_graph
 from pycompiler.core.batching.batch import batch_graph
-from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.abstract import BaseMesh
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, local_shape, spec_of
 from pycompiler.core.mesh.typed import type_layout, with_type
@@ -42,22 +46,28 @@ from pycompiler.primitives.shape import full_like, reshaped
 Layouts = tuple[Layout, ...]
 
 
-def within(mesh: Mesh, varying: bool) -> contextlib.AbstractContextManager[None]:
+def own_axes(mesh: BaseMesh) -> dict[Any, int]:
+    """The sizes of the axes over which the function is mapped: those that are not Manual around it."""
+    outer = frozenset(mesh.manual_axes)
+    return {name: size for name, size in mesh.shape_tuple if name not in outer}
+
+
+def within(mesh: BaseMesh, varying: bool) -> contextlib.AbstractContextManager[None]:
     """A context with the axes of the mesh in scope, for the transformation of a function for one device."""
-    return axes.manual(mesh.shape, varying, None)
+    return axes.manual(own_axes(mesh), varying, None, mesh.abstract_mesh)
 
 
-def local_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
+def local_aval(aval: ShapedArray, layout: Layout, mesh: BaseMesh) -> ShapedArray:
     """The part of one device."""
     return shaped(local_shape(aval.shape, layout, mesh.shape), aval.dtype, aval.weak_type)
 
 
-def _global_aval(aval: ShapedArray, layout: Layout, mesh: Mesh) -> ShapedArray:
+def _global_aval(aval: ShapedArray, layout: Layout, mesh: BaseMesh) -> ShapedArray:
     sizes = mesh.shape
     shape = [n * math.prod(sizes[a] for a in names) for n, names in zip(aval.shape, layout, strict=True)]
     # Along the axes that the function is not written for, a result is divided as it is in it.
     both = [(*names, *more) for names, more in zip(layout, type_layout(aval), strict=True)]
-    return with_type(shaped(shape, aval.dtype, aval.weak_type), NamedSharding(mesh, PartitionSpec(*both)))
+    return with_type(shaped(shape, aval.dtype, aval.weak_type), NamedSharding(mesh.abstract_mesh, PartitionSpec(*both)))
 
 
 def mentioned(layout: Layout) -> frozenset[str]:
@@ -66,7 +76,7 @@ def mentioned(layout: Layout) -> frozenset[str]:
 
 
 def _shape(
-    *avals: ShapedArray, jaxpr: ClosedGraph, mesh: Mesh, in_layouts: Layouts, out_layouts: Layouts, varying: bool
+    *avals: ShapedArray, jaxpr: ClosedGraph, mesh: BaseMesh, in_layouts: Layouts, out_layouts: Layouts, varying: bool
 ) -> tuple[ShapedArray, ...]:
     given = [local_aval(aval, layout, mesh) for aval, layout in zip(avals, in_layouts, strict=True)]
     if not all(map(same_type, given, jaxpr.in_avals)):
@@ -77,7 +87,9 @@ def _shape(
     return tuple([_global_aval(aval, layout, mesh) for aval, layout in zip(jaxpr.out_avals, out_layouts, strict=True)])
 
 
-def _over(*, jaxpr: ClosedGraph, mesh: Mesh, **params: Any) -> frozenset[Name]:
+def _over(*, jaxpr: ClosedGraph, mesh: BaseMesh, **params: Any) -> frozenset[Name]:
+    if mesh.manual_axes:
+        return jaxpr.axis_names.union(own_axes(mesh))
     return jaxpr.axis_names - frozenset(mesh.axis_names)
 
 
@@ -86,7 +98,7 @@ def _jvp(
     tangents: Sequence[Value],
     *,
     jaxpr: ClosedGraph,
-    mesh: Mesh,
+    mesh: BaseMesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
     varying: bool,
@@ -110,8 +122,8 @@ def _jvp(
 # Linearization: residuals have a leading dimension of one element, divided over all axes of the mesh.
 
 
-def _everywhere(aval: ShapedArray, mesh: Mesh) -> Layout:
-    return (tuple(mesh.axis_names), *[()] * len(aval.shape))
+def _everywhere(aval: ShapedArray, mesh: BaseMesh) -> Layout:
+    return (tuple(own_axes(mesh)), *[()] * len(aval.shape))
 
 
 def _on_locals(
@@ -151,7 +163,7 @@ def _linearize(
     tangents: Sequence[Value],
     *,
     jaxpr: ClosedGraph,
-    mesh: Mesh,
+    mesh: BaseMesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
     varying: bool,
@@ -184,7 +196,7 @@ def _transpose(
     cotangents: Sequence[Value],
     *args: Value,
     jaxpr: ClosedGraph,
-    mesh: Mesh,
+    mesh: BaseMesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
     varying: bool,
@@ -217,12 +229,12 @@ def _transpose(
     return [next(pulled) if flag else None for flag in linear]
 
 
-def _absent(layout: Layout, mesh: Mesh) -> tuple[str, ...]:
+def _absent(layout: Layout, mesh: BaseMesh) -> tuple[str, ...]:
     named = mentioned(layout)
-    return tuple([name for name in mesh.axis_names if name not in named])
+    return tuple([name for name in own_axes(mesh) if name not in named])
 
 
-def _shared(ct: Value, layout: Layout, mesh: Mesh) -> Value:
+def _shared(ct: Value, layout: Layout, mesh: BaseMesh) -> Value:
     """The cotangent of a result with a copy on every device along some axes: each device gets its share."""
     copies = math.prod(mesh.shape[name] for name in _absent(layout, mesh))
     if copies == 1 or is_zero(ct) or not is_inexact(get_aval(ct).dtype):
@@ -230,7 +242,7 @@ def _shared(ct: Value, layout: Layout, mesh: Mesh) -> Value:
     return mul.bind(ct, full_like(ct, 1 / copies))
 
 
-def _summed(graph: ClosedGraph, layouts: Sequence[Layout], mesh: Mesh) -> ClosedGraph:
+def _summed(graph: ClosedGraph, layouts: Sequence[Layout], mesh: BaseMesh) -> ClosedGraph:
     """The sum of the contributions of all devices along the axes, for an argument with a copy on each."""
     over = tuple([_absent(layout, mesh) for layout in layouts])
 
@@ -248,13 +260,13 @@ def _inserted(layout: Layout, dim: int | None, names: tuple[Any, ...] = ()) -> L
     return layout if dim is None else (*layout[:dim], names, *layout[dim:])
 
 
-def _spmd(mesh: Mesh, used: Iterable[Any]) -> tuple[Any, ...] | None:
+def _spmd(mesh: BaseMesh, used: Iterable[Any]) -> tuple[Any, ...] | None:
     """The mesh axes that divide the mapped axis, by `vmap(spmd_axis_name=)`. None if some of them already divide
     another dimension."""
     names = axes.mapping_spmd()
     if not set(names).isdisjoint(used):
         return None
-    return names if all(name in mesh.axis_names for name in names) else ()
+    return names if own_axes(mesh).keys() >= set(names) else ()
 
 
 def _batch(
@@ -262,7 +274,7 @@ def _batch(
     dims: Dims,
     *,
     jaxpr: ClosedGraph,
-    mesh: Mesh,
+    mesh: BaseMesh,
     in_layouts: Layouts,
     out_layouts: Layouts,
     varying: bool,
@@ -363,4 +375,4 @@ sharding_constraint = Primitive(
     _no_samples,
 )
 
-__all__ = ["Layouts", "local_aval", "mentioned", "shard_map", "sharding_constraint", "spec_of", "within"]
+__all__ = ["Layouts", "local_aval", "mentioned", "own_axes", "shard_map", "sharding_constraint", "spec_of", "within"]

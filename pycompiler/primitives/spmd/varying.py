@@ -7,13 +7,16 @@ sum of the contributions of all devices, and is itself equal everywhere. The res
 the axes of the operands that they depend on, and of the values that choose a branch or end a loop.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from pycompiler._runtime import current_trace
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.jvp import JvpTracer
 from pycompiler.core.batching.batch import BatchTracer
+from pycompiler.core.mesh.manual import TypeOnDevice
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
 from pycompiler.core.tracing.evaluate import evaluate
@@ -22,17 +25,50 @@ from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.tracing.record import GraphTracer, record
 from pycompiler.core.tracing.source_info import called_name
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, names_of
-from pycompiler.core.types.aval import get_aval
+from pycompiler.core.types.aval import get_aval, has_aval_by
 from pycompiler.core.types.dtype import is_inexact
 from pycompiler.primitives.collective.reductions import axis_index, pmax, pmin, psum, pvary
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.while_loop import while_
+from pycompiler.primitives.spmd.shard_map import mentioned, own_axes, shard_map
 
 Names = frozenset[Name]
 NONE: Names = frozenset()
 
+
+def _own_type(x: TracerOnDevice) -> Any:
+    tracker = axes.varying_tracker()
+    return x.variable.aval if tracker is None else tracker.type_of(x)
+
+
+class TracerOnDevice(GraphTracer):
+    """A value of a function for one device. Its type tells along which axes it varies, as `x.aval.mat` and `x.mat`."""
+
+    __slots__ = ()
+
+    aval = property(_own_type)  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
+
+    @property
+    def mat(self) -> Any:
+        """The axes along which the value varies."""
+        return cast(Any, self.aval).mat
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.variable.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.variable.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.variable.aval.shape)
+
+
+has_aval_by(TracerOnDevice, lambda x: x.variable.aval)
 
 _REDUCTIONS = (psum, pmax, pmin)
 
@@ -40,10 +76,12 @@ _REDUCTIONS = (psum, pmax, pmin)
 class Differing(axes.VaryingTracker):
     """The mesh axes along which the values of one traced function may vary."""
 
-    __slots__ = ("_fixed", "_known", "axes", "level")
+    __slots__ = ("_fixed", "_known", "_outer", "axes", "level")
 
-    def __init__(self, names: Iterable[Name], level: int) -> None:
-        self.axes = frozenset(names)
+    def __init__(self, names: Iterable[Name], level: int, outer: Any = None) -> None:
+        # The tracker of the function for one device that this one is a part of: its axes are in scope, too.
+        self._outer: Differing | None = outer
+        self.axes = frozenset(names) if outer is None else outer.axes.union(names)
         # The level of the function's trace.
         self.level = level
         self._known: dict[Var, Names] = {}
@@ -64,12 +102,21 @@ class Differing(axes.VaryingTracker):
         if now is not None and now.level > self.level and level < now.level:
             # It becomes an input of the graph that is being recorded.
             return self.axes
-        return NONE if level < self.level else self._known.get(x.variable, self.axes)
+        return self.outside(x) if level < self.level else self._known.get(x.variable, self.axes)
+
+    def outside(self, x: Any) -> Names:
+        """The axes along which a value of the outer function may vary."""
+        return NONE if self._outer is None else self._outer.of(x)
 
     def put(self, x: Any, names: Names) -> None:
         """Make a tracer of a graph vary along these axes."""
         if isinstance(x, GraphTracer):
             self._known[x.variable] = names
+            if type(x) is GraphTracer:
+                x.__class__ = TracerOnDevice
+
+    def type_of(self, x: Any) -> TypeOnDevice:
+        return TypeOnDevice(get_aval(x), self.of(x))
 
     def same(self, x: Any, as_: Any) -> None:
         self.put(x, self.of(as_))
@@ -233,6 +280,20 @@ def _called(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> 
     return _Typed(names, {**params, name: graph}, outs)
 
 
+def _mapped(tracker: Differing, args: Sequence[Any], params: dict[str, Any]) -> _Typed:
+    """A function that is mapped over more axes of the mesh. What varies outside varies inside."""
+    names = list(map(tracker.of, args))
+    if not params["varying"]:
+        every = _union(names)
+        return _Typed([every] * len(args), params, [every] * len(params["out_layouts"]))
+    own = own_axes(params["mesh"])
+    inner = Differing(own, tracker.level, tracker)
+    given = [known | mentioned(layout) for known, layout in zip(names, params["in_layouts"], strict=True)]
+    with axes.manual(own, True, inner, params["mesh"]):
+        graph, outs = inner.typed(params["jaxpr"], given, list(map(mentioned, params["out_layouts"])))
+    return _Typed(names, {**params, "jaxpr": graph}, [found & tracker.axes for found in outs])
+
+
 # The graph that these primitives call (`called_name`) computes the results.
 _CALLS = (call, *INLINED)
 
@@ -240,5 +301,6 @@ HOLDERS: dict[Primitive, Callable[[Differing, Sequence[Any], dict[str, Any]], _T
     scan: _scan,
     while_: _while,
     cond: _cond,
+    shard_map: _mapped,
     **dict.fromkeys(_CALLS, _called),
 }

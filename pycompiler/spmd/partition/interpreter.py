@@ -95,7 +95,8 @@ def most_explicit(meshes: Iterable[Mesh | None]) -> Mesh | None:
 def _meshes_of(closed: ClosedGraph) -> Iterator[Mesh | None]:
     for equation in closed.graph.equations:
         if equation.primitive in (shard_map, reshard):
-            yield equation.params["mesh"]
+            mesh = equation.params["mesh"]
+            yield mesh if isinstance(mesh, Mesh) else None
         if equation.primitive is sharding_constraint and isinstance(equation.params["sharding"], NamedSharding):
             mesh = equation.params["sharding"].mesh
             yield mesh if isinstance(mesh, Mesh) else None

@@ -22,6 +22,7 @@ def test_the_objects_of_each_stage_are_instances():
     info = traced.args_info[0][0]
     assert type(info) is stages.ArgInfo
     assert (info.shape, info.dtype, info.donated) == ((3,), "float32", False)
+    assert info == stages.ArgInfo(pc.typeof(x), donated=False) != stages.ArgInfo(pc.typeof(x), donated=True)
     assert stages.CompilerOptions == dict[str, str | bool]
 
 

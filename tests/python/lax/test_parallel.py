@@ -243,3 +243,11 @@ BAD = [
 def test_bad_arguments_are_told(fun, error, message):
     with pytest.raises(error, match=message):
         pc.vmap(fun, axis_name="i")(X)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int8", "bool"])
+def test_the_mean_of_integers_promotes_nothing(dtype):
+    with pc.numpy_dtype_promotion("strict"):
+        mean = pc.vmap(lambda x: lax.pmean(x, "i"), axis_name="i")(np.asarray([1, 0], dtype))
+    np.testing.assert_array_equal(mean, np.float32([0.5, 0.5]))
+    assert mean.dtype == np.float32

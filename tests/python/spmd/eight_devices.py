@@ -4,6 +4,7 @@ FILES = [
     "test_checks_on_devices.py",
     "test_keys_on_devices.py",
     "test_mesh.py",
+    "test_nested_shard_map.py",
     "test_out_sharding.py",
     "test_partitioned.py",
     "test_sharding_rules.py",

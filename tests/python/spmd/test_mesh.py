@@ -181,6 +181,28 @@ def test_arrays_are_made_of_parts():
     parts = [s.data for s in x.addressable_shards]
     with pytest.raises(ValueError, match="dtype is int32, the arrays are"):
         pc.make_array_from_single_device_arrays((8, 4), sharding, parts, dtype="int32")
+    with pytest.raises(TypeError, match="is a list of arrays, got f32"):
+        pc.make_array_from_single_device_arrays((8, 4), sharding, x)
+    with pytest.raises(pc.errors.UnexpectedTracerError, match="outside of traced functions"):
+        pc.jit(lambda x: pc.make_array_from_callback((8, 4), sharding, lambda index: x[index]))(values)
+
+
+def test_entries_that_say_nothing_are_errors():
+    open_spec = P(P.UNCONSTRAINED, "x")
+    for option in ("in_shardings", "out_shardings"):
+        with pytest.raises(ValueError, match=f"jit: {option}: .* leaves a dimension open"):
+            pc.jit(lambda x: x, **{option: NamedSharding(MESH, open_spec)})
+    with pytest.raises(ValueError, match="got None"):
+        pc.lax.with_sharding_constraint(pnp.ones(8), None)
+    with pytest.raises(TypeError, match="takes a PartitionSpec, got None"):
+        NamedSharding(MESH, None)
+    struct = pc.ShapeDtypeStruct((2, 2), np.float32, sharding=P("x"))
+    for kind in (TypeError, ValueError):
+        with pytest.raises(kind, match="there is no mesh here for"):
+            _ = struct.sharding
+    for kind in (TypeError, ValueError):
+        with pytest.raises(kind, match="an integer for each dimension"):
+            pc.make_mesh(((4,), 2), ("x", "y"))
 
 
 def test_a_mesh_as_a_decorator():

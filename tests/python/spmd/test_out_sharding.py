@@ -104,3 +104,13 @@ def test_what_is_refused():
         out_sharding=pc.NamedSharding(MESH, pc.P(None, None, "x")),
     )
     np.testing.assert_array_equal(np.asarray(divided), np.asarray(image))
+
+
+def test_the_bits_of_a_generator_are_divided_and_its_state_is_not():
+    state = np.array([1, 2, 3, 4], np.uint32)
+    with pc.set_mesh(pc.make_mesh((8,), ("x",))):
+        new, bits = pc.lax.rng_bit_generator(state, (8, 4), out_sharding=pc.P("x"))
+        assert bits.sharding.spec == pc.P("x", None)
+    wanted = pc.lax.rng_bit_generator(state, (8, 4))
+    np.testing.assert_array_equal(new, wanted[0])
+    np.testing.assert_array_equal(bits, wanted[1])

@@ -147,6 +147,7 @@ def test_donated_arguments_are_deleted():
             "pmap: the sizes of the mapped axes of .* differ: 'x' .*axis 0: 4; 'y' .*axis 0: 3",
         ),
         (lambda: pc.pmap(lambda x: x, in_axes=None)(X), ValueError, "pmap: nothing is mapped"),
+        (lambda: pc.pmap(lambda x: x, devices=[]), ValueError, "pmap: devices has no device"),
         (lambda: pc.pmap(lambda x: x)(np.float32(1)), ValueError, "pmap: axis 0 of argument 'x'"),
         (lambda: pc.pmap(lambda x: lax.psum(x, "j"), axis_name="i")(X), NameError, "'j'"),
         (lambda: pc.pmap(3), TypeError, "takes a function"),
