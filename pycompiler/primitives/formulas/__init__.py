@@ -21,7 +21,7 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import shaped
 from pycompiler.primitives import rules
-from pycompiler.primitives.formulas import bessel, error, faddeeva, gamma, incomplete, integrals
+from pycompiler.primitives.formulas import bessel, error, faddeeva, gamma, incomplete, integrals, zeta
 from pycompiler.primitives.formulas.lanes import Formula, Lanes
 
 FORMULAS: Mapping[Primitive, Formula] = {
@@ -31,6 +31,7 @@ FORMULAS: Mapping[Primitive, Formula] = {
     **gamma.FORMULAS,
     **incomplete.FORMULAS,
     **integrals.FORMULAS,
+    **zeta.FORMULAS,
 }
 
 

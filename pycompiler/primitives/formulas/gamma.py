@@ -86,7 +86,8 @@ def log_gamma(x: Lanes, is_single: bool) -> Lanes:
     return _log_gamma_and_parts(x, is_single)[0]
 
 
-def _digamma(x: Lanes, is_single: bool) -> Lanes:
+def digamma(x: Lanes, is_single: bool) -> Lanes:
+    """The derivative of log |gamma(x)|."""
     size = absolute(x)
     is_small, is_large = size < 1, size >= 8
     # The sum of 1 / (y + k) as one quotient.
@@ -115,7 +116,8 @@ def _digamma(x: Lanes, is_single: bool) -> Lanes:
     return where(x.equals(0), -1 / x, value)
 
 
-def _gamma(x: Lanes, is_single: bool) -> Lanes:
+def gamma(x: Lanes, is_single: bool) -> Lanes:
+    """The gamma function; nan at -1, -2, ..."""
     size = absolute(x)
     is_large, is_left = size >= 8, x <= -1
     # By steps up or down to 2..3, also from -1..0.
@@ -178,7 +180,7 @@ def _betaln(a: Lanes, b: Lanes, is_single: bool) -> Lanes:
 
 FORMULAS = {
     special.lgamma: Formula(log_gamma, is_wide=True),
-    special.digamma: Formula(_digamma, is_wide=True),
-    special.gamma: Formula(_gamma, is_wide=True),
+    special.digamma: Formula(digamma, is_wide=True),
+    special.gamma: Formula(gamma, is_wide=True),
     special.betaln: Formula(_betaln, is_wide=True),
 }

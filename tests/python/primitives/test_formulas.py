@@ -19,10 +19,17 @@ from pycompiler.scipy import special
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
+# What is added to the first argument.
+OFFSETS = {"zeta": 1}
+ORDERS = {"polygamma"}
+
+
 def arguments(primitive, dtype, size=50):
     """Arguments within the domain of each function, except that of lgamma and others: they are positive."""
     sample = next(iter(primitive.sampler(np.random.default_rng(0))))
-    return [np.linspace(0.2, 0.8, size).astype(dtype) for _ in sample.args]
+    first, *others = (np.linspace(0.2, 0.8, size).astype(dtype) for _ in sample.args)
+    first = np.full(size, 2, dtype) if primitive.name in ORDERS else first + dtype(OFFSETS.get(primitive.name, 0))
+    return [first, *others]
 
 
 @pytest.mark.parametrize("primitive", FORMULAS, ids=lambda primitive: primitive.name)
@@ -46,7 +53,7 @@ def test_one_kernel_with_its_neighbours(name):
 
 @pytest.mark.parametrize("primitive", FORMULAS, ids=lambda primitive: primitive.name)
 def test_narrow_floats_are_those_of_float32(primitive):
-    for dtype in (np.dtype(np.float16), np.dtype(pnp.bfloat16)):
+    for dtype in (np.float16, pnp.bfloat16):
         args = arguments(primitive, dtype)
         got = primitive.bind(*args)
         assert got.dtype == dtype
@@ -122,6 +129,37 @@ def test_incomplete_gamma_of_large_shapes_in_float32():
         for name in ("gammainc", "gammaincc"):
             want = getattr(scipy.special, name)(a, x.astype(np.float64))
             np.testing.assert_allclose(getattr(special, name)(np.float32(a), x), want, rtol=1e-6)
+
+
+def test_zeta_and_polygamma_on_both_sides_of_zero():
+    # A number below zero anywhere in the array brings in the sums of both sides.
+    s, q = np.array([2.0, 3.0, 4.0, 7.0]), np.array([-1e-20, -0.25, -17.3, -1e5 - 0.25])
+    with enable_x64(True):
+        alone = [np.asarray(PRIMITIVES["zeta"].bind(s[i : i + 1], q[i : i + 1]))[0] for i in range(4)]
+        above = np.asarray(PRIMITIVES["zeta"].bind(s, 1 - q))
+        mixed = np.asarray(PRIMITIVES["zeta"].bind(np.concatenate([s, s]), np.concatenate([q, 1 - q])))
+        mapped = np.asarray(pc.vmap(PRIMITIVES["zeta"].bind)(s, q))
+    np.testing.assert_allclose(alone, scipy.special.zeta(s, q), rtol=1e-13)
+    np.testing.assert_allclose(mixed, [*alone, *above], rtol=1e-15)
+    np.testing.assert_allclose(mapped, alone, rtol=1e-15)
+    with enable_x64(True):
+        points = [(1, -0.5), (2, -0.5), (3, -1e-20), (5, -99.75), (1, 1e200), (1, 1e-150), (150, 0.5), (200, 50.0)]
+        m, x = (np.array(values, np.float64) for values in zip(*points, strict=True))
+        got = np.asarray(PRIMITIVES["polygamma"].bind(m, x))
+    with mpmath.workdps(60):
+        want = [float(mpmath.polygamma(order, mpmath.mpf(place))) for order, place in points]
+    np.testing.assert_allclose(got, want, rtol=3e-13)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_derivatives_of_digamma(order):
+    function = special.digamma
+    for _ in range(order):
+        function = pc.grad(function)
+    x = np.array([0.1, 1.0, 3.5, 40.0, -0.3, -7.6])
+    with enable_x64(True):
+        got = np.asarray(pc.jit(pc.vmap(function))(x))
+    np.testing.assert_allclose(got, [float(mpmath.polygamma(order, value)) for value in x], rtol=1e-13)
 
 
 def test_derivatives_are_those_of_the_entries():
