@@ -36,7 +36,7 @@ def _recorded(function: Callable[..., Sequence[Value]], like: Sequence[Lanes]) -
 def if_any(mask: Mask, rare: Callable[..., Lanes], plain: Callable[..., Lanes], *args: Lanes) -> Lanes:
     """rare(*args) if the mask holds in some lane, else plain(*args)."""
     index = arithmetic.convert.bind(_any_lane(mask), new_dtype=rules.INT32)
-    branches = [_recorded(lambda *xs, f=f: (f(*xs).value,), args) for f in (plain, rare)]
+    branches = [_recorded(lambda *xs: (plain(*xs).value,), args), _recorded(lambda *xs: (rare(*xs).value,), args)]
     return Lanes(run_cond(index, branches, [x.value for x in args])[0])
 
 

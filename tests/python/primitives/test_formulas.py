@@ -151,6 +151,31 @@ def test_zeta_and_polygamma_on_both_sides_of_zero():
     np.testing.assert_allclose(got, want, rtol=3e-13)
 
 
+def test_incomplete_beta_of_all_magnitudes():
+    # Tiny, large and equal shapes; x below, near and above the mean, and in the tails.
+    shapes = [1e-300, 1e-40, 1e-4, 0.3, 1.0, 7.9, 300.0, 1e5, 1e12, 1e20]
+    a, b = (values.ravel() for values in np.meshgrid(shapes, shapes))
+    mean = a / (a + b)
+    spread = np.sqrt(mean * (b / (a + b)) / (a + b + 1))
+    for x in (mean * 0.9, np.minimum(mean + spread, (1 + mean) / 2), np.full(a.shape, 0.1), np.full(a.shape, 0.999)):
+        for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 2e-7)):
+            args = [values.astype(dtype) for values in (a, b, x)]
+            with enable_x64(True):
+                got = np.asarray(PRIMITIVES["betainc"].bind(*args)).astype(np.float64)
+            want = scipy.special.betainc(*(values.astype(np.float64) for values in args))
+            well_posed = np.ones(a.shape, bool) if dtype == np.float32 else np.minimum(a, b) < 1e6
+            np.testing.assert_allclose(got[well_posed], want[well_posed], rtol=tolerance, atol=1e-30)
+
+
+def test_incomplete_beta_with_a_vanishing_shape():
+    # 1 minus a number near 1, to first order in b.
+    with enable_x64(True):
+        for b in (1e-3, 1e-9, 1e-100):
+            got = np.asarray(special.betainc(np.array([0.7, 3.0, 40.0]), b, np.array([0.6, 0.9, 0.99])))
+            want = scipy.special.betainc([0.7, 3.0, 40.0], b, [0.6, 0.9, 0.99])
+            np.testing.assert_allclose(got, want, rtol=1e-13)
+
+
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_derivatives_of_digamma(order):
     function = special.digamma
