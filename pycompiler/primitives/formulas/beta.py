@@ -106,14 +106,11 @@ def _fraction(a: Lanes, b: Lanes, x: Lanes, distance: Lanes, is_single: bool) ->
 
     first = a * (distance + 1) / (a + 1)
     zero = x.like(0)
-    state = while_any(goes_on, step, (zero, zero + 1, first, zero + 1, zero, a, b, x, distance))
-    # The limit is above the noise, and the rest beyond it below, if there are a few terms more.
-    return state[2] if is_single else step(*state)[2]
+    return while_any(goes_on, step, (zero, zero + 1, first, zero + 1, zero, a, b, x, distance))[2]
 
 
 def _normal(a: Lanes, b: Lanes, distance: Lanes) -> Lanes:
-    """The function for large a and b: the first two terms of N. Temme's uniform expansion,
-    DLMF 8.18.9."""
+    """The function for large a and b: the first two terms of N. Temme's uniform expansion, DLMF 8.18.9."""
     total = a + b
     mean, other = a / total, b / total
     away = -distance / total
@@ -165,12 +162,11 @@ def _betainc(a: Lanes, b: Lanes, x: Lanes, is_single: bool) -> Lanes:
     is_wide = minimum(p, q) > (1e6 if is_single else 1e10)
     # Other lanes than these would overflow in the fraction.
     is_seen = (density > 0) & ~is_wide
-    shapes = (where(is_seen, z, 1.0) for z in (p, q))
-    fraction = _fraction(*shapes, where(is_seen, u, 0.5), where(is_seen, distance, 0), is_single)
+    shown = where(is_seen, p, 1), where(is_seen, q, 1), where(is_seen, u, 0.5), where(is_seen, distance, 0)
+    fraction = _fraction(*shown, is_single)
     value = minimum(where(is_seen, density / fraction, 0), 1)
-    value = where(
-        is_wide, _normal(*(where(is_wide, z, other) for z, other in ((p, 1.0), (q, 1.0), (distance, 0.0)))), value
-    )
+    wide = _normal(where(is_wide, p, 1), where(is_wide, q, 1), where(is_wide, distance, 0))
+    value = where(is_wide, wide, value)
     is_small = is_above & (p < (1e-4 if is_single else 0.5))
 
     def rare(value: Lanes, p: Lanes, q: Lanes, u: Lanes) -> Lanes:
