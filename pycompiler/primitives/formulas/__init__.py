@@ -21,7 +21,17 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import shaped
 from pycompiler.primitives import rules
-from pycompiler.primitives.formulas import bessel, beta, error, faddeeva, gamma, incomplete, integrals, zeta
+from pycompiler.primitives.formulas import (
+    bessel,
+    beta,
+    error,
+    faddeeva,
+    gamma,
+    gamma_slopes,
+    incomplete,
+    integrals,
+    zeta,
+)
 from pycompiler.primitives.formulas.lanes import Formula, Lanes
 
 FORMULAS: Mapping[Primitive, Formula] = {
@@ -30,6 +40,7 @@ FORMULAS: Mapping[Primitive, Formula] = {
     **error.FORMULAS,
     **faddeeva.FORMULAS,
     **gamma.FORMULAS,
+    **gamma_slopes.FORMULAS,
     **incomplete.FORMULAS,
     **integrals.FORMULAS,
     **zeta.FORMULAS,

@@ -176,6 +176,22 @@ def test_incomplete_beta_with_a_vanishing_shape():
             np.testing.assert_allclose(got, want, rtol=1e-13)
 
 
+def test_slopes_of_the_incomplete_gamma_function_in_float32():
+    # The routine of float64 is the oracle, but for large shapes, of which it knows few.
+    numbers = np.array([1e-40, 1e-30, 1e-8, 0.1, 1, 3, 100, 3999, 4001, 1e5], np.float32)
+    a, x = (values.ravel() for values in np.meshgrid(numbers, [*numbers, 1e30, 0, np.inf, np.nan, -1]))
+    a, x = (np.concatenate(parts).astype(np.float32) for parts in ((a, numbers), (x, numbers * 1.0005)))
+    for name in ("random_gamma_grad", "igamma_grad_a"):
+        got = np.asarray(PRIMITIVES[name].bind(a, x))
+        with enable_x64(True):
+            want = np.asarray(PRIMITIVES[name].bind(a.astype(np.float64), x.astype(np.float64)))
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(got, want.astype(np.float32), rtol=3e-7, atol=1e-38)
+    # 1 + eta / 2 + 1 / (6 a) at x = a (1 + eta)
+    a = np.array([1e6, 1e9, 1e12, 1e30], np.float32)
+    np.testing.assert_allclose(PRIMITIVES["random_gamma_grad"].bind(a, a), np.ones(4), rtol=3e-7)
+
+
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_derivatives_of_digamma(order):
     function = special.digamma
