@@ -192,6 +192,18 @@ def test_slopes_of_the_incomplete_gamma_function_in_float32():
     np.testing.assert_allclose(PRIMITIVES["random_gamma_grad"].bind(a, a), np.ones(4), rtol=3e-7)
 
 
+def test_exponential_integrals_in_float32():
+    x = np.concatenate([near(0.3725074, 2.0, 8.0, 80.0), [1e-40, 1e-30, 1e-5, 0.5, 50, 200]]).astype(np.float32)
+    for name, values in (("expi", np.concatenate([x, -x])), ("exp1", x)):
+        got = np.asarray(PRIMITIVES[name].bind(values))
+        with np.errstate(over="ignore"):
+            want = getattr(scipy.special, name)(values.astype(np.float64)).astype(np.float32)
+        np.testing.assert_allclose(got, want, rtol=1.2e-7, atol=1e-9 if name == "expi" else 1e-38)
+    edges = np.array([0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    np.testing.assert_array_equal(PRIMITIVES["expi"].bind(edges), [-np.inf, -np.inf, np.inf, -0.0, np.nan])
+    np.testing.assert_array_equal(PRIMITIVES["exp1"].bind(edges), [np.inf, np.inf, 0, np.nan, np.nan])
+
+
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_derivatives_of_digamma(order):
     function = special.digamma
