@@ -15,7 +15,7 @@ from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct, described
 from pycompiler.core.tracing.boundary import boundary, with_boundary
 from pycompiler.core.tracing.references import AbstractRef, Ref
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, is_array, shaped, short
+from pycompiler.core.types.aval import Typed, get_aval, is_array, shaped, short
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement
 from pycompiler.lax.dynamic_slices import has_slices
@@ -157,7 +157,7 @@ def addupdate(ref: Any, idx: Any, x: Any) -> None:
 
 
 @with_boundary
-class RefView:
+class RefView(Typed):
     """`ref.at[index]`: elements of a reference, to be read and written like a reference."""
 
     __slots__ = ("indices", "ref")
@@ -175,14 +175,6 @@ class RefView:
                 plan("ref", ShapeDtypeStruct(inner.shape, inner.dtype), index)[0].result_shape(), inner.dtype
             )
         return AbstractRef(inner)
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
 
     @property
     def at(self) -> _Views:

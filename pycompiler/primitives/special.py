@@ -79,7 +79,7 @@ def _missing(name: str, argument: str) -> Any:
 
     def missing(t: Value, out: Value, *args: Value) -> NoReturn:
         raise ValueError(
-            f"{name}: its derivative by {argument} is not there; hold that argument fixed, or use stop_gradient"
+            f"{name}: its derivative by {argument} is not known; hold that argument fixed, or use stop_gradient"
         )
 
     return missing

@@ -117,8 +117,9 @@ def binary(v: Values) -> str:
         a, b = v.pick("fi"), f"pnp.add({v.pick('fi')}, 0.6)"
     if operation in ("power", "float_power"):  # XLA takes log(x**y) for y * log(abs(x))
         a, b = base(a), exponent(v, b)
-        if b.startswith("v") and v.dtype(b).kind == "c":  # JAX's complex power of 0 is nan
-            a = f"({a} + 1)"
+        if b.startswith("v") and v.dtype(b).kind == "c":
+            # JAX's complex powers of 0, and those beyond the largest number, are nan.
+            a, b = f"({a} + 1)", f"({b} / (1 + pnp.abs({b})))"
     if operation in ("fmod", "mod", "remainder", "floor_divide") or operation.startswith("logical"):
         # Rounding decides about a quotient that is nearly whole, and about what is nearly 0.
         a, b = stepped(v, a), "0.5" if b == "1e-3" else stepped(v, b)
@@ -383,8 +384,9 @@ def contraction(v: Values) -> str:
             f"pnp.vecdot({a}, {wider}, axis={rng.choice([0, -1])})",
             f"pnp.einsum('{letters},{other}->{kept}', {a}, {b})",
             # Each of both pads the shorter one, and a zero times nan is nan.
-            f"pnp.convolve(pnp.nan_to_num({a}), pnp.nan_to_num({b}))",
-            f"pnp.cross({a}, pnp.flip({b}))",  # of equal vectors, the rounding of a product is left
+            f"pnp.convolve(pnp.nan_to_num({a}, posinf=9, neginf=-9), pnp.nan_to_num({b}, posinf=9, neginf=-9))",
+            # Of equal vectors, the rounding of a product is left.
+            f"pnp.cross({stepped(v, a)}, pnp.flip({stepped(v, b)}))",
         ]
     )
 
@@ -424,7 +426,8 @@ def spectral(v: Values) -> str:
         [
             f"pnp.fft.{inner}({a}, axis={axis})",
             f"pnp.fft.rfft({v.pick('f')})",
-            f"pnp.abs(pnp.fft.fft(pnp.nan_to_num({a})))",
+            # Sums of the largest numbers overflow in some orders.
+            f"pnp.abs(pnp.fft.fft(pnp.nan_to_num({a}, posinf=9, neginf=-9)))",
         ]
     )
 

@@ -24,11 +24,13 @@ from pycompiler.core.source import Source
 from pycompiler.core.tracing.axes import Axis, mapping
 from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.graph import ClosedGraph, close_over
+from pycompiler.core.tracing.interpretation import jaxpr_as_fun
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample, Zero
 from pycompiler.core.tracing.record import GraphTrace, record
 from pycompiler.core.tracing.references import holding
 from pycompiler.core.tracing.structural import mapped_size, with_batch_dim
 from pycompiler.core.tracing.trace import DebugInfo, Tracer, leaked
+from pycompiler.core.tracing.wrapped import wrap_init
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short, strong
 
@@ -240,7 +242,20 @@ def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
     return ()
 
 
-custom_jvp_call = Primitive(
+class _CustomJvpCall(Primitive):
+    """Interpreters of JAX's users take the function from the parameters of `bind`, as `subfuns`, and give it back."""
+
+    __slots__ = ()
+
+    def get_bind_params(self, params: dict[str, Any]) -> Any:
+        graph: ClosedGraph = params["call_jaxpr"]
+        return {**params, "subfuns": (wrap_init(jaxpr_as_fun(graph)),)}
+
+    def bind(self, *args: Any, subfuns: Sequence[Any] = (), **params: Any) -> Any:
+        return Primitive.bind(self, *args, **params)
+
+
+custom_jvp_call = _CustomJvpCall(
     "custom_jvp_call", _shape, _jvp, _transpose, _batch, _reference, _no_samples, multiple_results=True
 )
 custom_vjp_call = Primitive(

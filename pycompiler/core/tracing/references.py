@@ -21,7 +21,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.hooks import add_handled_type
 from pycompiler.core.source import function_location, user_frame_source
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, innermost_trace, leaked
-from pycompiler.core.types.aval import as_array, get_aval, strong
+from pycompiler.core.types.aval import Typed, as_array, get_aval, strong
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.core.types.tree_keys import register_pytree_node
 
@@ -108,7 +108,7 @@ class AbstractRef:
         return self.str_short()
 
 
-class Ref:
+class Ref(Typed):
     """A mutable array: `ref[...]` reads it, `ref[...] = x` writes it. Made by `new_ref`.
 
     It is no array itself: operations take what is read from it. Shape, dtype and sharding are fixed.
@@ -135,22 +135,6 @@ class Ref:
         self.owned = False
         self._value: Any = None
         self._value = as_array(value) if trace is None else value
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        return self.aval.ndim
-
-    @property
-    def size(self) -> Any:
-        return self.aval.size
 
     @property
     def sharding(self) -> Any:

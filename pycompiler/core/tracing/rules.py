@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
-from pycompiler.core.types.aval import get_aval, tangent_aval
+from pycompiler.core.types.aval import Typed, get_aval, tangent_aval
 from pycompiler.core.types.tree_keys import register_pytree_node
 
 
@@ -32,25 +32,13 @@ class Zero:
         return f"Zero({self.aval})"
 
 
-class UndefinedPrimal:
+class UndefinedPrimal(Typed):
     """In a transpose rule: an argument in which the operation is linear, and whose cotangent is needed."""
 
     __slots__ = ("aval",)
 
     def __init__(self, aval: ShapedArray) -> None:
         self.aval = aval
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
 
     def __repr__(self) -> str:
         return f"UndefinedPrimal({self.aval})"

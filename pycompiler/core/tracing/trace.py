@@ -20,14 +20,14 @@ import numpy as np
 
 from pycompiler._runtime import ShapedArray, current_trace, swap_trace
 from pycompiler.core import errors
-from pycompiler.core.dims.dims import Dimension, dim_product
+from pycompiler.core.dims.dims import Dimension
 from pycompiler.core.hooks import hooks, set_tracer_type
 from pycompiler.core.source import Source, function_location, user_frame_source
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.effects import Effects
 from pycompiler.core.tracing.params import Views
 from pycompiler.core.tracing.rules import BatchRule, JvpRule, LinearizeRule, Sample, ShapeRule, TransposeRule
-from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.aval import Typed, get_aval, short
 
 __all__ = [
     "DebugInfo",
@@ -152,7 +152,7 @@ class Trace:
         self.done = True
 
 
-class Tracer:
+class Tracer(Typed):
     """A value whose shape and dtype are known (under `grad` alone, also the value and its derivative)."""
 
     __slots__ = ("__weakref__", "aval", "owner")
@@ -171,26 +171,6 @@ class Tracer:
     def _trace(self) -> Trace:
         """JAX's name of `owner`."""
         return self.owner
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.aval.dtype
-
-    @property
-    def weak_type(self) -> bool:
-        return self.aval.weak_type
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> Any:
-        return dim_product(self.aval.shape)
 
     @property
     def nbytes(self) -> Any:

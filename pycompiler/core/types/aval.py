@@ -22,6 +22,7 @@ _T = TypeVar("_T")
 __all__ = [
     "Elementless",
     "ShapedArray",
+    "Typed",
     "as_array",
     "get_aval",
     "is_array",
@@ -32,6 +33,34 @@ __all__ = [
     "strong",
     "tangent_aval",
 ]
+
+
+class Typed:
+    """What has an aval has the attributes of one."""
+
+    __slots__ = ()
+
+    aval: Any
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> Any:
+        return dims.dim_product(self.aval.shape)
 
 
 def shaped(shape: Iterable[dims.Dimension], dtype: dtypes.DType, weak_type: bool = False) -> ShapedArray:

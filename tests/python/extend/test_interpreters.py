@@ -226,6 +226,18 @@ def evaluated(jaxpr, consts, *args):
     return list(map(read, jaxpr.outvars))
 
 
+def test_the_function_of_a_custom_jvp_call():
+    f = pc.custom_jvp(lambda x, y: x * y + 1)
+    f.defjvp(lambda primals, tangents: (f(*primals), 7 * tangents[0]))
+    jaxpr = pc.make_jaxpr(f)(2.0, 3.0).jaxpr
+    (eqn,) = jaxpr.eqns
+    params = eqn.primitive.get_bind_params(eqn.params)
+    assert params["subfuns"][0].call_wrapped(2.0, 3.0) == [7.0]
+    again = pc.make_jaxpr(functools.partial(evaluated, jaxpr, []))(2.0, 3.0)
+    assert str(again.jaxpr) == str(jaxpr)
+    assert pc.grad(lambda x: evaluated(jaxpr, [], x, 3.0)[0])(2.0) == 7.0
+
+
 def test_a_graph_from_its_parts():
     aval = pc.typeof(X)
     x, y, z = core.Var(aval), core.Var(aval), core.gensym()(aval)

@@ -240,3 +240,18 @@ def test_a_loop_that_sorts_until_a_condition_holds():
         return pnp.sort(x) * 0.5
 
     near(pc.jit(lambda x: lax.while_loop(lambda x: x.max() > 1, body, x))(x), np.sort(x) / 8)
+
+
+def test_a_loop_whose_end_the_gpu_computes_is_a_remark():
+    def until_great(x):
+        return lax.while_loop(lambda s: s[1].sum() < 100, lambda s: (s[0] + 1, s[1] * 1.5 + 1), (0, x))
+
+    before = pc.debug.remark_counts()["host-waits"]
+    np.asarray(pc.jit(lambda x: lax.fori_loop(0, 7, lambda i, v: v * 1.5 + 1, x))(np.zeros(10, np.float32)))
+    assert pc.debug.remark_counts()["host-waits"] == before
+    count, last = pc.jit(until_great)(np.zeros(10, np.float32))  # the sums: 10, 25, 47.5, 81.25, 131.875
+    assert (int(count), float(last[0])) == (5, 13.1875)
+    assert pc.debug.remark_counts()["host-waits"] > before
+    told = [remark for remark in pc.debug.remarks() if remark.kind == "host-waits"]
+    assert "depends on a value that the device computed" in told[-1].text
+    assert "test_jit_on_gpu.py" in told[-1].place

@@ -3,6 +3,7 @@ compute the documented results, and refuse the documented errors."""
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 
@@ -238,9 +239,9 @@ def test_the_setting_is_of_known_names():
 PROGRAM = "import numpy, pycompiler.numpy as pnp; x = numpy.ones((256, 256), 'f4'); print(float((pnp.dot(x, x))[3, 4]))"
 
 
-def in_a_process(**variables):
+def in_a_process(program=PROGRAM, **variables):
     environment = {name: text for name, text in os.environ.items() if name != "PYCOMPILER_CUBLASLT"}
-    command = [sys.executable, "-c", PROGRAM]
+    command = [sys.executable, "-c", program]
     return subprocess.run(command, env={**environment, **variables}, capture_output=True, text=True, check=False)
 
 
@@ -249,6 +250,8 @@ def test_without_a_library_kernels_do():
     done = in_a_process()
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "256.0"
+    done = in_a_process(PROGRAM + "; import pycompiler as pc; print(*pc.debug.remarks())")
+    assert re.search(r"^256\.0\n.*library-not-used: cublaslt: cuBLASLt can't be used", done.stdout), done.stdout
 
 
 def test_a_library_that_is_asked_for_must_be_there():

@@ -11,8 +11,8 @@ RUNS = 4
 START = """
 import atexit, ctypes, sys, threading, time
 
-# The last function at exit holds the GIL, and no bytecode follows that would hand it over: the other threads wait for it
-# when the interpreter begins to end.
+# The last function at exit holds the GIL, and no bytecode follows that would hand it over: the other threads wait for
+# it when the interpreter begins to end.
 if sys.argv[2] == "0":
     atexit.register(ctypes.PyDLL(None).usleep, 400_000)
 
