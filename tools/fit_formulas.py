@@ -23,9 +23,15 @@ NODES = 90
 # The root; the greatest errors of the fits, relative to the greatest value.
 DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.4616)
 DOUBLE, SINGLE, NARROW = mpf(2) ** -56, mpf(2) ** -31, mpf(2) ** -27
+# For fits whose least values are far below the greatest one.
+FINE = mpf(2) ** -42
 # The formulas that compute in float32.
 IN_SINGLE = ("I0E", "I1E", "DAWSON", "NDTRI")
-ONLY_SINGLE, ONLY_DOUBLE = ("NDTRI_INNER", "NDTRI_OUTER", "DAWSON_NARROW", "LOG1P_REST"), ("DAWSON_NEAR",)
+EXPONENTIALS = ("EXPI_NEAR", "EXPI_FAR", "EXP1_FAR")
+ONLY_SINGLE, ONLY_DOUBLE = (
+    ("NDTRI_INNER", "NDTRI_OUTER", "DAWSON_NARROW", "LOG1P_REST", *EXPONENTIALS),
+    ("DAWSON_NEAR",),
+)
 
 Function = Callable[[Any], Any]
 
@@ -116,6 +122,18 @@ def dawson(x: Any) -> Any:
         if abs(term) < mpf(10) ** -52:
             break
     return total / (2 * x)
+
+
+def exponential_series(x: Any) -> Any:
+    """The sum of x^(k - 1) / (k k!) over k >= 1."""
+    return mp.nsum(lambda k: x ** (int(k) - 1) / (k * mp.factorial(k)), [1, 99], method="direct")
+
+
+def exponential_far(x: Any, sign: int) -> Any:
+    """x exp(-x) Ei(x), or x exp(x) E1(x) for the sign -1."""
+    if x < 1000:
+        return x * mp.exp(-sign * x) * (mp.ei(x) if sign > 0 else mp.e1(x))
+    return mp.fsum(mp.factorial(k) * (sign / x) ** k for k in range(40))
 
 
 def bessel_far(order: int) -> Function:
@@ -243,6 +261,10 @@ FITS: dict[str, Function] = {
     "GAMMA_FAR": at(beyond(8), lambda x: mp.exp(stirling(x) / x)),
     "LOG1P_REST": at(between(-0.55, 0.6), lambda x: (x - mp.log(1 + x)) / x**2),
     "DILOGARITHM": at(between(0, 0.5), dilogarithm),
+    # (Ei(x) - log|x| - gamma) / x
+    "EXPI_NEAR": at(between(-2, 8), exponential_series),
+    "EXPI_FAR": at(beyond(8), lambda x: exponential_far(x, 1)),
+    "EXP1_FAR": at(beyond(2), lambda x: exponential_far(x, -1)),
 }
 
 
@@ -304,7 +326,7 @@ def main() -> None:
         print("\n# fmt: off")
     for name in names:
         FITS_OF[name] = chebyshev(FITS[name])
-        single = NARROW if name.startswith(IN_SINGLE) else SINGLE
+        single = NARROW if name.startswith(IN_SINGLE) else FINE if name in EXPONENTIALS[:1] else SINGLE
         precisions = [("", DOUBLE), ("_F32", single)]
         for suffix, error in precisions[name in ONLY_SINGLE : 1 + (name not in ONLY_DOUBLE)]:
             terms, growth = fitted(name, error)

@@ -1,5 +1,6 @@
 """Derivatives and integrals of sampled functions, interpolation between samples."""
 
+import functools
 from collections.abc import Sequence
 from math import pi
 from typing import Any
@@ -70,24 +71,36 @@ def gradient(
 
 
 def _gradient(x: Array, spacing: Array, *, axis: int) -> Array:
+    if not get_aval(spacing).ndim:
+        return _gradient_of_even_samples(x, spacing, axis)
     steps = _steps(x, axis)
-    if get_aval(spacing).ndim:
-        others = [i for i in range(get_aval(x).ndim) if i != axis]
-        widths = movement.expand_dims(_steps(spacing, 0), others)
-        slopes = ufuncs.divide(steps, widths)
-    else:
-        widths = None
-        slopes = ufuncs.divide(steps, spacing)
+    others = [i for i in range(get_aval(x).ndim) if i != axis]
+    widths = movement.expand_dims(_steps(spacing, 0), others)
+    slopes = ufuncs.divide(steps, widths)
     left, right = movement.slice_in_dim(slopes, 0, -1, axis=axis), movement.slice_in_dim(slopes, 1, None, axis=axis)
-    if widths is None:
-        inner = lax.mul(lax.add(left, right), 0.5)
-    else:
-        # Each slope is weighted by the distance on the other side.
-        before, after = (movement.slice_in_dim(widths, *part, axis=axis) for part in ((0, -1), (1, None)))
-        weighted = ufuncs.add(ufuncs.multiply(left, after), ufuncs.multiply(right, before))
-        inner = ufuncs.divide(weighted, lax.add(before, after))
+    # Each slope is weighted by the distance on the other side.
+    before, after = (movement.slice_in_dim(widths, *part, axis=axis) for part in ((0, -1), (1, None)))
+    weighted = ufuncs.add(ufuncs.multiply(left, after), ufuncs.multiply(right, before))
+    inner = ufuncs.divide(weighted, lax.add(before, after))
     first, last = (movement.slice_in_dim(slopes, *part, axis=axis) for part in ((0, 1), (-1, None)))
     return movement.concatenate([first, inner, last], axis)
+
+
+def _gradient_of_even_samples(x: Array, spacing: Array, axis: int) -> Array:
+    """One pass over the samples."""
+    size = get_aval(x).shape[axis]
+
+    def difference(low: int, high: Any, distance: int, stride: Any = 1) -> Array:
+        part = functools.partial(movement.slice_in_dim, x, stride=stride, axis=axis)
+        return lax.sub(part(low + distance, high + distance), part(low, high))
+
+    inner = lax.mul(difference(0, size - 2, 2), 0.5)
+    if isinstance(size, int) and size > 2:  # both ends by strides, so the derivative has two parts less
+        ends = difference(0, size - 1, 1, size - 2)
+        first, last = (movement.slice_in_dim(ends, i, i + 1, axis=axis) for i in (0, 1))
+    else:
+        first, last = difference(0, 1, 1), difference(size - 2, size - 1, 1)
+    return movement.concatenate([ufuncs.divide(steps, spacing) for steps in (first, inner, last)], axis)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:

@@ -21,16 +21,29 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import shaped
 from pycompiler.primitives import rules
-from pycompiler.primitives.formulas import bessel, error, faddeeva, gamma, incomplete, integrals
+from pycompiler.primitives.formulas import (
+    bessel,
+    beta,
+    error,
+    faddeeva,
+    gamma,
+    gamma_slopes,
+    incomplete,
+    integrals,
+    zeta,
+)
 from pycompiler.primitives.formulas.lanes import Formula, Lanes
 
 FORMULAS: Mapping[Primitive, Formula] = {
     **bessel.FORMULAS,
+    **beta.FORMULAS,
     **error.FORMULAS,
     **faddeeva.FORMULAS,
     **gamma.FORMULAS,
+    **gamma_slopes.FORMULAS,
     **incomplete.FORMULAS,
     **integrals.FORMULAS,
+    **zeta.FORMULAS,
 }
 
 

@@ -25,7 +25,7 @@ from pycompiler.primitives.formulas.lanes import (
     where,
 )
 
-_HALF_LOG_TWO_PI = 0.918938533204672741780329736405617640
+HALF_LOG_TWO_PI = 0.918938533204672741780329736405617640
 # The positive root of digamma, in two parts.
 _ROOT, _ROOT_REST = 1.4616321449683622, 9.549995429965697e-17
 
@@ -64,7 +64,7 @@ def _log_gamma_parts(x: Lanes, is_single: bool) -> _Parts:
     center = (distance + 1) * distance * polynomial(distance, fits.LOG_GAMMA_F32 if is_single else fits.LOG_GAMMA)
     factor = where(is_small | is_large, x, product)
     logarithm = log(factor)
-    large = (x - 0.5) * logarithm - x + (stirling_rest(x, is_single) + _HALF_LOG_TWO_PI)
+    large = (x - 0.5) * logarithm - x + (stirling_rest(x, is_single) + HALF_LOG_TWO_PI)
     large = where(x < inf, large, x)
     value = where(is_large, large, where(is_small, center - logarithm, center + logarithm))
     return _Parts(value, center, factor)
@@ -86,7 +86,8 @@ def log_gamma(x: Lanes, is_single: bool) -> Lanes:
     return _log_gamma_and_parts(x, is_single)[0]
 
 
-def _digamma(x: Lanes, is_single: bool) -> Lanes:
+def digamma(x: Lanes, is_single: bool) -> Lanes:
+    """The derivative of log |gamma(x)|."""
     size = absolute(x)
     is_small, is_large = size < 1, size >= 8
     # The sum of 1 / (y + k) as one quotient.
@@ -115,7 +116,8 @@ def _digamma(x: Lanes, is_single: bool) -> Lanes:
     return where(x.equals(0), -1 / x, value)
 
 
-def _gamma(x: Lanes, is_single: bool) -> Lanes:
+def gamma(x: Lanes, is_single: bool) -> Lanes:
+    """The gamma function; nan at -1, -2, ..."""
     size = absolute(x)
     is_large, is_left = size >= 8, x <= -1
     # By steps up or down to 2..3, also from -1..0.
@@ -146,7 +148,7 @@ def _gamma(x: Lanes, is_single: bool) -> Lanes:
     return where((x > -inf) | x.is_nan(), where(x.is_nan(), x, value), nan)
 
 
-def _betaln(a: Lanes, b: Lanes, is_single: bool) -> Lanes:
+def log_beta(a: Lanes, b: Lanes, is_single: bool) -> Lanes:
     """A. DiDonato and A. Morris, "Algorithm 708: Significant digit computation of the incomplete beta function ratios",
     1992, for large numbers: no large logarithms cancel."""
     low, high = minimum(a, b), maximum(a, b)
@@ -167,7 +169,7 @@ def _betaln(a: Lanes, b: Lanes, is_single: bool) -> Lanes:
     far = first + (rest - (large - 0.5) * spread - rest_of * log(spread_total) + rest_of)
     if not is_single:
         wide = maximum(rest_of, 8)
-        both = stirling_rest(wide, is_single) + rest + _HALF_LOG_TWO_PI - log(large) * 0.5
+        both = stirling_rest(wide, is_single) + rest + HALF_LOG_TWO_PI - log(large) * 0.5
         both = both + (wide - 0.5) * log(ratio / (ratio + 1)) - large * spread
         far = where(low >= 10, both, far)
     value = where(is_far, far, value)
@@ -178,7 +180,7 @@ def _betaln(a: Lanes, b: Lanes, is_single: bool) -> Lanes:
 
 FORMULAS = {
     special.lgamma: Formula(log_gamma, is_wide=True),
-    special.digamma: Formula(_digamma, is_wide=True),
-    special.gamma: Formula(_gamma, is_wide=True),
-    special.betaln: Formula(_betaln, is_wide=True),
+    special.digamma: Formula(digamma, is_wide=True),
+    special.gamma: Formula(gamma, is_wide=True),
+    special.betaln: Formula(log_beta, is_wide=True),
 }

@@ -26,7 +26,7 @@ from pycompiler.primitives.formulas.lanes import (
 )
 
 
-def _density(a: Lanes, x: Lanes) -> Lanes:
+def density_of_shape(a: Lanes, x: Lanes) -> Lanes:
     """x^a exp(-x) / gamma(a + 1)."""
     is_large = a >= 20
     far, near = where(is_large, a, 20.0), where(is_large, 1.0, a)
@@ -103,7 +103,7 @@ def _parts(a: Lanes, x: Lanes) -> tuple[Lanes, Lanes]:
     a_near, x_near = maximum(a, 20.0), x
     is_uniform = (a >= 20) & (x > a * 0.46) & (x < a * 1.59)
     is_upper = (x >= 1.5) & (x > a)
-    density = _density(a, x)
+    density = density_of_shape(a, x)
     series = density * _series(a, where(is_upper, 1.0, x), 32)
     fraction = density * a * _fraction(where(is_upper, a, 1.0), where(is_upper, x, 2.0), 24)
     lower, upper = where(is_upper, 1 - fraction, series), where(is_upper, fraction, 1 - series)

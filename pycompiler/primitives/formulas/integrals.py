@@ -1,4 +1,5 @@
-"""Integrals: those of sine and cosine, of Fresnel, the dilogarithm and Owen's function, in float64."""
+"""Integrals, in float64: the exponential integrals for results of float32, those of sine and cosine, of Fresnel, the
+dilogarithm and Owen's function."""
 
 from __future__ import annotations
 
@@ -152,7 +153,30 @@ def _owens_t(h: Lanes, a: Lanes, is_single: bool) -> Lanes:
     return where(h.is_nan() | a.is_nan(), nan, where(a.equals(0) | high.equals(inf), 0, value))
 
 
+def _exponential(x: Lanes) -> Lanes:
+    """Ei(x) for results of float32."""
+    near_x = where((x > -2) & (x < 8), x, 1.0)
+    near = near_x * polynomial(near_x * 0.2 - 0.6, fits.EXPI_NEAR_F32) + (log(absolute(near_x)) + 0.5772156649015329)
+    # exp(Ei's argument) is infinite in float32 well before.
+    above, below = minimum(maximum(x, 8), 300), maximum(-x, 2)
+    right = exp(above) / above * polynomial(16 / above - 1, fits.EXPI_FAR_F32)
+    left = -exp(-below) / below * polynomial(4 / below - 1, fits.EXP1_FAR_F32)
+    return where(x >= 8, right, where(x <= -2, left, near))
+
+
+def _expi(x: Lanes, is_single: bool) -> Lanes:
+    value = where(x.equals(0), -inf, where(x.equals(-inf), -0.0, _exponential(x)))
+    return where(x.is_nan(), nan, value)
+
+
+def _exp1(x: Lanes, is_single: bool) -> Lanes:
+    value = where(x.equals(0), inf, where(x.equals(inf), 0, -_exponential(-x)))
+    return where(x >= 0, value, nan)
+
+
 FORMULAS = {
+    special.exp1: Formula(_exp1, is_wide=True, only_narrow=True),
+    special.expi: Formula(_expi, is_wide=True, only_narrow=True),
     special.sin_integral: Formula(_sin_integral, is_wide=True),
     special.cos_integral: Formula(_cos_integral, is_wide=True),
     special.fresnel_sin: Formula(_fresnel_sin, is_wide=True),

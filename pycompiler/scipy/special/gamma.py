@@ -9,10 +9,12 @@ import numpy as np
 from pycompiler._runtime import Array
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.lax import branches
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
+from pycompiler.numpy import reductions
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted_inexact
 from pycompiler.primitives import special as ops
 from pycompiler.scipy.special import plane
@@ -232,10 +234,15 @@ def _rising(z: Array, m: Array) -> Array:
     end = lax.add(z, m)
     above, below = ops.gamma.bind(end), ops.gamma.bind(z)
     finite = lax.bitwise_and(lax.is_finite(above), lax.is_finite(below))
-    magnitude = lax.exp(lax.sub(lax_special.lgamma(end), lax_special.lgamma(z)))
-    large = lax.mul(lax.mul(_gammasgn(end), _gammasgn(z)), magnitude)
     ratio = lax.div(above, lax.select(finite, below, _constant(z, 1)))
-    return lax.select(finite, ratio, large)
+    axes = tuple(range(len(get_aval(z).shape)))
+    every = reductions.all(finite, axes)
+    return branches.cond(every, lambda finite, ratio, z, end: ratio, _rising_by_logarithms, finite, ratio, z, end)
+
+
+def _rising_by_logarithms(finite: Array, ratio: Array, z: Array, end: Array) -> Array:
+    magnitude = lax.exp(lax.sub(lax_special.lgamma(end), lax_special.lgamma(z)))
+    return lax.select(finite, ratio, lax.mul(lax.mul(_gammasgn(end), _gammasgn(z)), magnitude))
 
 
 _MOST_DIMENSIONS = 10_000

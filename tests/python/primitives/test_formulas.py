@@ -19,10 +19,17 @@ from pycompiler.scipy import special
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
+# What is added to the first argument.
+OFFSETS = {"zeta": 1}
+ORDERS = {"polygamma"}
+
+
 def arguments(primitive, dtype, size=50):
     """Arguments within the domain of each function, except that of lgamma and others: they are positive."""
     sample = next(iter(primitive.sampler(np.random.default_rng(0))))
-    return [np.linspace(0.2, 0.8, size).astype(dtype) for _ in sample.args]
+    first, *others = (np.linspace(0.2, 0.8, size).astype(dtype) for _ in sample.args)
+    first = np.full(size, 2, dtype) if primitive.name in ORDERS else first + dtype(OFFSETS.get(primitive.name, 0))
+    return [first, *others]
 
 
 @pytest.mark.parametrize("primitive", FORMULAS, ids=lambda primitive: primitive.name)
@@ -46,7 +53,7 @@ def test_one_kernel_with_its_neighbours(name):
 
 @pytest.mark.parametrize("primitive", FORMULAS, ids=lambda primitive: primitive.name)
 def test_narrow_floats_are_those_of_float32(primitive):
-    for dtype in (np.dtype(np.float16), np.dtype(pnp.bfloat16)):
+    for dtype in (np.float16, pnp.bfloat16):
         args = arguments(primitive, dtype)
         got = primitive.bind(*args)
         assert got.dtype == dtype
@@ -122,6 +129,90 @@ def test_incomplete_gamma_of_large_shapes_in_float32():
         for name in ("gammainc", "gammaincc"):
             want = getattr(scipy.special, name)(a, x.astype(np.float64))
             np.testing.assert_allclose(getattr(special, name)(np.float32(a), x), want, rtol=1e-6)
+
+
+def test_zeta_and_polygamma_on_both_sides_of_zero():
+    # A number below zero anywhere in the array brings in the sums of both sides.
+    s, q = np.array([2.0, 3.0, 4.0, 7.0]), np.array([-1e-20, -0.25, -17.3, -1e5 - 0.25])
+    with enable_x64(True):
+        alone = [np.asarray(PRIMITIVES["zeta"].bind(s[i : i + 1], q[i : i + 1]))[0] for i in range(4)]
+        above = np.asarray(PRIMITIVES["zeta"].bind(s, 1 - q))
+        mixed = np.asarray(PRIMITIVES["zeta"].bind(np.concatenate([s, s]), np.concatenate([q, 1 - q])))
+        mapped = np.asarray(pc.vmap(PRIMITIVES["zeta"].bind)(s, q))
+    np.testing.assert_allclose(alone, scipy.special.zeta(s, q), rtol=1e-13)
+    np.testing.assert_allclose(mixed, [*alone, *above], rtol=1e-15)
+    np.testing.assert_allclose(mapped, alone, rtol=1e-15)
+    with enable_x64(True):
+        points = [(1, -0.5), (2, -0.5), (3, -1e-20), (5, -99.75), (1, 1e200), (1, 1e-150), (150, 0.5), (200, 50.0)]
+        m, x = (np.array(values, np.float64) for values in zip(*points, strict=True))
+        got = np.asarray(PRIMITIVES["polygamma"].bind(m, x))
+    with mpmath.workdps(60):
+        want = [float(mpmath.polygamma(order, mpmath.mpf(place))) for order, place in points]
+    np.testing.assert_allclose(got, want, rtol=3e-13)
+
+
+def test_incomplete_beta_of_all_magnitudes():
+    # Tiny, large and equal shapes; x below, near and above the mean, and in the tails.
+    shapes = [1e-300, 1e-40, 1e-4, 0.3, 1.0, 7.9, 300.0, 1e5, 1e12, 1e20]
+    a, b = (values.ravel() for values in np.meshgrid(shapes, shapes))
+    mean = a / (a + b)
+    spread = np.sqrt(mean * (b / (a + b)) / (a + b + 1))
+    for x in (mean * 0.9, np.minimum(mean + spread, (1 + mean) / 2), np.full(a.shape, 0.1), np.full(a.shape, 0.999)):
+        for dtype, tolerance in ((np.float64, 1e-10), (np.float32, 2e-7)):
+            args = [values.astype(dtype) for values in (a, b, x)]
+            with enable_x64(True):
+                got = np.asarray(PRIMITIVES["betainc"].bind(*args)).astype(np.float64)
+            want = scipy.special.betainc(*(values.astype(np.float64) for values in args))
+            well_posed = np.ones(a.shape, bool) if dtype == np.float32 else np.minimum(a, b) < 1e6
+            np.testing.assert_allclose(got[well_posed], want[well_posed], rtol=tolerance, atol=1e-30)
+
+
+def test_incomplete_beta_with_a_vanishing_shape():
+    # 1 minus a number near 1, to first order in b.
+    with enable_x64(True):
+        for b in (1e-3, 1e-9, 1e-100):
+            got = np.asarray(special.betainc(np.array([0.7, 3.0, 40.0]), b, np.array([0.6, 0.9, 0.99])))
+            want = scipy.special.betainc([0.7, 3.0, 40.0], b, [0.6, 0.9, 0.99])
+            np.testing.assert_allclose(got, want, rtol=1e-13)
+
+
+def test_slopes_of_the_incomplete_gamma_function_in_float32():
+    # The routine of float64 is the oracle, but for large shapes, of which it knows few.
+    numbers = np.array([1e-40, 1e-30, 1e-8, 0.1, 1, 3, 100, 3999, 4001, 1e5], np.float32)
+    a, x = (values.ravel() for values in np.meshgrid(numbers, [*numbers, 1e30, 0, np.inf, np.nan, -1]))
+    a, x = (np.concatenate(parts).astype(np.float32) for parts in ((a, numbers), (x, numbers * 1.0005)))
+    for name in ("random_gamma_grad", "igamma_grad_a"):
+        got = np.asarray(PRIMITIVES[name].bind(a, x))
+        with enable_x64(True):
+            want = np.asarray(PRIMITIVES[name].bind(a.astype(np.float64), x.astype(np.float64)))
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(got, want.astype(np.float32), rtol=3e-7, atol=1e-38)
+    # 1 + eta / 2 + 1 / (6 a) at x = a (1 + eta)
+    a = np.array([1e6, 1e9, 1e12, 1e30], np.float32)
+    np.testing.assert_allclose(PRIMITIVES["random_gamma_grad"].bind(a, a), np.ones(4), rtol=3e-7)
+
+
+def test_exponential_integrals_in_float32():
+    x = np.concatenate([near(0.3725074, 2.0, 8.0, 80.0), [1e-40, 1e-30, 1e-5, 0.5, 50, 200]]).astype(np.float32)
+    for name, values in (("expi", np.concatenate([x, -x])), ("exp1", x)):
+        got = np.asarray(PRIMITIVES[name].bind(values))
+        with np.errstate(over="ignore"):
+            want = getattr(scipy.special, name)(values.astype(np.float64)).astype(np.float32)
+        np.testing.assert_allclose(got, want, rtol=1.2e-7, atol=1e-9 if name == "expi" else 1e-38)
+    edges = np.array([0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    np.testing.assert_array_equal(PRIMITIVES["expi"].bind(edges), [-np.inf, -np.inf, np.inf, -0.0, np.nan])
+    np.testing.assert_array_equal(PRIMITIVES["exp1"].bind(edges), [np.inf, np.inf, 0, np.nan, np.nan])
+
+
+@pytest.mark.parametrize("order", [0, 1, 2])
+def test_derivatives_of_digamma(order):
+    function = special.digamma
+    for _ in range(order):
+        function = pc.grad(function)
+    x = np.array([0.1, 1.0, 3.5, 40.0, -0.3, -7.6])
+    with enable_x64(True):
+        got = np.asarray(pc.jit(pc.vmap(function))(x))
+    np.testing.assert_allclose(got, [float(mpmath.polygamma(order, value)) for value in x], rtol=1e-13)
 
 
 def test_derivatives_are_those_of_the_entries():
