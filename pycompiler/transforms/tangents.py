@@ -46,6 +46,12 @@ def on_device(leaves: Sequence[Any]) -> list[Any]:
     return list(leaves) if current_trace() is not None else list(map(to_device, leaves))
 
 
+def all_on_device(leaves: Sequence[Any]) -> list[Any]:
+    """`on_device`, with Python's numbers as arrays, too."""
+    plain = current_trace() is not None
+    return [leaf if plain or type(leaf) not in _NUMBERS else as_array(leaf) for leaf in on_device(leaves)]
+
+
 def to_device(leaf: Any) -> Any:
     """`on_device` for one leaf."""
     if type(leaf) in _NUMBERS:

@@ -20,7 +20,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, same_type, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.core.types.tree_keys import Partial
-from pycompiler.transforms.tangents import on_device
+from pycompiler.transforms.tangents import all_on_device, on_device
 
 
 @boundary
@@ -35,7 +35,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
 
     >>> import pycompiler as pc
     >>> pc.linear_transpose(lambda x, y: 2 * x + y, 1.0, 1.0)(3.0)
-    (Array(6., dtype=float32, weak_type=True), 3.0)
+    (Array(6., dtype=float32, weak_type=True), Array(3., dtype=float32, weak_type=True))
     """
     check_function("linear_transpose", fun)
     leaves, in_tree = tree_flatten(with_described((tuple(primals), {})))
@@ -66,7 +66,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
                 )
         undefined = [UndefinedPrimal(aval) for aval in avals]
         try:
-            cotangents = pull_back(ClosedGraph(graph.graph, consts), undefined, on_device(given))
+            cotangents = pull_back(ClosedGraph(graph.graph, consts), undefined, all_on_device(given))
         except (TypeError, ValueError):
             # A rule of an operation that is linear in one operand at a time has computed with an undefined one.
             if _kinds(avals) == {"inexact"}:
