@@ -95,7 +95,10 @@ def unary(v: Values) -> str:
         if operation == "arctanh" and v.dtype(a).kind != "c":  # near 1 all of it is rounding
             a = f"pnp.clip({a}, -0.9, 0.9)"
         return f"pnp.{operation}({f'pnp.nan_to_num({a})' if operation == 'signbit' else a})"
-    return f"pnp.{v.rng.choice(_ANY_UNARY)}({v.pick()})"
+    operation, a = v.rng.choice(_ANY_UNARY), v.pick()
+    if operation == "sign" and v.dtype(a).kind == "c":  # of an infinity, JAX divides it by itself
+        a = f"({a} / (1 + pnp.abs({a})))"
+    return f"pnp.{operation}({a})"
 
 
 def scalar(v: Values, name: str) -> str:

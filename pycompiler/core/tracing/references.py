@@ -116,6 +116,8 @@ class Ref(Typed):
 
     __slots__ = ("__weakref__", "_freed", "_of", "_source", "_value", "aval", "level", "number", "owned")
 
+    aval: AbstractRef
+
     # How many references were made. Without any, nothing has to be looked for.
     count = 0
 

@@ -37,6 +37,8 @@ class UndefinedPrimal(Typed):
 
     __slots__ = ("aval",)
 
+    aval: ShapedArray
+
     def __init__(self, aval: ShapedArray) -> None:
         self.aval = aval
 
