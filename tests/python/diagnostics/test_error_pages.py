@@ -51,7 +51,7 @@ def test_every_class_that_is_raised_has_a_page():
         if isinstance(value, type) and value.__module__ == "pycompiler.core.errors"
     }
     # Errors of arguments that don't fit have the whole explanation in their message.
-    whole = {"ExplainedError", "ArgumentError", "AxisError", "ShardingTypeError"}
+    whole = {"ExplainedError", "ArgumentError", "AxisError", "CallbackResultError", "ShardingTypeError"}
     assert defined - whole - WITHOUT_PAGE == set(CLASSES)
     pages = Path(errors.__file__).parent / "pages"
     assert {path.stem for path in pages.iterdir()} == set(CLASSES)
