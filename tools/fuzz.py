@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import random
 import re
@@ -464,11 +465,14 @@ def exported_function() -> bytes:
     return made.stdout if made.returncode == 0 else b""
 
 
-def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODES) -> dict[str, Ended]:
+def fuzz(
+    fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODES, batches: int | None = None
+) -> dict[str, Ended]:
+    """The kinds of crashes, found in about so many seconds, or in so many whole batches, however long they take."""
     corpora = {mode.corpus: read_corpus(ROOT / "tests" / "lit" / mode.corpus) for mode in modes if not mode.is_drawn}
     exported = exported_function() if any(mode.tool == "exports" for mode in modes) else b""
     usable = [mode for mode in modes if fuzzer.has(mode) and (mode.tool != "exports" or exported)]
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds if batches is None else math.inf
     counts: Counter[str] = Counter()
     found: dict[str, Ended] = {}
 
@@ -482,7 +486,7 @@ def fuzz(fuzzer: Fuzzer, seconds: float, seed: int, modes: Sequence[Mode] = MODE
             )
 
     batch = 0
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and batch != batches:
         rng = random.Random(f"{seed}/{batch}")
         batch += 1
         mode = rng.choices(usable, [mode.weight for mode in usable])[0]

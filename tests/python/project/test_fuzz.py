@@ -32,7 +32,7 @@ def make_tool(folder: Path, script: str) -> Path:
 def test_what_crashes_is_kept_with_its_command(tmp_path: Path) -> None:
     script = 'if grep -q func.func "$1"; then kill -SEGV $$; fi; echo module'
     fuzzer = fuzz.Fuzzer(make_tool(tmp_path, script), tmp_path / "kept")
-    found = fuzz.fuzz(fuzzer, 0.2, seed=1, modes=OPT)  # one batch at least
+    found = fuzz.fuzz(fuzzer, 0, seed=1, modes=OPT, batches=1)
     assert [ended.why for ended in found.values()] == ["SIGSEGV"]
     assert all(ended.is_ours for ended in found.values())
     kept = [path for path in (tmp_path / "kept").iterdir() if path.suffix == ".mlir"]
@@ -42,7 +42,7 @@ def test_what_crashes_is_kept_with_its_command(tmp_path: Path) -> None:
 
 def test_refusing_is_no_crash(tmp_path: Path) -> None:
     fuzzer = fuzz.Fuzzer(make_tool(tmp_path, "echo error >&2; exit 1"), tmp_path / "kept")
-    assert fuzz.fuzz(fuzzer, 0.2, seed=1, modes=OPT) == {}
+    assert fuzz.fuzz(fuzzer, 0, seed=1, modes=OPT, batches=1) == {}
 
 
 def test_what_hangs_is_found(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_other_tools_are_run_beside_it(tmp_path: Path, mode: fuzz.Mode) -> None:
     (tmp_path / mode.tool).write_text('#!/bin/sh\nif grep -q "add" "$1"; then kill -BUS $$; fi; exit 1\n')
     (tmp_path / mode.tool).chmod(0o755)
     fuzzer = fuzz.Fuzzer(tmp_path / "tool", tmp_path / "kept")
-    found = fuzz.fuzz(fuzzer, 5, seed=1, modes=[mode])
+    found = fuzz.fuzz(fuzzer, 0, seed=1, modes=[mode], batches=2)
     assert [ended.why for ended in found.values()] == ["SIGBUS"]
     (told,) = (tmp_path / "kept").glob("*.txt")
     assert told.read_text().startswith(f"{tmp_path / mode.tool} {tmp_path / 'kept'}")
@@ -77,7 +77,7 @@ def test_other_tools_are_run_beside_it(tmp_path: Path, mode: fuzz.Mode) -> None:
 def test_sizes_are_refused_exactly_where_they_do_not_fit(tmp_path: Path, script: str, why: str | None) -> None:
     make_tool(tmp_path, script).rename(tmp_path / "array-run")
     fuzzer = fuzz.Fuzzer(tmp_path / "array-opt", tmp_path / "kept")
-    found = fuzz.fuzz(fuzzer, 1, seed=1, modes=[mode for mode in OTHERS if mode.is_drawn])
+    found = fuzz.fuzz(fuzzer, 0, seed=1, modes=[mode for mode in OTHERS if mode.is_drawn], batches=2)
     # For programs of one operation, the report names it.
     assert {ended.why.partition(":")[0] for ended in found.values()} == ({why} if why else set())
 
