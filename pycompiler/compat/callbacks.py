@@ -16,7 +16,7 @@ from pycompiler import errors, experimental
 __all__ = ["io_callback", "pure_callback"]
 
 
-_log = logging.getLogger("jax.callback")
+_log = logging.getLogger("jax._src.callback")
 
 
 class Reporting:
