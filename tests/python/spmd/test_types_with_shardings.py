@@ -325,7 +325,8 @@ def test_abstract_meshes():
         ):
             pass
     assert pc.sharding.get_abstract_mesh().empty
-    assert MESH.abstract_mesh.abstract_device == pc.sharding.AbstractDevice("cpu", None, "cpu")
+    kind, platform = pc.devices()[0].device_kind, pc.devices()[0].platform
+    assert MESH.abstract_mesh.abstract_device == pc.sharding.AbstractDevice(kind, None, platform)
 
 
 def test_the_mesh_of_a_function_for_one_device():
