@@ -11,6 +11,9 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import _runtime as rt
 
+# A second process would find the program of `profile` in the disk cache.
+pytestmark = pytest.mark.xdist_group("test_profiler")
+
 
 def written(directory):
     """The one trace below a directory, as JSON."""
