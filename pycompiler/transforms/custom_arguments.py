@@ -20,7 +20,7 @@ from pycompiler.core.tracing.references import Ref, check_aliases, hide
 from pycompiler.core.tracing.structural import instantiate
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import as_array, get_aval, is_array, same_type, short, strong
+from pycompiler.core.types.aval import for_rule, get_aval, is_array, same_type, short, strong
 from pycompiler.core.types.tree import PyTreeDef, is_leaf_alone, tree_flatten, tree_leaves, tree_structure
 from pycompiler.primitives.arithmetic import convert, stop_gradient
 from pycompiler.transforms.symbolic_zeros import SymbolicZero
@@ -236,8 +236,7 @@ def pair(what: str, of: str, result: Any) -> tuple[Any, Any]:
 def given_zero(x: Any, symbolic: bool) -> Any:
     """A tangent or cotangent for a rule: zeros become arrays, or `symbolic`; derivatives of integers are float0."""
     if type(x) is not Zero:
-        # The one that a gradient begins with is a NumPy scalar.
-        return as_array(x) if isinstance(x, np.generic) else x
+        return for_rule(x)
     if symbolic:
         return SymbolicZero(x.aval)
     return instantiate(x) if dtypes.is_inexact(x.aval.dtype) else nothing_of(x.aval.shape)

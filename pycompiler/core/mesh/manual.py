@@ -41,7 +41,7 @@ class ManualAxisType:
         return hash(self.varying)
 
     def __repr__(self) -> str:
-        return f"ManualAxisType(varying={set(self.varying) or '{}'})"
+        return f"ManualAxisType(varying={{{', '.join(map(repr, sorted(self.varying, key=str)))}}})"
 
 
 class TypeOnDevice:

@@ -21,7 +21,7 @@ from pycompiler.core.tracing.rules import Zero
 from pycompiler.core.tracing.trace import Primitive, Tracer, newest
 from pycompiler.core.tracing.wrapped import WrappedFun
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import get_aval, shaped
+from pycompiler.core.types.aval import for_rule, get_aval, shaped
 
 Rule = Callable[..., Any]
 
@@ -245,7 +245,15 @@ class UserPrimitive(Primitive):
     def transpose(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The rule of `primitive_transposes`."""
         what = f"Transpose rule (for reverse-mode differentiation) for '{self.name}' not implemented"
-        return transposes.get(self) or self._lacks(what, "ad.primitive_transposes")
+        rule = transposes.get(self)
+        if rule is None:
+            return self._lacks(what, "ad.primitive_transposes")
+
+        def transpose(cotangents: Any, *args: Any, **params: Any) -> Any:
+            given = tuple(map(for_rule, cotangents)) if self.multiple_results else for_rule(cotangents)
+            return rule(given, *args, **params)
+
+        return transpose
 
     @property
     def batch(self) -> Rule:  # pyright: ignore[reportIncompatibleVariableOverride, reportIncompatibleMethodOverride]

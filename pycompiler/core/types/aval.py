@@ -24,6 +24,7 @@ __all__ = [
     "ShapedArray",
     "Typed",
     "as_array",
+    "for_rule",
     "get_aval",
     "is_array",
     "same_type",
@@ -227,6 +228,11 @@ def is_array(x: Any) -> bool:
         return True
     # An object with `__jax_array__` stands for another array, to which it may forward all attributes.
     return not hasattr(x.__class__, "__jax_array__") and isinstance(getattr(x, "aval", None), ShapedArray)
+
+
+def for_rule(x: Any) -> Any:
+    """A value for a rule of the user: an array for a NumPy scalar, the cotangent that a gradient begins with."""
+    return as_array(x) if isinstance(x, np.generic) else x
 
 
 def as_array(x: Any) -> Any:

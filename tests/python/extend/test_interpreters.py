@@ -11,6 +11,7 @@ import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.extend import core, source_info_util
 from pycompiler.extend.core import primitives
+from pycompiler.interpreters import ad
 
 X = np.float32([0.25, 0.5, 0.75])
 
@@ -347,3 +348,20 @@ def test_compositions_can_be_bound():
 def test_names_of_primitives(name):
     jax_primitives = pytest.importorskip("jax.extend.core.primitives")
     assert hasattr(jax_primitives, name) or hasattr(pytest.importorskip("jax.lax"), name)
+
+
+def test_rules_of_transposition_take_arrays():
+    double = core.Primitive("double")
+    double.def_impl(lambda x: x * 2)
+    double.def_abstract_eval(lambda x: x)
+    seen = []
+
+    def transpose(cotangent, x):
+        seen.append(isinstance(cotangent, pc.Array))
+        return (cotangent.at[...].multiply(2),)
+
+    ad.primitive_jvps[double] = lambda primals, tangents: (double.bind(*primals), double.bind(*tangents))
+    ad.primitive_transposes[double] = transpose
+    assert pc.grad(double.bind)(3.0) == 2
+    pc.make_jaxpr(pc.grad(double.bind))(3.0)
+    assert seen == [True, True]
