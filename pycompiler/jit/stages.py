@@ -41,7 +41,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.references import Ref, check_aliases
 from pycompiler.core.tracing.specialize import aval_at, closed_at
 from pycompiler.core.tracing.trace import Tracer
-from pycompiler.core.types.aval import get_aval, same_type, short
+from pycompiler.core.types.aval import Typed, get_aval, same_type, short
 from pycompiler.core.types.tree import tree_flatten, tree_structure
 from pycompiler.jit.binding import bind_sizes
 from pycompiler.spmd.execution import Distributed, distributed, execute, place
@@ -54,21 +54,11 @@ _USUAL_CAPABILITY = "8.0"
 
 
 @dataclass(frozen=True)
-class ArgInfo:
+class ArgInfo(Typed):
     """One array among the arguments: its aval, with its `shape` and `dtype`, and whether it is donated."""
 
     aval: ShapedArray
     donated: bool
-
-    @property
-    def shape(self) -> tuple[Any, ...]:
-        """The dimensions."""
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> Any:
-        """The element type."""
-        return self.aval.dtype
 
 
 @dataclass(frozen=True)
