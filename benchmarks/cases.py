@@ -10,6 +10,7 @@ from collections.abc import Callable
 import cases_contraction as contraction
 import cases_dynamic as dynamic
 import cases_elementwise as elementwise
+import cases_linalg as linalg
 import cases_programs as programs
 import cases_reduction as reduction
 import cases_windows as windows
@@ -107,11 +108,18 @@ RANDOM = (
     *(elementwise.drawing("uniform", 10**6, newer, bar=1.1) for newer in (False, True)),
 )
 
+SMALL_MATRICES = (
+    *(linalg.small(name, 10_000, 4, bar=0.3) for name in ("cholesky", "solve", "inv")),
+    *(linalg.small(name, 10_000, 3, dtype, bar=0.3) for name in ("eigh", "qr") for dtype in ("float32", "float64")),
+    *(linalg.small(name, 10_000, 16, bar=0.6) for name in ("cholesky", "solve", "eigh", "qr")),
+)
+
 CASES: tuple[Case, ...] = (
     *ELEMENTWISE,
     *REDUCTION,
     *ORDER,
     *WINDOWS,
+    *SMALL_MATRICES,
     *CONTRACTION,
     *PROGRAMS,
     *RANDOM,

@@ -1,7 +1,7 @@
 # What shared libraries of exported functions are linked with: the library routines and the pool of threads, without
 # devices, Python or MLIR; and the headers of the source that is generated with them. pycompiler.export finds both.
 add_library(pycompiler_export STATIC "${CMAKE_SOURCE_DIR}/runtime/lib/exported/Exported.cpp"
-  $<TARGET_OBJECTS:runtime_cpu>
+  $<TARGET_OBJECTS:runtime_cpu> $<TARGET_OBJECTS:runtime_lanes>
   "$<FILTER:$<TARGET_OBJECTS:runtime_support>,INCLUDE,/(Futex|NarrowFloats|Status)\\.>"
   "$<FILTER:$<TARGET_OBJECTS:runtime_threads>,INCLUDE,/(CpuLimits|ParallelFor|ThreadPool)\\.>")
 target_include_directories(pycompiler_export PUBLIC "${CMAKE_SOURCE_DIR}/runtime/include" PRIVATE "${CMAKE_SOURCE_DIR}/runtime/lib")

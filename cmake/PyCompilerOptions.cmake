@@ -10,7 +10,8 @@ add_library(pycompiler_flags INTERFACE)
 target_compile_options(pycompiler_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter -fno-semantic-interposition)
 # Not by CMAKE_CXX_FLAGS: objects that tests load as compiled programs have no constructors, which coverage adds.
 if(PYCOMPILER_COVERAGE)
-  target_compile_options(pycompiler_flags INTERFACE --coverage)
+  # Counts of several threads: without it, some are lost, or negative.
+  target_compile_options(pycompiler_flags INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(pycompiler_flags INTERFACE --coverage)
 endif()
 if(PYCOMPILER_SANITIZER)

@@ -3,6 +3,8 @@
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_LAPACK_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_LAPACK_H
 
+#include "Rows.h"
+#include "lanes/SmallMatrices.h"
 #include "runtime/DType.h"
 #include "runtime/Lapack.h"
 #include "support/LibraryCalls.h"
@@ -161,6 +163,22 @@ template <typename Body> int32_t dispatch(const PcrtTensor *tensors, int32_t cou
   } catch (const std::bad_alloc &) {
     return PCRT_OUT_OF_MEMORY;
   }
+}
+
+/// Whether the matrices of an operand are processed in the lanes of vectors: stacks of small ones.
+inline bool isInLanes(const PcrtTensor &stack, int rows, int columns) {
+  return stack.rank > 2 && std::min(rows, columns) >= 1 && std::max(rows, columns) <= lanes::mostRows;
+}
+
+/// Calls `routine` on all matrices of the first input, which are its last `dims` dimensions, in as many threads as are
+/// free. `nsOfElement` is the time that LAPACK takes for an element of that input.
+inline int32_t overMatrices(PcrtLibraryCall routine, int32_t dims, double nsOfElement, const PcrtFrame *frame,
+                            const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                            int32_t outputCount, const int64_t *params) {
+  const PcrtTensor &first = inputs[0];
+  bool isStack = first.rank > dims, isSmall = dims == 2 && isInLanes(first, rowsOf(first), columnsOf(first));
+  return library::overRows(routine, isStack, isSmall ? nsOfElement / 8 : nsOfElement, frame, inputs, inputCount,
+                           outputs, outputCount, params, isSmall ? lanes::mostLanes : 1);
 }
 
 } // namespace pcrt::lapack

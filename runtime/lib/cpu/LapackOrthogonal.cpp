@@ -50,13 +50,16 @@ template <typename T> struct Reflectors {
   std::vector<T> a, taus, work;
 };
 
-int32_t library::qr(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t outCount,
-                    const int64_t *params) {
+static int32_t qrWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                       int32_t outCount, const int64_t *params) {
   bool pivoting = params[1]; // params[0], full_matrices, shows in the shapes
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     int m = rowsOf(in[0]), n = columnsOf(in[0]), k = columnsOf(out[0]), rank = std::min(m, n);
     Stack a(in[0], 2), q(out[0], 2), r(out[1], 2), p(out[outCount - 1], 1);
+    if constexpr (!isComplex<T>)
+      if (!pivoting && isInLanes(in[0], m, n) && k >= 1)
+        return lanes::smallMatrices<T>().qr(a.at<T>(0), q.at<T>(0), r.at<T>(0), a.count, m, n, k);
     Reflectors<T> work(m, n, k);
     std::vector<int32_t> pivots(n);
     for (int64_t i = 0; i < q.count; ++i) {
@@ -78,6 +81,11 @@ int32_t library::qr(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, co
       transpose(work.a.data(), k, m, q.at<T>(i));
     }
   });
+}
+
+int32_t library::qr(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                    int32_t outCount, const int64_t *params) {
+  return overMatrices(qrWhole, 2, 20, frame, in, inCount, out, outCount, params);
 }
 
 static int32_t reflectors(const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, bool pivoting) {

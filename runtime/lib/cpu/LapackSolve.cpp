@@ -18,16 +18,24 @@ template <typename T> static void choleskyOf(T *a, int n) {
       fillNan(a + int64_t(i) * n, i + 1);
 }
 
-int32_t library::cholesky(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                          const int64_t *) {
+static int32_t choleskyWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
+                             const int64_t *) {
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     Stack from(in[0], 2), to(out[0], 2);
+    if constexpr (!isComplex<T>)
+      if (int n = columnsOf(in[0]); isInLanes(in[0], n, n))
+        return lanes::smallMatrices<T>().cholesky(from.at<T>(0), to.at<T>(0), from.count, n);
     for (int64_t i = 0; i < from.count && from.size; ++i) {
       std::copy_n(from.at<T>(i), from.size, to.at<T>(i));
       choleskyOf(to.at<T>(i), columnsOf(in[0]));
     }
   });
+}
+
+int32_t library::cholesky(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                          int32_t outCount, const int64_t *params) {
+  return overMatrices(choleskyWhole, 2, 4, frame, in, inCount, out, outCount, params);
 }
 
 /// Solves op(A) X = B, or X op(A) = B, in place of B; all row-major. op: 'N', 'T' or 'C'.
@@ -40,12 +48,16 @@ static void solveTriangular(bool left, bool lower, char op, bool unit, const T *
   call<T>(Routine::trsm, &side, &half, &op, &diagonal, &columns, &rows, &one, a, &leadA, b, &leadB);
 }
 
-int32_t library::triangular_solve(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
-                                  int32_t, const int64_t *params) {
+static int32_t triangularSolveWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                                    int32_t, const int64_t *params) {
   bool conjugated = params[0], left = params[1], lower = params[2], transposed = params[3], unit = params[4];
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     Stack a(in[0], 2), b(in[1], 2), x(out[0], 2);
+    if constexpr (!isComplex<T>)
+      if (int rows = rowsOf(in[1]), columns = columnsOf(in[1]); isInLanes(in[0], rows, columns))
+        return lanes::smallMatrices<T>().solveTriangular(a.at<T>(0), b.at<T>(0), x.at<T>(0), x.count, rows, columns,
+                                                         {left, lower, transposed, unit});
     std::vector<T> copy(conjugated && !transposed ? a.size : 0);
     for (int64_t i = 0; i < x.count && x.size; ++i) {
       const T *factor = a.at<T>(i);
@@ -60,6 +72,11 @@ int32_t library::triangular_solve(const PcrtFrame *, const PcrtTensor *in, int32
   });
 }
 
+int32_t library::triangular_solve(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                                  int32_t outCount, const int64_t *params) {
+  return overMatrices(triangularSolveWhole, 2, 4, frame, in, inCount, out, outCount, params);
+}
+
 static void applySwaps(const int32_t *pivots, int64_t count, int32_t *permutation, int64_t size) {
   std::iota(permutation, permutation + size, 0);
   for (int64_t i = 0; i < count; ++i)
@@ -67,12 +84,19 @@ static void applySwaps(const int32_t *pivots, int64_t count, int32_t *permutatio
       std::swap(permutation[i], permutation[pivots[i]]);
 }
 
-int32_t library::lu(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                    const int64_t *) {
+static int32_t luWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
+                       const int64_t *) {
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     int m = rowsOf(in[0]), n = columnsOf(in[0]), lead = leading(m), info = 0;
     Stack from(in[0], 2), to(out[0], 2), pivots(out[1], 1), permutations(out[2], 1);
+    if constexpr (!isComplex<T>)
+      if (isInLanes(in[0], m, n)) {
+        lanes::smallMatrices<T>().lu(from.at<T>(0), to.at<T>(0), pivots.at<int32_t>(0), from.count, m, n);
+        for (int64_t i = 0; i < from.count; ++i)
+          applySwaps(pivots.at<int32_t>(i), pivots.size, permutations.at<int32_t>(i), m);
+        return;
+      }
     std::vector<T> a(from.size);
     for (int64_t i = 0; i < from.count; ++i) {
       int32_t *swaps = pivots.at<int32_t>(i);
@@ -88,6 +112,11 @@ int32_t library::lu(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, co
       applySwaps(swaps, pivots.size, permutations.at<int32_t>(i), m);
     }
   });
+}
+
+int32_t library::lu(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                    int32_t outCount, const int64_t *params) {
+  return overMatrices(luWhole, 2, 8, frame, in, inCount, out, outCount, params);
 }
 
 int32_t library::lu_pivots_to_permutation(const PcrtFrame *, const PcrtTensor *in, int32_t, const PcrtTensor *out,
@@ -134,12 +163,16 @@ static void solveByFactors(const T *lu, const int32_t *permutation, int n, const
     std::copy_n(row(scratch.data(), i), columns, row(x, permutation[i]));
 }
 
-int32_t library::linear_solve(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                              const int64_t *params) {
+static int32_t linearSolveWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                                int32_t, const int64_t *params) {
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     // in[0], the matrix itself, is only for the derivative.
     Stack lu(in[1], 2), permutation(in[2], 1), b(in[3], 2), x(out[0], 2);
+    if constexpr (!isComplex<T>)
+      if (int n = rowsOf(in[1]), columns = columnsOf(in[3]); isInLanes(in[1], n, columns))
+        return lanes::smallMatrices<T>().solveFactored(lu.at<T>(0), permutation.at<int32_t>(0), b.at<T>(0), x.at<T>(0),
+                                                       x.count, n, columns, params[0] != 0);
     std::vector<T> scratch;
     for (int64_t i = 0; i < x.count && x.size; ++i)
       solveByFactors(lu.at<T>(i), permutation.at<int32_t>(i), rowsOf(in[1]), b.at<T>(i), columnsOf(in[3]), params[0],
@@ -147,8 +180,13 @@ int32_t library::linear_solve(const PcrtFrame *, const PcrtTensor *in, int32_t i
   });
 }
 
-int32_t library::tridiagonal_solve(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
-                                   int32_t, const int64_t *) {
+int32_t library::linear_solve(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                              int32_t outCount, const int64_t *params) {
+  return overMatrices(linearSolveWhole, 2, 4, frame, in, inCount, out, outCount, params);
+}
+
+static int32_t tridiagonalSolveWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                                     int32_t, const int64_t *) {
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     int n = rowsOf(in[3]), columns = columnsOf(in[3]), lead = leading(n), info = 0;
@@ -165,6 +203,11 @@ int32_t library::tridiagonal_solve(const PcrtFrame *, const PcrtTensor *in, int3
         fillNan(x.at<T>(i), x.size);
     }
   });
+}
+
+int32_t library::tridiagonal_solve(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                                   int32_t outCount, const int64_t *params) {
+  return overMatrices(tridiagonalSolveWhole, 1, 20, frame, in, inCount, out, outCount, params);
 }
 
 /// R of A + w wᵀ from R of A = Rᵀ R, by one Givens rotation for each row (Golub and Van Loan, section 6.5.4).

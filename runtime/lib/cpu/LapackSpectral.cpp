@@ -117,14 +117,18 @@ template <typename T> bool sylvesterOf(T *a, int m, T *b, int n, T *c, Workspace
 
 } // namespace
 
-int32_t library::eigh(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t outCount,
-                      const int64_t *params) {
+static int32_t eighWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                         int32_t outCount, const int64_t *params) {
   bool vectors = params[0];
   char half = params[1] ? 'L' : 'U';
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
     int n = columnsOf(in[0]);
     Stack from(in[0], 2), w(out[outCount - 1], 1), v(out[0], vectors ? 2 : 1);
+    if constexpr (!isComplex<T>)
+      if (isInLanes(in[0], n, n))
+        return lanes::smallMatrices<T>().symmetric(from.at<T>(0), w.at<T>(0), vectors ? v.at<T>(0) : nullptr,
+                                                   from.count, n, half == 'L');
     std::vector<T> a(from.size);
     Workspace<T> space;
     for (int64_t i = 0; i < from.count && from.size; ++i) {
@@ -143,8 +147,13 @@ int32_t library::eigh(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, 
   });
 }
 
-int32_t library::eig(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                     const int64_t *params) {
+int32_t library::eigh(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                      int32_t outCount, const int64_t *params) {
+  return overMatrices(eighWhole, 2, 60, frame, in, inCount, out, outCount, params);
+}
+
+static int32_t eigWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
+                        const int64_t *params) {
   bool wantsLeft = params[0], wantsRight = params[1];
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -171,8 +180,13 @@ int32_t library::eig(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, c
   });
 }
 
-int32_t library::svd(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                     const int64_t *params) {
+int32_t library::eig(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                     int32_t outCount, const int64_t *params) {
+  return overMatrices(eigWhole, 2, 200, frame, in, inCount, out, outCount, params);
+}
+
+static int32_t svdWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
+                        const int64_t *params) {
   bool byQr = params[0], vectors = params[1], full = params[2];
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -209,8 +223,13 @@ int32_t library::svd(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, c
   });
 }
 
-int32_t library::schur(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
-                       const int64_t *params) {
+int32_t library::svd(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                     int32_t outCount, const int64_t *params) {
+  return overMatrices(svdWhole, 2, 100, frame, in, inCount, out, outCount, params);
+}
+
+static int32_t schurWhole(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,
+                          const int64_t *params) {
   bool vectors = params[0];
   return dispatch(in, inCount, in[0].dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -233,6 +252,11 @@ int32_t library::schur(const PcrtFrame *, const PcrtTensor *in, int32_t inCount,
         transpose(basis.data(), n, n, z.at<T>(i));
     }
   });
+}
+
+int32_t library::schur(const PcrtFrame *frame, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out,
+                       int32_t outCount, const int64_t *params) {
+  return overMatrices(schurWhole, 2, 150, frame, in, inCount, out, outCount, params);
 }
 
 int32_t library::sylvester(const PcrtFrame *, const PcrtTensor *in, int32_t inCount, const PcrtTensor *out, int32_t,

@@ -53,7 +53,7 @@ static int32_t callOnBlocks(const PcrtFrame *frame, const void *captured, int64_
 
 int32_t library::overRows(PcrtLibraryCall routine, bool mayCut, double nsOfElement, const PcrtFrame *frame,
                           const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs, int32_t outputCount,
-                          const int64_t *params) {
+                          const int64_t *params, int64_t together) {
   auto whole = [&] { return routine(frame, inputs, inputCount, outputs, outputCount, params); };
   if (!mayCut || inputCount < 1 || inputCount + outputCount > mostOperands || inputs[0].rank < 1 ||
       inputs[0].dims[0] < 2)
@@ -67,7 +67,8 @@ int32_t library::overRows(PcrtLibraryCall routine, bool mayCut, double nsOfEleme
   if (rowNs * static_cast<double>(rows) < sharedNs || !std::all_of(inputs, inputs + inputCount, isCut) ||
       !std::all_of(outputs, outputs + outputCount, isCut))
     return whole();
-  int64_t rowsOfBlock = static_cast<int64_t>(pieceNs / rowNs) + 1, blocks = (rows + rowsOfBlock - 1) / rowsOfBlock;
+  int64_t rowsOfBlock = (static_cast<int64_t>(pieceNs / rowNs) / together + 1) * together,
+          blocks = (rows + rowsOfBlock - 1) / rowsOfBlock;
   Call call = {routine, inputs, outputs, inputCount, outputCount, params, rows, rowsOfBlock};
   return parallelFor(frame, callOnBlocks, &call, blocks, 1);
 }

@@ -9,10 +9,11 @@ namespace pcrt::library {
 
 /// Calls `routine` on blocks of the first dimension, which must be common to all operands, in as many threads as are
 /// free. Calls it once on the whole if the dimension is not common, if the work is little, or unless `mayCut`.
-/// `nsOfElement` is the time of an element of the first input. The other parameters are the routine's own arguments.
+/// `nsOfElement` is the time of an element of the first input. Blocks are multiples of `together` rows. The other
+/// parameters are the routine's own arguments.
 int32_t overRows(PcrtLibraryCall routine, bool mayCut, double nsOfElement, const PcrtFrame *frame,
                  const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs, int32_t outputCount,
-                 const int64_t *params);
+                 const int64_t *params, int64_t together = 1);
 
 } // namespace pcrt::library
 

@@ -37,8 +37,8 @@ static void fill() {
 }
 
 static void factorize() {
-  Operand<double> a({3, 2, 2}), factor({3, 2, 2});
-  a.values.assign(12, 1.0);
+  Operand<double> a({3, 17, 17}), factor(a.dims); // smaller ones are not LAPACK's
+  a.values.assign(a.values.size(), 1.0);
   CHECK(call(table.cholesky, {a}, {factor}) == PCRT_OK);
 }
 
