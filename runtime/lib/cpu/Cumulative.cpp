@@ -1,12 +1,16 @@
-// The library routine of cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension. Each
-// line is computed from its first element to its last, so the results depend on the elements alone. If the dimension is
-// not the innermost, adjacent lines are computed together.
+// The library routine of cumsum, cumprod, cummax, cummin and cumlogsumexp: running results along one dimension. One
+// result waits for the one before it, so several lines are computed in turns. If the dimension is not the innermost,
+// adjacent lines are. A long line is divided into parts, each of which starts from the result of all before it. The
+// parts depend on the length alone, and so do the results, whichever threads compute them.
 #include "CumulativeOperations.h"
 #include "Rows.h"
 #include "runtime/Accumulations.h"
 #include "support/LibraryCalls.h"
 
 #include <algorithm>
+#include <new>
+#include <type_traits>
+#include <vector>
 
 using namespace pcrt;
 using namespace pcrt::cumulative;
@@ -26,30 +30,125 @@ public:
     first = reverse ? (length - 1) * inner : 0;
   }
 
-  void run() const {
-    if (length == 0)
-      return;
-    for (int64_t i = 0; i < outer; ++i) {
-      int64_t start = i * length * inner + first;
-      if (inner == 1)
-        runOne(start);
-      for (int64_t lane = 0; inner > 1 && lane < inner; lane += width)
-        runMany(start + lane, std::min(width, inner - lane));
-    }
+  int32_t run(const PcrtFrame *frame) const {
+    if (length == 0 || outer == 0 || inner == 0)
+      return PCRT_OK;
+    if (inner > 1)
+      return runAdjacent(frame);
+    // Parts cost a second pass. They are for threads that have no lines to share.
+    bool isLong = length >= 2 * block && outer < 2 * chains && outer * length >= leastShared;
+    return Operation::isCheap && isLong ? runParts(frame) : runLines(frame);
   }
 
 private:
   using Running = typename Operation::Running;
+  /// Adjacent lines that are computed together.
   static constexpr int64_t width = 64;
+  /// Lines, or parts of a line, that are computed in turns.
+  static constexpr int64_t chains = 8;
+  /// The elements of a part, and of the parts that are computed in turns.
+  static constexpr int64_t part = 512, block = chains * part;
+  static constexpr int64_t leastShared = int64_t(1) << 16;
 
-  void runOne(int64_t at) const {
-    auto running = static_cast<Running>(source[at]);
-    target[at] = source[at];
-    for (int64_t i = 1; i < length; ++i) {
+  int64_t startOf(int64_t line) const { return line * length + first; }
+
+  /// Begins with the first element itself, or goes on from the result before it.
+  Running begin(int64_t at, const Running *before) const {
+    return before ? Operation::next(*before, source[at]) : static_cast<Running>(source[at]);
+  }
+
+  /// `count` (at most `chains`) runs of `steps` elements, which begin at `starts`; each goes on from its `before`.
+  template <bool stores>
+  void inTurns(const int64_t *starts, int64_t count, int64_t steps, const Running *const *before,
+               Running *running) const {
+    for (int64_t c = 0; c < count; ++c) {
+      running[c] = begin(starts[c], before[c]);
+      if (stores)
+        target[starts[c]] = before[c] ? static_cast<T>(running[c]) : source[starts[c]];
+    }
+    int64_t c = 0;
+    for (; c + 8 <= count; c += 8)
+      goOn<stores, 8>(starts + c, steps, running + c);
+    for (; c + 4 <= count; c += 4)
+      goOn<stores, 4>(starts + c, steps, running + c);
+    for (; c < count; ++c)
+      running[c] = goOnAlone<stores>(starts[c], steps, running[c]);
+  }
+
+  template <bool stores, int64_t together> void goOn(const int64_t *starts, int64_t steps, Running *results) const {
+    Running running[together];
+    std::copy_n(results, together, running);
+    for (int64_t i = 1; i < steps; ++i)
+      for (int64_t c = 0; c < together; ++c) {
+        int64_t at = starts[c] + i * step;
+        running[c] = Operation::next(running[c], source[at]);
+        if (stores)
+          target[at] = static_cast<T>(running[c]);
+      }
+    std::copy_n(running, together, results);
+  }
+
+  template <bool stores> Running goOnAlone(int64_t at, int64_t steps, Running running) const {
+    for (int64_t i = 1; i < steps; ++i) {
       at += step;
       running = Operation::next(running, source[at]);
-      target[at] = static_cast<T>(running);
+      if (stores)
+        target[at] = static_cast<T>(running);
     }
+    return running;
+  }
+
+  int32_t runLines(const PcrtFrame *frame) const {
+    double ns = static_cast<double>(chains * length);
+    return library::overPieces(frame, (outer + chains - 1) / chains, ns, [&](int64_t piece) {
+      int64_t starts[chains] = {}, low = piece * chains, count = std::min(chains, outer - low);
+      const Running *before[chains] = {};
+      Running running[chains] = {};
+      for (int64_t c = 0; c < count; ++c)
+        starts[c] = startOf(low + c);
+      inTurns<true>(starts, count, length, before, running);
+    });
+  }
+
+  /// The parts of all lines: their totals, the results before each of them, then their results.
+  int32_t runParts(const PcrtFrame *frame) const {
+    int64_t blocks = (length + block - 1) / block, parts = (length + part - 1) / part;
+    std::vector<Running> totals(outer * parts);
+    auto overBlocks = [&](auto stores) {
+      return library::overPieces(frame, outer * blocks, block, [&](int64_t piece) {
+        int64_t line = piece / blocks, low = piece % blocks * chains, count = std::min(chains, parts - low);
+        Running *ofLine = totals.data() + line * parts;
+        int64_t starts[chains] = {};
+        const Running *before[chains] = {};
+        Running running[chains] = {};
+        for (int64_t c = 0; c < count; ++c) {
+          starts[c] = startOf(line) + (low + c) * part * step;
+          before[c] = stores && low + c > 0 ? ofLine + low + c - 1 : nullptr;
+        }
+        // The last part of a line may be shorter.
+        int64_t whole = (low + count) * part > length ? count - 1 : count;
+        inTurns<stores>(starts, whole, part, before, running);
+        if (whole < count)
+          inTurns<stores>(starts + whole, 1, length - (parts - 1) * part, before + whole, running + whole);
+        if (!stores)
+          std::copy_n(running, count, ofLine + low);
+      });
+    };
+    if (int32_t status = overBlocks(std::false_type()); status != PCRT_OK)
+      return status;
+    for (int64_t line = 0; line < outer; ++line)
+      for (Running *total = totals.data() + line * parts, *end = total + parts; ++total < end;)
+        *total = Operation::combine(total[-1], *total);
+    return overBlocks(std::true_type());
+  }
+
+  int32_t runAdjacent(const PcrtFrame *frame) const {
+    int64_t groups = (inner + width - 1) / width;
+    double ns = static_cast<double>(length * std::min(width, inner)) * (Operation::isCheap ? .2 : 10);
+    return library::overPieces(frame, outer * groups, ns, [&](int64_t piece) {
+      int64_t lane = piece % groups * width;
+      runMany(piece / groups * length * inner + first + lane, std::min(width, inner - lane));
+    });
   }
 
   void runMany(int64_t at, int64_t lanes) const {
@@ -76,16 +175,17 @@ private:
 
 } // namespace
 
-static int32_t cumulativeWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount,
-                               const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
+int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                            const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
   if (inputCount != 1 || outputCount != 1 || inputs[0].dtype != outputs[0].dtype || params[1] < 0 ||
       params[1] >= inputs[0].rank || !sameDims(inputs[0], outputs[0]))
     return PCRT_INVALID_ARGUMENT;
   bool isKnown = true;
+  int32_t status = PCRT_OK;
   auto run = [&](auto element) {
     using T = decltype(element);
     auto lines = [&](auto operation) {
-      Lines<T, decltype(operation)>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+      status = Lines<T, decltype(operation)>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
     };
     switch (static_cast<Accumulation>(params[0])) {
 #define PCRT_ROW(Name, name)                                                                                           \
@@ -100,22 +200,21 @@ static int32_t cumulativeWhole(const PcrtFrame *, const PcrtTensor *inputs, int3
   auto runComplex = [&](auto element) {
     using T = decltype(element);
     if (auto accumulation = static_cast<Accumulation>(params[0]); accumulation == Accumulation::Sum)
-      Lines<T, Sum<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+      status = Lines<T, Sum<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
     else if (accumulation == Accumulation::Product)
-      Lines<T, Product<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run();
+      status = Lines<T, Product<T>>(inputs[0], outputs[0], params[1], params[2] != 0).run(frame);
     else
       isKnown = false;
   };
-  if (inputs[0].dtype == PCRT_DTYPE_Complex64)
-    runComplex(std::complex<float>());
-  else if (inputs[0].dtype == PCRT_DTYPE_Complex128)
-    runComplex(std::complex<double>());
-  else
-    isKnown &= withElement(inputs[0].dtype, run);
-  return isKnown ? PCRT_OK : PCRT_INVALID_ARGUMENT;
-}
-
-int32_t library::cumulative(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
-                            const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
-  return overRows(cumulativeWhole, params[1] != 0, 1, frame, inputs, inputCount, outputs, outputCount, params);
+  try {
+    if (inputs[0].dtype == PCRT_DTYPE_Complex64)
+      runComplex(std::complex<float>());
+    else if (inputs[0].dtype == PCRT_DTYPE_Complex128)
+      runComplex(std::complex<double>());
+    else
+      isKnown &= withElement(inputs[0].dtype, run);
+  } catch (const std::bad_alloc &) {
+    return PCRT_OUT_OF_MEMORY;
+  }
+  return isKnown ? status : PCRT_INVALID_ARGUMENT;
 }

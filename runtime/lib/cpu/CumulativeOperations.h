@@ -10,6 +10,9 @@
 
 namespace pcrt::cumulative {
 
+// Running: the type of results that are not rounded yet. neutral: combined with x, it is x. isCheap: to combine each
+// element twice costs less than to wait for the result before it.
+
 template <typename T> struct WideOf {
   using Type = Accumulator<T>;
 };
@@ -23,6 +26,7 @@ template <typename T> using Wide = typename WideOf<T>::Type;
 
 template <typename T> struct Sum {
   using Running = Wide<T>;
+  static constexpr bool isCheap = true;
   static constexpr Running neutral{0};
   static Running combine(Running a, Running b) { return a + b; }
   static Running next(Running sum, T x) { return combine(sum, static_cast<Running>(x)); }
@@ -30,6 +34,7 @@ template <typename T> struct Sum {
 
 template <typename T> struct Product {
   using Running = Wide<T>;
+  static constexpr bool isCheap = true;
   static constexpr Running neutral{1};
   static Running combine(Running a, Running b) { return a * b; }
   static Running next(Running product, T x) { return combine(product, static_cast<Running>(x)); }
@@ -37,6 +42,7 @@ template <typename T> struct Product {
 
 template <typename T, bool isMax> struct Extremum {
   using Running = Compared<T>;
+  static constexpr bool isCheap = true;
   static constexpr Running neutral = isMax ? lowestOf<Running>() : highestOf<Running>();
   static Running combine(Running best, Running value) { return isBetter<isMax>(value, best) ? value : best; }
   static Running next(Running best, T x) { return combine(best, static_cast<Running>(x)); }
@@ -47,6 +53,7 @@ template <typename T> using Min = Extremum<T, false>;
 
 template <typename T> struct LogSumExp {
   using Running = double;
+  static constexpr bool isCheap = false;
   static constexpr double neutral = lowestOf<double>();
   static double combine(double sum, double value) {
     if (sum == value) // equal infinities have no difference

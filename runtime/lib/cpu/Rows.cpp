@@ -7,8 +7,6 @@
 
 using namespace pcrt;
 
-/// The minimum work that threads share, and the minimum of a piece.
-static constexpr double sharedNs = 30000, pieceNs = 8000;
 /// The maximum number of operands and dimensions that are divided: the stack holds copies of them.
 static constexpr int32_t mostOperands = 8, mostDims = 16;
 

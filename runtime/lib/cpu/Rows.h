@@ -4,8 +4,25 @@
 #define PYCOMPILER_RUNTIME_LIB_CPU_ROWS_H
 
 #include "runtime/Abi.h"
+#include "support/LibraryCalls.h"
 
 namespace pcrt::library {
+
+/// The minimum work that threads share, and the minimum of a part of it, in nanoseconds.
+inline constexpr double sharedNs = 30000, pieceNs = 8000;
+
+/// Calls body(piece) for the numbers below `pieces`, in as many threads as are free. `nsOfPiece` is the time of a call.
+template <typename Body>
+int32_t overPieces(const PcrtFrame *frame, int64_t pieces, double nsOfPiece, const Body &body) {
+  auto run = [](const PcrtFrame *, const void *captured, int64_t low, int64_t high) -> int32_t {
+    for (int64_t piece = low; piece < high; ++piece)
+      (*static_cast<const Body *>(captured))(piece);
+    return PCRT_OK;
+  };
+  if (pieces < 2 || nsOfPiece * static_cast<double>(pieces) < sharedNs)
+    return run(frame, &body, 0, pieces);
+  return parallelFor(frame, run, &body, pieces, static_cast<int64_t>(pieceNs / nsOfPiece) + 1);
+}
 
 /// Calls `routine` on blocks of the first dimension, which must be common to all operands, in as many threads as are
 /// free. Calls it once on the whole if the dimension is not common, if the work is little, or unless `mayCut`.
