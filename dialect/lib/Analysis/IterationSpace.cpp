@@ -170,7 +170,7 @@ void IterationSpace::cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &ind
                                    const SymbolicSize &block) {
   SymbolicSize total = dims[dim].size, blocks = total.dividedBy(block).value_or(0);
   if (blocks.isZero()) {
-    cut = Cut{dim + 1, total};
+    blocked = BlockedDim{dim + 1, total};
     blocks = SymbolicSize::of(indices.ceilDiv(b, loc, indices.get(b, loc, total), indices.get(b, loc, block)));
   }
   dims[dim].size = block;

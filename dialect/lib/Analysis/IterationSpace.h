@@ -135,15 +135,15 @@ struct Access {
 
 /// A dimension that was divided into blocks, which the first dimension counts: its size is that of a block, and the
 /// last one may be shorter.
-struct Cut {
+struct BlockedDim {
   unsigned dim;
   SymbolicSize total; // of all blocks
 };
 
 struct IterationSpace {
   SmallVector<LoopDim, 4> dims;
-  std::optional<Cut> cut;          // none if all blocks have the same length
-  SmallVector<Access, 4> accesses; // inputs, then outputs
+  std::optional<BlockedDim> blocked; // none if all blocks have the same length
+  SmallVector<Access, 4> accesses;   // inputs, then outputs
   unsigned numInputs = 0;
 
   ArrayRef<Access> inputs() const { return ArrayRef(accesses).take_front(numInputs); }

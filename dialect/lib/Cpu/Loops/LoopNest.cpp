@@ -79,14 +79,14 @@ void NestEmitter::mapCaptures(BodyCloner &body) {
 }
 
 SymbolicSize NestEmitter::sizeOf(unsigned dim) const {
-  bool isBlock = space.cut && space.cut->dim == dim && lengthOfBlock;
+  bool isBlock = space.blocked && space.blocked->dim == dim && lengthOfBlock;
   return isBlock ? SymbolicSize(1, lengthOfBlock) : space.dims[dim].size;
 }
 
 SizeFacts NestEmitter::factsOfSize(unsigned dim) const {
   SizeFacts facts = space.dims[dim].size.facts();
-  if (space.cut && space.cut->dim == dim)
-    facts.multipleOf = std::gcd(facts.multipleOf, space.cut->total.facts().multipleOf);
+  if (space.blocked && space.blocked->dim == dim)
+    facts.multipleOf = std::gcd(facts.multipleOf, space.blocked->total.facts().multipleOf);
   return facts;
 }
 
@@ -283,9 +283,9 @@ NestEmitter::Values NestEmitter::emitStep(unsigned level, Value iv, ArrayRef<Val
   auto saved = llvm::map_to_vector(instances, [](const Instance &instance) { return instance.position; });
   for (Instance &instance : instances)
     move(instance, level, iv);
-  if (space.cut && levels[level].dim == 0) {
-    Value block = indices.get(b, loc, space.dims[space.cut->dim].size);
-    Value rest = indices.sub(b, loc, indices.get(b, loc, space.cut->total), indices.mul(b, loc, iv, block));
+  if (space.blocked && levels[level].dim == 0) {
+    Value block = indices.get(b, loc, space.dims[space.blocked->dim].size);
+    Value rest = indices.sub(b, loc, indices.get(b, loc, space.blocked->total), indices.mul(b, loc, iv, block));
     lengthOfBlock = indices.minimum(b, loc, block, rest);
   }
   if (levels[level].kind == Level::TileBlocks)

@@ -38,7 +38,7 @@ int64_t NestEmitter::tripsOf(unsigned level, int64_t size) const {
 bool NestEmitter::hasStaticTrips(unsigned level) const {
   unsigned dim = levels[level].dim;
   return levels[level].kind == Level::TileElements ||
-         (space.dims[dim].size.isStatic() && !(space.cut && space.cut->dim == dim));
+         (space.dims[dim].size.isStatic() && !(space.blocked && space.blocked->dim == dim));
 }
 
 /// The steps of the accumulators in an iteration of the loop at `level`. Loops of unknown length count as one step;

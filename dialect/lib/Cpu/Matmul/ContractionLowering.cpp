@@ -18,9 +18,10 @@ constexpr int64_t kLeastAhead = 2 << 10;
 
 class CallEmitter {
 public:
-  CallEmitter(linalg::LinalgOp op, MatmulForm &product, const MatmulCut &cut, Type element)
-      : b(op->getLoc(), op), g(b), op(op), product(product), method(cut.method), element(element), tile(cut.tile),
-        packing(cut.packing), matmulBlocks(cut.blocks), fewRows(cut.fewRows), packsLeft(cut.packsLeft) {}
+  CallEmitter(linalg::LinalgOp op, MatmulForm &product, const MatmulSchedule &schedule, Type element)
+      : b(op->getLoc(), op), g(b), op(op), product(product), method(schedule.method), element(element),
+        tile(schedule.tile), packing(schedule.packing), matmulBlocks(schedule.blocks), fewRows(schedule.fewRows),
+        packsLeft(schedule.packsLeft) {}
 
   void emit() {
     linalg::GenericOp epilogue = takeEpilogue(op);
@@ -478,8 +479,8 @@ private:
 
 } // namespace
 
-void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulCut &cut, Type element) {
-  CallEmitter(op, product, cut, element).emit();
+void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulSchedule &schedule, Type element) {
+  CallEmitter(op, product, schedule, element).emit();
 }
 
 } // namespace mlir::array

@@ -2,13 +2,13 @@
 #ifndef ARRAY_LIB_CPU_MATMUL_CONTRACTIONLOWERING_H
 #define ARRAY_LIB_CPU_MATMUL_CONTRACTIONLOWERING_H
 
-#include "MatmulCut.h"
+#include "MatmulSchedule.h"
 
 namespace mlir::array {
 
-/// Replaces `op` by calls, by the schedule `cut`, which is not Loops. `product` is the form of `op`, with sums of
+/// Replaces `op` by calls, by a schedule that is not Loops. `product` is the form of `op`, with sums of
 /// `element`.
-void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulCut &cut, Type element);
+void emitContraction(linalg::LinalgOp op, MatmulForm &product, const MatmulSchedule &schedule, Type element);
 
 } // namespace mlir::array
 

@@ -114,9 +114,9 @@ struct LowerMatmuls : impl::LowerMatmulsBase<LowerMatmuls> {
         continue;
       }
       Type element = getElementTypeOrSelf(product->c.buffer.getType());
-      MatmulCut cut = chooseCut(op, *product, element, registers);
-      if (cut.method != MatmulMethod::Loops) {
-        emitContraction(op, *product, cut, element);
+      MatmulSchedule schedule = chooseSchedule(op, *product, element, registers);
+      if (schedule.method != MatmulMethod::Loops) {
+        emitContraction(op, *product, schedule, element);
         continue;
       }
       if (planned(op, "strategy", StringRef()) != "loops")
@@ -134,23 +134,23 @@ std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bo
   if (failed(product) || failed(orient(*product)))
     return {};
   Type element = getElementTypeOrSelf(product->c.buffer.getType());
-  MatmulCut cut = chooseCut(op, *product, element, {vectorBits, bfloat16Dot2});
-  if (cut.method == MatmulMethod::Stream)
-    cut.tile = chooseMatmulTile(element, vectorBits, product->n.size.expected());
-  MatmulFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(), cut.tile,
-                        cut.blocks};
-  freedom.isTiled = cut.method == MatmulMethod::Tiles || cut.method == MatmulMethod::Dot2;
-  freedom.isLooped = cut.method == MatmulMethod::Loops;
+  MatmulSchedule schedule = chooseSchedule(op, *product, element, {vectorBits, bfloat16Dot2});
+  if (schedule.method == MatmulMethod::Stream)
+    schedule.tile = chooseMatmulTile(element, vectorBits, product->n.size.expected());
+  MatmulFreedom freedom{product->m.size.expected(), product->n.size.expected(), product->k.size.expected(),
+                        schedule.tile, schedule.blocks};
+  freedom.isTiled = schedule.method == MatmulMethod::Tiles || schedule.method == MatmulMethod::Dot2;
+  freedom.isLooped = schedule.method == MatmulMethod::Loops;
   freedom.isDot2 = product->narrow != MatmulForm::None;
   if (!freedom.isDot2 && product->n.strides[1].isStatic(1)) {
-    if (cut.packing != MatmulPacking::Rows)
+    if (schedule.packing != MatmulPacking::Rows)
       freedom.packings.push_back("copied");
-    if (cut.packing != MatmulPacking::Once && canCopyOnce(*product, cut.blocks))
+    if (schedule.packing != MatmulPacking::Once && canCopyOnce(*product, schedule.blocks))
       freedom.packings.push_back("once");
-    if (cut.packing != MatmulPacking::InPlace && product->n.size.isMultipleOf(cut.tile.columns()))
+    if (schedule.packing != MatmulPacking::InPlace && product->n.size.isMultipleOf(schedule.tile.columns()))
       freedom.packings.push_back("in-place");
   }
-  freedom.canStream = cut.method != MatmulMethod::Stream && canStream(*product, element, vectorBits);
+  freedom.canStream = schedule.method != MatmulMethod::Stream && canStream(*product, element, vectorBits);
   freedom.registers = vectorBits >= 512 ? 32 : 16;
   return matmulPlanTable(freedom);
 }

@@ -1,6 +1,6 @@
 // Chooses the method of a matmul for array-lower-matmuls, and its blocks.
-#ifndef ARRAY_LIB_CPU_MATMUL_MATMULCUT_H
-#define ARRAY_LIB_CPU_MATMUL_MATMULCUT_H
+#ifndef ARRAY_LIB_CPU_MATMUL_MATMULSCHEDULE_H
+#define ARRAY_LIB_CPU_MATMUL_MATMULSCHEDULE_H
 
 #include "Analysis/MatmulForm.h"
 #include "Matmul.h"
@@ -17,7 +17,7 @@ struct Registers {
 enum class MatmulMethod { Loops, Tiles, Stream, Dot2 };
 
 /// The schedule of a matmul.
-struct MatmulCut {
+struct MatmulSchedule {
   MatmulMethod method;
   MatmulTile tile;
   MatmulPacking packing;
@@ -40,8 +40,8 @@ bool canStream(const MatmulForm &product, Type element, unsigned vectorBits);
 bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks);
 
 /// The cost model's choice, overridden by the plan of the operation as far as the operands' layout allows.
-MatmulCut chooseCut(linalg::LinalgOp op, const MatmulForm &product, Type element, const Registers &registers);
+MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Type element, const Registers &registers);
 
 } // namespace mlir::array
 
-#endif // ARRAY_LIB_CPU_MATMUL_MATMULCUT_H
+#endif // ARRAY_LIB_CPU_MATMUL_MATMULSCHEDULE_H

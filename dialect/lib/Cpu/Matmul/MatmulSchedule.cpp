@@ -1,5 +1,5 @@
-// Chooses the method and the blocks of a matmul (MatmulCut.h).
-#include "MatmulCut.h"
+// Chooses the method and the blocks of a matmul (MatmulSchedule.h).
+#include "MatmulSchedule.h"
 #include "array/Analysis/MatmulWorth.h"
 #include "array/IR/Plan.h"
 
@@ -83,7 +83,8 @@ static bool paysToPackLeft(const MatmulForm &product) {
          n.size.least() >= leastColumns && k.size.least() >= leastDepth;
 }
 
-MatmulCut chooseCut(linalg::LinalgOp op, const MatmulForm &product, Type element, const Registers &registers) {
+MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Type element,
+                              const Registers &registers) {
   unsigned vectorBits = registers.bits;
   int64_t m = product.m.size.expected(), n = product.n.size.expected(), k = product.k.size.expected();
   MatmulMethod method = chooseMethod(product, element, registers);
