@@ -142,6 +142,17 @@ unsigned countSymbols(func::FuncOp function) {
   return count;
 }
 
+void declareSymbols(func::FuncOp function) {
+  SmallVector<Attribute> all;
+  if (auto declared = function->getAttrOfType<ArrayAttr>(kSymbolsAttr))
+    all.assign(declared.begin(), declared.end());
+  if (all.size() == countSymbols(function))
+    return;
+  Builder b(function.getContext());
+  all.resize(countSymbols(function), b.getDictionaryAttr({}));
+  function->setAttr(kSymbolsAttr, b.getArrayAttr(all));
+}
+
 SymbolicSizes::SymbolicSizes(func::FuncOp function) : function(function), context(function.getContext()) {
   // An earlier instance placed its operations first in the block, except for operations that passes put before
   // everything.

@@ -32,6 +32,9 @@ public:
         .Case([&](FftOp fft) { guard(fft); })
         .Case([&](TopKOp top) { guard(top); })
         .Case([&](SelectAndScatterOp select) { guard(select); })
+        .Case([&](SelectAndGatherOp select) { guard(select); })
+        .Case<ReduceWindowSumOp, ReduceWindowProdOp, ReduceWindowMaxOp, ReduceWindowMinOp>(
+            [&](auto windows) { guardWindows(windows, 0, [](int64_t, Value) {}); })
         .Case<CholeskyOp, TriangularSolveOp, LuOp, LuPivotsToPermutationOp, LinearSolveOp, TridiagonalSolveOp,
               CholeskyUpdateOp, QrOp, GeqrfOp, Geqp3Op, HouseholderProductOp, OrmqrOp, HessenbergOp, TridiagonalOp,
               EighOp, EigOp, SvdOp, SchurOp, SylvesterOp, ExpmOp, ExpmFrechetOp>(
@@ -138,14 +141,14 @@ private:
     check(PCRT_CHECK_AT_MOST, 0, top.getAxis(), {count, size(0, top.getAxis())});
   }
 
-  /// The source has an element for each window of the operand.
-  void guard(SelectAndScatterOp select) {
+  /// Checks the windows of an operand, and calls `withCount` with each dimension and the number of windows along it.
+  template <typename Op, typename WithCount> void guardWindows(Op windows, int64_t operand, WithCount withCount) {
     Location loc = op->getLoc();
-    int64_t dims = rank(1);
-    SmallVector<int64_t> numbers(select.getWindowDimensions());
-    llvm::append_range(numbers, select.getLow());
-    llvm::append_range(numbers, select.getHigh());
-    SmallVector<OpFoldResult> all = taken(numbers, select.getSizes());
+    int64_t dims = rank(operand);
+    SmallVector<int64_t> numbers(windows.getWindowDimensions());
+    llvm::append_range(numbers, windows.getLow());
+    llvm::append_range(numbers, windows.getHigh());
+    SmallVector<OpFoldResult> all = taken(numbers, windows.getSizes());
     auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
     auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
     auto dilated = [&](Value length, int64_t by) { // (length - 1) * by + 1, and 0 for an empty dimension
@@ -153,16 +156,25 @@ private:
       return arith::MaxSIOp::create(b, loc, add(more, number(1)), number(0)).getResult();
     };
     for (int64_t dim = 0; dim < dims; ++dim) {
-      check(PCRT_CHECK_AT_MOST, 1, dim, {b.getIndexAttr(1), value(all[dim])});
-      Value padded = add(dilated(value(size(1, dim)), select.getBaseDilation()[dim]),
+      check(PCRT_CHECK_AT_MOST, operand, dim, {b.getIndexAttr(1), value(all[dim])});
+      Value padded = add(dilated(value(size(operand, dim)), windows.getBaseDilation()[dim]),
                          add(value(all[dims + dim]), value(all[2 * dims + dim])));
-      check(PCRT_CHECK_SHAPE, 1, dim, {b.getIndexAttr(1), b.getIndexAttr(1), padded});
-      Value window = dilated(value(all[dim]), select.getWindowDilation()[dim]);
-      int64_t stride = select.getWindowStrides()[dim];
+      check(PCRT_CHECK_SHAPE, operand, dim, {b.getIndexAttr(1), b.getIndexAttr(1), padded});
+      Value window = dilated(value(all[dim]), windows.getWindowDilation()[dim]);
+      int64_t stride = windows.getWindowStrides()[dim];
       Value room = add(arith::SubIOp::create(b, loc, padded, window), number(stride));
-      Value count = arith::DivSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, room, number(0)), number(stride));
-      check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), count});
+      withCount(dim, arith::DivSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, room, number(0)), number(stride)));
     }
+  }
+
+  /// The source has an element for each window of the operand.
+  void guard(SelectAndScatterOp select) {
+    guardWindows(select, 1, [&](int64_t dim, Value count) { check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), count}); });
+  }
+
+  /// The source has the sizes of the operand.
+  void guard(SelectAndGatherOp select) {
+    guardWindows(select, 1, [&](int64_t dim, Value) { check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), size(1, dim)}); });
   }
 
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b, op->getLoc(), value); }

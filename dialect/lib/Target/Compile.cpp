@@ -34,6 +34,7 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
     return failure();
 
   OwningOpRef<ModuleOp> lowered = cloneForMain(module);
+  declareSymbols(lowered->lookupSymbol<func::FuncOp>("main"));
   const BuiltLevel *built = findBuiltLevel(**target);
   if (built)
     declareBuilt(*lowered, *built);

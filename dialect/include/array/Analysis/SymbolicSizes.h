@@ -71,6 +71,9 @@ private:
 /// The number of symbols that the arguments and the operations of a function name.
 unsigned countSymbols(func::FuncOp function);
 
+/// Declares all symbols of a function in `array.symbols`, so that a symbol whose uses are folded still counts.
+void declareSymbols(func::FuncOp function);
+
 } // namespace mlir::array
 
 #endif // ARRAY_ANALYSIS_SYMBOLICSIZES_H

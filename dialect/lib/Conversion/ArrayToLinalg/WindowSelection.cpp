@@ -120,17 +120,19 @@ private:
   }
 
   static Value gather(ImplicitLocOpBuilder &b, Op op, typename Op::Adaptor adaptor, const KnownWindows &windows) {
-    Value places = choose(b, op, adaptor.getOperand(), windows);
+    Value places = choose(b, op, adaptor.getOperand(), windows), source = adaptor.getSource();
     Type stored = elementOf(op), number = numberType(b, windows);
-    return forEachPosition(
-        b, op, windows, stored, adaptor.getSource(), places, [&](ImplicitLocOpBuilder &body, ValueRange args) {
-          Value place = args[windows.positions()], result = constant(body, stored, 0);
-          for (int64_t k = 0; k < windows.positions(); ++k) {
-            Value isChosen = arith::CmpIOp::create(body, arith::CmpIPredicate::eq, place, intConstant(body, number, k));
-            result = arith::SelectOp::create(body, isChosen, args[k], result);
-          }
-          return result;
-        });
+    // The windows are known of the operand's type.
+    if (Type type = adaptor.getOperand().getType(); source.getType() != type)
+      source = tensor::CastOp::create(b, type, source);
+    return forEachPosition(b, op, windows, stored, source, places, [&](ImplicitLocOpBuilder &body, ValueRange args) {
+      Value place = args[windows.positions()], result = constant(body, stored, 0);
+      for (int64_t k = 0; k < windows.positions(); ++k) {
+        Value isChosen = arith::CmpIOp::create(body, arith::CmpIPredicate::eq, place, intConstant(body, number, k));
+        result = arith::SelectOp::create(body, isChosen, args[k], result);
+      }
+      return result;
+    });
   }
 
   static Value scatter(ImplicitLocOpBuilder &b, Op op, typename Op::Adaptor adaptor, const KnownWindows &windows,

@@ -68,3 +68,37 @@ func.func @grouped(%x: tensor<?x2x?xf32> {array.dims = affine_map<()[b, n] -> (b
       sizes(%pad, %pad) : (tensor<?x2x?xf32>, tensor<2x1x?xf32>) -> tensor<?x2x?xf32>
   return %0 : tensor<?x2x?xf32>
 }
+
+// The size of the source alone is unknown: it is that of the operand, or refused.
+// RUN: array-run %s --entry=source --sizes=3 --input='[3, 9, 4]' --input='[10, 20, 30]' --expect='[20]'
+// RUN: not array-run %s --entry=source --sizes=2 --input='[3, 9, 4]' --input='[10, 20]' 2>&1 | FileCheck %s --check-prefix=SOURCE
+// SOURCE: select_and_gather: dimension 0 of operand #0 has the size 2, expected 3
+func.func @source(%x: tensor<3xf32>, %t: tensor<?xf32>) -> tensor<1xf32> {
+  %r = array.select_and_gather %t, %x greatest = true window_dimensions = [3] window_strides = [1] low = [0] high = [0]
+         base_dilation = [1] window_dilation = [1] : (tensor<?xf32>, tensor<3xf32>) -> tensor<1xf32>
+  return %r : tensor<1xf32>
+}
+
+// A window of a size below 1 is refused by the name of the operation.
+// RUN: not array-run %s --entry=negative --sizes=1,0 --input='[1]' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: reduce_window_sum: {{.*}} of dimension 0 of operand #0
+func.func @negative(%x: tensor<?xf32> {array.dims = affine_map<()[s0, s1] -> (s0)>}) -> tensor<f32> {
+  %n = array.symbol 1 : index
+  %0 = array.reduce_window_sum %x window_dimensions = [?] window_strides = [1] low = [1] high = [-1] base_dilation = [1]
+         window_dilation = [2] sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = array.reduce_sum %0 axes = [0] : (tensor<?xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// A symbol whose only use is folded is still given.
+// RUN: array-run %s --entry=folded --sizes=3 --input=fill:1 --input=fill:1 --expect=0
+func.func @folded(%rows: tensor<3x0xf32>, %x: tensor<0xf32>) -> tensor<f32> {
+  %n = array.symbol 0 : index
+  %0 = array.scan(%x) (%rows) length = ? reverse = false sizes(%n) : (tensor<0xf32>, tensor<3x0xf32>, index) -> tensor<0xf32> {
+  ^bb0(%c: tensor<0xf32>, %e: tensor<0xf32>):
+    %s = array.add %c, %e : (tensor<0xf32>, tensor<0xf32>) -> tensor<0xf32>
+    array.yield %s : tensor<0xf32>
+  }
+  %1 = array.reduce_sum %0 axes = [0] : (tensor<0xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
