@@ -42,11 +42,12 @@ __all__ = [
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """The sizes of the dimensions, also of nested lists."""
+    """The sizes of the dimensions, also of nested lists, and of any object that has a shape: a ShapeDtypeStruct, a
+    sparse matrix of SciPy, NumPy's texts."""
+    if hasattr(a, "shape"):
+        return a.shape
     if isinstance(a, list | tuple):
         a = asarray(a)
-    if isinstance(a, (np.ndarray, np.generic)):
-        return a.shape  # of any dtype: texts and objects have a shape, too
     check_arrays("shape", a)
     return get_aval(a).shape
 

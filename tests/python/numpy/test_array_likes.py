@@ -159,6 +159,17 @@ def test_lists_have_a_shape():
     assert pc.jit(lambda x: x * pnp.size([x, x, x]))(2) == 6
 
 
+def test_what_declares_a_shape_has_it():
+    """Also what is no array: a struct of shape and dtype, a sparse matrix."""
+    struct = pc.ShapeDtypeStruct((2, 3), np.float32)
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(np.eye(4))
+    assert (pnp.shape(struct), pnp.ndim(struct), pnp.size(struct), pnp.size(struct, 1)) == ((2, 3), 2, 6, 3)
+    assert (pnp.shape(sparse), pnp.ndim(sparse)) == ((4, 4), 2)
+    assert pnp.shape(np.array(["a", "b"])) == (2,)
+    with pytest.raises(TypeError, match="shape: takes arrays and scalars"):
+        pnp.shape(object())
+
+
 def test_the_values_that_are_set_may_be_lists_of_traced_ones():
     assert pnp.arange(4).at[:2].set([7, 8]).tolist() == [7, 8, 2, 3]
     assert pc.jit(lambda a: pnp.arange(4).at[:2].set([a, a + 1]))(5).tolist() == [5, 6, 2, 3]
