@@ -13,9 +13,10 @@ from pycompiler.core.dims.dims import Dim, decidedly_equal, dim_product, is_mult
 from pycompiler.core.dims.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.dims.ranges import fixed, larger, smaller
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.source import warn
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.core.types.aval import as_array, get_aval, is_array, short
 from pycompiler.lax import movement
 from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
@@ -48,7 +49,10 @@ def shape(a: Any) -> tuple[Any, ...]:
         return a.shape
     if isinstance(a, list | tuple):
         a = asarray(a)
-    check_arrays("shape", a)
+    if not is_array(a):
+        # As JAX has it until this is an error: numpyro takes the shape of None.
+        warn(f"shape: takes arrays and scalars; {a!r} of type {type(a).__name__} counts as one", DeprecationWarning)
+        return np.shape(a)
     return get_aval(a).shape
 
 

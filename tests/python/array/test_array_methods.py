@@ -174,7 +174,7 @@ def test_arrays_are_no_keys():
         with pytest.raises(TypeError, match="unhashable"):
             hash(x)
         with pytest.raises(TypeError, match="unhashable"):
-            {x}
+            dict.fromkeys([x])
         return x.sum() if x.dtype == np.float32 else x
 
     check(pnp.ones(2))
