@@ -165,7 +165,8 @@ class _Program:
         kwargs: dict[str, Any],
         avals: tuple[ShapedArray, ...],
     ) -> Signature:
-        key = (fixed, avals, current_scope() is not None)
+        # A new folder for the stages gets those of a function that was compiled before.
+        key = (fixed, avals, current_scope() is not None, config.dump_dir)
         # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
         if found is None or not up_to_date(found.graph.states):
