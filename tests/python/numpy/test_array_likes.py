@@ -255,3 +255,20 @@ def test_shapes_of_numpys_other_dtypes():
     assert pnp.shape(np.array([None, "x"], object)) == (2,)
     with pytest.raises(TypeError, match="<U1 is not supported"):
         pnp.asarray(texts)
+
+
+def test_a_constant_of_numpy_stays_one_in_reshape():
+    """As in JAX, so that libraries read it while a function is traced. Outside, and in ravel, it becomes an array."""
+    mask = np.array([[True, True], [True, False]])
+
+    @pc.jit
+    def rows(x):
+        assert isinstance(pnp.reshape(mask, (4,)), np.ndarray)
+        return x + float(pnp.reshape(mask, (4, 1), order="F").all()) + pnp.ravel(mask).sum()
+
+    assert rows(pnp.ones(3)).tolist() == [4, 4, 4]
+    assert pc.vmap(rows)(pnp.ones(3)).tolist() == [4, 4, 4]
+    assert isinstance(pnp.reshape(mask, (4,)), pc.Array)
+    assert isinstance(pnp.squeeze(mask), pc.Array)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        pc.jit(lambda x: x + pnp.reshape(mask, (3, -1)))(1)
