@@ -109,9 +109,10 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
         if known == 0 or not is_multiple(total, known):
             raise ArgumentError(f"reshape: cannot reshape array {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
-    constant = isinstance(a, (np.ndarray, np.generic)) and current_trace() is not None and out_sharding is None
-    if constant and all(type(size) is int for size in sizes):
-        return a.reshape(sizes, order=order)
+    is_numpy = isinstance(a, (np.ndarray, np.generic)) and all(type(size) is int for size in sizes)
+    if is_numpy and current_trace() is not None and out_sharding is None:
+        constant: Any = a
+        return constant.reshape(sizes, order=order)
     return _reshaped(a, sizes, order, out_sharding)
 
 
