@@ -249,14 +249,6 @@ def _contains(self: Any, value: Any) -> bool:
     return bool(pnp.any(ufuncs.equal(self, value)))
 
 
-def _hash(self: Any) -> NoReturn:
-    elements = ("x.item()", "tuple(x.tolist())")[self.ndim] if self.ndim < 2 else "(x.shape, x.tobytes())"
-    raise TypeError(
-        f"{self.aval} is unhashable, so that it is no key of a dict and no member of a set; use its elements, as "
-        f"{elements}, or id(x)"
-    )
-
-
 def _set_item(self: Any, index: Any, value: Any) -> NoReturn:
     source = user_frame_source()
     place = f"{source.describe()}\n" if source else ""
@@ -387,7 +379,6 @@ _OWN: dict[str, Any] = {
     "__str__": lambda self: _repr(self) if dtypes.is_key(self.dtype) else str(_host(self)),
     "__format__": _format,
     "__reduce__": _reduce,
-    "__hash__": _hash,
     "item": _item,
     "__array_priority__": 100,
     "__dlpack__": interchange.dlpack,

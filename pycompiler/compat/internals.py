@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pycompiler import dtypes, errors, flatten_util
-from pycompiler.compat import colocated, hijax
+from pycompiler.compat import colocated, hijax, sparse
 from pycompiler.compat.version import __version__
 from pycompiler.core.source import is_internal
 from pycompiler.core.tracing import axes
@@ -73,10 +73,6 @@ class _NoState:
     preemption_sync_manager = None
 
 
-class _BCOO:
-    """The class of sparse matrices, for isinstance; there are no instances here."""
-
-
 class _Checkpoints:
     """JAX's earlier manager of checkpoints; there are no instances here."""
 
@@ -122,7 +118,7 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
         "GlobalAsyncCheckpointManager": _Checkpoints,  # flax.training.checkpoints, for arrays of several processes
         "get_tensorstore_spec": _tensorstore_spec,  # flax.training.checkpoints
     },
-    "jax.experimental.sparse": lambda: {"BCOO": _BCOO},  # numpyro
+    "jax.experimental.sparse": lambda: {"BCOO": sparse.BCOO},  # numpyro
     "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways
     "jax.interpreters.pxla": lambda: {"global_avals_to_results_handler": None},  # orbax, for Pathways
     # For orbax, the inner modules as well, whose functions it replaces where they are there.

@@ -64,6 +64,9 @@ class Proxy(ModuleType):
         self.__dict__["_short"], self.__dict__["_sources"] = name, sources
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            # `from jax.numpy import *` reads it, since few names are in `__dict__` yet.
+            return [each for each in dir(self) if not each.startswith("_") and hasattr(self, each)]
         if name.startswith("__") and name not in _DUNDERS:
             raise AttributeError(f"module {self.__name__} has no attribute {name}", name=name)
         inner = f"{self._short}.{name}" if self._short else name

@@ -31,7 +31,6 @@ from pycompiler.compile.donation import taken_once, warn_of_kept_memory
 from pycompiler.compile.targets import Target, expected_target
 from pycompiler.core import errors, events
 from pycompiler.core.autodiff.call import call_graph
-from pycompiler.core.cache import Cache
 from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
@@ -60,7 +59,7 @@ from pycompiler.core.tracing.user_values import up_to_date
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.core.types.tree import tree_flatten, tree_leaves, tree_structure
 from pycompiler.diagnostics import checks, key_reuse, remarks
-from pycompiler.jit import cache_misses, data_dependent, eager
+from pycompiler.jit import cache_misses, data_dependent, eager, shared_traces
 from pycompiler.jit.automatic import Automatic, Candidate
 from pycompiler.jit.binding import bind_sizes
 from pycompiler.jit.data_dependent import staged
@@ -68,6 +67,7 @@ from pycompiler.jit.dynamic import Dynamic
 from pycompiler.jit.jitted import Jitted
 from pycompiler.jit.options import JitOptions, Options, donated_leaves, read_options, resolved
 from pycompiler.jit.referring import Referring, ReferringFunction, described, referring
+from pycompiler.jit.shared_traces import traces_of, update_wrapper
 from pycompiler.jit.stages import Lowered, Signature, Traced, sharding_of_leaf
 from pycompiler.lax import tracing
 from pycompiler.spmd import execution
@@ -93,15 +93,17 @@ class _Program:
         self.fun = fun
         self.name = DebugInfo("jit", fun).name
         self.options = options
-        self.traces: Cache[Signature] = Cache(lambda: config.cache_size)
+        self.traces, shares = traces_of(fun, options)
         self.function: Callable[[], JitFunction | None] = lambda: None
         _programs.add(self)
         # The outcome of the last miss of a dynamic function, if its sizes are the cause.
         self.event: str | None = None
-        # The number of earlier jitted functions that were made at the same place.
+        # Whether an earlier call compiled, or found compiled code.
+        self.compiles = False
+        # The number of earlier jitted functions that were made at the same place, with closures of their own.
         counter = cache_misses.counter(fun)
-        self.earlier = counter[0]
-        counter[0] += 1
+        counter[0] += not shares
+        self.earlier = max(counter[0] - 1, 0)
 
     def flatten(
         self, args: Sequence[Any], kwargs: dict[str, Any], described: bool = False
@@ -163,7 +165,8 @@ class _Program:
         kwargs: dict[str, Any],
         avals: tuple[ShapedArray, ...],
     ) -> Signature:
-        key = (fixed, avals, current_scope() is not None)
+        # A new folder for the stages gets those of a function that was compiled before.
+        key = (fixed, avals, current_scope() is not None, config.dump_dir)
         # Leaks can be found only while a function is traced.
         found = None if config.checking_leaks else self.traces.get(key)
         if found is None or not up_to_date(found.graph.states):
@@ -367,11 +370,14 @@ class _Program:
                 eager=self.options.from_anywhere,
                 target=target,
             )
+        avals = ", ".join(map(short, signature.graph.in_avals))
         if is_new:
-            avals = ", ".join(map(short, signature.graph.in_avals))
             done = "Loaded %s from the disk cache" if found.from_disk else "Compiled %s"
             _say(config.log_compiles, f"{done} for ({avals}) in %.3f ms", self.name, start)
             warn_of_kept_memory(self.name, signature.graph, found.plan, signature.donated, signature.names)
+        elif not self.compiles:
+            self.event = f"an earlier jit of this function compiled it for ({avals}): nothing was compiled"
+        self.compiles = True
         return found
 
     def _checked(self, signature: Signature, call: CompiledCall, target: Target) -> Callable[..., Any]:
@@ -573,7 +579,7 @@ def _function(fun: Callable[..., Any], options: Options) -> JitFunction:
     program = _Program(fun, options)
     numbers, names = options.static_argnums, options.static_argnames
     function = JitFunction(fun, program.miss, program.traced, numbers, names, program.sharded)
-    functools.update_wrapper(function, fun)
+    update_wrapper(function, fun)
     program.function = weakref.ref(function)
     function.trace = program.trace
     function.lower = program.lower
@@ -587,6 +593,7 @@ def clear_caches() -> None:
     """Drop all traces and compiled code."""
     for program in list(_programs):
         program.clear()
+    shared_traces.forget()
     eager.forget()
     tracing.forget()
     forget_code()

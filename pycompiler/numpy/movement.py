@@ -13,9 +13,10 @@ from pycompiler.core.dims.dims import Dim, decidedly_equal, dim_product, is_mult
 from pycompiler.core.dims.dims import broadcast_shapes as _broadcast_shapes
 from pycompiler.core.dims.ranges import fixed, larger, smaller
 from pycompiler.core.errors import ArgumentError
-from pycompiler.core.tracing.trace import Tracer
+from pycompiler.core.source import warn
+from pycompiler.core.tracing.trace import Tracer, current_trace
 from pycompiler.core.types import dtype as dtypes
-from pycompiler.core.types.aval import as_array, get_aval, short
+from pycompiler.core.types.aval import as_array, get_aval, is_array, short
 from pycompiler.lax import movement
 from pycompiler.lax.explicit import decided
 from pycompiler.lax.operands import broadcast_to as _broadcast_to
@@ -42,12 +43,16 @@ __all__ = [
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """The sizes of the dimensions, also of nested lists."""
+    """The sizes of the dimensions, also of nested lists, and of any object that has a shape: a ShapeDtypeStruct, a
+    sparse matrix of SciPy, NumPy's texts."""
+    if hasattr(a, "shape"):
+        return a.shape
     if isinstance(a, list | tuple):
         a = asarray(a)
-    if isinstance(a, (np.ndarray, np.generic)):
-        return a.shape  # of any dtype: texts and objects have a shape, too
-    check_arrays("shape", a)
+    if not is_array(a):
+        # As JAX has it until this is an error: numpyro takes the shape of None.
+        warn(f"shape: takes arrays and scalars; {a!r} of type {type(a).__name__} counts as one", DeprecationWarning)
+        return np.shape(a)
     return get_aval(a).shape
 
 
@@ -81,7 +86,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
 @decided
 def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, out_sharding: Any = None) -> Array:
     """The same elements in another shape. One size may be -1: it follows from the others. In the order "C" the last
-    index varies fastest, in "F" the first, on both sides. ValueError for another order.
+    index varies fastest, in "F" the first, on both sides. ValueError for another order. While a function is traced, an
+    array of NumPy stays one: as in JAX, its values can be read.
 
     >>> import pycompiler.numpy as pnp
     >>> pnp.reshape(pnp.arange(6), (2, -1))
@@ -103,6 +109,14 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
         if known == 0 or not is_multiple(total, known):
             raise ArgumentError(f"reshape: cannot reshape array {short(aval)} ({total} elements) to {tuple(sizes)}")
         sizes[unknown[0]] = total // known
+    is_numpy = isinstance(a, (np.ndarray, np.generic)) and all(type(size) is int for size in sizes)
+    if is_numpy and current_trace() is not None and out_sharding is None:
+        constant: Any = a
+        return constant.reshape(sizes, order=order)
+    return _reshaped(a, sizes, order, out_sharding)
+
+
+def _reshaped(a: Any, sizes: Sequence[Any], order: str, out_sharding: Any) -> Array:
     if order == "F":
         return divided("reshape", transpose(movement.reshape(transpose(a), sizes[::-1])), out_sharding)
     return divided("reshape", as_array(movement.reshape(a, sizes)), out_sharding)
@@ -111,7 +125,9 @@ def reshape(a: Any, shape: Any, order: str = "C", *, copy: bool | None = None, o
 @decided
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """The elements as a vector."""
-    return divided("ravel", reshape(a, -1 if size(a) != 0 else 0, order), out_sharding)
+    if order not in ("C", "F"):
+        raise ValueError(f"ravel: order is 'C' or 'F', since arrays have no other layout, got {order!r}")
+    return divided("ravel", _reshaped(a, [size(a)], order, None), out_sharding)
 
 
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
@@ -173,7 +189,7 @@ def squeeze(a: Any, axis: Any = None) -> Array:
         if axis is None
         else canonical_axes("squeeze", axis, len(sizes))
     )
-    return movement.squeeze(a, axes)
+    return as_array(movement.squeeze(a, axes))
 
 
 def expand_dims(a: Any, axis: Any) -> Array:

@@ -438,7 +438,8 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             except ValueError:
                 shown = " and ".join(show_shape(shape) for shape in shapes)
                 raise ArgumentError(
-                    f"shapes {shown} do not broadcast: axis {axis} has {result[axis]} and {dim}"
+                    # The first words are JAX's, by which programs know this error.
+                    f"Incompatible shapes for broadcasting: {shown}: axis {axis} has {result[axis]} and {dim}"
                 ) from None
     return tuple(result)
 

@@ -197,10 +197,8 @@ class Tracer(Typed):
         shape = ",".join(map(str, aval.shape))
         return f"Traced<{aval.dtype.name}[{shape}]>with<{self.owner.debug_info.transform}>"
 
-    def __hash__(self) -> int:
-        raise TypeError(
-            f"{_call_site()}{self!r} is unhashable: a traced value can't be a key of a dict or member of a set"
-        )
+    # None, as for lists: isinstance(x, Hashable) is then false, by which libraries choose the key of a dict.
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
 
     def __len__(self) -> int:
         if not self.aval.shape:

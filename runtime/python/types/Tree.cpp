@@ -354,8 +354,10 @@ public:
     if (equal < 0)
       return false;
     if (equal == 0) {
-      PyErr_Format(PyExc_ValueError, "trees differ at 'tree%s': expected %s, got %R", path.c_str(),
-                   describe(node).c_str(), tree);
+      // The first words are JAX's, by which programs know this error.
+      bool isDict = node->kind() == NodeKind::Dict && PyDict_CheckExact(tree);
+      PyErr_Format(PyExc_ValueError, "%strees differ at 'tree%s': expected %s, got %R",
+                   isDict ? "Dict key mismatch: " : "", path.c_str(), describe(node).c_str(), tree);
       return false;
     }
     word += own;

@@ -230,6 +230,7 @@ def test_code_that_does_not_load_is_replaced(folder):
     key = key_of(f, x)
     bad = entry.Artifact(b"no code", "main", 0, 1.0, False, False, [], ())
     file.write_bytes(entry.pack(key, bad, {}))
+    pc.clear_caches()
     with pytest.warns(UserWarning, match="damaged, cannot load 'f'"):
         assert not compiled(f, x)[1]
     assert entry.unpack(key, file.read_bytes()).object[:4] == b"\x7fELF"

@@ -1,6 +1,7 @@
 """`import jax` gives pycompiler under JAX's names, in processes of their own."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -45,6 +46,18 @@ def test_modules_are_proxies_and_ours_stay_as_they_are():
     """
     # The number is JAX's, of its default stream.
     assert in_jaxs_place(code) == "[2. 0.] 1.6226422\n"
+
+
+def test_all_names_of_a_module_can_be_imported():
+    code = """
+        from jax.lax import *
+        from jax.numpy import *
+        print(array, linalg.norm(ones(4)), slice_in_dim.__name__)
+        print({name for name in dir() if name.startswith("_") and not name.startswith("__")})
+    """
+    lines = in_jaxs_place(code).splitlines()
+    assert re.fullmatch("<function array at 0x[0-9a-f]*> 2.0 slice_in_dim", lines[0])
+    assert lines[1] == "set()"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "_told", set())
     monkeypatch.setattr(measure, "_ROUNDS", 1)
     monkeypatch.setattr(measure, "_SAMPLE", 1e-6)
+    pc.clear_caches()  # of the functions of this module, which several tests compile
     with config.override("compilation_cache_dir", str(path)):
         yield path
     cache.forget_plans()

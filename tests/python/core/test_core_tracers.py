@@ -63,7 +63,7 @@ def test_a_value_that_is_not_there_is_an_error_of_its_kind(read, kind):
 
 
 def test_a_tracer_can_not_be_hashed_and_an_array_of_many_has_no_truth_value():
-    with pytest.raises(TypeError, match=r"Traced<float32\[\]>with<make_jaxpr> is unhashable"):
+    with pytest.raises(TypeError, match="unhashable"):
         make_jaxpr(lambda x: {x: 1})(1.0)
     with pytest.raises(ValueError, match=r"the truth value of f32\[3\] is ambiguous"):
         make_jaxpr(bool)(np.ones(3, np.float32))

@@ -159,6 +159,17 @@ def test_lists_have_a_shape():
     assert pc.jit(lambda x: x * pnp.size([x, x, x]))(2) == 6
 
 
+def test_what_declares_a_shape_has_it():
+    """Also what is no array: a struct of shape and dtype, a sparse matrix."""
+    struct = pc.ShapeDtypeStruct((2, 3), np.float32)
+    sparse = pytest.importorskip("scipy.sparse").csr_matrix(np.eye(4))
+    assert (pnp.shape(struct), pnp.ndim(struct), pnp.size(struct), pnp.size(struct, 1)) == ((2, 3), 2, 6, 3)
+    assert (pnp.shape(sparse), pnp.ndim(sparse)) == ((4, 4), 2)
+    assert pnp.shape(np.array(["a", "b"])) == (2,)
+    with pytest.warns(DeprecationWarning, match="shape: takes arrays and scalars; None of type NoneType counts as one"):
+        assert (pnp.shape(None), pnp.ndim(None), pnp.size(None)) == ((), 0, 1)
+
+
 def test_the_values_that_are_set_may_be_lists_of_traced_ones():
     assert pnp.arange(4).at[:2].set([7, 8]).tolist() == [7, 8, 2, 3]
     assert pc.jit(lambda a: pnp.arange(4).at[:2].set([a, a + 1]))(5).tolist() == [5, 6, 2, 3]
@@ -244,3 +255,20 @@ def test_shapes_of_numpys_other_dtypes():
     assert pnp.shape(np.array([None, "x"], object)) == (2,)
     with pytest.raises(TypeError, match="<U1 is not supported"):
         pnp.asarray(texts)
+
+
+def test_a_constant_of_numpy_stays_one_in_reshape():
+    """As in JAX, so that libraries read it while a function is traced. Outside, and in ravel, it becomes an array."""
+    mask = np.array([[True, True], [True, False]])
+
+    @pc.jit
+    def rows(x):
+        assert isinstance(pnp.reshape(mask, (4,)), np.ndarray)
+        return x + float(pnp.reshape(mask, (4, 1), order="F").all()) + pnp.ravel(mask).sum()
+
+    assert rows(pnp.ones(3)).tolist() == [4, 4, 4]
+    assert pc.vmap(rows)(pnp.ones(3)).tolist() == [4, 4, 4]
+    assert isinstance(pnp.reshape(mask, (4,)), pc.Array)
+    assert isinstance(pnp.squeeze(mask), pc.Array)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        pc.jit(lambda x: x + pnp.reshape(mask, (3, -1)))(1)

@@ -111,7 +111,6 @@ READS = {
     "list index": (lambda a: [1, 2][a], errors.TracerIntegerConversionError, "index an array of pycompiler"),
     "asarray": (lambda a: np.asarray(a), errors.TracerArrayConversionError, "pycompiler.numpy instead"),
     "NumPy": (lambda a: np.sin(a), errors.TracerArrayConversionError, "pycompiler.numpy instead"),
-    "dict key": (lambda a: {a: 1}, TypeError, "unhashable"),
 }
 
 
