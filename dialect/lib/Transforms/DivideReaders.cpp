@@ -9,13 +9,14 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace mlir::array {
 namespace {
 
 /// The maximum number of ops that replace one op, if each has at least elementsOfPart elements on average, and the
 /// maximum size of all their bodies.
-constexpr int64_t mostParts = 16, elementsOfPart = 256, mostOperations = 512;
+constexpr int64_t mostParts = 25, elementsOfPart = 256, mostOperations = 512;
 /// The number of elements in a row of memory that take as long as one element: a part of short rows is not a vector.
 constexpr int64_t elementsOfRow = 16;
 
@@ -373,6 +374,10 @@ bool divideReaders(func::FuncOp function, function_ref<bool(linalg::GenericOp)> 
   bool changed = false;
   for (linalg::GenericOp reader : readers)
     changed |= Divider(reader, isCheap).divide();
+  if (changed) { // what assembled them counts as a reader of the sources
+    IRRewriter rewriter(function.getContext());
+    (void)runRegionDCE(rewriter, function->getRegions());
+  }
   return changed;
 }
 
