@@ -150,7 +150,7 @@ def bessel_far(order: int) -> Function:
 
 
 def bessel_phase(order: int, *, sine: bool) -> Function:
-    """P or x Q of DLMF 10.17.3 at s = x^2: J is sqrt(2 / (pi x)) (P cos(c) - Q sin(c)), c = x - (order / 2 + 1 / 4) pi."""
+    """P or x Q at s = x^2: J is sqrt(2 / (pi x)) (P cos(c) - Q sin(c)), c = x - (order / 2 + 1 / 4) pi. DLMF 10.17.3"""
 
     def function(s: Any) -> Any:
         x = mp.sqrt(s)

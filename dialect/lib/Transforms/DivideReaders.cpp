@@ -2,6 +2,7 @@
 // two padded tensors. Padding in memory takes several sweeps; three ops, for the first element, the last one and those
 // between, take one. Their results are inserted into a new tensor, so its readers can be divided, too.
 #include "DivideReaders.h"
+#include "Analysis/Box.h"
 #include "array/Analysis/ScatterForm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,15 +20,6 @@ namespace {
 constexpr int64_t mostParts = 25, elementsOfPart = 256, mostOperations = 512;
 /// The number of elements in a row of memory that take as long as one element: a part of short rows is not a vector.
 constexpr int64_t elementsOfRow = 16;
-
-using Box = SmallVector<std::pair<int64_t, int64_t>>; ///< [from, to) in each dimension
-
-bool contains(const Box &outer, const Box &inner) {
-  return llvm::all_of(llvm::zip_equal(outer, inner), [](auto sides) {
-    auto [o, i] = sides;
-    return o.first <= i.first && i.second <= o.second;
-  });
-}
 
 Box wholeBox(ArrayRef<int64_t> sizes) {
   return Box(llvm::map_range(sizes, [](int64_t size) { return std::pair<int64_t, int64_t>(0, size); }));
@@ -76,11 +68,23 @@ std::optional<SmallVector<Piece>> piecesOf(Value tensor) {
     }
     return pieces;
   }
+  bool isFirst = true;
   while (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>()) {
     std::optional<Box> box = boxOf(insert, insert.getSourceType(), insert.getDestType());
-    if (!box || (!pieces.empty() && !insert->hasOneUse()))
+    if (!box || (!isFirst && !insert->hasOneUse()))
       return std::nullopt;
-    pieces.push_back({insert.getSource(), *box, SmallVector<int64_t>(box->size(), 0)});
+    std::optional<SmallVector<Piece>> inner;
+    if (insert.getSource().hasOneUse()) // else it is stored
+      inner = piecesOf(insert.getSource());
+    if (inner) {
+      for (Piece &piece : *inner)
+        for (auto [side, outer] : llvm::zip_equal(piece.box, *box))
+          side = {side.first + outer.first, side.second + outer.first};
+      pieces.append(std::move(*inner));
+    } else {
+      pieces.push_back({insert.getSource(), *box, SmallVector<int64_t>(box->size(), 0)});
+    }
+    isFirst = false;
     tensor = insert.getDest();
   }
   if (pieces.empty())
@@ -120,16 +124,6 @@ bool hasElementwiseReaders(Value tensor) {
   });
 }
 
-/// The part of an operand that the loops of `part` visit.
-Box boxOfOperand(AffineMap map, const Box &part) {
-  Box box;
-  for (AffineExpr expr : map.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    box.push_back(dim ? part[dim.getPosition()] : std::pair<int64_t, int64_t>(0, 1));
-  }
-  return box;
-}
-
 class Divider {
 public:
   Divider(linalg::GenericOp op, function_ref<bool(linalg::GenericOp)> isCheap)
@@ -158,8 +152,7 @@ public:
         Box inSource;
         for (auto [side, from, offset] : llvm::zip_equal(box, piece.box, piece.offsets))
           inSource.push_back({side.first - from.first + offset, side.second - from.first + offset});
-        Operation *insert = insertionOf(piece.source, operand.get());
-        return sliceOf(piece.source, inSource, insert && piece.source.hasOneUse() && hasOneReader(insert));
+        return sliceOf(piece.source, inSource, readsAlone(piece.source));
       });
       result = result ? insert(computed, result, part.box) : computed;
     }
@@ -253,21 +246,15 @@ private:
                           count * int64_t(op.getBody()->getOperations().size()) <= mostOperations);
   }
 
-  /// The insertion of a source into an assembled tensor, or a tensor of which that is a slice.
-  static Operation *insertionOf(Value source, Value tensor) {
-    for (Value next = wholeOf(tensor); auto insert = next.getDefiningOp<tensor::InsertSliceOp>();
-         next = insert.getDest())
-      if (insert.getSource() == source)
-        return insert;
-    return nullptr;
-  }
-
-  /// Whether one operand alone reads a tensor into which the op inserts.
-  static bool hasOneReader(Operation *insert) {
-    while (insert->hasOneUse()) {
-      insert = *insert->user_begin();
-      if (isa<linalg::GenericOp>(insert))
+  /// Whether the op alone reads a value: as an operand that it is inserted into, or a slice of that.
+  bool readsAlone(Value value) {
+    while (value.hasOneUse()) {
+      Operation *user = *value.user_begin();
+      if (user == op)
         return true;
+      if (!isa<tensor::InsertSliceOp, tensor::ExtractSliceOp>(user))
+        return false;
+      value = user->getResult(0);
     }
     return false;
   }

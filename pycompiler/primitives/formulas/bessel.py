@@ -55,8 +55,8 @@ def _by_descent(x: Lanes, orders: int, last: int) -> list[Lanes]:
 
 
 def _by_ascent(x: Lanes, orders: int, is_single: bool) -> list[Lanes]:
-    """The orders below `orders` for |x| >= 8 and not below them: the first two by their modulus and phase, the others by
-    the recurrence from these."""
+    """The orders below `orders` for |x| >= 8, and not less than the orders: the first two by their modulus and phase,
+    the others by the recurrence from these."""
     size = absolute(x)
     root = 1 / sqrt(size)
     inverse = root * root
