@@ -21,6 +21,7 @@ from pycompiler.numpy import movement
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted, promoted_inexact
 from pycompiler.primitives import special as ops
 from pycompiler.primitives.complex import complex_, imag, real
+from pycompiler.primitives.shape import full_like
 from pycompiler.transforms import custom_jvp
 
 
@@ -36,13 +37,28 @@ def wofz(z: Any) -> Array:
     return eager_jit(_wofz if is_complex(z) else _wofz_of_real, z)
 
 
+@custom_jvp
 def _wofz_of_real(x: Array) -> Array:
     """exp(-x**2) + 2i / sqrt(pi) F(x), with Dawson's integral F, in float64."""
     part = dtypes.real_part(dtypes.with_parts(get_aval(x).dtype))
     with enable_x64(True):
         wide = cast(x, dtypes.float64)
         real_part, imag_part = lax.exp(lax.neg(lax.square(wide))), lax.mul(ops.dawsn.bind(wide), 2 / pi**0.5)
-    return complex_.bind(cast(real_part, part), cast(imag_part, part))
+        return complex_.bind(cast(real_part, part), cast(imag_part, part))
+
+
+@_wofz_of_real.defjvp
+def _wofz_of_real_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    w = _wofz_of_real(*primals)
+    part = dtypes.real_part(get_aval(w).dtype)
+    (x,), (t,) = ([cast(value, part) for value in values] for values in (primals, tangents))
+    return w, lax.mul(_wofz_slope(complex_.bind(x, full_like(x, 0)), w), complex_.bind(t, full_like(t, 0)))
+
+
+def _wofz_slope(z: Array, w: Array) -> Array:
+    """2i / sqrt(pi) - 2 z w, which needs no other value of the function."""
+    product = lax.mul(lax.mul(z, w), -2)
+    return complex_.bind(real.bind(product), lax.add(imag.bind(product), 2 / pi**0.5))
 
 
 def _wofz(z: Array) -> Array:
@@ -59,11 +75,8 @@ def _faddeeva(x: Array, y: Array) -> Array:
 
 @_faddeeva.defjvp
 def _faddeeva_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
-    """w' = 2i / sqrt(pi) - 2 z w, by the value itself: each part takes as long as both."""
     w = _faddeeva(*primals)
-    product = lax.mul(lax.mul(complex_.bind(*primals), w), -2)
-    slope = complex_.bind(real.bind(product), lax.add(imag.bind(product), 2 / pi**0.5))
-    return w, lax.mul(slope, complex_.bind(*tangents))
+    return w, lax.mul(_wofz_slope(complex_.bind(*primals), w), complex_.bind(*tangents))
 
 
 def complex_erfcx(z: Any) -> Array:
