@@ -34,8 +34,7 @@ struct Piece {
 };
 
 /// The box of a slice with known offsets, sizes and strides of 1, and without a change of rank.
-template <typename Slice>
-std::optional<Box> boxOf(Slice op, RankedTensorType slice, RankedTensorType whole) {
+template <typename Slice> std::optional<Box> boxOf(Slice op, RankedTensorType slice, RankedTensorType whole) {
   auto isKnown = [](ArrayRef<int64_t> numbers) { return !llvm::is_contained(numbers, ShapedType::kDynamic); };
   if (slice.getRank() != whole.getRank() || !whole.hasStaticShape() || !isKnown(op.getStaticOffsets()) ||
       !isKnown(op.getStaticSizes()) || llvm::any_of(op.getStaticStrides(), [](int64_t stride) { return stride != 1; }))
@@ -199,8 +198,7 @@ private:
     for (Part &part : parts)
       for (OpOperand *operand : op.getDpsInputOperands())
         if (auto found = assembled.find(operand->get()); found != assembled.end()) {
-          part.pieces.push_back(
-              pieceAt(found->second, boxOfOperand(op.getMatchingIndexingMap(operand), part.box)));
+          part.pieces.push_back(pieceAt(found->second, boxOfOperand(op.getMatchingIndexingMap(operand), part.box)));
           if (!part.pieces.back())
             return false;
         }
@@ -316,9 +314,8 @@ private:
       return tensor;
     if (auto producer = tensor.getDefiningOp<linalg::GenericOp>();
         producer && isElementwise(producer) && (isLast || isCheap(producer)))
-      return emit(producer, box, [&](OpOperand &operand, const Box &part) {
-        return sliceOf(operand.get(), part, /*isLast=*/false);
-      });
+      return emit(producer, box,
+                  [&](OpOperand &operand, const Box &part) { return sliceOf(operand.get(), part, /*isLast=*/false); });
     if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
       if (std::optional<Box> outer = boxOf(slice, slice.getType(), slice.getSourceType())) {
         for (auto [side, inner] : llvm::zip_equal(*outer, box))

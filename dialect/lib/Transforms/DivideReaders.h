@@ -8,8 +8,8 @@
 namespace mlir::array {
 
 /// Divides elementwise readers of concatenations, padding and rotations into one op for each part, which reads the
-/// sources of the part. A producer of a source for which `isCheap` holds, or that has no other reader, is computed again
-/// for each part. Returns whether an op was divided.
+/// sources of the part. A producer of a source for which `isCheap` holds, or that has no other reader, is computed
+/// again for each part. Returns whether an op was divided.
 bool divideReaders(func::FuncOp function, function_ref<bool(linalg::GenericOp)> isCheap);
 
 } // namespace mlir::array
