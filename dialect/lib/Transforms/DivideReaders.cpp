@@ -106,7 +106,8 @@ bool isElementwise(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 0 || op.getNumLoops() == 0 ||
       op->getNumResults() != 1 || op->hasAttr(kScatterAttr) || !op.getRegionOutputArgs()[0].use_empty() ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
-      llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
+      llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) ||
+      llvm::any_of(*op.getBody(), [](Operation &inner) { return inner.getNumRegions() != 0; }))
     return false;
   return llvm::all_of(op.getIndexingMapsArray(),
                       [](AffineMap map) { return map.isProjectedPermutation(/*allowZeroInResults=*/true); });
