@@ -149,6 +149,26 @@ def bessel_far(order: int) -> Function:
     return function
 
 
+def bessel_phase(order: int, *, sine: bool) -> Function:
+    """P or x Q at s = x^2: J is sqrt(2 / (pi x)) (P cos(c) - Q sin(c)), c = x - (order / 2 + 1 / 4) pi. DLMF 10.17.3"""
+
+    def function(s: Any) -> Any:
+        x = mp.sqrt(s)
+        if x > 1000:
+            total, term = mpf(0), mpf(1)
+            for k in range(40):
+                if k % 2 == sine:
+                    total += (-1) ** (k // 2) * term * (x if sine else 1)
+                term *= (4 * order * order - (2 * k + 1) ** 2) / (8 * (k + 1) * x)
+            return total
+        with mpmath.workdps(70):
+            phase = x - (mpf(order) / 2 + mpf(1) / 4) * mp.pi
+            value = mp.sqrt(mp.pi * x / 2) * (mp.besselj(order, x) + 1j * mp.bessely(order, x)) * mp.expj(-phase)
+            return value.imag * x if sine else value.real
+
+    return function
+
+
 def trigonometric_auxiliary(x: Any, *, sine: bool) -> Any:
     """x f(x) or x^2 g(x) of DLMF 6.2.17 and 6.2.18."""
     if x > 400:
@@ -245,6 +265,11 @@ FITS: dict[str, Function] = {
     "I0E_FAR": at(beyond(8), bessel_far(0)),
     "I1E_NEAR": at(between(0, 8), lambda x: ((1 + x / 2) ** 2 * mp.exp(-x) * mp.besseli(1, x) / x - mpf(1) / 2) / x),
     "I1E_FAR": at(beyond(8), bessel_far(1)),
+    **{
+        f"J{order}_{'Q' if sine else 'P'}": at(beyond(64), bessel_phase(order, sine=sine))
+        for order in (0, 1)
+        for sine in (False, True)
+    },
     "SI_NEAR": at(between(0, 36), lambda s: mp.si(mp.sqrt(s)) / mp.sqrt(s)),
     "CIN_NEAR": at(between(0, 36), lambda s: (mp.euler + mp.log(s) / 2 - mp.ci(mp.sqrt(s))) / s),
     "SICI_F": at(beyond(36), lambda s: trigonometric_auxiliary(mp.sqrt(s), sine=True)),

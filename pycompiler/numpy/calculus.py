@@ -90,16 +90,12 @@ def _gradient_of_even_samples(x: Array, spacing: Array, axis: int) -> Array:
     """One pass over the samples."""
     size = get_aval(x).shape[axis]
 
-    def difference(low: int, high: Any, distance: int, stride: Any = 1) -> Array:
-        part = functools.partial(movement.slice_in_dim, x, stride=stride, axis=axis)
+    def difference(low: int, high: Any, distance: int) -> Array:
+        part = functools.partial(movement.slice_in_dim, x, axis=axis)
         return lax.sub(part(low + distance, high + distance), part(low, high))
 
     inner = lax.mul(difference(0, size - 2, 2), 0.5)
-    if isinstance(size, int) and size > 2:  # both ends by strides, so the derivative has two parts less
-        ends = difference(0, size - 1, 1, size - 2)
-        first, last = (movement.slice_in_dim(ends, i, i + 1, axis=axis) for i in (0, 1))
-    else:
-        first, last = difference(0, 1, 1), difference(size - 2, size - 1, 1)
+    first, last = difference(0, 1, 1), difference(size - 2, size - 1, 1)
     return movement.concatenate([ufuncs.divide(steps, spacing) for steps in (first, inner, last)], axis)
 
 

@@ -104,6 +104,8 @@ def matvec(x1: Any, x2: Any, /) -> Array:
 
 
 def _matvec(a: Array, v: Array) -> Array:
+    if get_aval(a).ndim == 2 and get_aval(v).ndim > 1:  # one product of matrices
+        return matmul(v, moveaxis(a, 0, 1))
     return movement.squeeze(matmul(a, movement.expand_dims(v, (-1,))), (-1,))
 
 
@@ -118,4 +120,6 @@ def vecmat(x1: Any, x2: Any, /) -> Array:
 
 
 def _vecmat(v: Array, a: Array) -> Array:
+    if get_aval(a).ndim == 2 and get_aval(v).ndim > 1:  # one product of matrices
+        return matmul(la.conj(v), a)
     return movement.squeeze(matmul(movement.expand_dims(la.conj(v), (-2,)), a), (-2,))

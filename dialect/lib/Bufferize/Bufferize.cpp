@@ -58,6 +58,20 @@ void tellOfCopies(Operation *root) {
   });
 }
 
+/// The tensor into which parts are inserted first.
+Value startOf(Value tensor) {
+  while (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
+    tensor = insert.getDest();
+  return tensor;
+}
+
+/// Moves an empty tensor before everything that could be computed in its place.
+void moveToStart(Value tensor) {
+  auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
+  if (empty && empty->getNumOperands() == 0)
+    empty->moveBefore(empty->getBlock(), empty->getBlock()->begin());
+}
+
 struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EliminateEmptyTensors)
   EliminateEmptyTensors() = default;
@@ -72,8 +86,18 @@ struct EliminateEmptyTensors : PassWrapper<EliminateEmptyTensors, OperationPass<
     options.allowReturnAllocsFromLoops = true;
     OneShotAnalysisState state(getOperation(), options);
     IRRewriter rewriter(&getContext());
-    if (failed(analyzeInPlace(getOperation(), state, least)) ||
-        failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
+    if (failed(analyzeInPlace(getOperation(), state, least)))
+      return signalPassFailure();
+    // Results first: the parts that are inserted into one are then computed in its buffer. Otherwise the first part
+    // would be in a temporary of the size of the result.
+    SmallVector<MaterializeInDestinationOp> results;
+    getOperation()->walk([&](MaterializeInDestinationOp result) { results.push_back(result); });
+    for (MaterializeInDestinationOp result : results)
+      moveToStart(startOf(result.getSource()));
+    for (MaterializeInDestinationOp result : results)
+      if (failed(eliminateEmptyTensors(rewriter, result, state)))
+        return signalPassFailure();
+    if (failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
       signalPassFailure();
   }
 

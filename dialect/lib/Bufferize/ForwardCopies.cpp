@@ -1,6 +1,7 @@
 // array-forward-copies: if copies assemble a temporary, its readers read the sources of the copies instead, part by
 // part. Concatenations, rotations and padding are such temporaries. Runs right after bufferization, where every copy is
 // visible; array-lower-matmuls follows.
+#include "Analysis/Box.h"
 #include "Analysis/BufferUses.h"
 #include "array/Bufferize/Passes.h"
 
@@ -18,8 +19,6 @@ namespace {
 /// The maximum number of ops that replace one op, if each has at least elementsOfPart elements, and the maximum size of
 /// all their bodies.
 constexpr int64_t mostParts = 16, elementsOfPart = 256, mostOperations = 512;
-
-using Box = SmallVector<std::pair<int64_t, int64_t>>; ///< [from, to) in each dimension
 
 /// One of the copies that assemble a temporary; later ones cover earlier ones.
 struct Piece {
@@ -163,22 +162,9 @@ bool isWorthwhile(linalg::GenericOp op, const DenseMap<Value, const Assembled *>
 /// The piece that contains a part of a temporary; null if nothing was written there.
 const Piece *pieceOf(const Assembled &found, const Box &part) {
   for (const Piece &piece : llvm::reverse(found.pieces))
-    if (llvm::all_of(llvm::zip_equal(piece.box, part), [](auto sides) {
-          auto [outer, inner] = sides;
-          return outer.first <= inner.first && inner.second <= outer.second;
-        }))
+    if (contains(piece.box, part))
       return &piece;
   return nullptr;
-}
-
-/// The part of an operand that the loops of `part` visit.
-Box partOfOperand(AffineMap map, const Box &part) {
-  Box box;
-  for (AffineExpr expr : map.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    box.push_back(dim ? part[dim.getPosition()] : std::pair<int64_t, int64_t>(0, 1));
-  }
-  return box;
 }
 
 /// The view of a buffer at a box. The buffer starts at `origin` of the box.
@@ -204,7 +190,7 @@ void emitPart(OpBuilder &builder, linalg::GenericOp op, const Box &part,
     AffineMap map = op.getMatchingIndexingMap(&operand);
     Value value = operand.get();
     if (isa<MemRefType>(value.getType())) {
-      Box box = partOfOperand(map, part);
+      Box box = boxOfOperand(map, part);
       if (const Assembled *found = assembled.lookup(value)) {
         const Piece &piece = *pieceOf(*found, box);
         value = piece.source;

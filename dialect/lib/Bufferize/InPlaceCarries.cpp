@@ -249,6 +249,17 @@ void orderUpdates(ArrayRef<Update> updates, Block &body) {
   }
 }
 
+/// Whether the current value is read after a part of the next one was inserted into the empty tensor.
+bool isReadAfterFirstPart(Value current, tensor::EmptyOp empty) {
+  auto first = dyn_cast<tensor::InsertSliceOp>(*empty->user_begin());
+  return first && llvm::any_of(derivedFrom(current, first), [&](Value value) {
+           return llvm::any_of(value.getUsers(), [&](Operation *user) {
+             Operation *inBlock = first->getBlock()->findAncestorOpInBlock(*user);
+             return inBlock && first->isBeforeInBlock(inBlock);
+           });
+         });
+}
+
 /// Decides which updates are computed at their destination, and gives the others separate memory. `updates` are in the
 /// order of their writes: a later one must not read memory that an earlier one writes.
 void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
@@ -263,7 +274,7 @@ void placeUpdates(RewriterBase &rewriter, MutableArrayRef<Update> updates) {
         continue;
       rewriter.setInsertionPoint(empty);
       Value place = update.current;
-      if (!isFree)
+      if (!isFree || isReadAfterFirstPart(update.current, empty))
         place =
             bufferization::AllocTensorOp::create(rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
       // A tensor without elements is always empty, and may be the next carry itself.

@@ -1,5 +1,6 @@
 // array-fuse-elementwise: elementwise producers are fused into the elementwise ops and reductions that read them.
 // Before it: convert-array-to-linalg. After it: bufferization, which gives every remaining linalg op a buffer to write.
+#include "DivideReaders.h"
 #include "FuseVariance.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Analysis/ScatterForm.h"
@@ -452,6 +453,9 @@ struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
     Fuser fuser(&getContext());
     bool paired = fuser.pairUp(getOperation());
     if (fuser.run(getOperation(), /*first=*/true) || paired)
+      fuser.run(getOperation(), /*first=*/false);
+    // The producers of a part and the op that reads it may fuse now.
+    if (array::divideReaders(getOperation(), [](linalg::GenericOp op) { return elementCost(op) <= cheapCost; }))
       fuser.run(getOperation(), /*first=*/false);
     array::fuseVariances(getOperation());
     // Fills that are read as scalars now.

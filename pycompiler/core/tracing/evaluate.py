@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pycompiler.core.config.config import config, enable_x64
 from pycompiler.core.source import swap_source
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Literal
+from pycompiler.core.types import dtype as dtypes
+
+
+def _has_wide_literal(equation: Equation) -> bool:
+    return any(type(atom) is Literal and atom.aval.dtype in dtypes.WIDE for atom in equation.inputs)
 
 
 def evaluate(
@@ -30,7 +36,13 @@ def evaluate(
         for equation in graph.equations:
             swap_source(equation.source or previous)
             given = [read(atom) for atom in equation.inputs]
-            out = equation.primitive.bind(*given, **equation.params) if apply is None else apply(equation, given)
+            if apply is not None:
+                out = apply(equation, given)
+            elif not config.enable_x64 and _has_wide_literal(equation):
+                with enable_x64(True):  # else the literal would be narrowed, unlike the other operands
+                    out = equation.primitive.bind(*given, **equation.params)
+            else:
+                out = equation.primitive.bind(*given, **equation.params)
             if equation.primitive.multiple_results:
                 values.update(zip(equation.outputs, out, strict=True))
             else:

@@ -1,8 +1,8 @@
 """Special functions by SciPy's names.
 
 Most of them are compiled to vectors and fused with other operations (`primitives.formulas`): in float64 for results of
-float32, unless float32 suffices for errors of about 2 ulp. The runtime computes zeta, polygamma, betainc, gammainc of
-float64, bessel_jn, exp1, expi, expn, hyp1f1, hyp2f1 and sph_harm_y, one element at a time on one thread. 0, the
+float32, unless float32 suffices for errors of about 2 ulp. The runtime computes gammainc, exp1 and expi of float64,
+bessel_jn of orders from 48 on, expn, hyp1f1, hyp2f1 and sph_harm_y, one element at a time on one thread. 0, the
 infinities and nan give the results of SciPy.
 """
 

@@ -1,18 +1,27 @@
 """Bessel functions and hypergeometric functions."""
 
+import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.config.config import enable_x64
 from pycompiler.core.types.aval import get_aval
+from pycompiler.lax import elementwise as lax
 from pycompiler.lax import special as lax_special
+from pycompiler.lax.arrays import stack
 from pycompiler.lax.eager_jit import eager_jit
+from pycompiler.lax.movement import concatenate, slice_in_dim
+from pycompiler.lax.operands import broadcast_to
 from pycompiler.numpy.creation import nested
 from pycompiler.numpy.promotion import never_weak, promoted_inexact
 from pycompiler.primitives import shape as shapes
 from pycompiler.primitives import special as ops
+from pycompiler.primitives.formulas import bessel as formulas
+from pycompiler.transforms import custom_jvp
 
 
 def i0e(x: Any) -> Array:
@@ -64,6 +73,32 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
 
 
 def _bessel_jn(z: Array, *, v: int) -> Array:
+    return _first_orders(v)(z) if v < formulas.GREATEST_ORDER else _any_orders(z, v)
+
+
+@functools.cache
+def _first_orders(v: int) -> Callable[[Array], Array]:
+    """The function of the orders 0 to v, with their derivative."""
+
+    @custom_jvp
+    def function(z: Array) -> Array:
+        with enable_x64(True):  # for the constants of formulas in float64
+            return stack(formulas.bessel_j_orders(z, v + 1))
+
+    def derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+        (z,), (tangent,) = primals, tangents
+        values = _bessel_jn(z, v=v + 1)
+        parts = [slice_in_dim(values, n, n + 1) for n in range(v + 2)]
+        # DLMF 10.6.1; J_-1 = -J_1.
+        before = concatenate([lax.neg(parts[1]), *parts[:v]], 0)
+        slopes = lax.mul(lax.sub(before, concatenate(parts[1:], 0)), 0.5)
+        return slice_in_dim(values, 0, v + 1), lax.mul(slopes, broadcast_to(tangent, get_aval(slopes).shape))
+
+    function.defjvp(derivative)
+    return function
+
+
+def _any_orders(z: Array, v: int) -> Array:
     aval = get_aval(z)
     shape = (v + 1, *aval.shape)
     orders = np.arange(v + 1).astype(aval.dtype)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.config.config import enable_x64
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
@@ -20,6 +21,8 @@ from pycompiler.numpy import movement
 from pycompiler.numpy.promotion import mixed_inexact, never_weak, promoted, promoted_inexact
 from pycompiler.primitives import special as ops
 from pycompiler.primitives.complex import complex_, imag, real
+from pycompiler.primitives.shape import full_like
+from pycompiler.transforms import custom_jvp
 
 
 def is_complex(x: Any) -> bool:
@@ -31,20 +34,49 @@ def is_complex(x: Any) -> bool:
 def wofz(z: Any) -> Array:
     """The Faddeeva function exp(-z**2) erfc(-i z) of complex z; real numbers are converted to complex ones."""
     (z,) = promoted_inexact("wofz", z)
-    if not is_complex(z):
-        z = cast(z, dtypes.with_parts(get_aval(z).dtype))
-    return eager_jit(_wofz, z)
+    return eager_jit(_wofz if is_complex(z) else _wofz_of_real, z)
+
+
+@custom_jvp
+def _wofz_of_real(x: Array) -> Array:
+    """exp(-x**2) + 2i / sqrt(pi) F(x), with Dawson's integral F, in float64."""
+    part = dtypes.real_part(dtypes.with_parts(get_aval(x).dtype))
+    with enable_x64(True):
+        wide = cast(x, dtypes.float64)
+        real_part, imag_part = lax.exp(lax.neg(lax.square(wide))), lax.mul(ops.dawsn.bind(wide), 2 / pi**0.5)
+        return complex_.bind(cast(real_part, part), cast(imag_part, part))
+
+
+@_wofz_of_real.defjvp
+def _wofz_of_real_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    w = _wofz_of_real(*primals)
+    part = dtypes.real_part(get_aval(w).dtype)
+    (x,), (t,) = ([cast(value, part) for value in values] for values in (primals, tangents))
+    return w, lax.mul(_wofz_slope(complex_.bind(x, full_like(x, 0)), w), complex_.bind(t, full_like(t, 0)))
+
+
+def _wofz_slope(z: Array, w: Array) -> Array:
+    """2i / sqrt(pi) - 2 z w, which needs no other value of the function."""
+    product = lax.mul(lax.mul(z, w), -2)
+    return complex_.bind(real.bind(product), lax.add(imag.bind(product), 2 / pi**0.5))
 
 
 def _wofz(z: Array) -> Array:
     return _faddeeva(real.bind(z), imag.bind(z))
 
 
+@custom_jvp
 def _faddeeva(x: Array, y: Array) -> Array:
     # Three loops: one of both parts would be too long for registers, and have many temporary arrays.
     x, y = optimization_barrier((x, y))
     x, y, first = optimization_barrier((x, y, ops.wofz_real.bind(x, y)))
     return complex_.bind(*optimization_barrier((first, ops.wofz_imag.bind(x, y))))
+
+
+@_faddeeva.defjvp
+def _faddeeva_jvp(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    w = _faddeeva(*primals)
+    return w, lax.mul(_wofz_slope(complex_.bind(*primals), w), complex_.bind(*tangents))
 
 
 def complex_erfcx(z: Any) -> Array:

@@ -330,3 +330,28 @@ func.func @nothing(%x: tensor<0x2xf32>) -> tensor<0x2xf32> {
   } {array.control_flow}
   return %r : tensor<0x2xf32>
 }
+
+// The carry is read after a part of the next one was computed: the parts are in a buffer of their own.
+// CHECK-LABEL: func.func @parts(
+// CHECK: scf.for %{{.*}} iter_args(%[[V:.*]] = %{{.*}}) -> (tensor<8xf32>)
+// CHECK: %[[NEXT:.*]] = bufferization.alloc_tensor() : tensor<8xf32>
+// CHECK: tensor.insert_slice %{{.*}} into %[[NEXT]][0] [4] [1]
+// CHECK: %[[DONE:.*]] = tensor.insert_slice
+// CHECK: bufferization.materialize_in_destination %[[DONE]] in %[[V]]
+func.func @parts(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%v = %x) -> (tensor<8xf32>) {
+    %e = tensor.empty() : tensor<8xf32>
+    %low = tensor.extract_slice %v[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    %high = tensor.extract_slice %v[4] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    %f = tensor.empty() : tensor<4xf32>
+    %p = linalg.exp ins(%high : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    %0 = tensor.insert_slice %p into %e[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    %q = linalg.exp ins(%low : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    %1 = tensor.insert_slice %q into %0[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+    scf.yield %1 : tensor<8xf32>
+  } {array.control_flow}
+  return %r : tensor<8xf32>
+}

@@ -450,3 +450,10 @@ def test_shallow_products() -> None:
     for k in (4, 8, 16):
         check(normal(300, k), normal(k, 1024))
         check(normal(130, k), normal(k, 100))
+
+
+def test_many_vectors_times_one_matrix():
+    a, v = np.arange(12, dtype=np.float32).reshape(3, 4), np.arange(40, dtype=np.float32).reshape(2, 5, 4) * (1 + 2j)
+    v = v.astype(np.complex64)
+    np.testing.assert_array_equal(pnp.matvec(a, v), np.einsum("mn,...n->...m", a, v))
+    np.testing.assert_array_equal(pnp.vecmat(v, a.T), np.einsum("...n,nm->...m", v.conj(), a.T))

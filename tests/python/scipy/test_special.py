@@ -345,10 +345,31 @@ def test_bessel_jn():
         np.testing.assert_allclose(np.asarray(got), want, rtol=1e-5, atol=1e-7)
     slope = pc.grad(lambda z: special.bessel_jn(z, v=2)[2])(1.5)
     np.testing.assert_allclose(slope, scipy.special.jvp(2, 1.5), rtol=1e-6)
+    first, second = (pc.grad(pc.grad(lambda z, n=n: special.bessel_jn(z, v=3)[n]))(2.5) for n in (0, 3))
+    np.testing.assert_allclose([first, second], [scipy.special.jvp(n, 2.5, 2) for n in (0, 3)], rtol=1e-5)
+    mapped = pc.vmap(lambda z: special.bessel_jn(z, v=2))(ANY)
+    np.testing.assert_allclose(mapped, np.moveaxis(scipy.special.jv(np.arange(3)[:, None, None], ANY), 0, 1), atol=1e-6)
     with pytest.raises(ValueError, match="bessel_jn: the order v must not be negative, got -1"):
         special.bessel_jn(1.0, v=-1)
     with pytest.raises(TypeError, match="bessel_jn: v and n_iter must be Python integers"):
         special.bessel_jn(1.0, v=1.5)
+
+
+@pytest.mark.parametrize("v", [0, 4, 20, 47, 60])
+def test_bessel_jn_beside_mpmath(v):
+    # On both sides of the border of its pieces, which is 8 or v, and around the orders.
+    sides = [side * x for x in (8, max(v, 8)) for side in (0.999, 1, 1.001, -1.5)]
+    z = np.array([*sides, 0.0, 1e-3, 1.7, -3.2, 30.5, 1e4, 1e10, v + 0.5])
+    with mpmath.workdps(40):
+        want = np.array([[float(mpmath.besselj(n, mpmath.mpf(float(x)))) for x in z] for n in range(v + 1)])
+        narrow = np.array(
+            [[float(mpmath.besselj(n, mpmath.mpf(float(np.float32(x))))) for x in z] for n in range(v + 1)]
+        )
+    with enable_x64(True):
+        np.testing.assert_allclose(special.bessel_jn(z, v=v), want, rtol=1e-13, atol=5e-16)
+    np.testing.assert_allclose(special.bessel_jn(z.astype(np.float32), v=v), narrow, rtol=2e-7, atol=1e-37)
+    ends = np.asarray(special.bessel_jn(np.array([INF, -INF, NAN], np.float32), v=v))
+    np.testing.assert_array_equal(ends, np.broadcast_to(np.float32([0, 0, NAN]), ends.shape))
 
 
 def test_multigammaln_and_bernoulli():

@@ -46,6 +46,22 @@ def test_special_values():
     np.testing.assert_allclose(np.asarray(special.wofz(np.float32(0.5))), scipy.special.wofz(0.5), rtol=1e-6)
 
 
+def test_the_faddeeva_function_of_real_numbers():
+    x = np.array([0, 1e-30, -0.3, 2.4999, 5.001, -26.5, 1e5, np.inf, -np.inf, np.nan])
+    with enable_x64(True):
+        got = np.asarray(special.wofz(x))
+        slope = pc.grad(lambda x: (special.wofz(x).real + 2 * special.wofz(x).imag).sum())(x[:7])
+    want = scipy.special.wofz(x)
+    np.testing.assert_allclose(got.real, want.real, rtol=1e-13, atol=1e-300)
+    np.testing.assert_allclose(got.imag, want.imag, rtol=1e-14)
+    complex_slope = -2 * x[:7] * want[:7] + 2j / np.pi**0.5
+    np.testing.assert_allclose(slope, complex_slope.real + 2 * complex_slope.imag, rtol=1e-10, atol=1e-9)
+    for dtype in (np.float16, np.float32):
+        narrow = special.wofz(x[:5].astype(dtype))
+        assert narrow.dtype == np.complex64
+        np.testing.assert_allclose(np.asarray(narrow), scipy.special.wofz(x[:5].astype(dtype)), rtol=1e-6)
+
+
 def test_derivatives():
     z = np.array([0.5 + 0.3j, 2 - 1j, 3 + 0.5j])
     slopes = {

@@ -25,7 +25,8 @@ def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
     consumer is fused. A producer with several consumers, or one that every row would recompute, is fused only if this
     costs less than the memory traffic that it saves. Splat constants and fills become scalars in bodies. Reshapes that
     only insert or drop dimensions of size 1 become maps. The two sums of the variance of a large array become one sweep
-    over its blocks (FuseVariance.h).
+    over its blocks (FuseVariance.h). Elementwise readers of concatenations, padding and rotations become one op for each
+    part, at most 25, which is fused with the producers of its part (DivideReaders.h).
 
     Contractions do not change: their operands are not computed while they are read.
   }];

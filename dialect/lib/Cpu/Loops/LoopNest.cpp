@@ -324,6 +324,31 @@ void NestEmitter::setLanes(int64_t lanes, Value mask) {
     instance.body.setLanes(lanes, mask);
 }
 
+/// The number of elements before the first one that is stored at the start of a cache line, if all outputs have the same
+/// and the loop waits for memory: a store of a whole register into two lines takes as long as two.
+int64_t NestEmitter::elementsBeforeLine(unsigned level) {
+  constexpr int64_t cacheLine = 64, leastVectors = 8, mostOperations = 16;
+  unsigned dim = levels[level].dim;
+  if (isVectorReduced() || schedule.tileDim || schedule.jamDim || !schedule.unrolledDims.empty() ||
+      !sizeOf(dim).isStatic() || sizeOf(dim).factor < leastVectors * schedule.lanes ||
+      int64_t(op.getBlock()->getOperations().size()) > mostOperations)
+    return 0;
+  std::optional<int64_t> common;
+  for (const Access &access : outputs()) {
+    int64_t line = cacheLine / bytesOf(access.element);
+    if (!access.strides[dim].isStatic(1) || !access.start.isStatic() || access.isOneRow)
+      return 0;
+    for (auto [other, stride] : llvm::enumerate(access.strides))
+      if (other != dim && (!stride.isStatic() || stride.factor % line != 0))
+        return 0;
+    int64_t before = (line - access.start.factor % line) % line;
+    if (common.value_or(before) != before)
+      return 0;
+    common = before;
+  }
+  return common.value_or(0);
+}
+
 /// Whole vectors in a loop, then one step for the rest, masked unless the rest fills a shorter vector.
 NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> carried) {
   unsigned dim = levels[level].dim;
@@ -332,10 +357,10 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
   Values results(carried);
   auto whole = [&](Value iv, ArrayRef<Value> inner) { return emitStep(level, iv, inner); };
   setLanes(lanes, Value());
-  auto loop = [&](Value end) {
-    if (isVectorReduced())
+  auto loop = [&](Value begin, Value end) {
+    if (isVectorReduced()) // from 0
       return emitInBlocks(level, end, lanes, results);
-    return emitLevelFor(level, indices.index(b, 0), end, lanes, results, whole);
+    return emitLevelFor(level, begin, end, lanes, results, whole);
   };
   if (transposesTiles() && !isWhole(dim, lanes)) {
     // The transposing code is large: one masked copy of it, rather than one for whole vectors and one for the rest.
@@ -355,24 +380,30 @@ NestEmitter::Values NestEmitter::emitVectorLoop(unsigned level, ArrayRef<Value> 
       rest = indices.remainder(b, loc, main, lanes);
       main = indices.sub(b, loc, main, rest);
     }
-    results = loop(main);
+    results = loop(indices.index(b, 0), main);
     if (rest)
       results = emitDynamicTail(level, main, rest, results);
   } else {
-    int64_t main = size.factor / lanes * lanes, rest = size.factor - main;
-    if (main == lanes)
-      results = emitStep(level, indices.index(b, 0), results);
-    else if (main > 0)
-      results = loop(indices.index(b, main));
-    if (rest > 0) {
+    int64_t head = elementsBeforeLine(level), main = (size.factor - head) / lanes * lanes;
+    auto some = [&](int64_t from, int64_t count) {
       bool keepsLanes = isVectorReduced() || schedule.tileDim;
-      int64_t restLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(rest);
+      int64_t someLanes = keepsLanes ? lanes : llvm::PowerOf2Ceil(count);
       Value mask;
-      if (restLanes != rest)
-        mask = indices.firstLanes(b, restLanes, rest);
-      setLanes(restLanes, mask);
-      results = emitStep(level, indices.index(b, main), results);
+      if (someLanes != count)
+        mask = indices.firstLanes(b, someLanes, count);
+      setLanes(someLanes, mask);
+      results = emitStep(level, indices.index(b, from), results);
+    };
+    if (head > 0) {
+      some(0, head);
+      setLanes(lanes, Value());
     }
+    if (main == lanes)
+      results = emitStep(level, indices.index(b, head), results);
+    else if (main > 0)
+      results = loop(indices.index(b, head), indices.index(b, head + main));
+    if (int64_t rest = size.factor - head - main; rest > 0)
+      some(head + main, rest);
   }
   setLanes(0, Value());
   return results;

@@ -98,6 +98,7 @@ private:
   Values emitLoop(unsigned level, ArrayRef<Value> carried);
   Values emitInnermost(ArrayRef<Value> carried);
   Values emitVectorLoop(unsigned level, ArrayRef<Value> carried);
+  int64_t elementsBeforeLine(unsigned level);
   Values emitDynamicTail(unsigned level, Value first, Value rest, ArrayRef<Value> carried);
   Values emitUnrolled(unsigned level, ArrayRef<Value> carried);
   void emitJammedLoop(unsigned level);

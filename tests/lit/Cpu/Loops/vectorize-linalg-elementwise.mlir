@@ -172,3 +172,25 @@ func.func @divide(%a: memref<5xi32>, %b: memref<5xi32>, %out: memref<5xi32>) {
   linalg.div ins(%a, %b : memref<5xi32>, memref<5xi32>) outs(%out : memref<5xi32>)
   return
 }
+
+// A result that starts within a cache line: first the elements up to the next line, so that no store of a register
+// crosses two.
+// CHECK-LABEL: func @within_line
+// CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C15:.*]] = arith.constant 15 : index
+// CHECK-DAG:     %[[C1007:.*]] = arith.constant 1007 : index
+// CHECK:         vector.maskedstore {{.*}} vector<16xf32>
+// CHECK:         scf.for %[[I:.*]] = %[[C15]] to %[[C1007]] step %{{.*}} {
+// CHECK:           vector.store {{.*}} vector<32xf32>
+// CHECK:         }
+// CHECK:         vector.maskedstore {{.*}} vector<16xf32>
+func.func @within_line(%a: memref<1022xf32>, %out: memref<1024xf32>) {
+  %inner = memref.subview %out[1] [1022] [1] : memref<1024xf32> to memref<1022xf32, strided<[1], offset: 1>>
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : memref<1022xf32>) outs(%inner : memref<1022xf32, strided<[1], offset: 1>>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  }
+  return
+}
