@@ -80,10 +80,12 @@ func.func @source(%x: tensor<3xf32>, %t: tensor<?xf32>) -> tensor<1xf32> {
 }
 
 // A window of a size below 1 is refused by the name of the operation.
-// RUN: not array-run %s --entry=negative --sizes=1,0 --input='[1]' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not array-run %s --entry=negative --sizes=1,1 --input='[1]' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: reduce_window_sum: {{.*}} of dimension 0 of operand #0
 func.func @negative(%x: tensor<?xf32> {array.dims = affine_map<()[s0, s1] -> (s0)>}) -> tensor<f32> {
-  %n = array.symbol 1 : index
+  %m = array.symbol 1 : index
+  %zero = arith.constant 0 : index
+  %n = arith.subi %zero, %m : index
   %0 = array.reduce_window_sum %x window_dimensions = [?] window_strides = [1] low = [1] high = [-1] base_dilation = [1]
          window_dilation = [2] sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
   %1 = array.reduce_sum %0 axes = [0] : (tensor<?xf32>) -> tensor<f32>
