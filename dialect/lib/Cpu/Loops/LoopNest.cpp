@@ -324,8 +324,8 @@ void NestEmitter::setLanes(int64_t lanes, Value mask) {
     instance.body.setLanes(lanes, mask);
 }
 
-/// The number of elements before the first one that is stored at the start of a cache line, if all outputs have the same
-/// and the loop waits for memory: a store of a whole register into two lines takes as long as two.
+/// The number of elements before the first one that is stored at the start of a cache line, if all outputs have the
+/// same and the loop waits for memory: a store of a whole register into two lines takes as long as two.
 int64_t NestEmitter::elementsBeforeLine(unsigned level) {
   constexpr int64_t cacheLine = 64, leastVectors = 8, mostOperations = 16;
   unsigned dim = levels[level].dim;
