@@ -34,7 +34,8 @@ FailureOr<CompiledObject> compileToObject(ModuleOp module, const CompileOptions 
     return failure();
 
   OwningOpRef<ModuleOp> lowered = cloneForMain(module);
-  declareSymbols(lowered->lookupSymbol<func::FuncOp>("main"));
+  if (auto main = lowered->lookupSymbol<func::FuncOp>("main"))
+    declareSymbols(main);
   const BuiltLevel *built = findBuiltLevel(**target);
   if (built)
     declareBuilt(*lowered, *built);
