@@ -93,7 +93,7 @@ def run(name: str, *, on_jax: bool = False, jobs: int = 0, extra: Iterable[str] 
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("JAX_", "XLA_"))}
     with tempfile.TemporaryDirectory() as temporary:
         command += ["-o", f"cache_dir={temporary}/cache"]
-        environment = {**kept, "JAX_PLATFORMS": "cpu", **suite.get("environment", {})}
+        environment = {**kept, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(HERE), **suite.get("environment", {})}
 
         def ran(*how: str) -> Outcome:
             report = Path(temporary) / "report.xml"
