@@ -94,7 +94,11 @@ def unary(v: Values) -> str:
             a = f"pnp.minimum({a}, 8)"
         if operation == "arctanh" and v.dtype(a).kind != "c":  # near 1 all of it is rounding
             a = f"pnp.clip({a}, -0.9, 0.9)"
-        return f"pnp.{operation}({f'pnp.nan_to_num({a})' if operation == 'signbit' else a})"
+        if operation == "log1p" and v.dtype(a).kind != "c":  # near -1, too
+            a = f"pnp.maximum({a}, -0.9)"
+        if operation == "signbit":  # of a nan it is any, and JAX's sums begin with 0, so that none is -0
+            a = f"pnp.where({a} == 0, 0, pnp.nan_to_num({a}))"
+        return f"pnp.{operation}({a})"
     operation, a = v.rng.choice(_ANY_UNARY), v.pick()
     if operation == "sign" and v.dtype(a).kind == "c":  # of an infinity, JAX divides it by itself
         a = f"({a} / (1 + pnp.abs({a})))"
