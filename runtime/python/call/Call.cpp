@@ -18,9 +18,6 @@ using namespace pcrt::python;
 //===-- Donated arguments
 //----------------------------------------------------------------------------------------------===//
 
-/// Bytes of a donated array from which on its copy is worth a warning.
-static constexpr size_t worthAReport = 4096;
-
 /// Whether the one donated array has the only reference to a buffer, except for the execution that fills it. The GIL is
 /// held, so no new reference appears meanwhile; an execution releases its reference after its token is done.
 static bool isAlone(const Buffer *buffer) {
@@ -33,13 +30,18 @@ static bool isAlone(const Buffer *buffer) {
   return buffer->viewCount() == 0 && (references == 1 || (references == 2 && !buffer->isReady()));
 }
 
-/// A copy of a donated array that is used elsewhere; null with an exception.
+/// A copy of a donated array that is used elsewhere; null with an exception. Of an array whose computation failed
+/// nobody reads the memory: it is its own copy, and the results fail with it.
 static RefPtr<Buffer> copyOf(Buffer &argument, AvalObject *aval) {
   // The order of a device's stream replaces waiting on the host.
   if (!argument.isHostReadable())
     return copyTo(*argument.device(), aval, argument);
-  if (!waitFor(&argument))
-    return nullptr;
+  if (!waitFor(&argument)) {
+    if (!argument.error())
+      return nullptr; // a signal
+    PyErr_Clear();
+    return RefPtr<Buffer>(&argument);
+  }
   RefPtr<Buffer> copy = allocateBuffer(*argument.device(), aval, "copying a donated array that is used elsewhere");
   if (copy)
     std::memcpy(copy->data(), argument.data(), argument.size());
@@ -65,9 +67,7 @@ public:
         continue; // the launch reports it
       bool twice = std::count(args.begin(), args.end(), argument) > 1;
       if (twice || !isAlone(argument)) {
-        // The copy of a small one costs less than the reader's time.
-        bool reported = argument->size() >= worthAReport;
-        if (reported && !reportKept(call->loaded->name(), *argument, avals[alias.result], twice))
+        if (!reportKept(call->loaded->name(), *argument, avals[alias.result], twice))
           return false;
         RefPtr<Buffer> copy = copyOf(*argument, avals[alias.result]);
         if (!copy)
