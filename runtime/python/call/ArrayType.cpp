@@ -298,6 +298,18 @@ static PyType_Slot arraySlots[] = {
     {Py_bf_releasebuffer, reinterpret_cast<void *>(releaseBuffer)},
     {}};
 
+/// Python's error for what is unhashable, with what to do.
+static Py_hash_t hashArray(PyObject *self) {
+  Py_ssize_t rank = asArray(self)->aval->rank();
+  const char *elements = rank == 0 ? "x.item()" : rank == 1 ? "tuple(x.tolist())" : "(x.shape, x.tobytes())";
+  PyErr_Format(
+      PyExc_TypeError,
+      "unhashable type: '%s': an array is no key of a dict and no member of a set; use its elements, as %s, or "
+      "id(x)",
+      Py_TYPE(self)->tp_name, elements);
+  return -1;
+}
+
 bool pcrt::python::addArrayType(PyObject *module) {
   std::vector<PyType_Slot> slots;
   for (const PyType_Slot *slot = arraySlots; slot->slot; ++slot)
@@ -308,5 +320,9 @@ bool pcrt::python::addArrayType(PyObject *module) {
   PyType_Spec spec = {"pycompiler._runtime.Array", sizeof(ArrayObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
   arrayType = addType(module, spec);
-  return arrayType && setArrayClass();
+  if (!arrayType)
+    return false;
+  // Behind `__hash__`, which stays None: by it, `isinstance(x, Hashable)` is false, as libraries ask.
+  arrayType->tp_hash = hashArray;
+  return setArrayClass();
 }

@@ -45,6 +45,14 @@ ADVICE = {
         lambda: pc.jit(lambda n: pnp.zeros(n), static_argnums=0)(3),
         [0, 0, 0],
     ),
+    "a key of a dict": (lambda: {V: 1}, r"tuple\(x\.tolist\(\)\)", lambda: {tuple(V.tolist()): 1}[0, 1, 2, 3], 1),
+    "a key of a dict, a number": (lambda: {V[1]: 1}, r"x\.item\(\)", lambda: {V[1].item(): 1}[1.0], 1),
+    "a key of a dict, a matrix": (
+        lambda: {X: 1},
+        r"\(x\.shape, x\.tobytes\(\)\)",
+        lambda: {(X.shape, X.tobytes()): 1}[(2, 3), X.tobytes()],
+        1,
+    ),
     "a slice": (
         lambda: traced(lambda n: V[n:], 1),
         r"lax\.dynamic_slice, which takes the size",
