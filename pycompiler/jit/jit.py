@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copyreg
 import functools
-import inspect
 import logging
 import time
 import weakref
@@ -467,14 +466,6 @@ class _Program:
         function = self.function()
         key, known = (function.last_miss, function.cached_keys()) if function is not None else (None, [])
         return cache_misses.explain(self.fun, self.name, key, known, self.earlier, self.options.static_argnums)
-
-
-def _signature(function: JitFunction) -> inspect.Signature:
-    """The parameters of the user's function: `inspect.getfullargspec` does not look behind a wrapper."""
-    return inspect.signature(getattr(function, "__wrapped__"))  # noqa: B009
-
-
-setattr(JitFunction, "__signature__", property(_signature))  # noqa: B010
 
 
 def _say(aloud: bool, text: str, name: str, start: float) -> None:

@@ -5,8 +5,10 @@ At run time it is a `_runtime.JitFunction`. Imports `stages`; `jit` imports this
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload, runtime_checkable
 
+from pycompiler._runtime import JitFunction
 from pycompiler.jit.stages import Lowered, Traced
 
 _P = ParamSpec("_P")
@@ -67,3 +69,11 @@ class Jitted(Protocol[_P, _R]):
     def explain_last_miss(self) -> str:
         """The difference between the last compiled call and the nearest earlier one."""
         ...
+
+
+def _signature(function: JitFunction) -> inspect.Signature:
+    """The parameters of the user's function: `inspect.getfullargspec` does not look behind a wrapper."""
+    return inspect.signature(getattr(function, "__wrapped__"))  # noqa: B009
+
+
+setattr(JitFunction, "__signature__", property(_signature))  # noqa: B010
