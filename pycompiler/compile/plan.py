@@ -20,9 +20,6 @@ from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.core.types.aval import same_type
 from pycompiler.primitives.control.callbacks import host_calls, pure_callback
 
-# The minimum bytes of a result in donated memory. Allocating smaller ones is cheaper than proving memory free.
-_WORTH_ALIASING = 4096
-
 # The source of an output, in the form of `CompiledCall`.
 Output = (
     tuple[Literal["result", "arg"], int]
@@ -170,16 +167,8 @@ def _matches(plan: Plan, donated: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def in_place(plan: Plan, donated: Sequence[int]) -> Aliases:
-    """Pairs of results and donated inputs whose memory they take, if it is large enough."""
-    avals = plan.result_avals
-    # Symbolic sizes count as large.
-    return tuple(
-        [
-            (result, number)
-            for result, number in _matches(plan, donated)
-            if not avals[result].is_concrete or avals[result].nbytes >= _WORTH_ALIASING
-        ]
-    )
+    """Pairs of results and donated inputs whose memory they take."""
+    return tuple(_matches(plan, donated))
 
 
 def taken(plan: Plan, donated: Sequence[int]) -> tuple[int, ...]:

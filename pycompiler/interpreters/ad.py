@@ -12,7 +12,7 @@ None for each argument; the arguments in which the primitive is linear are `Unde
 >>> _ = cube_p.def_impl(lambda x: x * x * x)
 >>> ad.defjvp(cube_p, lambda t, x: 3 * x * x * t)
 >>> pc.jvp(lambda x: cube_p.bind(x), (2.0,), (1.0,))
-(Array(8., dtype=float32, weak_type=True), Array(12., dtype=float32, weak_type=True))
+(8.0, 12.0)
 """
 
 from pycompiler.core.autodiff.jvp import JvpTrace as JVPTrace

@@ -276,6 +276,11 @@ def rev(operand: Array, dimensions: Sequence[int]) -> Array:
     return ops.reverse.bind(operand, dimensions=axes)
 
 
+# Operands of one eager concatenation. Each number of operands is a program of its own, and thousands make a long one: a
+# list of losses is joined in groups, by few programs that other lists have, too.
+_TOGETHER = 32
+
+
 def concatenate(operands: Sequence[Array], dimension: int) -> Array:
     """Arrays of one dtype, one after the other along a dimension.
 
@@ -288,6 +293,9 @@ def concatenate(operands: Sequence[Array], dimension: int) -> Array:
     if not operands:
         raise ValueError("concatenate: needs at least one array")
     axis = canonical_axis("concatenate", dimension, len(get_aval(operands[0]).shape))
+    while len(operands) > _TOGETHER and current_trace() is None:
+        groups = [operands[at : at + _TOGETHER] for at in range(0, len(operands), _TOGETHER)]
+        operands = [ops.concatenate.bind(*group, dimension=axis) for group in groups]
     return ops.concatenate.bind(*operands, dimension=axis)
 
 

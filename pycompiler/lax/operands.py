@@ -8,6 +8,7 @@ from typing import Any
 
 from pycompiler.core.dims.dims import broadcast_shapes
 from pycompiler.core.errors import ArgumentError, AxisError, InconclusiveDimensionError
+from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
 from pycompiler.primitives import arithmetic
@@ -37,6 +38,13 @@ def cast(x: Any, dtype: Any, weak: bool = False) -> Array:
     if weak:
         return arithmetic.convert.bind(x, new_dtype=dtype, weak_type=True)
     return arithmetic.convert.bind(x, new_dtype=dtype)
+
+
+def without_number(x: Any) -> Any:
+    """x; an array instead of a traced number of Python, so that users' rules find a shape and a dtype."""
+    if isinstance(x, Tracer) and x.is_number():
+        return arithmetic.convert.bind(x, new_dtype=x.aval.dtype, weak_type=x.aval.weak_type)
+    return x
 
 
 def weakly(x: Any, weak: bool) -> Array:

@@ -18,7 +18,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import check_unmasked, get_aval
 from pycompiler.lax import movement
-from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays
+from pycompiler.lax.operands import broadcast_to, canonical_shape, cast, check_arrays, without_number
 from pycompiler.lax.placement import beside, created, filled
 from pycompiler.lax.shardings import divided, divided_like
 from pycompiler.numpy.promotion import requested
@@ -151,7 +151,7 @@ def _made(object: Any, dtype: Any, order: str | None, ndmin: int = 0) -> Array:
     if isinstance(object, RuntimeArray | Tracer):
         aval = get_aval(object)
         keep = wanted is None or (aval.dtype == wanted and not aval.weak_type)
-        result: Any = object if keep else cast(object, wanted)
+        result: Any = without_number(object) if keep else cast(object, wanted)
     elif isinstance(object, bool | int | float | complex) and not isinstance(object, np.generic):
         kind, weak = dtypes.dtype_and_weak(object)
         result = from_numpy(dtypes.host_scalar(object, wanted or kind), wanted or kind, weak and not wanted)

@@ -66,9 +66,13 @@ def _square_to_one(x: Value) -> Value:
     return mul.bind(_one_minus(x), _one_plus(x))
 
 
-def _acosh_slope(x: Value) -> Value:
-    """1 / sqrt(x**2 - 1), as a product that keeps full precision near 1 and does not overflow."""
-    return mul.bind(rsqrt.bind(sub.bind(x, full_like(x, 1))), rsqrt.bind(_one_plus(x)))
+def _square_plus_one(x: Value) -> Value:
+    return _one_plus(_square(x))
+
+
+def _square_minus_one(x: Value) -> Value:
+    """x**2 - 1, as a product that keeps full precision near 1."""
+    return mul.bind(sub.bind(x, full_like(x, 1)), _one_plus(x))
 
 
 def _sin_partial(t: Value, out: Value, x: Value) -> Value:
@@ -137,8 +141,8 @@ acos = _unary("acos", lambda t, out, x: neg.bind(mul.bind(t, rsqrt.bind(_square_
 atan = _unary("atan", lambda t, out, x: div.bind(t, _one_plus(_square(x))), np.arctan, "f")
 sinh = _unary("sinh", _sinh_partial, np.sinh, "f")
 cosh = _unary("cosh", lambda t, out, x: mul.bind(t, sinh.bind(x)), np.cosh, "f")
-asinh = _unary("asinh", lambda t, out, x: mul.bind(t, _asinh_slope(x)), np.arcsinh, "f")
-acosh = _unary("acosh", lambda t, out, x: mul.bind(t, _acosh_slope(x)), np.arccosh, "f")
+asinh = _unary("asinh", lambda t, out, x: mul.bind(t, _inverse_root(_square_plus_one, x)), np.arcsinh, "f")
+acosh = _unary("acosh", lambda t, out, x: mul.bind(t, _inverse_root(_square_minus_one, x)), np.arccosh, "f")
 atanh = _unary("atanh", lambda t, out, x: div.bind(t, _square_to_one(x)), np.arctanh, "f")
 
 
@@ -183,23 +187,25 @@ def _pow_exponent(t: Value, out: Value, x: Value, y: Value) -> Value:
 
 
 def _atan2_slope(numerator: Value, x: Value, y: Value) -> Value:
-    """numerator / (x**2 + y**2). If a square would be infinite or 0, scaled by the larger one of x and y."""
+    """numerator / (x**2 + y**2). If a square would be infinite or 0, both are scaled by a power of two, exactly."""
     limits = rules.finfo(get_aval(x).dtype)
     greater = stop_gradient.bind(max_.bind(abs_.bind(x), abs_.bind(y)))
     low, high = full_like(x, float(limits.tiny) ** 0.5), full_like(x, float(limits.max) ** 0.5 / 2)
-    is_far = or_.bind(gt.bind(greater, high), and_.bind(lt.bind(greater, low), ne.bind(greater, full_like(x, 0))))
-    is_far = and_.bind(is_far, is_finite.bind(greater))
-    unit = select.bind(is_far, greater, full_like(x, 1))
-    x, y, numerator = (div.bind(side, unit) for side in (x, y, numerator))
-    return div.bind(div.bind(numerator, add.bind(_square(x), _square(y))), unit)
+    power = 2.0 ** (limits.maxexp * 3 // 4)
+    is_large = and_.bind(gt.bind(greater, high), is_finite.bind(greater))
+    scale = select.bind(lt.bind(greater, low), full_like(x, power), full_like(x, 1))
+    scale = select.bind(is_large, full_like(x, 1 / power), scale)
+    x, y, numerator = (mul.bind(side, scale) for side in (x, y, numerator))
+    return mul.bind(div.bind(numerator, add.bind(_square(x), _square(y))), scale)
 
 
-def _asinh_slope(x: Value) -> Value:
-    """1 / sqrt(1 + x**2). If the square would be infinite, 1 / |x|."""
+def _inverse_root(square: Callable[[Value], Value], x: Value) -> Value:
+    """1 / sqrt(square(x)) for square(x) = x**2 + 1 or x**2 - 1. Where the square may be infinite it is 1 / abs(x)."""
     size = abs_.bind(x)
     is_far = gt.bind(size, full_like(x, 2 / float(rules.finfo(get_aval(x).dtype).eps)))
-    near = rsqrt.bind(_one_plus(_square(select.bind(is_far, full_like(x, 1), x))))
-    return select.bind(is_far, div.bind(full_like(x, 1), select.bind(is_far, size, full_like(x, 1))), near)
+    # 2 is a place where the square and its derivatives are finite.
+    root = rsqrt.bind(select.bind(is_far, size, square(select.bind(is_far, full_like(x, 2), x))))
+    return select.bind(is_far, _square(root), root)
 
 
 pow_ = elementwise("pow", 2, "fc", partials=(_pow_base, _pow_exponent), reference=rules.in_float64(np.power))

@@ -34,16 +34,29 @@ OF_LINEARIZE = Mismatch(TypeError, ValueError, ValueError)
 OF_VJP = Mismatch(ValueError, ValueError, ValueError, any_of_integers=True)
 
 
+_NUMBERS = (bool, int, float, complex)
+
+
 def on_device(leaves: Sequence[Any]) -> list[Any]:
     """The leaves as arrays. Inside a traced function they stay unchanged, so that scalars are literals there.
 
-    A Zero, and the float0 of an integer's derivative, are not arrays and stay unchanged.
+    Python's numbers stay numbers, as in JAX: functions with rules of their own may need their values. A Zero, and the
+    float0 of an integer's derivative, are not arrays and stay unchanged.
     """
     return list(leaves) if current_trace() is not None else list(map(to_device, leaves))
 
 
+def all_on_device(leaves: Sequence[Any]) -> list[Any]:
+    """`on_device`, with Python's numbers as arrays, too."""
+    plain = current_trace() is not None
+    return [leaf if plain or type(leaf) not in _NUMBERS else as_array(leaf) for leaf in on_device(leaves)]
+
+
 def to_device(leaf: Any) -> Any:
     """`on_device` for one leaf."""
+    if type(leaf) in _NUMBERS:
+        get_aval(leaf)  # an int may be too large
+        return leaf
     if current_trace() is not None or is_zero(leaf) or getattr(leaf, "dtype", None) == dtypes.float0:
         return leaf
     return as_array(leaf)
@@ -104,11 +117,12 @@ def check_tangents(
             checked.append(Zero(aval))
             continue
         if own is not None and varies(aval):
-            scalar = type(tangent) in (bool, int, float, complex)
+            scalar = type(tangent) in _NUMBERS
             # A Python float fits every dtype; a whole number is no tangent.
             of_dtype = own.dtype == aval.dtype or (scalar and varies(own))
             if of_dtype and own.shape == aval.shape:
-                checked.append(np.asarray(tangent, aval.dtype)[()] if scalar else tangent)
+                keeps = not scalar or (aval.weak_type and own.dtype == aval.dtype)
+                checked.append(tangent if keeps else np.asarray(tangent, aval.dtype)[()])
                 continue
             kind = mismatch.shape if of_dtype else mismatch.dtype
         else:

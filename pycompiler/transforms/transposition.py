@@ -20,7 +20,7 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, same_type, short
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.core.types.tree_keys import Partial
-from pycompiler.transforms.tangents import on_device
+from pycompiler.transforms.tangents import all_on_device, on_device
 
 
 @boundary
@@ -66,7 +66,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
                 )
         undefined = [UndefinedPrimal(aval) for aval in avals]
         try:
-            cotangents = pull_back(ClosedGraph(graph.graph, consts), undefined, on_device(given))
+            cotangents = pull_back(ClosedGraph(graph.graph, consts), undefined, all_on_device(given))
         except (TypeError, ValueError):
             # A rule of an operation that is linear in one operand at a time has computed with an undefined one.
             if _kinds(avals) == {"inexact"}:

@@ -131,6 +131,8 @@ def binary(v: Values) -> str:
         # Rounding decides about a quotient that is nearly whole, and about what is nearly 0.
         a, b = stepped(v, a), "0.5" if b == "1e-3" else stepped(v, b)
     if operation == "floor_divide":  # the sign of a quotient of 0 depends on how it is computed
+        if is_real_float(v, b) or b.startswith("("):  # XLA's jitted quotient of two zeros is -1
+            b = f"pnp.where({b} == 0, 1, {b})"
         return unsigned(f"pnp.floor_divide({a}, {b})")
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return unsigned(f"pnp.{operation}({a}, {b})")

@@ -133,9 +133,14 @@ class Reference:
 
 
 def difference(
-    got: Sequence[Any], wanted: Sequence[np.ndarray], moved: Sequence[Sequence[np.ndarray]], eps: float
+    got: Sequence[Any],
+    wanted: Sequence[np.ndarray],
+    moved: Sequence[Sequence[np.ndarray]],
+    eps: float,
+    least: float = 4,
 ) -> str | None:
-    """Says where results differ by more than rounding explains; None where they don't."""
+    """Says where results differ by more than rounding explains; None where they don't. `least` is the rounding, in eps,
+    that the smallest number may have: that of terms that cancel."""
     if len(got) != len(wanted):
         return f"{len(got)} results instead of {len(wanted)}"
     for place, (x, y) in enumerate(zip(got, wanted, strict=True)):
@@ -153,7 +158,7 @@ def difference(
                 spread = np.max([np.abs(other - b) for other in rest], axis=0) if rest else np.zeros(b.shape)
                 largest = np.max(np.abs(b[np.isfinite(b)]), initial=0.0)
                 own = max(eps, float(jnp.finfo(y.dtype).eps))
-                allowed = 16 * spread + 64 * own * np.abs(b) + 16 * own * largest + 4 * own
+                allowed = 16 * spread + 64 * own * np.abs(b) + 16 * own * largest + least * own
                 known = np.isfinite(b) & (spread < 0.05 * (np.abs(b) + largest))
                 known &= np.all([np.isfinite(other) for other in rest], axis=0) if rest else True
                 bad = known & ~(np.abs(a - b) <= allowed)
@@ -203,7 +208,7 @@ def _gradient(program: Program, reference: Reference) -> str | None:
         raise NoAnswerError("not differentiable here")
     places = tuple(floats(program.arguments()))
     got = pc.grad(pc.jit(loss(OUR_NAMES, program.function(OUR_NAMES))), places)(*program.arguments())
-    return difference([np.asarray(x) for x in got], wanted, moved, max(reference.eps, 2.0**-20))
+    return difference([np.asarray(x) for x in got], wanted, moved, max(reference.eps, 2.0**-20), least=64)
 
 
 def _members(program: Program) -> tuple[list[list[np.ndarray]], list[np.ndarray]]:

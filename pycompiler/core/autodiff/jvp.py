@@ -12,8 +12,11 @@ from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.leaks import check_leaks
 from pycompiler.core.tracing.primitive import Primitive, Zero
 from pycompiler.core.tracing.record import record
-from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, enter, leaked, leave
-from pycompiler.core.types.aval import get_aval, has_aval, strong
+from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, current_trace, enter, leaked, leave
+from pycompiler.core.types.aval import as_array, get_aval, has_aval, strong
+
+
+_NUMBERS = (bool, int, float, complex)
 
 
 @has_aval
@@ -31,6 +34,10 @@ class JvpTracer(Tracer):
     def concrete_value(self) -> Any:
         primal = self.primal
         return primal.concrete_value() if isinstance(primal, Tracer) else np.asarray(primal)
+
+    def is_number(self) -> bool:
+        primal = self.primal
+        return primal.is_number() if isinstance(primal, Tracer) else type(primal) in _NUMBERS
 
     def argument_names(self) -> list[str]:
         return self.primal.argument_names() if isinstance(self.primal, Tracer) else []
@@ -58,6 +65,10 @@ class JvpTrace(Trace):
         out, tangent = self.rule(primitive)(primals, tangents, **params)
         if primitive.multiple_results:
             return tuple([self.wrap(x, t) for x, t in zip(out, tangent, strict=True)])
+        # The tangent of a sum is that of its operand, maybe a number of Python. As in JAX, operators give arrays, and
+        # users' own primitives what their rules give.
+        if type(tangent) in _NUMBERS and type(primitive) is Primitive and current_trace() is None:
+            tangent = as_array(tangent)
         return self.wrap(out, tangent)
 
     def rule(self, primitive: Primitive) -> Callable[..., tuple[Any, Any]]:

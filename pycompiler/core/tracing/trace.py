@@ -180,6 +180,10 @@ class Tracer(Typed):
         """The NumPy array of the elements, if it is known (`grad` alone traces concrete values). Otherwise None."""
         return None
 
+    def is_number(self) -> bool:
+        """Whether the value is a number of Python, which `jvp` and kin leave as they are."""
+        return False
+
     def argument_names(self) -> list[str]:
         """The names of the traced function's arguments that this value depends on, as far as they are known."""
         return []

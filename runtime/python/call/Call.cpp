@@ -18,6 +18,9 @@ using namespace pcrt::python;
 //===-- Donated arguments
 //----------------------------------------------------------------------------------------------===//
 
+/// Bytes of a donated array from which on its copy is worth a warning.
+static constexpr size_t worthAReport = 4096;
+
 /// Whether the one donated array has the only reference to a buffer, except for the execution that fills it. The GIL is
 /// held, so no new reference appears meanwhile; an execution releases its reference after its token is done.
 static bool isAlone(const Buffer *buffer) {
@@ -67,7 +70,8 @@ public:
         continue; // the launch reports it
       bool twice = std::count(args.begin(), args.end(), argument) > 1;
       if (twice || !isAlone(argument)) {
-        if (!reportKept(call->loaded->name(), *argument, avals[alias.result], twice))
+        bool reported = argument->size() >= worthAReport;
+        if (reported && !reportKept(call->loaded->name(), *argument, avals[alias.result], twice))
           return false;
         RefPtr<Buffer> copy = copyOf(*argument, avals[alias.result]);
         if (!copy)

@@ -51,6 +51,29 @@ def address(x):
     return np.asarray(x).__array_interface__["data"][0]
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (100,)])
+def test_small_arrays_give_their_memory_as_well(shape, recwarn):
+    def step(x, y):
+        return x + y, y * 2
+
+    def pointers(*arrays):
+        return [x.unsafe_buffer_pointer() for x in arrays]
+
+    x, y = pnp.full(shape, 1.0), pnp.full(shape, 2.0)
+    before = pointers(x, y)
+    step = pc.jit(step, donate_argnums=(0, 1))
+    for _ in range(3):
+        x, y = step(x, y)
+        assert pointers(x, y) == before
+    np.testing.assert_array_equal(x, np.full(shape, 15.0))
+    # One that is also elsewhere is copied, without a warning.
+    view = np.asarray(x)
+    x, _ = step(x, y)
+    np.testing.assert_array_equal(view, np.full(shape, 15.0))
+    np.testing.assert_array_equal(x, np.full(shape, 31.0))
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_the_values_are_the_same(name):
     function, values, donated = CASES[name]

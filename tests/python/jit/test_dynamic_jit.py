@@ -84,6 +84,20 @@ def test_size_one_and_size_zero():
         np.testing.assert_allclose(total, doubled.sum() / 2, rtol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(4, 1, 0), (0,), (0, 3), (2, 0, 3)])
+def test_reshapes_without_elements(shape):
+    # Of no elements any sizes are a view; those of the result are the ones that were asked for.
+    function = pc.jit(pc.vmap(lambda x: pnp.sort(x.ravel())), dynamic={"x": ("n", *[None] * len(shape))})
+    for n in (1, 4):
+        assert function(np.zeros((n, *shape), np.float32)).shape == (n, 0)
+    x = np.zeros((3, *shape), np.float32)
+    other = pc.jit(
+        lambda x: x.reshape(2, x.shape[0], 0, 5).transpose(1, 0, 3, 2).copy(),
+        dynamic={"x": ("n", *[None] * len(shape))},
+    )
+    assert other(x).shape == (3, 2, 5, 0)
+
+
 def test_a_one_is_no_broadcast():
     # A size of 1 is an ordinary size: it is not broadcast.
     function = pc.jit(lambda x, y: x + y, dynamic={"x": ("n",), "y": ("m",)})

@@ -424,16 +424,55 @@ def test_in_control_flow(around, make, composition):
     np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-5, atol=1e-5)
 
 
-def test_numbers_of_python_are_arrays_in_it():
+def double(x):
+    return 2 * x
+
+
+def with_jvp(m, f):
+    out = m.custom_jvp(f)
+    out.defjvp(lambda primals, tangents: (f(primals[0]), f(tangents[0])))
+    return out
+
+
+def with_vjp(m, f):
+    out = m.custom_vjp(f)
+    out.defvjp(lambda x: (f(x), None), lambda _, ct: (f(ct),))
+    return out
+
+
+# Where Python's numbers stay numbers: functions of numbers that own rules need, as in JAX.
+NUMBERS = {
+    "custom_jvp": lambda m, f, x: with_jvp(m, f)(x),
+    "custom_vjp": lambda m, f, x: with_vjp(m, f)(x),
+    "jvp": lambda m, f, x: m.jvp(lambda y: y, (x,), (x,)),
+    "jvp of custom_jvp": lambda m, f, x: m.jvp(with_jvp(m, f), (x,), (x,)),
+    "vjp": lambda m, f, x: [part(x) if callable(part) else part for part in m.vjp(lambda y: y, x)],
+    "linearize": lambda m, f, x: [part(x) if callable(part) else part for part in m.linearize(lambda y: y, x)],
+    "value_and_grad": lambda m, f, x: m.value_and_grad(lambda y: y)(x),
+    "value_and_grad of custom_vjp": lambda m, f, x: m.value_and_grad(with_vjp(m, f))(x),
+    "aux": lambda m, f, x: m.value_and_grad(lambda y: (y * 2, (y, 3)), has_aux=True)(x),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("f", [double, lambda x: x])
+def test_numbers_of_python_stay_numbers(name, f):
+    def kinds(m):
+        leaves = m.tree_util.tree_leaves(NUMBERS[name](m, f, 1.5))
+        return [(isinstance(leaf, (int, float)), float(leaf)) for leaf in leaves]
+
+    assert kinds(pc) == kinds(jax)
+
+
+def test_asarray_makes_an_array_of_a_traced_number():
+    # A rule may ask for the shape of what passed through asarray.
     same = pc.custom_jvp(lambda x: x)
-    same.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
-    assert isinstance(same(3.0), pc.Array)
-    # A rule may ask for the shape of what passed through asarray, which is the number itself.
     shapes = []
     same.defjvp(lambda primals, tangents: (shapes.append(primals[0].shape), (primals[0], tangents[0]))[1])
     pc.jvp(lambda x: same(pnp.asarray(x)), (2.0,), (1.0,))
-    pc.grad(lambda x: same(pnp.asarray(x)))(2.0)
-    assert shapes == [(), ()]
+    pc.grad(lambda x: same(pnp.array(x)))(2.0)
+    pc.jvp(lambda y: pc.jvp(lambda x: same(pnp.asarray(x)), (y,), (1.0,))[1], (2.0,), (1.0,))
+    assert shapes == [(), (), ()]
 
 
 def test_the_backward_function_takes_arrays():

@@ -206,11 +206,14 @@ struct ReshapeLowering : OpConversionPattern<ReshapeOp> {
     Value operand = adaptor.getOperand();
     auto source = cast<RankedTensorType>(operand.getType());
     RankedTensorType result = storageType(cast<RankedTensorType>(op.getType()));
+    // Without elements, groups of equal products need not have equal sizes: such a view would have other sizes.
+    bool sizesAreGiven = !adaptor.getOutputDims().empty() || result.hasStaticShape();
+    if (llvm::is_contained(result.getShape(), 0) && sizesAreGiven) {
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, result, adaptor.getOutputDims());
+      return success();
+    }
     if (source.hasStaticShape() && result.hasStaticShape()) {
-      if (result.getNumElements() == 0)
-        rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, result.getShape(), result.getElementType());
-      else
-        rewriter.replaceOp(op, reshapeStatic(rewriter, loc, operand, result));
+      rewriter.replaceOp(op, reshapeStatic(rewriter, loc, operand, result));
       return success();
     }
     auto groups = groupsAroundDynamic(source.getShape(), result.getShape());

@@ -62,7 +62,27 @@ Term expandPow(Term x, Term y) {
   return select((y == 0.0) | (x == 1.0), x.like(1.0), result);
 }
 
-Term expandRsqrt(Term x) { return 1.0 / sqrt(x); }
+// Half of the bits, subtracted from a constant, is a first guess to 3.5 % (C. Lomont, "Fast inverse square root",
+// 2003). Steps of the third order (A. S. Householder, "The Numerical Treatment of a Single Nonlinear Equation", 1970)
+// and, for f64, one of the second follow. With the fused residual of the last step the error is below one unit in the
+// last place, as that of a root and a division, which take up to twice as long in vectors.
+Term expandRsqrt(Term x) {
+  Term isSmall = x < x.either(0x1p-1022, 0x1p-126);
+  Term a = select(isSmall, x * x.either(0x1p64, 0x1p32), x);
+  Term bits = a.bits();
+  Term root = (bits.likeInt(x.either<int64_t>(0x5FE6EB50C7B537A9, 0x5F375A86)) - (bits >> 1)).asFloat();
+  auto residual = [&] { return fma(-(a * root), root, 1.0); };
+  for (int step = 0; step < 2; ++step) {
+    Term e = residual();
+    root = fma(root * e, fma(e, 0.375, e.like(0.5)), root);
+  }
+  if (x.isWide())
+    root = fma(root * 0.5, residual(), root);
+  root = select(isSmall, root * x.either(0x1p32, 0x1p16), root);
+  Term special = select(x == 0.0, copysign(x.like(infinity), x), x.like(std::numeric_limits<double>::quiet_NaN()));
+  special = select(x == infinity, x.like(0.0), special);
+  return select((x > 0.0) & (x < infinity), root, special);
+}
 
 // A third of the upper bits is a first guess to 5 bits (W. Kahan, "Computing a real cube root", 1991); each of Halley's
 // steps triples them. The steps are written as corrections with a fused residual, and in quarters, so that 3a does not

@@ -157,3 +157,14 @@ func.func @reshape_across(%x: tensor<4x?xf32>, %n: index) -> tensor<2x?xf32> {
   %0 = array.reshape %x output_dims(%n) : (tensor<4x?xf32>) -> tensor<2x?xf32>
   return %0 : tensor<2x?xf32>
 }
+
+// -----
+
+// A view of no elements could have other sizes: here groups of equal products would make the first one 4 times that.
+// CHECK-LABEL: func @reshape_of_nothing
+// CHECK-NEXT: %[[EMPTY:.*]] = tensor.empty(%arg1) : tensor<?x0xf32>
+// CHECK-NEXT: return %[[EMPTY]]
+func.func @reshape_of_nothing(%x: tensor<?x4x1x0xf32>, %n: index) -> tensor<?x0xf32> {
+  %0 = array.reshape %x output_dims(%n) : (tensor<?x4x1x0xf32>) -> tensor<?x0xf32>
+  return %0 : tensor<?x0xf32>
+}
