@@ -15,7 +15,6 @@ from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo, Trace, Tracer, current_trace, enter, leaked, leave
 from pycompiler.core.types.aval import as_array, get_aval, has_aval, strong
 
-
 _NUMBERS = (bool, int, float, complex)
 
 
