@@ -96,6 +96,8 @@ def unary(v: Values) -> str:
             a = f"pnp.clip({a}, -0.9, 0.9)"
         if operation == "log1p" and v.dtype(a).kind != "c":  # near -1, too
             a = f"pnp.maximum({a}, -0.9)"
+        if operation == "sinc":  # JAX's slope near 0 is a difference of large numbers
+            a = stepped(v, a)
         if operation == "signbit":  # of a nan it is any, and JAX's sums begin with 0, so that none is -0
             a = f"pnp.where({a} == 0, 0, pnp.nan_to_num({a}))"
         return f"pnp.{operation}({a})"
