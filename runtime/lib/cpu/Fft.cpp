@@ -120,6 +120,8 @@ static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inp
 
 int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                      int32_t outputCount, const int64_t *params) {
+  // pocketfft computes lines side by side in the lanes of vectors, and what is left over one by one.
+  constexpr int64_t together = 16;
   return overRows(fftWhole, inputCount == 1 && params[1] < inputs[0].rank, 4, frame, inputs, inputCount, outputs,
-                  outputCount, params);
+                  outputCount, params, together);
 }
