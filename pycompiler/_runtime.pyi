@@ -394,7 +394,7 @@ def register_node(
 
 # Execution
 
-_HostCall = tuple[Callable[..., Any], tuple[ShapedArray, ...], tuple[ShapedArray, ...], bool, str]
+_HostCall = tuple[Callable[..., Any], tuple[ShapedArray, ...], tuple[ShapedArray, ...], bool, bool, str]
 
 class Executable:
     """Machine code that was loaded from a relocatable ELF object."""

@@ -7,18 +7,21 @@ import builtins
 import contextvars
 import string
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.source import user_source
 from pycompiler.core.tracing import effects
 from pycompiler.core.tracing.boundary import boundary, protect
 from pycompiler.core.tracing.effects import DebugEffect, OrderedDebugEffect
+from pycompiler.core.tracing.trace import current_trace
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.diagnostics.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 from pycompiler.diagnostics.remarks import remark_counts, remarks
+from pycompiler.lax.callbacks import pure_callback
 from pycompiler.lax.names import nearest_name
 from pycompiler.primitives.control.callbacks import debug_callback, debug_print
 from pycompiler.primitives.control.host_functions import HostFunction
@@ -26,6 +29,7 @@ from pycompiler.primitives.control.host_functions import HostFunction
 __all__ = [
     "DebugEffect",
     "OrderedDebugEffect",
+    "breakpoint",
     "callback",
     "inspect_array_sharding",
     "log",
@@ -105,6 +109,67 @@ def callback(
         return call(callback, *args, **kwargs)
     _refuse("callback", args, kwargs, "function")
     return boundary(call)
+
+
+@boundary
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: Any = None,
+    **kwargs: IO[str],
+) -> Any:
+    """Stop here each time that the program comes here, with a terminal for the values of the user's local names.
+
+    The commands are `p` and `pp` (an expression), `u` and `d` (another frame), `l` (the source), `bt` (all frames),
+    `c` (go on) and `q` (SystemExit); any other line is an expression. Names have the values of this run, and those that
+    were no arrays the values that they had while the function was traced. A call of the program returns when the
+    terminal lets it. Under `vmap` the program stops once for each element.
+
+    `num_frames` limits the frames, the innermost first; without `filter_frames` those of this package are shown, too.
+    With `ordered`, it keeps the order of ordered prints. `token`, a tree of arrays, is returned: the program stops when
+    it is computed, and not at all if nothing needs the result. `stdin` and `stdout`,
+    text files, replace the terminal.
+
+    Raises ValueError for `token` together with `ordered`, and for a `backend` other than None and "cli", TypeError for
+    other keywords.
+    """
+    from pycompiler.diagnostics import debugger  # few programs need the modules of a terminal
+
+    if backend not in (None, "cli"):
+        raise ValueError(f"debug.breakpoint: the backend is 'cli', a terminal, got {backend!r}")
+    if token is not None and ordered:
+        raise ValueError("debug.breakpoint: a token has an order of its own; give ordered=True or a token, not both")
+    if unknown := kwargs.keys() - {"stdin", "stdout"}:
+        raise TypeError(f"debug.breakpoint: the terminal takes stdin and stdout, got {', '.join(sorted(unknown))}")
+    frames, values = debugger.frames_here(filter_frames, num_frames)
+
+    def stop(*values: Any) -> None:
+        debugger.stop(frames, values, kwargs.get("stdin"), kwargs.get("stdout"))
+
+    if not values and current_trace() is None:
+        stop()
+        return token
+    if token is not None:
+        leaves, tree = tree_flatten(token)
+        avals = [ShapeDtypeStruct(aval.shape, aval.dtype) for aval in builtins.map(get_aval, leaves)]
+
+        def stop_with(leaves: Sequence[Any], *values: Any) -> Sequence[Any]:
+            stop(*values)
+            return leaves
+
+        found = pure_callback(stop_with, avals, leaves, *values)
+        return tree.unflatten(found)
+    arrays, in_tree, static = _split(values, {})
+    debug_callback.bind(
+        *arrays,
+        callback=HostFunction("debug.breakpoint", stop, in_tree, static, attended=True),
+        effect=effects.ordered_debug_effect if ordered else effects.debug_effect,
+        partitioned=False,
+    )
+    return None
 
 
 def _fields(fmt: str) -> list[str]:

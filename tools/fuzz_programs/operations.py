@@ -93,7 +93,7 @@ def unary(v: Values) -> str:
         if operation in ("exp", "exp2") and v.dtype(a).kind != "c":  # XLA takes x for log(exp(x)), without its overflow
             a = f"pnp.minimum({a}, 8)"
         if operation == "arctanh" and v.dtype(a).kind != "c":  # near 1 all of it is rounding
-            a = f"pnp.clip({a}, -0.9, 0.9)"
+            a = f"(0.9 * {a} / (1 + pnp.abs({a})))"
         if operation == "log1p" and v.dtype(a).kind != "c":  # near -1, too
             a = f"pnp.maximum({a}, -0.9)"
         if operation == "sinc":  # JAX's slope near 0 is a difference of large numbers
@@ -138,6 +138,8 @@ def binary(v: Values) -> str:
         return unsigned(f"pnp.floor_divide({a}, {b})")
     if operation in ("mod", "remainder"):  # a remainder of 0 has the divisor's sign (docs/differences.md)
         return unsigned(f"pnp.{operation}({a}, {b})")
+    if operation.startswith(("equal", "not_equal", "less", "greater")):  # rounding decides
+        a, b = (stepped(v, x) for x in (a, b))
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
@@ -297,7 +299,8 @@ def _index(v: Values, shape: Sequence[int]) -> str:
                 str(rng.randrange(-size, size)),
                 str([rng.randrange(-size, size) for _ in range(rng.randrange(1, 4))]),
             ]
-            draws.append(v.pick("i"))
+            # Inside: JAX drops the slopes of reads that were moved inside.
+            draws.append(f"pnp.mod({v.pick('i')}, {size})")
         draw = rng.choice(draws)
         parts.append(f"{draw}, :" if draw == "None" else f"pnp.array({draw})" if draw.startswith("[") else draw)
     if rng.random() < 0.3:

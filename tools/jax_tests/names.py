@@ -57,6 +57,7 @@ _PUBLIC = {
     "ad_checkpoint": ("jax.ad_checkpoint", "jax"),
     "xla_bridge": ("jax", "jax.extend.backend"),
     "typing": ("jax.typing",),
+    "debugger": ("jax.debug",),
     "debugging": ("jax.debug",),
 }
 

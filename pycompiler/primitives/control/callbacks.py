@@ -277,13 +277,15 @@ HOST_CALLS = (debug_callback, debug_print, io_callback, pure_callback)
 class HostCall(NamedTuple):
     """An entry of an executable's table: `serve` takes Arrays and returns the bytes of each result.
 
-    Compiled code does not wait for a `detached` entry. Profiles show the name.
+    Compiled code does not wait for a `detached` entry. A call of the program waits for an `attended` one. Profiles show
+    the name.
     """
 
     serve: Callable[..., Sequence[Any]]
     in_avals: tuple[ShapedArray, ...]
     out_avals: tuple[ShapedArray, ...]
     detached: bool
+    attended: bool
     name: str
 
 
@@ -338,7 +340,9 @@ def host_call(equation: Equation) -> HostCall:
     # An exception of a callback is the user's. It is raised again where a result is read.
     serve = boundary(serve)
     detached = effects.debug_effect in equation.effects
+    attended = primitive is debug_callback and params["callback"].attended
     # The function gets arrays without weak types, as JAX's does.
     in_avals = tuple([strong(atom.aval) for atom in equation.inputs])
     out_avals = tuple([var.aval for var in equation.outputs])
-    return HostCall(logged_failure(serve, name) if detached else serve, in_avals, out_avals, detached, name)
+    is_logged = detached and not attended
+    return HostCall(logged_failure(serve, name) if is_logged else serve, in_avals, out_avals, detached, attended, name)

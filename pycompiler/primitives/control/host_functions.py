@@ -22,17 +22,23 @@ _log = logging.getLogger("pycompiler.debug")
 
 class HostFunction:
     """A user's function as a function of arrays. `static` are the leaves of its arguments that are no arrays, by
-    position.
+    position. If it is `attended`, a call of the program waits for it.
 
     Two are equal for the same function with the same kind of arguments, so that code compiled for it is found again.
     """
 
-    __slots__ = ("_key", "function", "in_tree", "name", "static")
+    __slots__ = ("_key", "attended", "function", "in_tree", "name", "static")
 
     def __init__(
-        self, name: str, function: Callable[..., Any], in_tree: PyTreeDef, static: tuple[tuple[int, Any], ...] = ()
+        self,
+        name: str,
+        function: Callable[..., Any],
+        in_tree: PyTreeDef,
+        static: tuple[tuple[int, Any], ...] = (),
+        attended: bool = False,
     ) -> None:
         self.name = name
+        self.attended = attended
         self.function = function
         self.in_tree = in_tree
         self.static = static

@@ -68,6 +68,10 @@ public:
     callbacks = std::move(table);
     kind = effects;
   }
+  /// Whether a call waits for a callback.
+  bool isAttended() const {
+    return std::any_of(callbacks.begin(), callbacks.end(), [](const auto &callback) { return callback->attended; });
+  }
   HostCallback *callback(int64_t slot) const {
     return slot >= 0 && static_cast<size_t>(slot) < callbacks.size() ? callbacks[slot].get() : nullptr;
   }

@@ -10,8 +10,9 @@ namespace pcrt {
 
 class HostCallback : public RefCounted<HostCallback> {
 public:
-  /// Compiled code does not wait for a `detached` one: it has no outputs, and gets copies of the inputs.
-  explicit HostCallback(bool detached) : detached(detached) {}
+  /// Compiled code does not wait for a `detached` one: it has no outputs, and gets copies of the inputs. For an
+  /// `attended` one, the call of the program waits: a user sits at a terminal.
+  explicit HostCallback(bool detached, bool attended = false) : detached(detached), attended(attended) {}
   virtual ~HostCallback() = default;
 
   /// Runs it, in a thread of the callbacks' pool.
@@ -19,6 +20,7 @@ public:
                         int32_t outputCount) = 0;
 
   const bool detached;
+  const bool attended;
 };
 
 } // namespace pcrt

@@ -16,7 +16,7 @@ static std::atomic<bool> isSet{false};
 void pcrt::python::setWaitForCallbacks(bool waits) { isSet.store(waits, std::memory_order_relaxed); }
 
 bool pcrt::python::waitsForCallbacks(const Executable &executable) {
-  return isSet.load(std::memory_order_relaxed) && executable.callback(0);
+  return executable.callback(0) && (isSet.load(std::memory_order_relaxed) || executable.isAttended());
 }
 
 bool pcrt::python::finishCallbacks(const std::vector<RefPtr<Token>> &launches) {

@@ -21,8 +21,8 @@ namespace {
 class PythonCallback final : public HostCallback {
 public:
   /// Takes over references.
-  PythonCallback(PyRef function, PyRef inAvals, PyRef outAvals, bool detached, std::string name)
-      : HostCallback(detached), function(function.take()), inAvals(inAvals.take()), outAvals(outAvals.take()),
+  PythonCallback(PyRef function, PyRef inAvals, PyRef outAvals, bool detached, bool attended, std::string name)
+      : HostCallback(detached, attended), function(function.take()), inAvals(inAvals.take()), outAvals(outAvals.take()),
         name(std::move(name)) {}
 
   ~PythonCallback() override {
@@ -122,20 +122,20 @@ bool pcrt::python::readCallbacks(Executable &executable, PyObject *entries, int 
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
     PyObject *entry = PySequence_Fast_GET_ITEM(list.get(), i);
     PyObject *function, *inAvals, *outAvals;
-    int detached;
+    int detached, attended;
     const char *name;
-    if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "OO!O!ps:callbacks", &function, &PyTuple_Type, &inAvals,
-                                                   &PyTuple_Type, &outAvals, &detached, &name)) {
+    if (!PyTuple_Check(entry) || !PyArg_ParseTuple(entry, "OO!O!pps:callbacks", &function, &PyTuple_Type, &inAvals,
+                                                   &PyTuple_Type, &outAvals, &detached, &attended, &name)) {
       if (!PyErr_Occurred())
         PyErr_SetString(PyExc_TypeError, "an entry of callbacks is not a tuple");
       return false;
     }
     if (!PyCallable_Check(function) || !areAvals(inAvals) || !areAvals(outAvals)) {
-      PyErr_SetString(PyExc_TypeError, "an entry of callbacks must be (function, in_avals, out_avals, detached, name)");
+      PyErr_SetString(PyExc_TypeError, "an entry of callbacks must be (function, in_avals, out_avals, detached, attended, name)");
       return false;
     }
     table.push_back(RefPtr<HostCallback>::adopt(new PythonCallback(PyRef::borrow(function), PyRef::borrow(inAvals),
-                                                                   PyRef::borrow(outAvals), detached != 0, name)));
+                                                                   PyRef::borrow(outAvals), detached != 0, attended != 0, name)));
   }
   executable.setCallbacks(std::move(table), static_cast<Executable::Effects>(effects));
   return true;

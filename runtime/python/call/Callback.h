@@ -7,7 +7,7 @@
 
 namespace pcrt::python {
 
-/// Reads entries of a callback table, tuples of (function, in_avals, out_avals, detached, name), into the executable.
+/// Reads entries of a callback table, tuples of (function, in_avals, out_avals, detached, attended, name), into the executable.
 /// `effects`: 0 none, 1 unordered, 2 ordered. False with an exception set.
 bool readCallbacks(Executable &executable, PyObject *entries, int effects);
 
