@@ -48,7 +48,7 @@ from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS
-from pycompiler.primitives.control.callbacks import host_call, host_calls
+from pycompiler.primitives.control.host_calls import host_call, host_calls
 from pycompiler.primitives.spmd.placement import device_put
 
 if TYPE_CHECKING:
