@@ -1,4 +1,4 @@
-"""Observe values while compiled code runs: `print`, `log` and `callback`.
+"""Observe values while compiled code runs: `print`, `log`, `callback` and `breakpoint`.
 
 They are debugging effects: transformations apply to them as to the program, and they do not change the program.
 """
@@ -6,6 +6,7 @@ They are debugging effects: transformations apply to them as to the program, and
 import builtins
 import contextvars
 import string
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +18,11 @@ from pycompiler.core.tracing.boundary import boundary, protect
 from pycompiler.core.tracing.effects import DebugEffect, OrderedDebugEffect
 from pycompiler.core.types.aval import get_aval
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
+from pycompiler.diagnostics import debugger
 from pycompiler.diagnostics.drawings import inspect_array_sharding, visualize_array_sharding, visualize_sharding
 from pycompiler.diagnostics.remarks import remark_counts, remarks
+from pycompiler.lax.callbacks import pure_callback
+from pycompiler.lax.elementwise import stop_gradient
 from pycompiler.lax.names import nearest_name
 from pycompiler.primitives.control.callbacks import debug_callback, debug_print
 from pycompiler.primitives.control.host_functions import HostFunction
@@ -26,6 +30,7 @@ from pycompiler.primitives.control.host_functions import HostFunction
 __all__ = [
     "DebugEffect",
     "OrderedDebugEffect",
+    "breakpoint",
     "callback",
     "inspect_array_sharding",
     "log",
@@ -224,6 +229,75 @@ def log(
     """
     name = "log" if _use_logging else "print"
     return _printed(name, fmt, args, kwargs, ordered, partitioned, skip_format_check)
+
+
+@boundary
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Stop the program here and start a debugger in the terminal, also in compiled code.
+
+    The debugger shows the variables of this function and of its callers, with the arrays of the run. Its commands are
+    those of pdb that concern one place: `p`, `pp`, `l`, `u`, `d`, `bt`, `c`, `q`; anything else is an expression.
+    Compiled code waits. `q` ends the program with SystemExit, where a result of the call is read. Under `vmap` the
+    debugger starts once for each element.
+
+    Args:
+      backend: "cli" or None, the terminal.
+      filter_frames: without the frames of this package.
+      num_frames: the maximum number of frames; None: all.
+      ordered: breakpoints and prints that are ordered happen in the order of the program.
+      token: a tree of arrays, which is returned: the breakpoint is where they are needed, or not at all. Exclusive
+        with `ordered`.
+      kwargs: `stdin` and `stdout`, text streams.
+
+    Raises ValueError for another backend, and for `ordered` with `token`.
+
+    >>> import io
+    >>> import pycompiler as pc
+    >>> @pc.jit
+    ... def f(x):
+    ...     y = 2 * x
+    ...     pc.debug.breakpoint(stdin=io.StringIO("p x, y\nc\n"), num_frames=1)
+    ...     return y
+    >>> f(3), pc.effects_barrier()
+    Entering jdb:
+    (jdb) (Array(3, dtype=int32), Array(6, dtype=int32))
+    (jdb) (Array(6, dtype=int32), None)
+    """
+    if backend not in (None, "cli"):
+        raise ValueError(f"debug.breakpoint: backend is {backend!r}, expected None or 'cli', the terminal")
+    if token is not None and ordered:
+        raise ValueError("debug.breakpoint: give `ordered` or `token`, not both")
+    if unknown := sorted(kwargs.keys() - {"stdin", "stdout"}):
+        raise TypeError(f"debug.breakpoint: unexpected arguments {', '.join(unknown)}; expected stdin and stdout")
+    here = debugger.recorded(sys._getframe(1), num_frames, filter_frames)
+
+    def stop(*values: Any) -> None:
+        debugger.run(here.at(values), **kwargs)
+
+    if token is None:
+        values, in_tree = tree_flatten((tuple(here.values()), {}))
+        debug_callback.bind(
+            *values,
+            callback=HostFunction("debug.breakpoint", stop, in_tree),
+            effect=effects.ordered_debug_effect if ordered else effects.breakpoint_effect,
+            partitioned=False,
+        )
+        return None
+
+    def stop_with(given: Any, *values: Any) -> Any:
+        stop(*values)
+        return given
+
+    given, values = stop_gradient((token, here.values()))
+    return pure_callback(stop_with, given, given, *values, vmap_method="sequential")
 
 
 protect(globals(), __all__)

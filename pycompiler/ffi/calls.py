@@ -37,8 +37,8 @@ def ffi_call(
     """A function that calls a handler of XLA's FFI, which `register_ffi_target` gave its name.
 
     The function takes arrays, and attributes as keyword arguments: numbers (Python's as int64, float64 and bool),
-    strings, NumPy arrays, and dicts of these. It returns new arrays. Compiled code calls the handler in its own thread, without
-    Python's lock. An error of the handler is raised where a result is read.
+    strings, NumPy arrays, and dicts of these. It returns new arrays. Compiled code calls the handler in its own thread,
+    without Python's lock. An error of the handler is raised where a result is read.
 
     Args:
       target_name: the name.

@@ -44,6 +44,8 @@ class OrderedDebugEffect(Effect):
 
 
 debug_effect = DebugEffect()
+# Unlike after a print, compiled code waits, and a failure fails the call.
+breakpoint_effect = Effect("Breakpoint", ordered=False, is_io=False)
 ordered_debug_effect = OrderedDebugEffect()
 io_effect = Effect("IO", ordered=False, is_io=True)
 ordered_io_effect = Effect("OrderedIO", ordered=True, is_io=True)
