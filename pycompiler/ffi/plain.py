@@ -186,11 +186,12 @@ def _operand(what: str, parameter: Parameter, x: Any) -> Any:
         aval = get_aval(x)
     if aval.dtype != dtype:
         how = (
-            " and 64-bit types need enable_x64: turn it on"
+            "turn on enable_x64: without it there are no 64-bit types"
             if dtypes.canonicalize(dtype) != dtype
-            else f". What to do: convert it, with .astype({dtype.name!r})"
+            else f"convert it, with .astype({dtype.name!r})"
         )
-        raise ArgumentError(f"{what}: {parameter.name} is {short(aval)}, expected {dtypes.short_name(dtype)}{how}")
+        wanted = dtypes.short_name(dtype)
+        raise ArgumentError(f"{what}: {parameter.name} is {short(aval)}, expected {wanted}. What to do: {how}")
     return x
 
 

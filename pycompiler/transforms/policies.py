@@ -117,7 +117,7 @@ class _OffloadDots:
 
 
 def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
-    """Keep the results of matrix products without batch dimensions, in the memory `offload_dst` if the device has it."""
+    """Keep the results of products without batch dimensions, in the memory `offload_dst` if the device has it."""
     return _OffloadDots(offload_src, offload_dst)
 
 

@@ -54,4 +54,4 @@ def handlers(library):
 def each(request, handlers):
     """One of the two packages."""
     module = request.param
-    return SimpleNamespace(ShapeDtypeStruct=module.ShapeDtypeStruct, ffi_call=module.ffi.ffi_call, is_ours=module is pc)
+    return SimpleNamespace(ShapeDtypeStruct=module.ShapeDtypeStruct, ffi_call=module.ffi.ffi_call)

@@ -54,7 +54,6 @@ def test_several_results_and_their_container(handlers):
         True, 3, -(2**40), 2.5, "text", b"bytes", "", np.float32(1.5), np.float64(-2), np.int8(-1), np.int16(300),
         np.int32(7), np.uint8(200), np.uint32(2**31), np.bool_(False), np.arange(3), np.array(1.0),
         np.ones((2, 2), np.float32), np.zeros(0, np.int32), np.arange(4, dtype=np.uint8)[::2], {}, {"a": 1, "b": "x"},
-        {"z": np.float32(2), "a": np.arange(2)},
     ],
     ids=repr,
 )  # fmt: skip
@@ -75,6 +74,9 @@ def test_attributes_that_jax_does_not_pass(handlers):
     """Dicts in dicts and arrays of small floats: jax 0.10.2 fails on them."""
     each = type("each", (), {"ffi_call": staticmethod(ffi.ffi_call), "ShapeDtypeStruct": pc.ShapeDtypeStruct})
     assert described(each, v={"a": {"b": 1}}).endswith("v={a={b=scalar S64 0100000000000000;};};")
+    assert described(each, v={"z": np.int8(2), "a": np.ones(1, np.float32)}).endswith(
+        "v={a=array F32 1 0000803f;z=scalar S8 02;};"
+    )
     assert described(each, v=np.ones(2, np.float16)).endswith("v=array F16 2 003c003c;")
     assert described(each, v=np.complex64(1j)).endswith("v=scalar C64 000000000000803f;")
     # Equal numbers of different types are different attributes.
@@ -310,10 +312,9 @@ def test_the_pool_and_futures(handlers):
     assert [float(y[0]) for y in many] == [i + 1 for i in range(20)]
 
 
-def test_memory_and_numbers_of_the_context(each):
-    found = each.ffi_call("Context", each.ShapeDtypeStruct((2,), np.int32))()
-    if each.is_ours:
-        assert found.tolist() == [0, 1]
+def test_memory_and_numbers_of_the_context(handlers):
+    """jax 0.10.2 has no scratch memory on a CPU."""
+    assert ffi.ffi_call("Context", pc.ShapeDtypeStruct((2,), np.int32))().tolist() == [0, 1]
 
 
 def test_a_call_does_not_hold_the_lock_of_python(handlers):
@@ -358,7 +359,7 @@ def test_registration(handlers):
 
 
 def test_symbolic_sizes(handlers):
-    f = pc.jit(lambda x: saxpy(2, x, x), dynamic=True)
+    f = pc.jit(lambda x: saxpy(2, x, x), dynamic="auto")
     for size in (3, 5, 8):
         x = np.arange(size, dtype=np.float32)
         assert f(x).tolist() == (3 * x).tolist()
