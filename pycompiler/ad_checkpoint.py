@@ -1,6 +1,7 @@
 """Recomputation in derivatives, in jax's module: names and policies for `checkpoint`, and the values that are kept."""
 
 from pycompiler.core.autodiff.answers import Offloadable, Recompute, Saveable
+from pycompiler.lax.names import nearest_name
 from pycompiler.transforms.policies import checkpoint_name, checkpoint_policies
 from pycompiler.transforms.recomputation import checkpoint, remat
 from pycompiler.transforms.saved import print_saved_residuals
@@ -16,3 +17,5 @@ __all__ = [
     "print_saved_residuals",
     "remat",
 ]
+
+__getattr__ = nearest_name(__name__, __all__)
