@@ -21,12 +21,15 @@ target_include_directories(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python"
 # has no exceptions is passed by then as C is; else what is destroyed on the way would need the GIL, and what is noexcept
 # would abort. Gil.h says what becomes of the others.
 file(GLOB_RECURSE raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
-list(FILTER raw_sources EXCLUDE REGEX "/(ExecutableType|Gil|Module|Notifier|Profiling|Spmd)\\.cpp$")
+list(FILTER raw_sources EXCLUDE REGEX "/(ExecutableType|ForeignFunctions|Gil|Module|Notifier|Profiling|Spmd)\\.cpp$")
 set_property(SOURCE ${raw_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions)
 # Of `python -m pycompiler`, which loads no LLVM to say it.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS
   "PCRT_LLVM_VERSION=\"${LLVM_PACKAGE_VERSION}\"")
 install(TARGETS _runtime LIBRARY DESTINATION pycompiler COMPONENT python)
+# The headers of C functions that compiled code calls: pycompiler.ffi.include_dir().
+install(DIRECTORY "${CMAKE_SOURCE_DIR}/third_party/xla" DESTINATION pycompiler/ffi/include COMPONENT python
+        FILES_MATCHING PATTERN "*.h")
 
 # Kernels that are there before anything is compiled: objects in one file, which Kernels.cpp takes in as they are.
 set(kernel_objects "${CMAKE_BINARY_DIR}/generated/kernels.bin")

@@ -394,7 +394,43 @@ def register_node(
 
 # Execution
 
-_HostCall = tuple[Callable[..., Any], tuple[ShapedArray, ...], tuple[ShapedArray, ...], bool, bool, str]
+_HostCall = tuple[Callable[..., Any] | _ForeignCall, tuple[ShapedArray, ...], tuple[ShapedArray, ...], bool, bool, str]
+
+class _ForeignCall:
+    """A capsule with the call of a C function, for an executable's callbacks."""
+
+def foreign_call(
+    name: str,
+    handlers: Sequence[int],
+    attributes: tuple[tuple[Any, ...], ...],
+    inputs: Sequence[Sequence[int]],
+    outputs: Sequence[Sequence[int]],
+    aliases: Sequence[tuple[int, int]],
+) -> _ForeignCall:
+    """A call of handlers of XLA's FFI, one for each stage, by their addresses.
+
+    `attributes` are (name, dtype, bytes, whether it is an array), (name, bytes) of strings and (name, attributes).
+    `inputs` and `outputs` have for each array the order of dimensions in memory; empty for the handler's. Raises
+    RuntimeError if the first stage fails.
+    """
+
+def plain_foreign_call(
+    name: str,
+    function: int,
+    parameters: Sequence[tuple[int, int, int, int]],
+    returns: int,
+    aliases: Sequence[tuple[int, int]],
+) -> _ForeignCall:
+    """A call of a C function. Parameters are (kind, operand, dimension, constant), see runtime/PlainCall.h."""
+
+most_foreign_integers: int
+most_foreign_floats: int
+
+def check_foreign_handler(handler: int) -> None:
+    """Raise RuntimeError unless the handler was compiled for this version of XLA's FFI."""
+
+def register_foreign_type(name: str, type_id: int, type_info: int) -> None:
+    """Register a type of state. Raises RuntimeError if the name or the number belongs to another."""
 
 class Executable:
     """Machine code that was loaded from a relocatable ELF object."""

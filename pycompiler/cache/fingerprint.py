@@ -27,9 +27,9 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives import TYPE_PARAMS
-from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
 from pycompiler.primitives.control.checks import check
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.host_calls import HOST_CALLS, host_calls
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS
-from pycompiler.primitives.control.callbacks import host_call, host_calls
+from pycompiler.primitives.control.host_calls import HostCall, host_call, host_calls
 from pycompiler.primitives.spmd.placement import device_put
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def _propose_plans(graph: Graph) -> list[cache.Plan]:
 
 def _build_with_plans(graph: Graph, plans: Mapping[int, cache.Plan]) -> Executable:
     ignored: dict[str, float] = {}
-    return _load(_compile(graph, (), plans, ignored, quiet=True), "measured", graph, False, ignored)
+    compiled_code = _compile(graph, (), plans, ignored, quiet=True)
+    return _load(compiled_code, "measured", graph, _callbacks(graph), False, ignored)
 
 
 def tuning_of(graph: Graph) -> measure.Tuning:
@@ -373,14 +374,15 @@ def compile_graph(
     if inspection.is_asked_for():
         _tell(name, plan.graph, aliases, tuning.plans, target)
     with events.Measured(events.COMPILE, name):
+        callbacks = _callbacks(plan.graph)
         key, artifact, executable = _from_disk(
-            plan.graph, aliases, tuning.summary, target, name, may_block, milliseconds
+            plan.graph, callbacks, aliases, tuning.summary, target, name, may_block, milliseconds
         )
         is_kept = executable is not None
         if artifact is None or executable is None:
             artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
             artifact = _assembled(artifact, target, milliseconds)
-            executable = _load(artifact, name, plan.graph, may_block, milliseconds)
+            executable = _load(artifact, name, plan.graph, callbacks, may_block, milliseconds)
     if aliases and not artifact.aliases:
         _tell_of_dropped(name, plan.graph, aliases)
     for kind, place, text in artifact.remarks:
@@ -414,6 +416,7 @@ def compile_graph(
 
 def _from_disk(
     graph: Graph,
+    callbacks: Sequence[HostCall],
     aliases: Aliases,
     tuning: str,
     target: Target,
@@ -437,7 +440,7 @@ def _from_disk(
         found, artifact = artifact, _assembled(artifact, target, milliseconds)
         if artifact is not found:
             cache.keep(key, artifact, name, graph, sum(milliseconds.values()))
-        executable = _load(artifact, name, graph, may_block, milliseconds)
+        executable = _load(artifact, name, graph, callbacks, may_block, milliseconds)
         events.tell(events.of_events, events.CACHE_HIT)
         events.tell(events.of_durations, events.CACHE_READ, time.perf_counter() - keyed)
         return key, artifact, executable
@@ -530,12 +533,24 @@ def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float
     return assembled
 
 
-def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]) -> Executable:
+def _callbacks(graph: Graph) -> list[HostCall]:
+    """The functions of the host that the code calls, by slot. A program with symbols gets them when it is bound to
+    sizes. Raises ExecutionError if a C function is missing."""
+    if not all(var.aval.is_concrete for var in graph.inputs):
+        return []
+    return [host_call(equation) for equation in host_calls(graph)]
+
+
+def _load(
+    artifact: Artifact,
+    name: str,
+    graph: Graph,
+    callbacks: Sequence[HostCall],
+    may_block: bool,
+    milliseconds: dict[str, float],
+) -> Executable:
     begin = time.perf_counter()
     estimate = artifact.flops / _OPERATIONS_PER_NS
-    calls = host_calls(graph)
-    # A program with symbols gets its callbacks when it is bound to sizes.
-    symbolic = not all(var.aval.is_concrete for var in graph.inputs)
     executable = Executable.load(
         artifact.object,
         artifact.entry,
@@ -545,9 +560,9 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         # within its loop budget.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,
-        may_block=may_block or artifact.waits or bool(calls),
+        may_block=may_block or artifact.waits or bool(host_calls(graph)),
         call_sites=artifact.sites,
-        callbacks=[] if symbolic else [host_call(equation) for equation in calls],
+        callbacks=callbacks,
         effects=_effects(graph),
         image=artifact.assembled or artifact.image,
         kernels=artifact.kernels,

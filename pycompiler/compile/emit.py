@@ -32,9 +32,9 @@ from pycompiler.core.tracing.trace import names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, shaped, short
 from pycompiler.primitives import TYPE_PARAMS, WISH_PARAMS
-from pycompiler.primitives.control.callbacks import HOST_CALLS, host_calls
 from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.host_calls import HOST_CALLS, host_calls
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan

@@ -18,7 +18,7 @@ from pycompiler.core.tracing.graph import Atom, ClosedGraph, Graph, eliminate_de
 from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.core.types.aval import same_type
-from pycompiler.primitives.control.callbacks import host_calls, pure_callback
+from pycompiler.primitives.control.host_calls import VALUE_CALLS, host_calls
 
 # The source of an output, in the form of `CompiledCall`.
 Output = (
@@ -74,10 +74,10 @@ class Plan:
 
 
 def _asks_the_host(graph: Graph) -> bool:
-    """Whether values that the graph needs come from functions of the host, which may raise errors."""
-    if all(equation.primitive is not pure_callback for equation in host_calls(graph)):
+    """Whether values that the graph needs come from functions of the host, which may fail."""
+    if all(equation.primitive not in VALUE_CALLS for equation in host_calls(graph)):
         return False
-    return any(equation.primitive is pure_callback for equation in host_calls(eliminate_dead_code(graph)))
+    return any(equation.primitive in VALUE_CALLS for equation in host_calls(eliminate_dead_code(graph)))
 
 
 def plan_outputs(closed: ClosedGraph, keep_unused: bool = False, viewing: bool = False) -> Plan:

@@ -41,7 +41,7 @@ from pycompiler.export.sizes import size_from_text, symbols_from_json, symbols_t
 from pycompiler.export.trees import tree_from_json, tree_to_json
 from pycompiler.jit.dynamic import SymbolicArguments, may_be
 from pycompiler.jit.jit import eager_function, jit
-from pycompiler.primitives.control.callbacks import host_calls
+from pycompiler.primitives.control.host_calls import host_calls
 from pycompiler.primitives.module_call import ModuleCode, module_call
 from pycompiler.random import key_data, wrap_key_data
 from pycompiler.spmd import execution

@@ -13,7 +13,7 @@ from pycompiler._runtime import Executable
 from pycompiler.compile.compile import Compilation
 from pycompiler.compile.targets import Target
 from pycompiler.core.tracing.specialize import Sizes, graph_at
-from pycompiler.primitives.control.callbacks import host_call, host_calls
+from pycompiler.primitives.control.host_calls import host_call, host_calls
 
 # Compiles for another target.
 _ForTarget = Callable[[Target], Compilation]

@@ -16,8 +16,8 @@ from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, get_aval, is_array
 from pycompiler.core.types.tree import tree_flatten
 from pycompiler.primitives.control import callbacks as primitives
-from pycompiler.primitives.control.callbacks import VMAP_METHODS
 from pycompiler.primitives.control.host_functions import HostFunction
+from pycompiler.primitives.control.mapped_calls import VMAP_METHODS
 
 
 def _check_callback(name: str, callback: object) -> None:

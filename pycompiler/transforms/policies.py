@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from pycompiler.core.autodiff.answers import Offloadable, Recompute, Saveable
 from pycompiler.core.autodiff.checkpoint import named
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.types.aval import is_array
@@ -101,6 +102,58 @@ def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
     return _Either(policy_1, policy_2)
 
 
+class _OffloadDots:
+    def __init__(self, src: str, dst: str) -> None:
+        self._answer = Offloadable(src, dst)
+
+    def __call__(self, prim: Primitive, *args: Any, **params: Any) -> Any:
+        return self._answer if dots_with_no_batch_dims_saveable(prim, *args, **params) else Recompute
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _OffloadDots) and self._answer == other._answer
+
+    def __hash__(self) -> int:
+        return hash(self._answer)
+
+
+def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
+    """Keep the results of products without batch dimensions, in the memory `offload_dst` if the device has it."""
+    return _OffloadDots(offload_src, offload_dst)
+
+
+class _OffloadNames:
+    def __init__(self, saved: frozenset[str], offloaded: frozenset[str], answer: Offloadable) -> None:
+        self._key = (saved, offloaded, answer)
+
+    def __call__(self, prim: Primitive, *args: Any, **params: Any) -> Any:
+        saved, offloaded, answer = self._key
+        if prim.name != "name":
+            return Recompute
+        return Saveable if params["name"] in saved else answer if params["name"] in offloaded else Recompute
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _OffloadNames) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def save_and_offload_only_these_names(
+    *, names_which_can_be_saved: Any, names_which_can_be_offloaded: Any, offload_src: str, offload_dst: str
+) -> Policy:
+    """Keep the values of these names, those of the second list in the memory `offload_dst` if the device has it.
+
+    Raises ValueError if a name is in both.
+    """
+    saved, offloaded = frozenset(names_which_can_be_saved), frozenset(names_which_can_be_offloaded)
+    if saved & offloaded:
+        raise ValueError(
+            f"save_and_offload_only_these_names: the names {', '.join(sorted(saved & offloaded))} are in both lists; "
+            "name each in one"
+        )
+    return _OffloadNames(saved, offloaded, Offloadable(offload_src, offload_dst))
+
+
 checkpoint_policies = SimpleNamespace(
     everything_saveable=everything_saveable,
     nothing_saveable=nothing_saveable,
@@ -112,6 +165,8 @@ checkpoint_policies = SimpleNamespace(
     save_any_names_but_these=save_any_names_but_these,
     save_only_these_names=save_only_these_names,
     save_from_both_policies=save_from_both_policies,
+    offload_dot_with_no_batch_dims=offload_dot_with_no_batch_dims,
+    save_and_offload_only_these_names=save_and_offload_only_these_names,
 )
 
 

@@ -17,6 +17,7 @@
 #include "call/Callback.h"
 #include "call/DonationReport.h"
 #include "call/ExecutableType.h"
+#include "call/ForeignFunctions.h"
 #include "call/JitFunction.h"
 #include "call/Operators.h"
 #include "call/Spmd.h"
@@ -288,6 +289,7 @@ NB_MODULE(_runtime, module) {
           addSubscriptFunctions(raw) && addReadyFunctions(raw) && addShardedFunctions(raw) &&
           addPendingFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
   addExecutableType(raw);
+  addForeignFunctions(raw);
   module.attr("llvm_version") = PCRT_LLVM_VERSION;
   addArrayFunctions(module);
   addDeviceFunctions(module);

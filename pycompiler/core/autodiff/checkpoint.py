@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.answers import keeps_it
 from pycompiler.core.autodiff.call import call, reference_of
 from pycompiler.core.autodiff.jvp import jvp_graph
 from pycompiler.core.autodiff.linearize import linearize_graph
@@ -236,7 +237,7 @@ def _split(graph: Graph, residuals: Sequence[Atom], policy: Policy | None) -> tu
         if does_io(effects):
             raise _not_again(equation)
         avals = [atom.aval for atom in equation.inputs]
-        keeps = policy is not None and policy(equation.primitive, *avals, **equation.params)
+        keeps = policy is not None and keeps_it(policy(equation.primitive, *avals, **equation.params))
         if keeps and refused.isdisjoint(equation.outputs):
             saved += wanted
         else:

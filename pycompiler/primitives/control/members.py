@@ -32,9 +32,9 @@ from pycompiler.core.types.dtype import is_inexact
 from pycompiler.primitives import rules
 from pycompiler.primitives.collective.reductions import axis_index, pvary
 from pycompiler.primitives.compare import select
-from pycompiler.primitives.control.callbacks import pure_callback
 from pycompiler.primitives.control.failures import ErrorEffect
 from pycompiler.primitives.control.graphs import check_takes, made_real, mapped_graph, varies, with_zeros
+from pycompiler.primitives.control.host_calls import VALUE_CALLS
 from pycompiler.primitives.indexing import dynamic_slice
 from pycompiler.primitives.reduction import argmax
 from pycompiler.primitives.rules import Dims, Value
@@ -251,7 +251,7 @@ def mixes_members(graph: ClosedGraph) -> bool:
 
 
 def _is_particular(equation: Equation) -> bool:
-    return equation.primitive.name == _LOOP or equation.primitive is pure_callback
+    return equation.primitive.name == _LOOP or equation.primitive in VALUE_CALLS
 
 
 def _is_collective(equation: Equation) -> bool:

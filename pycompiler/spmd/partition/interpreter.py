@@ -38,6 +38,7 @@ from pycompiler.primitives.collective.sending import index_of, pbroadcast
 from pycompiler.primitives.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
 from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.foreign_calls import ffi_call
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
@@ -444,4 +445,5 @@ FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[P
     debug_print: _Partitioner.once,
     io_callback: _Partitioner.once,
     pure_callback: _Partitioner.once,
+    ffi_call: _Partitioner.once,
 }

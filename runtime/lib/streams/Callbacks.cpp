@@ -70,14 +70,15 @@ namespace {
 /// A call that compiled code waits for; it lives on the waiting thread's stack.
 class WaitedCall final : public Task {
 public:
-  WaitedCall(HostCallback &callback, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
-             int32_t outputCount)
-      : callback(callback), inputs(inputs), inputCount(inputCount), outputs(outputs), outputCount(outputCount) {}
+  WaitedCall(HostCallback &callback, const RunContext &context, const PcrtTensor *inputs, int32_t inputCount,
+             const PcrtTensor *outputs, int32_t outputCount)
+      : callback(callback), context(context), inputs(inputs), inputCount(inputCount), outputs(outputs),
+        outputCount(outputCount) {}
 
   void runTask() override {
     {
       CallbackScope scope;
-      failure = callback.invoke(inputs, inputCount, outputs, outputCount);
+      failure = callback.invoke(&context, inputs, inputCount, outputs, outputCount);
     }
     // The last access: the waiting thread continues, and destroys this object.
     FutexWord &word = done;
@@ -95,6 +96,7 @@ public:
 
 private:
   HostCallback &callback;
+  const RunContext &context;
   const PcrtTensor *const inputs;
   const int32_t inputCount;
   const PcrtTensor *const outputs;
@@ -129,7 +131,7 @@ public:
     Pool &all = pool();
     {
       CallbackScope scope;
-      Status status = callback->invoke(tensors.data(), static_cast<int32_t>(tensors.size()), nullptr, 0);
+      Status status = callback->invoke(nullptr, tensors.data(), static_cast<int32_t>(tensors.size()), nullptr, 0);
       if (!status.isOk()) {
         std::lock_guard<std::mutex> guard(all.failureLock);
         if (!all.failure)
@@ -166,17 +168,21 @@ int32_t library::host_call(const PcrtFrame *frame, const PcrtTensor *inputs, int
                            const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
   const RunContext &run = RunContext::of(frame);
   HostCallback *callback = run.executable.callback(params[0]);
-  if (!callback || (callback->detached && outputCount != 0))
+  using Kind = HostCallback::Kind;
+  if (!callback || (callback->kind == Kind::Detached && outputCount != 0))
     return PCRT_INVALID_ARGUMENT;
   HostOperands operands(run.device, inputs, inputCount, outputs, outputCount);
   Status status = operands.fetch();
   if (!status.isOk())
     return run.fail(std::move(status));
-  if (callback->detached) {
+  if (callback->kind == Kind::Detached) {
     (new DetachedCall(*callback, operands.inputs(), inputCount))->submit();
     return PCRT_OK;
   }
-  status = WaitedCall(*callback, operands.inputs(), inputCount, operands.outputs(), outputCount).run();
+  if (callback->kind == Kind::Direct)
+    status = callback->invoke(&run, operands.inputs(), inputCount, operands.outputs(), outputCount);
+  else
+    status = WaitedCall(*callback, run, operands.inputs(), inputCount, operands.outputs(), outputCount).run();
   if (status.isOk())
     status = operands.store();
   return status.isOk() ? PCRT_OK : run.fail(std::move(status));

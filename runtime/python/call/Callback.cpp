@@ -2,6 +2,7 @@
 #include "call/Callback.h"
 
 #include "array/Array.h"
+#include "call/ForeignFunctions.h"
 #include "runtime/Callbacks.h"
 #include "runtime/Devices.h"
 #include "runtime/EffectfulLaunch.h"
@@ -22,8 +23,8 @@ class PythonCallback final : public HostCallback {
 public:
   /// Takes over references.
   PythonCallback(PyRef function, PyRef inAvals, PyRef outAvals, bool detached, bool attended, std::string name)
-      : HostCallback(detached, attended), function(function.take()), inAvals(inAvals.take()), outAvals(outAvals.take()),
-        name(std::move(name)) {}
+      : HostCallback(detached ? Kind::Detached : Kind::Waited, attended), function(function.take()),
+        inAvals(inAvals.take()), outAvals(outAvals.take()), name(std::move(name)) {}
 
   ~PythonCallback() override {
     if (isFinalizing())
@@ -34,7 +35,8 @@ public:
     Py_DECREF(outAvals);
   }
 
-  Status invoke(const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs, int32_t outputCount) override {
+  Status invoke(const RunContext *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+                int32_t outputCount) override {
     // A thread that requests the GIL of an ending interpreter would never return.
     if (isFinalizing())
       return Status(Code::CallbackFailed, "the program has ended");
@@ -130,12 +132,18 @@ bool pcrt::python::readCallbacks(Executable &executable, PyObject *entries, int 
         PyErr_SetString(PyExc_TypeError, "an entry of callbacks is not a tuple");
       return false;
     }
+    if (PyCapsule_IsValid(function, foreignCapsule)) {
+      auto *call = static_cast<HostCallback *>(PyCapsule_GetPointer(function, foreignCapsule));
+      table.push_back(RefPtr<HostCallback>(call));
+      continue;
+    }
     if (!PyCallable_Check(function) || !areAvals(inAvals) || !areAvals(outAvals)) {
-      PyErr_SetString(PyExc_TypeError, "an entry of callbacks must be (function, in_avals, out_avals, detached, attended, name)");
+      PyErr_SetString(PyExc_TypeError,
+                      "an entry of callbacks must be (function, in_avals, out_avals, detached, attended, name)");
       return false;
     }
-    table.push_back(RefPtr<HostCallback>::adopt(new PythonCallback(PyRef::borrow(function), PyRef::borrow(inAvals),
-                                                                   PyRef::borrow(outAvals), detached != 0, attended != 0, name)));
+    table.push_back(RefPtr<HostCallback>::adopt(new PythonCallback(
+        PyRef::borrow(function), PyRef::borrow(inAvals), PyRef::borrow(outAvals), detached != 0, attended != 0, name)));
   }
   executable.setCallbacks(std::move(table), static_cast<Executable::Effects>(effects));
   return true;
@@ -145,10 +153,13 @@ int pcrt::python::visitCallbacks(const Executable &executable, visitproc visit, 
   // An execution in flight holds them, too, but the garbage collector does not see it.
   if (executable.references() != 1)
     return 0;
-  // The binding makes every callback.
-  for (int64_t slot = 0; HostCallback *callback = executable.callback(slot); ++slot)
-    if (int stopped = callback->references() == 1 ? static_cast<PythonCallback *>(callback)->visit(visit, arg) : 0)
+  // Only calls of C functions are direct, and the binding makes every other callback.
+  for (int64_t slot = 0; HostCallback *callback = executable.callback(slot); ++slot) {
+    if (callback->kind == HostCallback::Kind::Direct || callback->references() != 1)
+      continue;
+    if (int stopped = static_cast<PythonCallback *>(callback)->visit(visit, arg))
       return stopped;
+  }
   return 0;
 }
 

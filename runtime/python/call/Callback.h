@@ -7,8 +7,9 @@
 
 namespace pcrt::python {
 
-/// Reads entries of a callback table, tuples of (function, in_avals, out_avals, detached, attended, name), into the executable.
-/// `effects`: 0 none, 1 unordered, 2 ordered. False with an exception set.
+/// Reads entries of a callback table, tuples of (function, in_avals, out_avals, detached, attended, name), into the
+/// executable. The function is one of Python, or a call of a C function (ForeignFunctions). `effects`: 0 none, 1
+/// unordered, 2 ordered. False with an exception set.
 bool readCallbacks(Executable &executable, PyObject *entries, int effects);
 
 /// For tp_traverse of objects that hold an executable: a callback function may hold the jitted function in turn.

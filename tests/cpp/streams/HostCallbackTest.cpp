@@ -26,8 +26,9 @@ using Body = std::function<Status(const PcrtTensor *inputs, const PcrtTensor *ou
 
 class TestCallback final : public HostCallback {
 public:
-  TestCallback(bool detached, Body body) : HostCallback(detached), body(std::move(body)) {}
-  Status invoke(const PcrtTensor *inputs, int32_t, const PcrtTensor *outputs, int32_t) override {
+  TestCallback(bool detached, Body body)
+      : HostCallback(detached ? Kind::Detached : Kind::Waited), body(std::move(body)) {}
+  Status invoke(const RunContext *, const PcrtTensor *inputs, int32_t, const PcrtTensor *outputs, int32_t) override {
     return body(inputs, outputs);
   }
 

@@ -18,7 +18,7 @@ from pycompiler.core.tracing.graph import ClosedGraph, Equation, Graph, Var
 from pycompiler.core.types.aval import ShapedArray
 from pycompiler.experimental import io_callback
 from pycompiler.primitives import PRIMITIVES, TYPE_PARAMS
-from pycompiler.primitives.control.callbacks import host_calls
+from pycompiler.primitives.control.host_calls import host_calls
 from pycompiler.primitives.formulas import FORMULAS
 
 ONES = np.ones((3, 3), np.float32)

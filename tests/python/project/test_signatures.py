@@ -22,7 +22,7 @@ MODULES = [
     *("experimental.compilation_cache.compilation_cache", "experimental.jet", "experimental.layout"),
     *("experimental.mesh_utils", "experimental.multihost_utils", "experimental.ode", "experimental.shard_map"),
     *("api_util", "custom_batching", "custom_derivatives", "dlpack", "dtypes"),
-    *("flatten_util", "monitoring", "ops", "ref", "stages", "test_util"),
+    *("ad_checkpoint", "ffi", "flatten_util", "monitoring", "ops", "ref", "stages", "test_util"),
     *("extend.core", "extend.linear_util", "extend.source_info_util"),
     *("interpreters.ad", "interpreters.batching", "interpreters.mlir", "interpreters.partial_eval", "interpreters.xla"),
 ]

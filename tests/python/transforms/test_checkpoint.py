@@ -6,7 +6,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler import numpy as pnp
-from pycompiler.ad_checkpoint import checkpoint_name
+from pycompiler.ad_checkpoint import Offloadable, Recompute, Saveable, checkpoint_name
 from pycompiler.lax.branches import cond
 from pycompiler.lax.scans import scan
 
@@ -90,6 +90,17 @@ def test_without_a_policy_the_inputs_are_kept():
         (POLICIES.save_anything_except_these_names("b"), {"exp"}, None),
         (POLICIES.save_from_both_policies(POLICIES.dots_saveable, POLICIES.save_only_these_names("b")), None, 3),
         (lambda prim, *_, **__: prim.name == "tanh", {"sin", "exp"}, 3),
+        (lambda prim, *_, **__: Saveable if prim.name == "tanh" else Recompute, {"sin", "exp"}, 3),
+        (
+            POLICIES.save_and_offload_only_these_names(
+                names_which_can_be_saved=["b"],
+                names_which_can_be_offloaded=["c"],
+                offload_src="device",
+                offload_dst="pinned_host",
+            ),
+            {"sin", "exp", "tanh"},
+            4,
+        ),
     ],
 )
 def test_a_policy_says_what_is_kept(policy, again, kept):
@@ -116,7 +127,8 @@ def test_policies_on_products():
     assert products(POLICIES.dots_with_no_batch_dims_saveable) == 4
     assert POLICIES.checkpoint_dots is POLICIES.dots_saveable
     assert POLICIES.checkpoint_dots_with_no_batch_dims is POLICIES.dots_with_no_batch_dims_saveable
-    assert set(vars(POLICIES)) <= set(vars(jax.checkpoint_policies))
+    assert products(POLICIES.offload_dot_with_no_batch_dims("device", "pinned_host")) == 4
+    assert set(vars(POLICIES)) == set(vars(jax.checkpoint_policies))
 
 
 def test_memory_is_saved():
@@ -203,6 +215,13 @@ def test_what_is_refused():
         pc.checkpoint(lambda x: x if x > 0 else -x)(1.0)
     with pytest.raises(TypeError, match="save_only_these_names: takes names, got 3"):
         POLICIES.save_only_these_names(3)
+    for answer in (3, Offloadable):
+        with pytest.raises(TypeError, match=r"the policy answered .*, expected True or False, or Saveable"):
+            pc.grad(total(pc.checkpoint(layer, policy=lambda *_, answer=answer, **__: answer)))(X)
+    with pytest.raises(ValueError, match="the names a are in both lists"):
+        POLICIES.save_and_offload_only_these_names(
+            names_which_can_be_saved="ab", names_which_can_be_offloaded="a", offload_src="", offload_dst=""
+        )
     with pytest.raises(TypeError, match="checkpoint_name: the name is a string"):
         checkpoint_name(X, 3)
 
