@@ -38,8 +38,10 @@ Saveable = SaveableType()
 
 def keeps_it(answer: Any) -> bool:
     """Whether a policy keeps a value. Raises TypeError for another answer."""
-    if isinstance(answer, (bool, np.bool_)):
-        return bool(answer)
+    if isinstance(answer, bool):
+        return answer
+    if isinstance(answer, np.bool_):
+        return answer == np.True_
     if isinstance(answer, (SaveableType, Offloadable)):
         return True
     if isinstance(answer, RecomputeType):
