@@ -1,0 +1,43 @@
+"""The backend of `torch.compile`: graphs of Dynamo go through AOTAutograd, and their forward and backward graphs become
+programs of ours."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+from pycompiler.torch.aten import entry_of
+from pycompiler.torch.calls import call_of
+from pycompiler.torch.program import trace
+
+__all__ = ["backend", "compile_graph"]
+
+
+def compile_graph(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+    """The function for a functional graph of ATen's operations."""
+    return call_of(trace(module.graph))
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """Torch's core decompositions, for the operations that the table does not have."""
+    return {target: rule for target, rule in core_aten_decompositions().items() if entry_of(target) is None}
+
+
+def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
+    """The function for a graph of Dynamo: `torch.compile(f, backend="pycompiler")` calls it."""
+    compiler = aot_autograd(
+        fw_compiler=compile_graph,
+        bw_compiler=compile_graph,
+        inference_compiler=compile_graph,
+        decompositions=decompositions(),
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=False,
+    )
+    return compiler(module, example_inputs)
