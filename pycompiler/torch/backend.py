@@ -13,15 +13,14 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from pycompiler.torch.aten import entry_of
-from pycompiler.torch.calls import call_of
-from pycompiler.torch.program import trace
+from pycompiler.torch.calls import Boxed
+from pycompiler.torch.parts import compile_graph
 
-__all__ = ["backend", "compile_graph"]
+__all__ = ["backend"]
 
 
-def compile_graph(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
-    """The function for a functional graph of ATen's operations."""
-    return call_of(trace(module.graph))
+def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Boxed:
+    return compile_graph(module)
 
 
 @functools.cache
@@ -33,11 +32,10 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
     """The function for a graph of Dynamo: `torch.compile(f, backend="pycompiler")` calls it."""
     compiler = aot_autograd(
-        fw_compiler=compile_graph,
-        bw_compiler=compile_graph,
-        inference_compiler=compile_graph,
+        fw_compiler=_compile,
+        bw_compiler=_compile,
+        inference_compiler=_compile,
         decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
-        keep_inference_input_mutations=False,
     )
     return compiler(module, example_inputs)

@@ -1,6 +1,6 @@
 """A graph of torch as a program of ours: its nodes are traced through the table, and the graph is compiled.
 
-`backend` and `parts` make programs; `calls` runs them.
+`parts` makes programs of graphs; `calls` runs them.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from typing import Any
 import numpy as np
 import torch
 
-from pycompiler import random
+from pycompiler import lax, random
 from pycompiler._runtime import ShapedArray, array_from_dlpack
 from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.core.config.config import enable_x64
+from pycompiler.core.dims.dims import Dimension
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.dtypes import ours
+from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.sizes import Sizes
 from pycompiler.torch.table import Out, cast
 
-__all__ = ["NotTaken", "Traced", "trace"]
+__all__ = ["NotTaken", "Program", "draws"]
 
 
 class NotTaken(Exception):
@@ -36,56 +38,77 @@ class NotTaken(Exception):
         self.why = why
 
 
-class Traced:
-    """The compiled program of a graph. Its arguments are the tensors among the graph's inputs, its results the tensors
-    among the graph's outputs; `sizes` has the symbols."""
+class Program:
+    """A traced graph. Its arguments are a key, if it draws random numbers, and the tensors among the graph's inputs;
+    its results are the tensors among the graph's outputs that are computed."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
+        """With `values`, the symbols are these ints. Raises NotTaken with the first node that the table can't express,
+        InconclusiveDimensionError where the bounds of symbols leave a question open."""
         self.graph = graph
         self.sizes = Sizes(values)
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]
-        self.tensors = [
-            number for number, node in enumerate(self.inputs) if isinstance(node.meta["val"], torch.Tensor)
-        ]
-        output = next(node for node in reversed(graph.nodes) if node.op == "output")
-        self.outputs: list[Any] = list(output.args[0])
+        self.outputs: list[Any] = _outputs(graph)
+        # The numbers of the inputs and outputs that are tensors.
+        self.tensors = [number for number, node in enumerate(self.inputs) if _is_tensor(node)]
         self.computed = [
             number
             for number, node in enumerate(self.outputs)
-            if isinstance(node, torch.fx.Node) and isinstance(node.meta["val"], torch.Tensor)
+            if _is_tensor(node) and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
         ]
-        # Whether a key for random numbers comes before the tensors.
-        self.draws = any(_draws(node) for node in graph.nodes)
+        # The orders of axes in memory, None for row-major tensors.
+        self.input_orders = [order_of(self.inputs[number].meta["val"]) for number in self.tensors]
+        self.output_orders = [order_of(self.outputs[number].meta["val"]) for number in self.computed]
+        self.draws = any(draws(node) for node in graph.nodes)
+        # Outputs that are ints.
+        self.numbers: dict[int, Dimension] = {}
         self._key_of_call: Any = None
         self._keys = 0
-        self.compilation = self._compile()
-
-    def _compile(self) -> Compilation:
         with enable_x64(True):
-            avals = [self._aval(self.inputs[number]) for number in self.tensors]
-            avals = [ShapedArray((2,), np.dtype(np.uint32)), *avals] if self.draws else avals
-            closed = make_graph(self._run, avals, DebugInfo("torch", self._run))
-            return compiled(closed, "torch_graph", viewing=False)
+            self.avals = tuple([self._aval(*pair) for pair in zip(self.tensors, self.input_orders, strict=True)])
+            key = [ShapedArray((2,), np.dtype(np.uint32))] if self.draws else []
+            self._closed = make_graph(self._run, [*key, *self.avals], DebugInfo("torch", self._run))
 
-    def _aval(self, node: torch.fx.Node) -> ShapedArray:
+    def compile(self) -> Compilation:
+        """The compiled program; no result of it shares memory with an argument."""
+        with enable_x64(True):
+            return compiled(self._closed, "torch_graph", viewing=False)
+
+    def _aval(self, number: int, order: Sequence[int] | None) -> ShapedArray:
+        node = self.inputs[number]
         value = node.meta["val"]
         try:
             if value.layout != torch.strided or value.device.type != "cpu":
                 raise NotImplementedError(f"a tensor of the layout {value.layout} on {value.device}")
-            return ShapedArray(self.sizes.shape(value.shape), ours(value.dtype))
+            shape = self.sizes.shape(value.shape)
+            shape = shape if order is None else tuple([shape[axis] for axis in order])
+            return ShapedArray(shape, ours(value.dtype))
         except NotImplementedError as error:
             raise NotTaken(node, str(error)) from None
 
     def _run(self, *given: Any) -> Sequence[Any]:
         values: dict[torch.fx.Node, Any] = {}
+        self._keys = 0
         self._key_of_call, arrays = (given[0], given[1:]) if self.draws else (None, given)
-        tensors = dict(zip(self.tensors, arrays, strict=True))
-        for number, node in enumerate(self.inputs):
-            values[node] = tensors[number] if number in tensors else self._size(node)
+        for number, order, array in zip(self.tensors, self.input_orders, arrays, strict=True):
+            array = array if order is None else lax.transpose(array, inverse(order))
+            values[self.inputs[number]] = array
+        for node in self.inputs:
+            if node not in values:
+                values[node] = self._size(node)
         for node in self.graph.nodes:
             if node.op in ("call_function", "get_attr"):
                 values[node] = self._value(node, values)
-        return [values[self.outputs[number]] for number in self.computed]
+        results = []
+        for number, order in zip(self.computed, self.output_orders, strict=True):
+            made = values[self.outputs[number]]
+            results.append(made if order is None else lax.transpose(made, order))
+        self.numbers = {
+            number: values[node]
+            for number, node in enumerate(self.outputs)
+            if isinstance(node, torch.fx.Node) and not _is_tensor(node) and node.op != "placeholder"
+        }
+        return results
 
     def _key(self) -> Any:
         """The key of the next random operation."""
@@ -94,19 +117,19 @@ class Traced:
 
     def _size(self, node: torch.fx.Node) -> Any:
         value = node.meta["val"]
-        if isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool):
-            try:
-                return self.sizes.of(value)
-            except NotImplementedError as error:
-                raise NotTaken(node, str(error)) from None
-        return _Unknown(type(value))
+        if not _is_size(value):
+            return Unknown(type(value))
+        try:
+            return self.sizes.of(value)
+        except NotImplementedError as error:
+            raise NotTaken(node, str(error)) from None
 
     def _value(self, node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
         wanted = node.meta.get("val")
         try:
             if node.op == "get_attr":
                 return _constant(node)
-            if isinstance(wanted, (torch.SymInt, int)) and not isinstance(wanted, bool):
+            if _is_size(wanted):
                 return self.sizes.of(wanted)
             args = torch.fx.map_arg(node.args, lambda n: values[n])
             if node.target is operator.getitem:
@@ -114,25 +137,23 @@ class Traced:
             entry = entry_of(node.target)
             if entry is None:
                 raise NotImplementedError("it is not in the table")
-            kwargs = {key: torch.fx.map_arg(value, lambda n: values[n]) for key, value in node.kwargs.items()}
-            return self._checked(wanted, entry(Out(node, self.sizes, self._key), *args, **_meaningful(kwargs)))
-        except NotImplementedError as error:
-            raise NotTaken(node, str(error)) from None
+            kwargs = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
+            return self._checked(wanted, entry(Out(node, self.sizes, self._key), *args, **kwargs))
         except InconclusiveDimensionError:
             raise
+        except NotImplementedError as error:
+            raise NotTaken(node, str(error)) from None
         except Exception as error:
             raise NotTaken(node, f"{type(error).__name__}: {error}") from error
 
     def _checked(self, wanted: Any, made: Any) -> Any:
-        """The results, if their shapes and dtypes are those that torch has computed."""
+        """The results, if their shapes are those that torch has computed."""
         if isinstance(wanted, (list, tuple)):
             if len(made) != len(wanted):
                 raise ValueError(f"{len(made)} results, and torch has {len(wanted)}")
             return tuple([self._checked(one, other) for one, other in zip(wanted, made, strict=True)])
-        if not isinstance(wanted, torch.Tensor):
+        if not isinstance(wanted, torch.Tensor) or made is None:
             return made
-        if made is None:
-            return None
         made = cast(made, ours(wanted.dtype))
         shape = self.sizes.shape(wanted.shape)
         if tuple(made.shape) != shape:
@@ -140,24 +161,38 @@ class Traced:
         return made
 
 
-
+# Arguments that say where and how a tensor is stored.
 _PLACES = ("device", "layout", "pin_memory", "non_blocking", "memory_format")
 
 
-def _meaningful(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Without the arguments that say where and how a tensor is stored."""
+def _meaningful(kwargs: Any) -> dict[str, Any]:
     return {key: value for key, value in kwargs.items() if key not in _PLACES}
 
 
-def _draws(node: torch.fx.Node) -> bool:
-    return node.op == "call_function" and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-
-
-class _Unknown:
-    """A value of a call that no trace knows: a SymFloat, a SymBool, an opaque object."""
+class Unknown:
+    """A value of a call that no trace knows: a SymFloat, a SymBool, an opaque object. No entry takes it."""
 
     def __init__(self, kind: type) -> None:
         self.kind = kind
+
+
+def _outputs(graph: torch.fx.Graph) -> list[Any]:
+    output = next(node for node in reversed(graph.nodes) if node.op == "output")
+    given: Any = output.args[0]
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _is_tensor(node: Any) -> bool:
+    return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool)
+
+
+def draws(node: torch.fx.Node) -> bool:
+    """Whether an operation takes random numbers."""
+    return node.op == "call_function" and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
 def _constant(node: torch.fx.Node) -> Any:
@@ -167,11 +202,3 @@ def _constant(node: torch.fx.Node) -> Any:
     if not isinstance(owner, torch.Tensor):
         raise NotImplementedError(f"the attribute {node.target} of type {type(owner).__name__}")
     return array_from_dlpack(torch.utils.dlpack.to_dlpack(owner.detach().contiguous()), True)
-
-
-def trace(graph: torch.fx.Graph, values: dict[str, int] | None = None) -> Traced:
-    """The program of a graph. Raises NotTaken with the first node that the table can't express,
-    InconclusiveDimensionError where the bounds of symbols leave a question open; with `values`, no size is a symbol."""
-    return Traced(graph, values)
-
-
