@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["inverse", "order_of"]
+__all__ = ["inverse", "order_of", "strides_of"]
 
 
 def order_of(value: Any) -> tuple[int, ...] | None:
@@ -28,3 +28,14 @@ def order_of(value: Any) -> tuple[int, ...] | None:
 def inverse(order: Sequence[int]) -> tuple[int, ...]:
     """The permutation that undoes a permutation."""
     return tuple(sorted(range(len(order)), key=lambda axis: order[axis]))
+
+
+def strides_of(shape: Sequence[int], order: Sequence[int] | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape and the strides of a tensor whose memory has `shape`, which are its axes in `order`."""
+    sizes, strides = [0] * len(shape), [0] * len(shape)
+    step = 1
+    for place in reversed(range(len(shape))):
+        axis = place if order is None else order[place]
+        sizes[axis], strides[axis] = shape[place], step
+        step *= max(shape[place], 1)
+    return tuple(sizes), tuple(strides)

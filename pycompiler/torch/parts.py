@@ -15,7 +15,7 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from pycompiler.torch.aten import entry_of
-from pycompiler.torch.calls import Boxed, boxed, symbolic_or_by_size
+from pycompiler.torch.calls import Boxed, boxed, call_of_graph
 from pycompiler.torch.program import NotTaken
 
 __all__ = ["compile_graph"]
@@ -29,7 +29,7 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
     refused = {node.name: "it is not in the table" for node in module.graph.nodes if not _has_entry(node)}
     if not refused:
         try:
-            return symbolic_or_by_size(module.graph)
+            return call_of_graph(module.graph)
         except NotTaken as error:
             _refuse(refused, error)
     while True:
@@ -80,7 +80,7 @@ def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
     whole = fuse_by_partitions(whole, partitions, prefix="pycompiler_", always_return_tuple=True)
     for node in list(whole.graph.nodes):
         if node.op == "call_module" and node.target.startswith("pycompiler_"):
-            call = symbolic_or_by_size(getattr(whole, node.target).graph)
+            call = call_of_graph(getattr(whole, node.target).graph)
             node.op, node.target = "call_function", _unboxed(call)
     whole.recompile()
     return boxed(lambda args: list(whole(*args)))

@@ -21,6 +21,7 @@
 #include "call/Operators.h"
 #include "call/Spmd.h"
 #include "call/Subscript.h"
+#include "call/TensorCall.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Devices.h"
 #include "runtime/GpuLibraries.h"
@@ -288,6 +289,7 @@ NB_MODULE(_runtime, module) {
           addSubscriptFunctions(raw) && addReadyFunctions(raw) && addShardedFunctions(raw) &&
           addPendingFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
   addExecutableType(raw);
+  addTensorCallType(raw);
   module.attr("llvm_version") = PCRT_LLVM_VERSION;
   addArrayFunctions(module);
   addDeviceFunctions(module);

@@ -162,6 +162,41 @@ def _pdist(out: Out, x: Any, p: float = 2) -> Any:
     return _norm(abs(x[first] - x[second]), p)
 
 
+@ops("_cdist_backward")
+def _cdist_backward(out: Out, given: Any, x: Any, y: Any, p: float, made: Any) -> Any:
+    apart, given, made = x[..., :, None, :] - y[..., None, :, :], given[..., None], made[..., None]
+    if p == 0:
+        return pnp.zeros(out.shape, out.dtype)
+    if p == 1:
+        slope = given * lax.sign(apart)
+    elif p == 2:
+        slope = pnp.where(made == 0, 0, given * apart / pnp.where(made == 0, 1, made))
+    elif p == math.inf:
+        slope = given * lax.sign(apart) * cast(abs(apart) == made, apart.dtype)
+    else:
+        size = abs(apart)
+        ratio = size / pnp.where(made == 0, 1, made)
+        slope = pnp.where((made == 0) | (size == 0), 0, given * lax.sign(apart) * ratio ** (p - 1))
+    return cast(pnp.broadcast_to(slope.sum(axis=-2), out.shape), out.dtype)
+
+
+@ops("dist")
+def _dist(out: Out, x: Any, y: Any, p: float = 2) -> Any:
+    return cast(_norm(abs(cast(x, out.compute) - cast(y, out.compute)).reshape(-1), p), out.dtype)
+
+
+@ops("_trilinear")
+def _trilinear(
+    out: Out, a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, sums: Any, unroll_dim: int = 1
+) -> Any:
+    parts = []
+    for x, axes in ((a, expand1), (b, expand2), (c, expand3)):
+        for axis in sorted(axes):
+            x = pnp.expand_dims(x, axis)
+        parts.append(cast(x, out.compute))
+    return cast(pnp.sum(parts[0] * parts[1] * parts[2], axis=tuple(sums)), out.dtype)
+
+
 def _norm(apart: Any, p: float) -> Any:
     """The norms of the last axis, of numbers that are not negative."""
     if p == 0:

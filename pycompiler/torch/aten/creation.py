@@ -23,7 +23,7 @@ def _full_like(out: Out, x: Any, value: Any, **options: Any) -> Any:
     return pnp.broadcast_to(cast(value, out.dtype), out.shape)
 
 
-@ops("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
+@ops("zeros", "zeros_like", "new_zeros", "_efficientzerotensor", "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
 def _zeros(out: Out, *given: Any, **options: Any) -> Any:
     # What an empty tensor has is open.
     return pnp.zeros(out.shape, out.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.lax import linalg
+from pycompiler.scipy.linalg import expm
 from pycompiler.torch.table import Family, Out, cast
 
 ops = Family()
@@ -166,7 +167,11 @@ def _solved(a: Any, b: Any, out: Out, left: bool) -> Any:
 @ops("linalg_lu_solve")
 def _lu_solve(out: Out, factors: Any, pivots: Any, b: Any, *, left: bool = True, adjoint: bool = False) -> Any:
     if not left or adjoint:
-        raise NotImplementedError("left=False and adjoint=True")
+        # X A = B is A^H X^H = B^H, and the other way round.
+        lower, upper = pnp.tril(factors, -1) + pnp.eye(factors.shape[-1], dtype=factors.dtype), pnp.triu(factors)
+        order = linalg.lu_pivots_to_permutation(pivots - 1, factors.shape[-1])
+        whole = pnp.take_along_axis(pnp.matmul(lower, upper), pnp.argsort(order, axis=-1)[..., None], axis=-2)
+        return _solved(_h(whole) if adjoint else whole, b, out, left)
     batch = pnp.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
     order = linalg.lu_pivots_to_permutation(pivots - 1, factors.shape[-2])
     order = pnp.broadcast_to(order, (*batch, order.shape[-1]))
@@ -189,6 +194,23 @@ def _cholesky_solve(out: Out, b: Any, factor: Any, upper: bool = False) -> Any:
 def _cholesky_inverse(out: Out, factor: Any, upper: bool = False) -> Any:
     eye = pnp.broadcast_to(pnp.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
     return _cholesky_solve(out, eye, factor, upper)
+
+
+@ops("linalg_matrix_exp")
+def _matrix_exp(out: Out, x: Any) -> Any:
+    return expm(x)
+
+
+@ops("linalg_pinv.atol_rtol_tensor")
+def _pinv(out: Out, x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    u, s, vh = pnp.linalg.svd(x, full_matrices=False)
+    largest = pnp.max(s, axis=-1, keepdims=True, initial=0)
+    eps = float(pnp.finfo(s.dtype).eps) * max(x.shape[-2:])
+    atol = pnp.zeros((), s.dtype) if atol is None else cast(atol, s.dtype)
+    rtol = pnp.where(atol > 0, 0.0, eps).astype(s.dtype) if rtol is None else cast(rtol, s.dtype)
+    bound = pnp.maximum(atol[..., None], rtol[..., None] * largest)
+    inverse = pnp.where(s > bound, 1 / pnp.where(s > bound, s, 1), 0)
+    return pnp.matmul(_h(vh) * cast(inverse, x.dtype)[..., None, :], _h(u))
 
 
 @ops("linalg_householder_product")

@@ -82,6 +82,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": pnp.multiply,
     "nextafter": pnp.nextafter,
     "special_xlog1py": special.xlog1py,
+    "igamma": lax.igamma,
+    "igammac": lax.igammac,
     "special_zeta": special.zeta,
     "xlogy": special.xlogy,
 }

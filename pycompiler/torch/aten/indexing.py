@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -48,8 +49,14 @@ def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = F
         if values.ndim:
             raise NotImplementedError(_NO_MASKS)
         return pnp.where(mask, x + values if accumulate else values, x)
-    place = x.at[_places(indices)]
-    return place.add(values) if accumulate else place.set(values)
+    return _updated(x, _places(indices), values, accumulate)
+
+
+def _updated(x: Any, places: Any, values: Any, accumulate: bool) -> Any:
+    """The array with values at places, added or set. Torch's sum of bools is their maximum."""
+    if not accumulate:
+        return x.at[places].set(values)
+    return x.at[places].max(values) if x.dtype == bool else x.at[places].add(values)
 
 
 @ops("index_select")
@@ -124,7 +131,9 @@ def _scatter(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
 
 @ops("scatter_add")
 def _scatter_add(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
-    made = _scattered(cast(x, opmath(x.dtype)), dim, index, cast(source, opmath(x.dtype)), lambda p, v: p.add(v))
+    dtype = opmath(x.dtype)
+    join = _REDUCTIONS["amax" if dtype == bool else "add"]
+    made = _scattered(cast(x, dtype), dim, index, cast(source, dtype), join)
     return cast(made, x.dtype)
 
 
@@ -161,11 +170,12 @@ def _scatter_reduce(
     out: Out, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
     if str(out.node.target).startswith("aten.index_reduce"):
+        x, source = (value if value.ndim else value.reshape(1) for value in (x, source))
         shape = [1] * x.ndim
         shape[axis_of(dim, x.ndim)] = index.size
         index = pnp.broadcast_to(index.reshape(shape), source.shape)
     if not index.size:
-        return x
+        return lax.reshape(x, out.shape)
     dtype = opmath(x.dtype)
     given, source = cast(x, dtype), cast(source, dtype)
     counts = _scattered(
@@ -177,7 +187,7 @@ def _scatter_reduce(
     if reduce == "mean":
         counts = pnp.maximum(counts + int(include_self), 1)
         made = pnp.floor_divide(made, counts) if dtype.kind in "iu" else made / cast(counts, dtype)
-    return cast(made, x.dtype)
+    return lax.reshape(cast(made, x.dtype), out.shape)
 
 
 @ops("embedding")
@@ -214,6 +224,16 @@ def _masked_scatter(out: Out, x: Any, mask: Any, source: Any) -> Any:
     return pnp.where(mask, picked.reshape(x.shape), x)
 
 
+@ops("masked_scatter_backward")
+def _masked_scatter_backward(out: Out, given: Any, mask: Any, sizes: Any) -> Any:
+    mask = pnp.broadcast_to(mask, given.shape).reshape(-1)
+    count = math.prod(out.shape)
+    place = lax.cumsum(cast(mask, np.dtype(np.int64)), 0) - 1
+    # The others go to a place behind the end, which drops them.
+    place = pnp.where(mask, place, count)
+    return pnp.zeros((count,), given.dtype).at[place].set(given.reshape(-1), mode="drop").reshape(out.shape)
+
+
 @ops("take")
 def _take(out: Out, x: Any, index: Any) -> Any:
     return pnp.take(x.reshape(-1), index)
@@ -221,9 +241,8 @@ def _take(out: Out, x: Any, index: Any) -> Any:
 
 @ops("put")
 def _put(out: Out, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    place = x.reshape(-1).at[index.reshape(-1)]
     source = cast(source, x.dtype).reshape(-1)
-    return (place.add(source) if accumulate else place.set(source)).reshape(x.shape)
+    return _updated(x.reshape(-1), index.reshape(-1), source, accumulate).reshape(x.shape)
 
 
 @ops("repeat_interleave.self_int")

@@ -9,6 +9,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.table import Family, Out, cast
+from pycompiler.transforms import vjp
 
 ops = Family()
 
@@ -200,11 +201,14 @@ def _padded(x: Any, pad: Any, mode: str) -> Any:
     for number in range(len(pad) // 2):
         before, after = pad[2 * number], pad[2 * number + 1]
         axis = x.ndim - 1 - number
-        if before < 0 or after < 0:
-            size = x.shape[axis]
-            x = lax.slice_in_dim(x, max(-before, 0), size - max(-after, 0), 1, axis)
         widths[axis] = (max(before, 0), max(after, 0))
-    return pnp.pad(x, widths, mode=mode)
+    made = pnp.pad(x, widths, mode=mode)
+    # What negative widths cut off counts for the other side.
+    for number in range(len(pad) // 2):
+        axis = x.ndim - 1 - number
+        before, after = max(-pad[2 * number], 0), max(-pad[2 * number + 1], 0)
+        made = lax.slice_in_dim(made, before, made.shape[axis] - after, 1, axis)
+    return made
 
 
 @ops("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
@@ -215,6 +219,23 @@ def _reflection_pad(out: Out, x: Any, pad: Any) -> Any:
 @ops("replication_pad1d", "replication_pad2d", "replication_pad3d")
 def _replication_pad(out: Out, x: Any, pad: Any) -> Any:
     return _padded(x, pad, "edge")
+
+
+@ops("replication_pad1d_backward", "replication_pad2d_backward", "replication_pad3d_backward")
+def _replication_pad_backward(out: Out, given: Any, x: Any, pad: Any) -> Any:
+    return vjp(lambda value: _padded(value, pad, "edge"), x)[1](given)[0]
+
+
+@ops("reflection_pad1d_backward", "reflection_pad2d_backward", "reflection_pad3d_backward")
+def _reflection_pad_backward(out: Out, given: Any, x: Any, pad: Any) -> Any:
+    return vjp(lambda value: _padded(value, pad, "reflect"), x)[1](given)[0]
+
+
+@ops("narrow_copy")
+def _narrow(out: Out, x: Any, dim: int, start: Any, length: Any) -> Any:
+    axis = axis_of(dim, x.ndim)
+    start = start + x.shape[axis] if start < 0 else start
+    return lax.slice_in_dim(x, start, start + length, 1, axis)
 
 
 @ops("unfold", "unfold_copy")
@@ -228,8 +249,8 @@ def _unfold(out: Out, x: Any, dim: int, size: int, step: int) -> Any:
     return pnp.moveaxis(made, axis + 1, -1)
 
 
-@ops("as_strided", "as_strided_copy")
-def _as_strided(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+def _storage_places(out: Out, size: Any, stride: Any, storage_offset: Any) -> Any:
+    """The places of a strided view in the elements of its tensor."""
     value = out.argument(0)
     if not value.is_contiguous() or value.storage_offset() or storage_offset is None and value.storage_offset():
         raise NotImplementedError("as_strided of a tensor that is no whole storage")
@@ -238,4 +259,19 @@ def _as_strided(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any = 
     places = np.asarray(storage_offset or 0)
     for number, by in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(number) * by
-    return pnp.take(x.reshape(-1), places)
+    return places
+
+
+@ops("as_strided", "as_strided_copy")
+def _as_strided(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
+    return pnp.take(x.reshape(-1), _storage_places(out, size, stride, storage_offset))
+
+
+@ops("as_strided_scatter")
+def _as_strided_scatter(
+    out: Out, x: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None
+) -> Any:
+    places = _storage_places(out, size, stride, storage_offset)
+    if len(np.unique(places)) != places.size:
+        raise NotImplementedError("as_strided_scatter to places that overlap")
+    return x.reshape(-1).at[places].set(cast(source, x.dtype)).reshape(x.shape)

@@ -197,6 +197,26 @@ def _batch_norm_with_update(
     return (made, *saved, reserve, after_mean, after_var)
 
 
+@ops("batch_norm_backward")
+def _batch_norm_with_update_backward(
+    out: Out,
+    given: Any,
+    x: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    mean: Any,
+    scale: Any,
+    train: bool,
+    eps: float,
+    wanted: Any,
+    reserve: Any,
+) -> Any:
+    return _batch_norm_backward(
+        out, given, x, weight, running_mean, running_var, mean, scale, train, eps, wanted
+    )
+
+
 @ops("native_batch_norm_backward")
 def _batch_norm_backward(
     out: Out,

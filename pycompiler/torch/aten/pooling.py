@@ -108,14 +108,19 @@ def _max_pool_backward(count: int) -> Any:
         ceil_mode: bool,
         indices: Any,
     ) -> Any:
-        batch = math.prod(x.shape[:-count])
-        inner = math.prod(x.shape[-count:])
-        places = indices.reshape(batch, -1)
-        rows = lax.broadcasted_iota(np.int64, places.shape, 0)
-        zeros = pnp.zeros((batch, inner), out.compute)
-        return cast(zeros.at[rows, places].add(cast(given, out.compute).reshape(places.shape)).reshape(x.shape), out.dtype)
+        return _spread(out, given, x, indices, count)
 
     return pool
+
+
+def _spread(out: Out, given: Any, x: Any, indices: Any, count: int) -> Any:
+    """The gradient of a largest element, at its place in the last `count` axes."""
+    batch, inner = math.prod(x.shape[:-count]), math.prod(x.shape[-count:])
+    places = indices.reshape(batch, math.prod(indices.shape[-count:]))
+    rows = lax.broadcasted_iota(np.int64, places.shape, 0)
+    zeros = pnp.zeros((batch, inner), out.compute)
+    made = zeros.at[rows, places].add(cast(given, out.compute).reshape(places.shape))
+    return cast(made.reshape(x.shape), out.dtype)
 
 
 ops.add("max_pool2d_with_indices_backward", _max_pool_backward(2))
@@ -231,6 +236,47 @@ def _adaptive_backward(count: int) -> Any:
 
 ops.add("_adaptive_avg_pool2d_backward", _adaptive_backward(2))
 ops.add("_adaptive_avg_pool3d_backward", _adaptive_backward(3))
+
+
+def _adaptive_max_pool(count: int) -> Any:
+    def pool(out: Out, x: Any, sizes: Any) -> Any:
+        first, made = x.ndim - count, out.shape[-count:]
+        places: Any = lax.broadcasted_iota(np.int64, x.shape[first:], 0)
+        for axis in range(1, count):
+            places = places * x.shape[first + axis] + lax.broadcasted_iota(np.int64, x.shape[first:], axis)
+        places = pnp.broadcast_to(places, x.shape)
+        for axis in reversed(range(count)):
+            x, places = _largest_parts(x, places, first + axis, made[axis])
+        return x, places
+
+    return pool
+
+
+def _largest_parts(x: Any, places: Any, axis: int, count: int) -> tuple[Any, Any]:
+    """The largest element of each part of an axis, and its place; nan is the largest."""
+    parts = []
+    for number in range(count):
+        start, end = number * x.shape[axis] // count, -(-(number + 1) * x.shape[axis] // count)
+        part = lax.slice_in_dim(x, start, end, 1, axis)
+        best = pnp.argmax(part, axis=axis, keepdims=True)
+        where = lax.slice_in_dim(places, start, end, 1, axis)
+        parts.append([pnp.take_along_axis(one, best, axis=axis) for one in (part, where)])
+    return lax.concatenate([one for one, _ in parts], axis), lax.concatenate([other for _, other in parts], axis)
+
+
+ops.add("adaptive_max_pool2d", _adaptive_max_pool(2))
+ops.add("adaptive_max_pool3d", _adaptive_max_pool(3))
+
+
+def _adaptive_max_pool_backward(count: int) -> Any:
+    def pool(out: Out, given: Any, x: Any, indices: Any) -> Any:
+        return _spread(out, given, x, indices, count)
+
+    return pool
+
+
+ops.add("adaptive_max_pool2d_backward", _adaptive_max_pool_backward(2))
+ops.add("adaptive_max_pool3d_backward", _adaptive_max_pool_backward(3))
 
 
 # Interpolation

@@ -102,6 +102,24 @@ def _native_dropout(out: Out, x: Any, p: float, train: bool | None) -> Any:
     return cast(pnp.where(kept, cast(x, out.compute) * (1 / (1 - p)), 0), x.dtype), kept
 
 
+@ops("rrelu_with_noise_functional")
+def _rrelu(
+    out: Out,
+    x: Any,
+    noise: Any,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Any:
+    _own(generator)
+    if not training:
+        return pnp.where(x > 0, x, x * ((lower + upper) / 2)), noise
+    slopes = cast(random.uniform(out.key(), x.shape, out.compute, lower, upper), x.dtype)
+    factor = pnp.where(x <= 0, slopes, 1)
+    return x * factor, factor
+
+
 @ops("exponential")
 def _exponential(out: Out, x: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
     _own(generator)

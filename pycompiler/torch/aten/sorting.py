@@ -90,6 +90,21 @@ def _nanmedian(out: Out, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _median_of(out, x, dim, keepdim, True)
 
 
+@ops("mode")
+def _mode(out: Out, x: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    if not x.ndim:
+        return x, pnp.zeros((), np.int64)
+    axis = axis_of(dim, x.ndim)
+    # Of sorted elements: the length of the run that ends at each, the first of the longest runs.
+    made, places = sorted_with_places(pnp.moveaxis(x, axis, -1), x.ndim - 1, False)
+    numbers = lax.broadcasted_iota(np.int64, made.shape, x.ndim - 1)
+    begins = pnp.concatenate([pnp.ones_like(made[..., :1], bool), made[..., 1:] != made[..., :-1]], axis=-1)
+    length = numbers - lax.cummax(pnp.where(begins, numbers, 0), x.ndim - 1)
+    best = pnp.argmax(length, axis=-1, keepdims=True)
+    picked = [pnp.take_along_axis(part, best, axis=-1) for part in (made, places)]
+    return tuple(pnp.moveaxis(part, -1, axis) if keepdim else part[..., 0] for part in picked)
+
+
 @ops("searchsorted")
 def _searchsorted(
     out: Out,
