@@ -13,6 +13,7 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
 .PHONY: test-libraries library-values bench-programs demo-jax
+.PHONY: test-torch test-torch-full demo-torch bench-torch
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
 help: ## this list
@@ -90,6 +91,24 @@ library-values: build .venv/.libraries ## the values of tests/libraries/{quickst
 
 demo-jax: build .venv/.libraries ## a Flax model trained by Optax, an unmodified JAX program, on pycompiler and on JAX
 	$(PY) examples/demo_jax.py
+
+# PyTorch, the wheel for CPUs: its index has no other wheels, which are larger.
+.venv/.torch: .venv/.requirements
+	$(PY) tools/requirements.py torch-test > .venv/requirements-torch.txt
+	$(PY) -m pip install -q --extra-index-url https://download.pytorch.org/whl/cpu -r .venv/requirements-torch.txt
+	touch $@
+
+test-torch: build .venv/.torch ## PyTorch's programs on the backend of torch.compile, beside eager torch; its operator database, sampled
+	$(TEST_ENV) $(PY) -m pytest tests/torch -m "not full"
+
+test-torch-full: build .venv/.torch ## the same, with every sample of the operator database
+	$(TEST_ENV) $(PY) -m pytest tests/torch
+
+demo-torch: build .venv/.torch ## a small network trained by torch.compile on pycompiler and in eager torch
+	$(PY) examples/demo_torch.py
+
+bench-torch: build .venv/.torch ## models on pycompiler, in eager torch and on torch's own compiler (benchmarks/torch_backend.py)
+	$(PY) benchmarks/torch_backend.py
 
 # What `pycompiler` says of a GPU that it can't use; empty where there is one.
 GPU_MISSING = $$({ PYCOMPILER_PLATFORM=gpu $(PY) -c 'import pycompiler; pycompiler.devices()' 2>&1 || true; } | tail -n 1)

@@ -542,6 +542,26 @@ class CompiledCall:
     def __call__(self, *leaves: Array) -> Any:
         """Run on flat leaves, Arrays whose avals must be right (they are not checked); the tree of results."""
 
+class TensorCall:
+    """A call of an executable on tensors of another library: objects with `data_ptr()`, `is_contiguous()` and
+    `contiguous()` in the memory of the host.
+
+    places: the numbers of the executable's arguments in the list of a call; consts follow them. argument_bytes,
+      result_bytes: the bytes of each.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        consts: tuple[Array, ...],
+        places: Sequence[int],
+        argument_bytes: Sequence[int],
+        result_bytes: Sequence[int],
+    ) -> None: ...
+    def __call__(self, arguments: list[Any], results: list[Any]) -> None:
+        """Run in place, into the memory of `results`, which must be aligned to 64 bytes and row-major; returns when
+        the results are computed. An argument that is not row-major is copied. Shapes and dtypes are not checked."""
+
 class CallKey(NamedTuple):
     """What a jitted function is cached by.
 

@@ -22,6 +22,7 @@
 #include "call/Operators.h"
 #include "call/Spmd.h"
 #include "call/Subscript.h"
+#include "call/TensorCall.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Devices.h"
 #include "runtime/GpuLibraries.h"
@@ -290,6 +291,7 @@ NB_MODULE(_runtime, module) {
           addPendingFunctions(raw) && addFilledFunctions(raw) && addCallbackFunctions(raw));
   addExecutableType(raw);
   addForeignFunctions(raw);
+  addTensorCallType(raw);
   module.attr("llvm_version") = PCRT_LLVM_VERSION;
   addArrayFunctions(module);
   addDeviceFunctions(module);

@@ -29,6 +29,7 @@ ELSEWHERE: dict[str, str] = {
     "PYCOMPILER_EMULATED_CAPABILITY": "the tests' emulated GPU: the compute capability",
     "PYCOMPILER_EMULATED_POOLS": "the tests' emulated GPU: whether it has pools of memory",
     "PYCOMPILER_EMULATED_PEERS": "the tests' emulated GPU: whether devices read each other's memory",
+    "PYCOMPILER_TORCH_STRICT": "1: an operation that torch.compile would leave to eager torch is an error",
     "PYCOMPILER_TESTS_CACHE": "the tests' own disk cache",
 }
 

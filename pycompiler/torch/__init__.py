@@ -1,0 +1,23 @@
+"""PyTorch's models on this compiler: `torch.compile(model, backend="pycompiler")`.
+
+Torch finds the backend by the entry point `torch_dynamo_backends` of an installed package. In a checkout that is not
+installed, `import pycompiler.torch` makes it known. This room comes after `jit` and `export`; nothing imports it, and
+it alone imports torch.
+"""
+
+from importlib.metadata import EntryPoint
+
+from torch._dynamo.backends.registry import _BACKENDS
+
+__all__ = ["backend"]
+
+# Torch loads it at the first use of the name.
+_BACKENDS.setdefault("pycompiler", EntryPoint("pycompiler", "pycompiler.torch.backend:backend", "torch_dynamo_backends"))
+
+
+def __getattr__(name: str):
+    if name == "backend":
+        from pycompiler.torch.backend import backend
+
+        return backend
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

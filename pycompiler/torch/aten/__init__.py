@@ -1,0 +1,59 @@
+"""The table of ATen's operations, from the families in this folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycompiler.torch.aten import (
+    activations,
+    attention,
+    contraction,
+    creation,
+    decompositions,
+    elementwise,
+    fourier,
+    indexing,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reductions,
+    sorting,
+)
+from pycompiler.torch.table import Entry
+
+__all__ = ["FAMILIES", "entry_of"]
+
+FAMILIES = {
+    "activations": activations.ops,
+    "attention": attention.ops,
+    "contraction": contraction.ops,
+    "creation": creation.ops,
+    "decompositions": decompositions.ops,
+    "elementwise": elementwise.ops,
+    "fourier": fourier.ops,
+    "indexing": indexing.ops,
+    "movement": movement.ops,
+    "normalization": normalization.ops,
+    "pooling": pooling.ops,
+    "random": random.ops,
+    "reductions": reductions.ops,
+    "sorting": sorting.ops,
+}
+
+
+def _joined() -> dict[Any, Entry]:
+    joined: dict[Any, Entry] = {}
+    for family in FAMILIES.values():
+        assert not joined.keys() & family.entries.keys(), joined.keys() & family.entries.keys()
+        joined |= family.entries
+    return joined
+
+
+_ENTRIES = _joined()
+
+
+def entry_of(target: Any) -> Entry | None:
+    """The entry of an operation, None if it has none."""
+    found = _ENTRIES.get(target)
+    return found if found is not None else _ENTRIES.get(getattr(target, "overloadpacket", None))

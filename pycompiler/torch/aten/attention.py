@@ -1,0 +1,120 @@
+"""Scaled dot-product attention, in blocks of keys: the matrix of all scores is never stored."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.torch.dtypes import opmath
+from pycompiler.torch.table import Family, Out, cast
+
+ops = Family()
+
+# The number of keys of a block. A block of scores of one head stays in the cache.
+_BLOCK = 256
+
+
+def _blocks(keys: Any) -> list[tuple[int, int]]:
+    """The bounds of the blocks; a symbolic number of keys is one block."""
+    if not isinstance(keys, int) or keys <= _BLOCK:
+        return [(0, keys)]
+    return [(start, min(start + _BLOCK, keys)) for start in range(0, keys, _BLOCK)]
+
+
+def _scores(
+    query: Any, key: Any, mask: Any, start: Any, end: Any, is_causal: bool, scale: float
+) -> Any:
+    """The scores of all queries with a block of keys."""
+    part = lax.slice_in_dim(key, start, end, 1, 2)
+    made = pnp.matmul(query, pnp.swapaxes(part, -1, -2)) * scale
+    if mask is not None:
+        shape = (1,) * (4 - mask.ndim) + tuple(mask.shape)
+        mask = mask.reshape(shape)
+        mask = mask if shape[-1] == 1 else lax.slice_in_dim(mask, start, end, 1, 3)
+        made = pnp.where(mask, made, -math.inf) if mask.dtype == bool else made + cast(mask, made.dtype)
+    if is_causal:
+        shape = tuple(made.shape[-2:])
+        rows = lax.broadcasted_iota(np.int64, shape, 0)
+        columns = lax.broadcasted_iota(np.int64, shape, 1) + start
+        made = pnp.where(columns <= rows, made, -math.inf)
+    return made
+
+
+@ops("_scaled_dot_product_flash_attention_for_cpu")
+def _attention(
+    out: Out,
+    query: Any,
+    key: Any,
+    value: Any,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    attn_mask: Any = None,
+    scale: float | None = None,
+) -> Any:
+    if dropout_p:
+        raise NotImplementedError("dropout in attention")
+    dtype = query.dtype
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    query, key, value = (cast(x, opmath(dtype)) for x in (query, key, value))
+    # The largest score so far, the sum of exponentials and the sum of values, both relative to it.
+    largest = total = made = None
+    for start, end in _blocks(key.shape[2]):
+        scores = _scores(query, key, attn_mask, start, end, is_causal, scale)
+        top = pnp.max(scores, axis=-1, keepdims=True)
+        top = top if largest is None else pnp.maximum(largest, top)
+        # A row whose scores are all hidden has weights of 0.
+        base = pnp.where(top == -math.inf, 0, top)
+        weights = lax.exp(scores - base)
+        part = pnp.matmul(weights, lax.slice_in_dim(value, start, end, 1, 2))
+        count = pnp.sum(weights, axis=-1, keepdims=True)
+        if largest is not None:
+            shrink = lax.exp(largest - base)
+            count, part = total * shrink + count, made * shrink + part
+        largest, total, made = top, count, part
+    assert largest is not None and total is not None
+    hidden = total == 0
+    result = pnp.where(hidden, 0, made / pnp.where(hidden, 1, total))
+    spread = pnp.where(hidden, -math.inf, lax.log(pnp.where(hidden, 1, total)) + pnp.where(hidden, 0, largest))
+    return cast(result, dtype), spread[..., 0]
+
+
+@ops("_scaled_dot_product_flash_attention_for_cpu_backward")
+def _attention_backward(
+    out: Out,
+    given: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    made: Any,
+    spread: Any,
+    dropout_p: float,
+    is_causal: bool,
+    *,
+    attn_mask: Any = None,
+    scale: float | None = None,
+) -> Any:
+    if dropout_p:
+        raise NotImplementedError("dropout in attention")
+    dtype = query.dtype
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    given, query, key, value, made = (cast(x, opmath(dtype)) for x in (given, query, key, value, made))
+    spread = cast(spread, query.dtype)[..., None]
+    spread = pnp.where(spread == -math.inf, math.inf, spread)
+    inner = pnp.sum(given * made, axis=-1, keepdims=True)
+    slope_query: Any = None
+    slopes_key, slopes_value = [], []
+    for start, end in _blocks(key.shape[2]):
+        weights = lax.exp(_scores(query, key, attn_mask, start, end, is_causal, scale) - spread)
+        part = lax.slice_in_dim(value, start, end, 1, 2)
+        slopes = weights * (pnp.matmul(given, pnp.swapaxes(part, -1, -2)) - inner) * scale
+        slopes_value.append(pnp.matmul(pnp.swapaxes(weights, -1, -2), given))
+        slopes_key.append(pnp.matmul(pnp.swapaxes(slopes, -1, -2), query))
+        more = pnp.matmul(slopes, lax.slice_in_dim(key, start, end, 1, 2))
+        slope_query = more if slope_query is None else slope_query + more
+    joined = [parts[0] if len(parts) == 1 else lax.concatenate(parts, 2) for parts in (slopes_key, slopes_value)]
+    return cast(slope_query, dtype), cast(joined[0], dtype), cast(joined[1], dtype)

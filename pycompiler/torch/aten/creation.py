@@ -1,0 +1,83 @@
+"""Tensors from numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.torch.table import Family, Out, cast
+
+ops = Family()
+
+
+@ops("full", "new_full")
+def _full(out: Out, *given: Any, **options: Any) -> Any:
+    return pnp.broadcast_to(cast(given[-1] if "fill_value" not in options else options["fill_value"], out.dtype), out.shape)
+
+
+@ops("full_like", "fill")
+def _full_like(out: Out, x: Any, value: Any, **options: Any) -> Any:
+    return pnp.broadcast_to(cast(value, out.dtype), out.shape)
+
+
+@ops("zeros", "zeros_like", "new_zeros", "_efficientzerotensor", "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
+def _zeros(out: Out, *given: Any, **options: Any) -> Any:
+    # What an empty tensor has is open.
+    return pnp.zeros(out.shape, out.dtype)
+
+
+@ops("ones", "ones_like", "new_ones")
+def _ones(out: Out, *given: Any, **options: Any) -> Any:
+    return pnp.ones(out.shape, out.dtype)
+
+
+@ops("zero")
+def _zero(out: Out, x: Any) -> Any:
+    return pnp.zeros(out.shape, out.dtype)
+
+
+@ops("scalar_tensor")
+def _scalar_tensor(out: Out, value: Any, **options: Any) -> Any:
+    return cast(value, out.dtype)
+
+
+@ops("arange")
+def _arange(out: Out, *given: Any, **options: Any) -> Any:
+    start, _, step = (0, *given, 1) if len(given) == 1 else (*given, 1)[:3] if len(given) == 2 else given
+    count = lax.iota(np.int64, out.shape[0])
+    if out.dtype.kind in "iu":
+        return cast(count * step + start, out.dtype)
+    # As torch: in the accumulation type, float64 on CPUs.
+    wide = cast(count, np.dtype(np.float64))
+    return cast(wide * step + start, out.dtype)
+
+
+@ops("linspace")
+def _linspace(out: Out, start: Any, end: Any, steps: int, **options: Any) -> Any:
+    dtype = out.compute if out.dtype.kind in "fcV" else np.dtype(np.float32)
+    if steps == 0:
+        return pnp.zeros((0,), out.dtype)
+    start, end = cast(start, dtype), cast(end, dtype)
+    place = cast(lax.iota(np.int64, steps), dtype)
+    step = (end - start) / max(steps - 1, 1)
+    made = pnp.where(place < steps // 2, start + step * place, end - step * (steps - 1 - place)) if steps > 1 else start[None]
+    return cast(made, out.dtype)
+
+
+@ops("eye")
+def _eye(out: Out, *sizes: Any, **options: Any) -> Any:
+    rows, columns = out.shape
+    return cast(lax.broadcasted_iota(np.int64, (rows, columns), 0) == lax.broadcasted_iota(np.int64, (rows, columns), 1), out.dtype)
+
+
+@ops("tril_indices")
+def _tril_indices(out: Out, row: int, col: int, offset: int = 0, **options: Any) -> Any:
+    return cast(pnp.asarray(np.stack(np.tril_indices(row, offset, col))), out.dtype)
+
+
+@ops("triu_indices")
+def _triu_indices(out: Out, row: int, col: int, offset: int = 0, **options: Any) -> Any:
+    return cast(pnp.asarray(np.stack(np.triu_indices(row, offset, col))), out.dtype)

@@ -1,0 +1,453 @@
+"""Operations on elements: arithmetic, comparisons, roundings, conversions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.scipy import special
+from pycompiler.torch.dtypes import opmath, ours
+from pycompiler.torch.table import Family, Out, cast, floats
+
+ops = Family()
+
+# One operand; computed in the dtype of the result.
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "acos": lax.acos,
+    "acosh": lax.acosh,
+    "asin": lax.asin,
+    "asinh": lax.asinh,
+    "atan": lax.atan,
+    "atanh": lax.atanh,
+    "cos": lax.cos,
+    "cosh": lax.cosh,
+    "digamma": lax.digamma,
+    "erf": lax.erf,
+    "erfc": lax.erfc,
+    "erfinv": lax.erf_inv,
+    "exp": lax.exp,
+    "exp2": lax.exp2,
+    "expm1": lax.expm1,
+    "i0": pnp.i0,
+    "lgamma": lax.lgamma,
+    "log": lax.log,
+    "log10": pnp.log10,
+    "log1p": lax.log1p,
+    "log2": pnp.log2,
+    "neg": lax.neg,
+    "reciprocal": lambda x: 1 / x,
+    "rsqrt": lax.rsqrt,
+    "sigmoid": lax.logistic,
+    "sin": lax.sin,
+    "sinc": pnp.sinc,
+    "sinh": lax.sinh,
+    "special_bessel_j0": lambda x: special.bessel_jn(x, v=0)[0],
+    "special_entr": special.entr,
+    "special_erfcx": special.erfcx,
+    "special_i0e": special.i0e,
+    "special_i1": special.i1,
+    "special_i1e": special.i1e,
+    "special_log_ndtr": special.log_ndtr,
+    "special_ndtri": special.ndtri,
+    "sqrt": lax.sqrt,
+    "tan": lax.tan,
+    "tanh": lax.tanh,
+}
+
+# Roundings: integers stay.
+_ROUNDINGS: dict[str, Callable[[Any], Any]] = {"ceil": lax.ceil, "floor": lax.floor, "trunc": pnp.trunc}
+
+# Two operands; computed in the dtype of the result.
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "atan2": lax.atan2,
+    "bitwise_and": lax.bitwise_and,
+    "bitwise_or": lax.bitwise_or,
+    "bitwise_xor": lax.bitwise_xor,
+    "copysign": pnp.copysign,
+    "fmax": pnp.fmax,
+    "fmin": pnp.fmin,
+    "gcd": pnp.gcd,
+    "heaviside": pnp.heaviside,
+    "hypot": pnp.hypot,
+    "lcm": pnp.lcm,
+    "logaddexp": pnp.logaddexp,
+    "logaddexp2": pnp.logaddexp2,
+    "maximum": pnp.maximum,
+    "minimum": pnp.minimum,
+    "mul": pnp.multiply,
+    "nextafter": pnp.nextafter,
+    "special_xlog1py": special.xlog1py,
+    "igamma": lax.igamma,
+    "igammac": lax.igammac,
+    "special_zeta": special.zeta,
+    "xlogy": special.xlogy,
+}
+
+# Two operands, computed in their common dtype; the result is a bool.
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "eq": pnp.equal,
+    "ge": pnp.greater_equal,
+    "gt": pnp.greater,
+    "le": pnp.less_equal,
+    "lt": pnp.less,
+    "ne": pnp.not_equal,
+}
+
+_LOGIC: dict[str, Callable[[Any, Any], Any]] = {
+    "logical_and": pnp.logical_and,
+    "logical_or": pnp.logical_or,
+    "logical_xor": pnp.logical_xor,
+}
+
+
+def _unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda out, x: cast(function(cast(x, out.compute)), out.dtype)
+
+
+def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda out, x: cast(function(cast(x, out.compute)), out.dtype) if floats(x.dtype) else x
+
+
+def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda out, x, y: cast(function(cast(x, out.compute), cast(y, out.compute)), out.dtype)
+
+
+def _comparison(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def compare(out: Out, x: Any, y: Any) -> Any:
+        dtype = out.common(0, 1)
+        return function(cast(x, dtype), cast(y, dtype))
+
+    return compare
+
+
+def _logic(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda out, x, y: function(cast(x, np.dtype(bool)), cast(y, np.dtype(bool)))
+
+
+for _kind, _table in ((_unary, _UNARY), (_rounding, _ROUNDINGS), (_binary, _BINARY), (_comparison, _COMPARISONS), (_logic, _LOGIC)):
+    for _name, _function in _table.items():
+        ops.add(_name, _kind(_function))
+
+
+@ops("add")
+def _add(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
+    dtype = out.compute
+    x, y = cast(x, dtype), cast(y, dtype)
+    if dtype == bool:
+        return pnp.logical_or(x, y) if alpha else pnp.logical_or(x, pnp.zeros_like(y))
+    return cast(x + (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
+
+
+@ops("sub")
+def _sub(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
+    dtype = out.compute
+    x, y = cast(x, dtype), cast(y, dtype)
+    return cast(x - (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
+
+
+@ops("rsub")
+def _rsub(out: Out, x: Any, y: Any, alpha: Any = 1) -> Any:
+    return _sub(out, y, x, alpha=alpha)
+
+
+@ops("div")
+def _div(out: Out, x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
+    dtype = out.compute
+    x, y = cast(x, dtype), cast(y, dtype)
+    if rounding_mode is None:
+        return cast(x / y, out.dtype)
+    if rounding_mode == "trunc":
+        return cast(pnp.trunc(x / y) if floats(dtype) else lax.div(x, y), out.dtype)
+    return cast(_floored(x, y), out.dtype)
+
+
+def _floored(x: Any, y: Any) -> Any:
+    """The floor of a quotient, as torch and Python compute it: from the remainder, so that it is exact."""
+    if not floats(x.dtype):
+        return pnp.floor_divide(x, y)
+    rest = lax.rem(x, y)
+    quotient = (x - rest) / y
+    quotient = pnp.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)
+    rounded = pnp.floor(quotient)
+    rounded = pnp.where(quotient - rounded > 0.5, rounded + 1, rounded)
+    rounded = pnp.where(quotient == 0, pnp.copysign(pnp.zeros_like(rounded), x / y), rounded)
+    return pnp.where(y == 0, x / y, rounded)
+
+
+@ops("floor_divide")
+def _floor_divide(out: Out, x: Any, y: Any) -> Any:
+    return _div(out, x, y, rounding_mode="floor")
+
+
+@ops("remainder")
+def _remainder(out: Out, x: Any, y: Any) -> Any:
+    return cast(pnp.remainder(cast(x, out.compute), cast(y, out.compute)), out.dtype)
+
+
+@ops("fmod")
+def _fmod(out: Out, x: Any, y: Any) -> Any:
+    return cast(lax.rem(*pnp.broadcast_arrays(cast(x, out.compute), cast(y, out.compute))), out.dtype)
+
+
+@ops("pow")
+def _pow(out: Out, x: Any, y: Any) -> Any:
+    dtype = out.compute
+    if isinstance(y, (int, float)) and not isinstance(y, bool):
+        x = cast(x, dtype)
+        if y == 2:
+            return cast(x * x, out.dtype)
+        if y == 0.5 and floats(dtype):
+            return cast(lax.sqrt(x), out.dtype)
+        if float(y).is_integer() and abs(y) < 32 and (floats(dtype) or y >= 0):
+            return cast(lax.integer_pow(x, int(y)), out.dtype)
+        if not floats(dtype) and y < 0:
+            raise NotImplementedError("negative powers of integers")
+    return cast(pnp.power(cast(x, dtype), cast(y, dtype)), out.dtype)
+
+
+@ops("abs")
+def _abs(out: Out, x: Any) -> Any:
+    return x if x.dtype == bool else cast(lax.abs(cast(x, opmath(x.dtype))), out.dtype)
+
+
+@ops("sgn", "sign")
+def _sign(out: Out, x: Any) -> Any:
+    if x.dtype == bool:
+        return x
+    # The sign of nan is 0.
+    made = lax.sign(x)
+    return pnp.where(x != x, pnp.zeros_like(made), made) if floats(x.dtype) else made
+
+
+@ops("signbit")
+def _signbit(out: Out, x: Any) -> Any:
+    return pnp.signbit(x) if floats(x.dtype) else cast(x, out.dtype) & False if x.dtype == bool else x < 0
+
+
+@ops("square")
+def _square(out: Out, x: Any) -> Any:
+    x = cast(x, out.compute)
+    return cast(x * x, out.dtype)
+
+
+@ops("positive", "alias", "detach", "lift_fresh_copy", "lift_fresh", "lift", "clone")
+def _same(out: Out, x: Any, **options: Any) -> Any:
+    return x
+
+
+@ops("_to_copy")
+def _to_copy(out: Out, x: Any, **options: Any) -> Any:
+    return cast(x, out.dtype)
+
+
+@ops("copy")
+def _copy(out: Out, x: Any, source: Any, non_blocking: bool = False) -> Any:
+    return pnp.broadcast_to(cast(source, out.dtype), out.shape)
+
+
+@ops("bitwise_not")
+def _bitwise_not(out: Out, x: Any) -> Any:
+    return lax.bitwise_not(x)
+
+
+@ops("bitwise_left_shift", "__lshift__")
+def _left_shift(out: Out, x: Any, y: Any) -> Any:
+    x, y = pnp.broadcast_arrays(cast(x, out.dtype), cast(y, out.dtype))
+    return lax.shift_left(x, y)
+
+
+@ops("bitwise_right_shift", "__rshift__")
+def _right_shift(out: Out, x: Any, y: Any) -> Any:
+    x, y = pnp.broadcast_arrays(cast(x, out.dtype), cast(y, out.dtype))
+    # More than all bits leave the sign.
+    bits = 8 * out.dtype.itemsize
+    if out.dtype.kind == "u":
+        return lax.shift_right_logical(x, y)
+    return lax.shift_right_arithmetic(x, pnp.where((y < 0) | (y >= bits), bits - 1, y).astype(out.dtype))
+
+
+@ops("logical_not")
+def _logical_not(out: Out, x: Any) -> Any:
+    return pnp.logical_not(cast(x, np.dtype(bool)))
+
+
+@ops("isnan")
+def _isnan(out: Out, x: Any) -> Any:
+    return x != x
+
+
+@ops("isinf")
+def _isinf(out: Out, x: Any) -> Any:
+    return pnp.isinf(x) if floats(x.dtype) else pnp.zeros(x.shape, bool)
+
+
+@ops("isfinite")
+def _isfinite(out: Out, x: Any) -> Any:
+    return pnp.isfinite(x) if floats(x.dtype) else pnp.ones(x.shape, bool)
+
+
+@ops("isposinf")
+def _isposinf(out: Out, x: Any) -> Any:
+    return x == math.inf if floats(x.dtype) else pnp.zeros(x.shape, bool)
+
+
+@ops("isneginf")
+def _isneginf(out: Out, x: Any) -> Any:
+    return x == -math.inf if floats(x.dtype) else pnp.zeros(x.shape, bool)
+
+
+@ops("where")
+def _where(out: Out, condition: Any, x: Any, y: Any) -> Any:
+    return pnp.where(cast(condition, np.dtype(bool)), cast(x, out.dtype), cast(y, out.dtype))
+
+
+@ops("clamp")
+def _clamp(out: Out, x: Any, min: Any = None, max: Any = None) -> Any:
+    x = cast(x, out.dtype)
+    x = x if min is None else pnp.maximum(x, cast(min, out.dtype))
+    return x if max is None else pnp.minimum(x, cast(max, out.dtype))
+
+
+@ops("clamp_min")
+def _clamp_min(out: Out, x: Any, min: Any) -> Any:
+    return _clamp(out, x, min)
+
+
+@ops("clamp_max")
+def _clamp_max(out: Out, x: Any, max: Any) -> Any:
+    return _clamp(out, x, None, max)
+
+
+@ops("round")
+def _round(out: Out, x: Any, *, decimals: int = 0) -> Any:
+    if not floats(x.dtype):
+        if decimals < 0:
+            raise NotImplementedError("decimals of integers")
+        return x
+    x = cast(x, out.compute)
+    if decimals:
+        scale = 10.0 ** abs(decimals)
+        made = pnp.round(x * scale) / scale if decimals > 0 else pnp.round(x / scale) * scale
+    else:
+        made = pnp.round(x)
+    return cast(made, out.dtype)
+
+
+@ops("frac")
+def _frac(out: Out, x: Any) -> Any:
+    return x - pnp.trunc(x)
+
+
+@ops("frexp")
+def _frexp(out: Out, x: Any) -> Any:
+    mantissa, exponent = pnp.frexp(cast(x, opmath(x.dtype)))
+    return cast(mantissa, x.dtype), cast(exponent, np.dtype(np.int32))
+
+
+@ops("ldexp")
+def _ldexp(out: Out, x: Any, y: Any) -> Any:
+    return cast(cast(x, out.compute) * lax.exp2(cast(y, out.compute)), out.dtype)
+
+
+@ops("lerp")
+def _lerp(out: Out, start: Any, end: Any, weight: Any) -> Any:
+    dtype = out.compute
+    start, end, weight = cast(start, dtype), cast(end, dtype), cast(weight, dtype)
+    near = start + weight * (end - start)
+    far = end - (end - start) * (1 - weight)
+    return cast(pnp.where(abs(weight) < 0.5, near, far), out.dtype)
+
+
+@ops("addcmul")
+def _addcmul(out: Out, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
+    dtype = out.compute
+    return cast(cast(x, dtype) + cast(value, dtype) * cast(a, dtype) * cast(b, dtype), out.dtype)
+
+
+@ops("addcdiv")
+def _addcdiv(out: Out, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
+    dtype = out.compute
+    return cast(cast(x, dtype) + cast(value, dtype) * (cast(a, dtype) / cast(b, dtype)), out.dtype)
+
+
+@ops("polygamma")
+def _polygamma(out: Out, n: int, x: Any) -> Any:
+    return cast(special.polygamma(n, cast(x, out.compute)), out.dtype)
+
+
+@ops("mvlgamma")
+def _mvlgamma(out: Out, x: Any, p: int) -> Any:
+    return cast(special.multigammaln(cast(x, out.compute), p), out.dtype)
+
+
+@ops("logit")
+def _logit(out: Out, x: Any, eps: float | None = None) -> Any:
+    x = cast(x, out.compute)
+    x = x if eps is None else pnp.clip(x, eps, 1 - eps)
+    return cast(lax.log(x / (1 - x)), out.dtype)
+
+
+@ops("nan_to_num")
+def _nan_to_num(out: Out, x: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
+    if not floats(x.dtype):
+        return x
+    largest = float(pnp.finfo(x.dtype).max)
+    x = pnp.where(x != x, cast(0.0 if nan is None else nan, x.dtype), x)
+    x = pnp.where(x == math.inf, cast(largest if posinf is None else posinf, x.dtype), x)
+    return pnp.where(x == -math.inf, cast(-largest if neginf is None else neginf, x.dtype), x)
+
+
+@ops("angle")
+def _angle(out: Out, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return lax.atan2(x.imag, x.real)
+    x = cast(x, out.compute)
+    return cast(pnp.where(x != x, x, pnp.where(x < 0, math.pi, 0.0).astype(x.dtype)), out.dtype)
+
+
+@ops("conj_physical", "_conj")
+def _conj(out: Out, x: Any) -> Any:
+    return lax.conj(x) if x.dtype.kind == "c" else x
+
+
+@ops("real")
+def _real(out: Out, x: Any) -> Any:
+    return lax.real(x) if x.dtype.kind == "c" else x
+
+
+@ops("imag")
+def _imag(out: Out, x: Any) -> Any:
+    return lax.imag(x)
+
+
+@ops("complex")
+def _complex(out: Out, real: Any, imag: Any) -> Any:
+    return lax.complex(*pnp.broadcast_arrays(real, imag))
+
+
+@ops("polar")
+def _polar(out: Out, length: Any, angle: Any) -> Any:
+    return lax.complex(*pnp.broadcast_arrays(length * lax.cos(angle), length * lax.sin(angle)))
+
+
+@ops("view_as_real", "view_as_real_copy")
+def _view_as_real(out: Out, x: Any) -> Any:
+    return pnp.stack([lax.real(x), lax.imag(x)], axis=-1)
+
+
+@ops("view_as_complex", "view_as_complex_copy")
+def _view_as_complex(out: Out, x: Any) -> Any:
+    return lax.complex(x[..., 0], x[..., 1])
+
+
+@ops("view.dtype")
+def _view_dtype(out: Out, x: Any, dtype: Any) -> Any:
+    wanted = ours(dtype)
+    if wanted.itemsize != x.dtype.itemsize or x.dtype.kind == "c" or wanted.kind == "c":
+        raise NotImplementedError("the bits of elements as those of another size")
+    return lax.bitcast_convert_type(x, wanted)

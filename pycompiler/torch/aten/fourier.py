@@ -1,0 +1,47 @@
+"""Fourier transforms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pycompiler.numpy as pnp
+from pycompiler.torch.aten.movement import axis_of
+from pycompiler.torch.table import Family, Out, cast
+
+ops = Family()
+
+
+def _scale(x: Any, sizes: Any, normalization: int) -> Any:
+    """Torch's numbers of a normalization: none, by the root of the number of elements, by the number."""
+    count = math.prod(sizes)
+    return x if normalization == 0 else x / (math.sqrt(count) if normalization == 1 else count)
+
+
+@ops("_fft_c2c")
+def _c2c(out: Out, x: Any, dims: Any, normalization: int, forward: bool) -> Any:
+    axes = [axis_of(dim, x.ndim) for dim in dims]
+    made = (pnp.fft.fftn if forward else pnp.fft.ifftn)(x, axes=axes, norm="backward" if forward else "forward")
+    return cast(_scale(made, [x.shape[axis] for axis in axes], normalization), out.dtype)
+
+
+@ops("_fft_r2c")
+def _r2c(out: Out, x: Any, dims: Any, normalization: int, onesided: bool) -> Any:
+    axes = [axis_of(dim, x.ndim) for dim in dims]
+    if onesided:
+        made = pnp.fft.rfftn(x, axes=axes)
+    else:
+        made = pnp.fft.fftn(cast(x, out.dtype), axes=axes)
+    return cast(_scale(made, [x.shape[axis] for axis in axes], normalization), out.dtype)
+
+
+@ops("_fft_c2r")
+def _c2r(out: Out, x: Any, dims: Any, normalization: int, last_dim_size: int) -> Any:
+    axes = [axis_of(dim, x.ndim) for dim in dims]
+    sizes = [x.shape[axis] for axis in axes[:-1]] + [last_dim_size]
+    made = pnp.fft.irfftn(x, s=sizes, axes=axes, norm="forward")
+    return cast(_scale(made, sizes, normalization), out.dtype)
+
+
+
+

@@ -1,0 +1,250 @@
+"""Indexing: parts at places that are computed, and updates of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.torch.aten.movement import axis_of
+from pycompiler.torch.dtypes import opmath
+from pycompiler.torch.table import Family, Out, cast
+
+ops = Family()
+
+_NO_MASKS = "masks as indices: the size of the result depends on data"
+
+
+def _places(indices: Any) -> tuple[Any, ...]:
+    """An index of NumPy: None becomes a whole axis. Masks are refused."""
+    for index in indices:
+        if index is not None and index.dtype in (np.bool_, np.uint8):
+            raise NotImplementedError(_NO_MASKS)
+    return tuple([slice(None) if index is None else index for index in indices])
+
+
+@ops("index.Tensor", "_unsafe_index.Tensor")
+def _index(out: Out, x: Any, indices: Any) -> Any:
+    return x[_places(indices)]
+
+
+def _as_mask(x: Any, indices: Any) -> Any:
+    """The mask, in the shape of x, of indices that are one mask; None for others."""
+    masks = [(axis, index) for axis, index in enumerate(indices) if index is not None]
+    if len(masks) != 1 or masks[0][1].dtype != bool:
+        return None
+    axis, mask = masks[0]
+    return pnp.broadcast_to(mask.reshape(mask.shape + (1,) * (x.ndim - axis - mask.ndim)), x.shape)
+
+
+@ops("index_put", "_unsafe_index_put")
+def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    values = cast(values, x.dtype)
+    mask = _as_mask(x, indices)
+    if mask is not None:
+        if values.ndim:
+            raise NotImplementedError(_NO_MASKS)
+        return pnp.where(mask, x + values if accumulate else values, x)
+    return _updated(x, _places(indices), values, accumulate)
+
+
+def _updated(x: Any, places: Any, values: Any, accumulate: bool) -> Any:
+    """The array with values at places, added or set. Torch's sum of bools is their maximum."""
+    if not accumulate:
+        return x.at[places].set(values)
+    return x.at[places].max(values) if x.dtype == bool else x.at[places].add(values)
+
+
+@ops("index_select")
+def _index_select(out: Out, x: Any, dim: int, index: Any) -> Any:
+    if not x.ndim:
+        return lax.reshape(x, out.shape)
+    return pnp.take(x, index.reshape(-1), axis=axis_of(dim, x.ndim))
+
+
+def _at(x: Any, dim: int, index: Any) -> Any:
+    return x.at[(slice(None),) * axis_of(dim, x.ndim) + (index.reshape(-1),)]
+
+
+@ops("index_add")
+def _index_add(out: Out, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    source = cast(source, x.dtype)
+    source = source if alpha == 1 else source * cast(alpha, x.dtype)
+    if not x.ndim:
+        return x + pnp.sum(source)
+    return _at(x, dim, index).add(source)
+
+
+@ops("index_copy")
+def _index_copy(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
+    if not x.ndim:
+        return lax.reshape(cast(source, x.dtype), ())
+    return _at(x, dim, index).set(cast(source, x.dtype))
+
+
+@ops("index_fill")
+def _index_fill(out: Out, x: Any, dim: int, index: Any, value: Any) -> Any:
+    if not x.ndim:
+        return cast(value, x.dtype) if index.size else x
+    return _at(x, dim, index).set(cast(value, x.dtype))
+
+
+@ops("gather")
+def _gather(out: Out, x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    if not x.ndim or not index.ndim:
+        return lax.reshape(pnp.take(x.reshape(-1), index.reshape(-1)), out.shape)
+    return x[_along(x, dim, index)]
+
+
+def _along(x: Any, dim: int, index: Any) -> tuple[Any, ...]:
+    """The index of NumPy for indices along one axis, over a part of the other axes."""
+    axis = axis_of(dim, x.ndim)
+    return tuple(
+        [index if other == axis else lax.broadcasted_iota(np.int64, index.shape, other) for other in range(x.ndim)]
+    )
+
+
+def _scattered(
+    x: Any, dim: int, index: Any, source: Any, update: Callable[[Any, Any], Any]
+) -> Any:
+    """`update` of the places with the source, of which only the first elements count in each axis."""
+    if not index.size:
+        return x
+    shape = x.shape
+    if not x.ndim or not index.ndim:
+        x, index, dim = x.reshape(-1), index.reshape(-1), 0
+    if hasattr(source, "ndim") and source.ndim:
+        source = source[tuple([slice(0, size) for size in index.shape])]
+    elif hasattr(source, "ndim"):
+        source = pnp.broadcast_to(source, index.shape)
+    return update(x.at[_along(x, dim, index)], source).reshape(shape)
+
+
+@ops("scatter.src", "scatter.value")
+def _scatter(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
+    return _scattered(x, dim, index, cast(source, x.dtype), lambda place, values: place.set(values))
+
+
+@ops("scatter_add")
+def _scatter_add(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
+    dtype = opmath(x.dtype)
+    join = _REDUCTIONS["amax" if dtype == bool else "add"]
+    made = _scattered(cast(x, dtype), dim, index, cast(source, dtype), join)
+    return cast(made, x.dtype)
+
+
+_REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda place, values: place.add(values),
+    "sum": lambda place, values: place.add(values),
+    "mean": lambda place, values: place.add(values),
+    "multiply": lambda place, values: place.multiply(values),
+    "prod": lambda place, values: place.multiply(values),
+    "amax": lambda place, values: place.max(values),
+    "amin": lambda place, values: place.min(values),
+}
+
+
+@ops("scatter.reduce", "scatter.value_reduce")
+def _scatter_with(out: Out, x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
+    return _scattered(x, dim, index, cast(source, x.dtype), _REDUCTIONS[reduce])
+
+
+def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if dtype == bool:
+        return reduce == "amin"
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
+    return -np.inf if reduce == "amax" else np.inf
+
+
+@ops("scatter_reduce", "index_reduce")
+def _scatter_reduce(
+    out: Out, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    if str(out.node.target).startswith("aten.index_reduce"):
+        x, source = (value if value.ndim else value.reshape(1) for value in (x, source))
+        shape = [1] * x.ndim
+        shape[axis_of(dim, x.ndim)] = index.size
+        index = pnp.broadcast_to(index.reshape(shape), source.shape)
+    if not index.size:
+        return lax.reshape(x, out.shape)
+    dtype = opmath(x.dtype)
+    given, source = cast(x, dtype), cast(source, dtype)
+    counts = _scattered(
+        pnp.zeros(x.shape, np.int64), dim, index, pnp.ones(index.shape, np.int64), lambda p, v: p.add(v)
+    )
+    if not include_self:
+        given = pnp.where(counts > 0, cast(_neutral(reduce, dtype), dtype), given)
+    made = _scattered(given, dim, index, source, _REDUCTIONS[reduce])
+    if reduce == "mean":
+        counts = pnp.maximum(counts + int(include_self), 1)
+        made = pnp.floor_divide(made, counts) if dtype.kind in "iu" else made / cast(counts, dtype)
+    return lax.reshape(cast(made, x.dtype), out.shape)
+
+
+@ops("embedding")
+def _embedding(
+    out: Out, weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False
+) -> Any:
+    return weight[indices]
+
+
+@ops("embedding_dense_backward")
+def _embedding_backward(
+    out: Out, given: Any, indices: Any, count: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    places, width = indices.reshape(-1), given.shape[-1]
+    rows = cast(given, out.compute).reshape(-1, width)
+    keeps = places != padding_idx
+    rows = pnp.where(keeps[:, None], rows, 0)
+    if scale_grad_by_freq:
+        often = pnp.zeros((count,), rows.dtype).at[places].add(1)
+        rows = rows / often[places][:, None]
+    return cast(pnp.zeros((count, width), rows.dtype).at[places].add(rows), out.dtype)
+
+
+@ops("masked_fill")
+def _masked_fill(out: Out, x: Any, mask: Any, value: Any) -> Any:
+    return pnp.where(mask, cast(value, x.dtype), x)
+
+
+@ops("masked_scatter")
+def _masked_scatter(out: Out, x: Any, mask: Any, source: Any) -> Any:
+    mask = pnp.broadcast_to(mask, x.shape)
+    place = lax.cumsum(cast(mask.reshape(-1), np.dtype(np.int64)), 0) - 1
+    picked = pnp.take(cast(source, x.dtype).reshape(-1), pnp.maximum(place, 0), mode="clip")
+    return pnp.where(mask, picked.reshape(x.shape), x)
+
+
+@ops("masked_scatter_backward")
+def _masked_scatter_backward(out: Out, given: Any, mask: Any, sizes: Any) -> Any:
+    mask = pnp.broadcast_to(mask, given.shape).reshape(-1)
+    count = math.prod(out.shape)
+    place = lax.cumsum(cast(mask, np.dtype(np.int64)), 0) - 1
+    # The others go to a place behind the end, which drops them.
+    place = pnp.where(mask, place, count)
+    return pnp.zeros((count,), given.dtype).at[place].set(given.reshape(-1), mode="drop").reshape(out.shape)
+
+
+@ops("take")
+def _take(out: Out, x: Any, index: Any) -> Any:
+    return pnp.take(x.reshape(-1), index)
+
+
+@ops("put")
+def _put(out: Out, x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    source = cast(source, x.dtype).reshape(-1)
+    return _updated(x.reshape(-1), index.reshape(-1), source, accumulate).reshape(x.shape)
+
+
+@ops("repeat_interleave.self_int")
+def _repeat_interleave(out: Out, x: Any, repeats: int, dim: Any = None, *, output_size: Any = None) -> Any:
+    return pnp.repeat(x.reshape(-1) if dim is None else x, repeats, axis=0 if dim is None else dim)

@@ -1,0 +1,398 @@
+"""Pooling, interpolation, and windows as columns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.torch.aten.contraction import several
+from pycompiler.torch.dtypes import opmath
+from pycompiler.torch.table import Family, Out, cast
+from pycompiler.transforms import vjp
+
+ops = Family()
+
+
+def _windows(x: Any, count: int, kernel: Any, stride: Any, padding: Any, dilation: Any, fill: Any, shape: Any) -> Any:
+    """The windows over the last `count` axes: for each place in a window (row-major), the part of x that all windows
+    have there. `shape` has the numbers of windows."""
+    first = x.ndim - count
+    widths = [(0, 0, 0)] * first
+    for axis in range(count):
+        reach = (shape[axis] - 1) * stride[axis] + dilation[axis] * (kernel[axis] - 1) + 1
+        size = x.shape[first + axis]
+        widths.append((padding[axis], max(reach - size - padding[axis], 0), 0))
+    padded = lax.pad(x, cast(fill, x.dtype), widths)
+    for place in np.ndindex(*kernel):
+        starts, ends, steps = [0] * first, list(padded.shape[:first]), [1] * first
+        for axis in range(count):
+            start = place[axis] * dilation[axis]
+            starts.append(start)
+            ends.append(start + (shape[axis] - 1) * stride[axis] + 1)
+            steps.append(stride[axis])
+        yield place, lax.slice(padded, starts, ends, steps)
+
+
+def _options(count: int, kernel: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[list[int], ...]:
+    kernel = several(kernel, count)
+    stride = several(stride, count) if stride else kernel
+    return kernel, stride, several(padding, count), several(dilation, count)
+
+
+def _max_pool(count: int) -> Any:
+    def pool(
+        out: Out, x: Any, kernel: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+    ) -> Any:
+        options = _options(count, kernel, stride, padding, dilation)
+        _, stride, padding, dilation = options
+        shape, first = out.shape[-count:], x.ndim - count
+        lowest = -math.inf if x.dtype.kind in "fV" else np.iinfo(x.dtype).min
+        best = place_of = None
+        for place, part in _windows(x, count, *options, lowest, shape):
+            # The place in the whole image, row-major.
+            flat: Any = 0
+            for axis in range(count):
+                numbers = lax.broadcasted_iota(np.int64, shape, axis) * stride[axis]
+                flat = flat * x.shape[first + axis] + numbers + (place[axis] * dilation[axis] - padding[axis])
+            flat = pnp.broadcast_to(flat, part.shape)
+            if best is None:
+                best, place_of = part, flat
+                # The first place may be padding, which never counts.
+                inside = _inside(x, place, options, shape, first)
+                best = pnp.where(inside, best, lowest) if inside is not None else best
+                chosen = inside
+                continue
+            newer = (part > best) | (part != part)
+            inside = _inside(x, place, options, shape, first)
+            if chosen is not None:
+                # A window with padding before its first element takes that element whatever it is.
+                newer = newer | ~chosen
+            newer = newer if inside is None else newer & inside
+            best, place_of = pnp.where(newer, part, best), pnp.where(newer, flat, place_of)
+            chosen = None if chosen is None or inside is None else chosen | inside
+        return best, place_of
+
+    return pool
+
+
+def _inside(x: Any, place: Any, options: Any, shape: Any, first: int) -> Any:
+    """Which windows have this place inside of the image; None if all have."""
+    kernel, stride, padding, dilation = options
+    found = None
+    for axis in range(len(shape)):
+        numbers = np.arange(shape[axis]) * stride[axis] + place[axis] * dilation[axis] - padding[axis]
+        good = (numbers >= 0) & (numbers < x.shape[first + axis])
+        if not good.all():
+            good = good.reshape([-1 if other == axis else 1 for other in range(len(shape))])
+            found = good if found is None else found & good
+    return None if found is None else pnp.asarray(np.broadcast_to(found, shape))
+
+
+ops.add("max_pool2d_with_indices", _max_pool(2))
+ops.add("max_pool3d_with_indices", _max_pool(3))
+
+
+def _max_pool_backward(count: int) -> Any:
+    def pool(
+        out: Out,
+        given: Any,
+        x: Any,
+        kernel: Any,
+        stride: Any,
+        padding: Any,
+        dilation: Any,
+        ceil_mode: bool,
+        indices: Any,
+    ) -> Any:
+        return _spread(out, given, x, indices, count)
+
+    return pool
+
+
+def _spread(out: Out, given: Any, x: Any, indices: Any, count: int) -> Any:
+    """The gradient of a largest element, at its place in the last `count` axes."""
+    batch, inner = math.prod(x.shape[:-count]), math.prod(x.shape[-count:])
+    places = indices.reshape(batch, math.prod(indices.shape[-count:]))
+    rows = lax.broadcasted_iota(np.int64, places.shape, 0)
+    zeros = pnp.zeros((batch, inner), out.compute)
+    made = zeros.at[rows, places].add(cast(given, out.compute).reshape(places.shape))
+    return cast(made.reshape(x.shape), out.dtype)
+
+
+ops.add("max_pool2d_with_indices_backward", _max_pool_backward(2))
+ops.add("max_pool3d_with_indices_backward", _max_pool_backward(3))
+
+
+def _averages(x: Any, shape: Any, options: Any, ceil_mode: bool, counts_pad: bool, divisor: int | None) -> Any:
+    kernel, stride, padding, dilation = options
+    count, first = len(kernel), x.ndim - len(kernel)
+    total = None
+    for _, part in _windows(x, count, *options, 0, shape):
+        total = part if total is None else total + part
+    if divisor is not None:
+        return total / divisor
+    sizes: Any = 1
+    for axis in range(count):
+        size = x.shape[first + axis]
+        starts = np.arange(shape[axis]) * stride[axis] - padding[axis]
+        ends = np.minimum(starts + kernel[axis], size + padding[axis])
+        if not counts_pad:
+            starts, ends = np.maximum(starts, 0), np.minimum(ends, size)
+        sizes = sizes * (ends - starts).reshape([-1 if other == axis else 1 for other in range(count)])
+    return total / cast(pnp.asarray(np.broadcast_to(sizes, shape).astype(np.int64)), total.dtype)
+
+
+def _avg_pool(count: int) -> Any:
+    def pool(
+        out: Out,
+        x: Any,
+        kernel: Any,
+        stride: Any = (),
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Any:
+        options = _options(count, kernel, stride, padding)
+        made = _averages(
+            cast(x, out.compute), out.shape[-count:], options, ceil_mode, count_include_pad, divisor_override
+        )
+        return cast(made, out.dtype)
+
+    return pool
+
+
+ops.add("avg_pool2d", _avg_pool(2))
+ops.add("avg_pool3d", _avg_pool(3))
+
+
+def _avg_pool_backward(count: int) -> Any:
+    def pool(
+        out: Out,
+        given: Any,
+        x: Any,
+        kernel: Any,
+        stride: Any,
+        padding: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> Any:
+        options = _options(count, kernel, stride, padding)
+        shape = given.shape[-count:]
+
+        def forward(values: Any) -> Any:
+            return _averages(values, shape, options, ceil_mode, count_include_pad, divisor_override)
+
+        return cast(vjp(forward, cast(x, out.compute))[1](cast(given, out.compute))[0], out.dtype)
+
+    return pool
+
+
+ops.add("avg_pool2d_backward", _avg_pool_backward(2))
+ops.add("avg_pool3d_backward", _avg_pool_backward(3))
+
+
+def _parts(size: int, count: int) -> np.ndarray[Any, Any]:
+    """The matrix that takes the means of adaptive pooling along one axis."""
+    made = np.zeros((count, size))
+    for number in range(count):
+        start, end = number * size // count, -(-(number + 1) * size // count)
+        made[number, start:end] = 1 / (end - start)
+    return made
+
+
+def along(x: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
+    """The product of a matrix with each line of an axis."""
+    made = pnp.tensordot(x, pnp.asarray(matrix.astype(x.dtype)), axes=([axis], [1]))
+    return pnp.moveaxis(made, -1, axis)
+
+
+def _adaptive(x: Any, sizes: Any) -> Any:
+    for number, size in enumerate(reversed(sizes)):
+        axis = x.ndim - 1 - number
+        x = pnp.mean(x, axis=axis, keepdims=True) if size == 1 else along(x, axis, _parts(x.shape[axis], size))
+    return x
+
+
+@ops("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+def _adaptive_avg_pool(out: Out, x: Any, sizes: Any) -> Any:
+    return cast(_adaptive(cast(x, out.compute), out.shape[x.ndim - len(sizes) :]), out.dtype)
+
+
+def _adaptive_backward(count: int) -> Any:
+    def pool(out: Out, given: Any, x: Any) -> Any:
+        sizes = given.shape[-count:]
+        return cast(
+            vjp(lambda values: _adaptive(values, sizes), cast(x, out.compute))[1](cast(given, out.compute))[0], out.dtype
+        )
+
+    return pool
+
+
+ops.add("_adaptive_avg_pool2d_backward", _adaptive_backward(2))
+ops.add("_adaptive_avg_pool3d_backward", _adaptive_backward(3))
+
+
+def _adaptive_max_pool(count: int) -> Any:
+    def pool(out: Out, x: Any, sizes: Any) -> Any:
+        first, made = x.ndim - count, out.shape[-count:]
+        places: Any = lax.broadcasted_iota(np.int64, x.shape[first:], 0)
+        for axis in range(1, count):
+            places = places * x.shape[first + axis] + lax.broadcasted_iota(np.int64, x.shape[first:], axis)
+        places = pnp.broadcast_to(places, x.shape)
+        for axis in reversed(range(count)):
+            x, places = _largest_parts(x, places, first + axis, made[axis])
+        return x, places
+
+    return pool
+
+
+def _largest_parts(x: Any, places: Any, axis: int, count: int) -> tuple[Any, Any]:
+    """The largest element of each part of an axis, and its place; nan is the largest."""
+    parts = []
+    for number in range(count):
+        start, end = number * x.shape[axis] // count, -(-(number + 1) * x.shape[axis] // count)
+        part = lax.slice_in_dim(x, start, end, 1, axis)
+        best = pnp.argmax(part, axis=axis, keepdims=True)
+        where = lax.slice_in_dim(places, start, end, 1, axis)
+        parts.append([pnp.take_along_axis(one, best, axis=axis) for one in (part, where)])
+    return lax.concatenate([one for one, _ in parts], axis), lax.concatenate([other for _, other in parts], axis)
+
+
+ops.add("adaptive_max_pool2d", _adaptive_max_pool(2))
+ops.add("adaptive_max_pool3d", _adaptive_max_pool(3))
+
+
+def _adaptive_max_pool_backward(count: int) -> Any:
+    def pool(out: Out, given: Any, x: Any, indices: Any) -> Any:
+        return _spread(out, given, x, indices, count)
+
+    return pool
+
+
+ops.add("adaptive_max_pool2d_backward", _adaptive_max_pool_backward(2))
+ops.add("adaptive_max_pool3d_backward", _adaptive_max_pool_backward(3))
+
+
+# Interpolation
+
+
+def _source(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
+    """The places in the source, as real numbers, of the centres of the result."""
+    places = np.arange(made, dtype=np.float64)
+    if align:
+        return places * ((size - 1) / (made - 1) if made > 1 else 0)
+    step = 1 / scale if scale is not None and scale > 0 else size / made
+    return (places + 0.5) * step - 0.5
+
+
+def _linear(size: int, made: int, align: bool, scale: float | None) -> np.ndarray[Any, Any]:
+    places = np.maximum(_source(size, made, align, scale), 0)
+    low = np.minimum(np.floor(places).astype(int), size - 1)
+    high = np.minimum(low + 1, size - 1)
+    matrix = np.zeros((made, size))
+    np.add.at(matrix, (np.arange(made), low), 1 - (places - low))
+    np.add.at(matrix, (np.arange(made), high), places - low)
+    return matrix
+
+
+def _interpolated(x: Any, sizes: Any, align: bool, scales: Any) -> Any:
+    for number, (size, scale) in enumerate(zip(reversed(sizes), reversed(scales), strict=True)):
+        axis = x.ndim - 1 - number
+        x = along(x, axis, _linear(x.shape[axis], size, align, scale))
+    return x
+
+
+def _upsample_linear(count: int) -> Any:
+    def upsample(out: Out, x: Any, sizes: Any, align_corners: bool, *scales: Any) -> Any:
+        if str(out.node.target).endswith(".vec"):
+            scales = tuple(scales[0]) if scales and scales[0] else (None,) * count
+        scales = (*scales, *(None,) * (count - len(scales)))
+        return cast(_interpolated(cast(x, out.compute), out.shape[-count:], align_corners, scales), out.dtype)
+
+    return upsample
+
+
+for _name, _count in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3)):
+    ops.add(_name, _upsample_linear(_count))
+
+
+def _upsample_linear_backward(count: int) -> Any:
+    def upsample(out: Out, given: Any, sizes: Any, input_sizes: Any, align_corners: bool, *scales: Any) -> Any:
+        scales = (*scales, *(None,) * (count - len(scales)))
+        x = cast(given, out.compute)
+        for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
+            axis = x.ndim - 1 - number
+            x = along(x, axis, _linear(size, x.shape[axis], align_corners, scale).T)
+        return cast(x, out.dtype)
+
+    return upsample
+
+
+for _name, _count in (("upsample_linear1d_backward", 1), ("upsample_bilinear2d_backward", 2), ("upsample_trilinear3d_backward", 3)):
+    ops.add(_name, _upsample_linear_backward(_count))
+
+
+def _nearest(size: int, made: int, scale: float | None, exact: bool) -> np.ndarray[Any, Any]:
+    step = np.float32(1 / scale) if scale is not None and scale > 0 else np.float32(size) / np.float32(made)
+    places = np.arange(made, dtype=np.float32) + np.float32(0.5 if exact else 0)
+    return np.minimum(np.floor(places * step).astype(np.int64), size - 1)
+
+
+def _upsample_nearest(count: int, exact: bool) -> Any:
+    def upsample(out: Out, x: Any, sizes: Any, *scales: Any) -> Any:
+        if str(out.node.target).endswith(".vec"):
+            scales = tuple(scales[0]) if scales and scales[0] else (None,) * count
+        scales = (*scales, *(None,) * (count - len(scales)))
+        for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
+            axis = x.ndim - 1 - number
+            x = pnp.take(x, _nearest(x.shape[axis], size, scale, exact), axis=axis)
+        return x
+
+    return upsample
+
+
+def _upsample_nearest_backward(count: int, exact: bool) -> Any:
+    def upsample(out: Out, given: Any, sizes: Any, input_sizes: Any, *scales: Any) -> Any:
+        scales = (*scales, *(None,) * (count - len(scales)))
+        x = cast(given, opmath(given.dtype))
+        for number, (size, scale) in enumerate(zip(reversed(out.shape[-count:]), reversed(scales), strict=True)):
+            axis = x.ndim - 1 - number
+            places = _nearest(size, x.shape[axis], scale, exact)
+            zeros = pnp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+            x = zeros.at[(slice(None),) * axis + (places,)].add(x)
+        return cast(x, out.dtype)
+
+    return upsample
+
+
+for _count in (1, 2, 3):
+    for _prefix, _exact in (("upsample_nearest", False), ("_upsample_nearest_exact", True)):
+        ops.add(f"{_prefix}{_count}d", _upsample_nearest(_count, _exact))
+        ops.add(f"{_prefix}{_count}d_backward", _upsample_nearest_backward(_count, _exact))
+
+
+@ops("im2col")
+def _im2col(out: Out, x: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    return _columns(x, *_options(2, kernel, stride, padding, dilation)).reshape(out.shape)
+
+
+def _columns(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
+    """The windows of the last two axes: [..., channels, places in a window, windows]."""
+    shape = [
+        (x.shape[x.ndim - 2 + i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1)
+    ]
+    parts = [part for _, part in _windows(x, 2, kernel, stride, padding, dilation, 0, shape)]
+    return pnp.stack(parts, axis=-3)
+
+
+@ops("col2im")
+def _col2im(out: Out, x: Any, size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    options = _options(2, kernel, stride, padding, dilation)
+    image = pnp.zeros(out.shape, x.dtype)
+    return vjp(lambda values: _columns(values, *options).reshape(x.shape), image)[1](x)[0]

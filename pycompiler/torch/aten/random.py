@@ -1,0 +1,158 @@
+"""Random numbers. Each call of a program draws one key from torch's generator, and each operation folds its number
+into it: `torch.manual_seed` makes a run repeatable. The numbers are others than torch's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax, random
+from pycompiler.torch.table import Family, Out, cast
+
+ops = Family()
+
+
+def _uniform(out: Out, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers from 0 to below 1; those of 16 bits have as many values as torch's."""
+    dtype = out.dtype if dtype is None else dtype
+    shape = out.shape if shape is None else shape
+    if dtype.itemsize == 2:
+        # Rounding of wider numbers could give 1.
+        bits = 8 if dtype != np.float16 else 11
+        numbers = random.bits(out.key(), shape, np.uint32) >> (32 - bits)
+        return cast(cast(numbers, np.dtype(np.float32)) * 2.0**-bits, dtype)
+    return random.uniform(out.key(), shape, dtype)
+
+
+def _own(generator: Any) -> None:
+    if generator is not None:
+        raise NotImplementedError("a generator of its own")
+
+
+@ops("rand", "rand_like")
+def _rand(out: Out, x: Any, generator: Any = None, **options: Any) -> Any:
+    _own(generator)
+    if out.dtype.kind == "c":
+        part = np.dtype(np.float32 if out.dtype == np.complex64 else np.float64)
+        both = random.uniform(out.key(), (*out.shape, 2), part)
+        return lax.complex(both[..., 0], both[..., 1])
+    return _uniform(out)
+
+
+@ops("randn", "randn_like", "normal.float_float")
+def _randn(out: Out, *given: Any, generator: Any = None, **options: Any) -> Any:
+    _own(generator)
+    made = random.normal(out.key(), out.shape, out.compute)
+    if len(given) == 3:
+        made = made * given[1] + given[0]
+    return cast(made, out.dtype)
+
+
+@ops("normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor")
+def _normal(out: Out, mean: Any, std: Any = 1.0, *, generator: Any = None) -> Any:
+    _own(generator)
+    made = random.normal(out.key(), out.shape, out.compute)
+    return cast(made * cast(std, out.compute) + cast(mean, out.compute), out.dtype)
+
+
+@ops("normal_functional")
+def _normal_functional(out: Out, x: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    return _normal(out, mean, std, generator=generator)
+
+
+@ops("uniform")
+def _uniform_between(out: Out, x: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
+    _own(generator)
+    return cast(cast(_uniform(out), out.compute) * (high - low) + low, out.dtype)
+
+
+@ops("randint", "randint_like")
+def _randint(out: Out, *given: Any, generator: Any = None, **options: Any) -> Any:
+    _own(generator)
+    numbers = [value for value in given if not isinstance(value, (list, tuple)) and not hasattr(value, "dtype")]
+    low, high = (0, numbers[0]) if len(numbers) == 1 else numbers
+    made = random.randint(out.key(), out.shape, low, high, np.int64)
+    return cast(made, out.dtype)
+
+
+@ops("randperm")
+def _randperm(out: Out, n: Any, generator: Any = None, **options: Any) -> Any:
+    _own(generator)
+    return cast(random.permutation(out.key(), lax.iota(np.int64, n)), out.dtype)
+
+
+@ops("bernoulli")
+def _bernoulli(out: Out, x: Any, p: Any = None, *, generator: Any = None) -> Any:
+    _own(generator)
+    p = x if p is None else p
+    made = random.uniform(out.key(), out.shape, np.float32 if out.dtype.itemsize < 8 else np.float64)
+    return cast(made < cast(p, made.dtype), out.dtype)
+
+
+@ops("native_dropout")
+def _native_dropout(out: Out, x: Any, p: float, train: bool | None) -> Any:
+    if train is False or p == 0:
+        return x, pnp.ones(x.shape, bool)
+    if p == 1:
+        return pnp.zeros_like(x), pnp.zeros(x.shape, bool)
+    kept = random.uniform(out.key(), x.shape, np.float32) >= p
+    return cast(pnp.where(kept, cast(x, out.compute) * (1 / (1 - p)), 0), x.dtype), kept
+
+
+@ops("rrelu_with_noise_functional")
+def _rrelu(
+    out: Out,
+    x: Any,
+    noise: Any,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Any:
+    _own(generator)
+    if not training:
+        return pnp.where(x > 0, x, x * ((lower + upper) / 2)), noise
+    slopes = cast(random.uniform(out.key(), x.shape, out.compute, lower, upper), x.dtype)
+    factor = pnp.where(x <= 0, slopes, 1)
+    return x * factor, factor
+
+
+@ops("exponential")
+def _exponential(out: Out, x: Any, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    _own(generator)
+    return cast(-lax.log1p(-random.uniform(out.key(), out.shape, out.compute)) / lambd, out.dtype)
+
+
+@ops("cauchy")
+def _cauchy(out: Out, x: Any, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Any:
+    _own(generator)
+    made = lax.tan(math.pi * (random.uniform(out.key(), out.shape, out.compute) - 0.5))
+    return cast(made * sigma + median, out.dtype)
+
+
+@ops("log_normal")
+def _log_normal(out: Out, x: Any, mean: float = 1, std: float = 2, *, generator: Any = None) -> Any:
+    _own(generator)
+    return cast(lax.exp(random.normal(out.key(), out.shape, out.compute) * std + mean), out.dtype)
+
+
+@ops("geometric")
+def _geometric(out: Out, x: Any, p: float, *, generator: Any = None) -> Any:
+    _own(generator)
+    made = random.uniform(out.key(), out.shape, np.float32)
+    return cast(lax.ceil(lax.log1p(-made) / math.log1p(-p)), out.dtype)
+
+
+@ops("multinomial")
+def _multinomial(out: Out, weights: Any, count: int, replacement: bool = False, *, generator: Any = None) -> Any:
+    _own(generator)
+    logits = lax.log(cast(weights, np.dtype(np.float64)))
+    batch = weights.shape[:-1]
+    if replacement:
+        drawn = random.gumbel(out.key(), (*batch, count, weights.shape[-1]), np.float64)
+        return pnp.argmax(drawn + pnp.expand_dims(logits, -2), axis=-1).astype(np.int64)
+    # The largest of noisy logarithms are a sample without replacement (Gumbel's trick).
+    return lax.top_k(logits + random.gumbel(out.key(), weights.shape, np.float64), count)[1].astype(np.int64)

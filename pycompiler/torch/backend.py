@@ -1,0 +1,41 @@
+"""The backend of `torch.compile`: graphs of Dynamo go through AOTAutograd, and their forward and backward graphs become
+programs of ours."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+from pycompiler.torch.aten import entry_of
+from pycompiler.torch.calls import Boxed
+from pycompiler.torch.parts import compile_graph
+
+__all__ = ["backend"]
+
+
+def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Boxed:
+    return compile_graph(module)
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """Torch's core decompositions, for the operations that the table does not have."""
+    return {target: rule for target, rule in core_aten_decompositions().items() if entry_of(target) is None}
+
+
+def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:
+    """The function for a graph of Dynamo: `torch.compile(f, backend="pycompiler")` calls it."""
+    compiler = aot_autograd(
+        fw_compiler=_compile,
+        bw_compiler=_compile,
+        inference_compiler=_compile,
+        decompositions=decompositions(),
+        partition_fn=min_cut_rematerialization_partition,
+    )
+    return compiler(module, example_inputs)

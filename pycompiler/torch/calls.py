@@ -1,0 +1,227 @@
+"""Calls of programs: compiled code reads and writes the memory of torch's tensors.
+
+A call gets the boxed inputs of a graph, and returns the list of its outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._C._dynamo.guards import _empty_strided_cpu as empty_strided
+
+from pycompiler._runtime import ShapedArray, TensorCall, dlpack_capsule
+from pycompiler.compile.compile import Compilation
+from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.sizes import size_plan
+from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.core.tracing.specialize import Sizes, aval_at
+from pycompiler.jit.binding import bind_sizes
+from pycompiler.torch.layouts import inverse, strides_of
+from pycompiler.torch.program import Program
+
+__all__ = ["Boxed", "boxed", "call_of_graph"]
+
+# A function of a list of inputs, which it may empty.
+Boxed = Callable[[list[Any]], list[Any]]
+
+
+def boxed(function: Boxed) -> Boxed:
+    """The function, marked for torch. Its wrappers copy an attribute of a function, and none of a class."""
+
+    def run(args: list[Any]) -> list[Any]:
+        return function(args)
+
+    run._boxed_call = True  # pyright: ignore[reportFunctionMemberAccess]
+    return run
+
+
+def call_of_graph(graph: torch.fx.Graph) -> Boxed:
+    """The call of a graph: one program for every size, or one for each if the bounds of its symbols leave questions
+    open. Raises NotTaken."""
+    try:
+        return _Call(Program(graph)).boxed()
+    except InconclusiveDimensionError:
+        return boxed(_BySize(graph))
+
+
+def _seed() -> torch.Tensor:
+    """A key of two words from torch's generator."""
+    return torch.empty((2,), dtype=torch.int32).random_(-(1 << 31), 1 << 31)
+
+
+def _places_of(inputs: list[torch.fx.Node]) -> dict[str, tuple[int, int | None]]:
+    """Where the size of each symbol is: the number of an input, and its axis; None for an input that is the size."""
+    found: dict[str, tuple[int, int | None]] = {}
+    for number, node in enumerate(inputs):
+        value = node.meta["val"]
+        if isinstance(value, torch.SymInt):
+            found.setdefault(str(value.node.expr), (number, None))
+        elif isinstance(value, torch.Tensor):
+            for axis, size in enumerate(value.shape):
+                if isinstance(size, torch.SymInt):
+                    found.setdefault(str(size.node.expr), (number, axis))
+    return found
+
+
+def _key(places: Any, args: list[Any]) -> tuple[int, ...]:
+    return tuple([int(args[number]) if axis is None else args[number].shape[axis] for number, axis in places])
+
+
+class _Bound:
+    """A compiled program for known sizes."""
+
+    def __init__(self, found: Compilation, program: Program, sizes: Sizes) -> None:
+        plan = found.plan
+        avals = [aval_at(aval, sizes) for aval in program.avals]
+        places = list(program.tensors)
+        if program.draws:
+            # The key comes first among the program's arguments, and last in the list of a call.
+            avals.insert(0, ShapedArray((2,), "uint32"))
+            places.insert(0, len(program.inputs))
+        results = plan.result_avals
+        self.run = (
+            TensorCall(
+                found.executable,
+                plan.consts,
+                [places[number] for number in plan.used],
+                [avals[number].nbytes for number in plan.used],
+                [aval.nbytes for aval in results],
+            )
+            if found.executable is not None
+            else None
+        )
+        # How to make the tensor of each result: in the order of its own axes in memory.
+        self.results: list[tuple[Any, Any, Any]] = [(None, None, None)] * len(results)
+        # The outputs: the number of a result; other tensors, which are copied; ints.
+        self.outputs: list[tuple[int, int, Any]] = []
+        seen: set[int] = set()
+        for (kind, source), number, order in zip(plan.outputs, program.computed, program.output_orders, strict=True):
+            value = program.outputs[number].meta["val"]
+            if kind == "result":
+                shape = aval_at(results[source], sizes).shape
+                shape, strides = strides_of(shape, order)
+                if source not in seen:
+                    seen.add(source)
+                    self.results[source] = (shape, strides, value.dtype)
+                    self.outputs.append((number, source, None))
+                    continue
+                self.outputs.append((number, source, lambda args, made: made.clone()))
+            else:
+                self.outputs.append((number, 0, _copier(kind, source if kind == "const" else places[source], order)))
+
+
+def _copier(kind: str, source: Any, order: tuple[int, ...] | None) -> Callable[[list[Any], Any], torch.Tensor]:
+    """Makes the tensor of a result that is an argument, or a constant."""
+
+    def restored(x: torch.Tensor) -> torch.Tensor:
+        return x if order is None else x.permute(inverse(order))
+
+    if kind == "arg":
+        return lambda args, made: restored(args[source].clone())
+    constant = torch.utils.dlpack.from_dlpack(dlpack_capsule(source, False, False))
+    return lambda args, made: restored(constant.clone())
+
+
+class _Call:
+    """The call of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.found = program.compile()
+        self.reordered = [
+            (number, order)
+            for number, order in zip(program.tensors, program.input_orders, strict=True)
+            if order is not None
+        ]
+        # Tensors whose bits mean something else: conjugates, negatives.
+        self.lazy = [number for number in program.tensors if _is_lazy(program.inputs[number].meta["val"])]
+        numbers = {node: number for number, node in enumerate(program.inputs)}
+        self.passed: list[tuple[int, Any]] = []
+        self.others: list[tuple[int, Any]] = []
+        for number, node in enumerate(program.outputs):
+            if not isinstance(node, torch.fx.Node):
+                self.others.append((number, node))
+            elif node.op == "placeholder":
+                self.passed.append((number, numbers[node]))
+        self.symbols = list(program.sizes.symbols)
+        places = _places_of(program.inputs)
+        # None if the sizes have to be solved for.
+        self.places = [places[name] for name in self.symbols] if all(name in places for name in self.symbols) else None
+        self.bound: dict[tuple[int, ...], Boxed] = {}
+
+    def boxed(self) -> Boxed:
+        return boxed(self._at({}) if not self.symbols else self._at_sizes)
+
+    def _at_sizes(self, args: list[Any]) -> list[Any]:
+        if self.places is None:
+            shapes = [args[number].shape for number in self.program.tensors]
+            sizes = size_plan(self.program.avals).solve(shapes)
+            key = tuple([sizes[name] for name in self.symbols])
+        else:
+            key = _key(self.places, args)
+        found = self.bound.get(key)
+        if found is None:
+            found = self.bound[key] = self._at(dict(zip(self.symbols, key, strict=True)))
+        return found(args)
+
+    def _at(self, sizes: dict[str, int]) -> Boxed:
+        """The call at these sizes."""
+        found = bind_sizes(self.found, sizes) if self.found.plan.symbols else self.found
+        bound = _Bound(found, self.program, sizes)
+        numbers = {n: d.evaluate(sizes) if isinstance(d, Dim) else d for n, d in self.program.numbers.items()}
+        run, makers, draws = bound.run, bound.results, self.program.draws
+        reordered, lazy, passed = self.reordered, self.lazy, self.passed
+        others = [*self.others, *numbers.items()]
+        direct = [source for _, source, made in bound.outputs if made is None] == list(range(len(makers)))
+        plain = direct and len(bound.outputs) == len(makers) and not passed and not others
+        count = len(self.program.outputs)
+
+        def call(args: list[Any]) -> list[Any]:
+            kept = [args[place] for _, place in passed]
+            for number in lazy:
+                args[number] = args[number].resolve_conj().resolve_neg()
+            for number, order in reordered:
+                args[number] = args[number].permute(order)
+            if draws:
+                args.append(_seed())
+            made = [empty_strided(*maker) for maker in makers]
+            if run is not None:
+                run(args, made)
+            if plain:
+                args.clear()
+                return made
+            results: list[Any] = [None] * count
+            for number, source, copied in bound.outputs:
+                results[number] = made[source] if copied is None else copied(args, made[source] if made else None)
+            for (number, _), value in zip(passed, kept, strict=True):
+                results[number] = value
+            for number, value in others:
+                results[number] = value
+            args.clear()
+            return results
+
+        return call
+
+
+def _is_lazy(value: torch.Tensor) -> bool:
+    return value.is_conj() or value.is_neg()
+
+
+class _BySize:
+    """A call that is compiled for the sizes of each call."""
+
+    def __init__(self, graph: torch.fx.Graph) -> None:
+        self.graph = graph
+        self.places = _places_of([node for node in graph.nodes if node.op == "placeholder"])
+        self.calls: dict[tuple[int, ...], Boxed] = {}
+
+    def __call__(self, args: list[Any]) -> list[Any]:
+        key = _key(self.places.values(), args)
+        found = self.calls.get(key)
+        if found is None:
+            values = dict(zip(self.places, key, strict=True))
+            found = self.calls[key] = _Call(Program(self.graph, values)).boxed()
+        return found(args)
+

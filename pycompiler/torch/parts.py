@@ -1,0 +1,116 @@
+"""Graphs of which not every operation is in the table: torch's partitioner takes the operations out that we compile,
+and the others run in eager torch."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import os
+import warnings
+from typing import Any
+
+import torch
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
+
+from pycompiler.torch.aten import entry_of
+from pycompiler.torch.calls import Boxed, boxed, call_of_graph
+from pycompiler.torch.program import NotTaken
+
+__all__ = ["compile_graph"]
+
+# The names of nodes that stay with torch, and why.
+Refused = dict[str, str]
+
+
+def compile_graph(module: torch.fx.GraphModule) -> Boxed:
+    """The function of a functional graph of ATen's operations."""
+    refused = {node.name: "it is not in the table" for node in module.graph.nodes if not _has_entry(node)}
+    if not refused:
+        try:
+            return call_of_graph(module.graph)
+        except NotTaken as error:
+            _refuse(refused, error)
+    while True:
+        try:
+            made = _in_parts(module, refused)
+            break
+        except NotTaken as error:
+            _refuse(refused, error)
+    _tell([node for node in module.graph.nodes if node.name in refused], refused)
+    return made
+
+
+def _has_entry(node: torch.fx.Node) -> bool:
+    if node.op != "call_function" or isinstance(node.meta.get("val"), (int, torch.SymInt)):
+        return True
+    return node.target is operator.getitem or entry_of(node.target) is not None
+
+
+def _refuse(refused: Refused, error: NotTaken) -> None:
+    """Note a node; for an input that no program takes, the nodes that read it."""
+    nodes = error.node.users if error.node.op == "placeholder" else [error.node]
+    new = {node.name: error.why for node in nodes if node.op == "call_function" and node.name not in refused}
+    if not new:
+        raise RuntimeError(f"torch.compile with pycompiler: {error}") from error
+    refused.update(new)
+
+
+class _Support(OperatorSupportBase):
+    def __init__(self, refused: Refused) -> None:
+        self.refused = refused
+
+    def is_node_supported(self, submodules: Any, node: torch.fx.Node) -> bool:
+        if node.op != "call_function" or node.name in self.refused:
+            return False
+        # The parts of a result belong to its operation.
+        if node.target is operator.getitem:
+            source: Any = node.args[0]
+            return self.is_node_supported(submodules, source)
+        return _has_entry(node)
+
+
+def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
+    whole = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
+    partitioner = CapabilityBasedPartitioner(whole, _Support(refused), allows_single_node_partition=True)
+    partitions = [part.nodes for part in partitioner.propose_partitions()]
+    # Sizes alone are no work for a program.
+    partitions = [nodes for nodes in partitions if any(isinstance(n.meta.get("val"), (torch.Tensor, tuple, list)) for n in nodes)]
+    whole = fuse_by_partitions(whole, partitions, prefix="pycompiler_", always_return_tuple=True)
+    for node in list(whole.graph.nodes):
+        if node.op == "call_module" and node.target.startswith("pycompiler_"):
+            call = call_of_graph(getattr(whole, node.target).graph)
+            node.op, node.target = "call_function", _unboxed(call)
+    whole.recompile()
+    return boxed(lambda args: list(whole(*args)))
+
+
+def _unboxed(call: Boxed) -> Any:
+    def part(*args: Any) -> list[Any]:
+        return call(list(args))
+
+    return part
+
+
+def _tell(nodes: list[torch.fx.Node], refused: Refused) -> None:
+    """One warning for the operations of a graph that stay with torch; an error if PYCOMPILER_TORCH_STRICT is 1."""
+    counts: dict[str, list[torch.fx.Node]] = {}
+    for node in nodes:
+        counts.setdefault(str(node.target), []).append(node)
+    lines = [
+        f"  {name}, {len(group)} times, first at {_line(group[0])}: {refused[group[0].name]}"
+        for name, group in counts.items()
+    ]
+    text = (
+        f"torch.compile with pycompiler: {len(nodes)} operations of a graph run in eager torch:\n" + "\n".join(lines)
+    )
+    if os.environ.get("PYCOMPILER_TORCH_STRICT") == "1":
+        raise RuntimeError(text + "\nWhat to do: unset PYCOMPILER_TORCH_STRICT, or use other operations")
+    warnings.warn(text, stacklevel=2)
+
+
+def _line(node: torch.fx.Node) -> str:
+    """The line of the program that an operation comes from."""
+    lines = [line.strip() for line in (node.stack_trace or "").splitlines() if line.strip().startswith("File ")]
+    return lines[-1] if lines else "an unknown line"

@@ -1,0 +1,69 @@
+"""Sizes of torch's graphs beside ours: a SymInt becomes a `Dim`, a polynomial of symbols with the bounds that torch's
+guards leave."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+import torch
+from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
+
+from pycompiler.core.dims.dims import Dim, Dimension
+
+__all__ = ["Sizes"]
+
+
+class Sizes:
+    """The symbols of one graph, by their names. With `values`, each symbol is the int of one call."""
+
+    def __init__(self, values: dict[str, int] | None = None) -> None:
+        self.values = values
+        self.symbols: dict[str, Dim] = {}
+
+    def of(self, size: Any) -> Dimension:
+        """The dimension for an int or a SymInt. Raises NotImplementedError for an expression without a polynomial."""
+        if not isinstance(size, torch.SymInt):
+            return int(size)
+        expression = size.node.expr
+        return self._of(expression, size.node.shape_env)
+
+    def shape(self, shape: Any) -> tuple[Dimension, ...]:
+        return tuple([self.of(size) for size in shape])
+
+    def _of(self, x: Any, env: Any) -> Any:
+        if isinstance(x, sympy.Integer) or x.is_Integer:
+            return int(x)
+        if isinstance(x, sympy.Symbol):
+            return self._symbol(x, env)
+        parts = [self._of(part, env) for part in x.args]
+        if isinstance(x, sympy.Add):
+            return sum(parts[1:], parts[0])
+        if isinstance(x, sympy.Mul):
+            product = parts[0]
+            for part in parts[1:]:
+                product = product * part
+            return product
+        if isinstance(x, sympy.Pow) and isinstance(parts[1], int) and parts[1] >= 0:
+            return parts[0] ** parts[1]
+        if isinstance(x, (FloorDiv, CleanDiv)):
+            return parts[0] // parts[1]
+        if isinstance(x, (Mod, PythonMod)):
+            return parts[0] % parts[1]
+        raise NotImplementedError(f"the size {x}")
+
+    def _symbol(self, x: Any, env: Any) -> Dimension:
+        name = str(x)
+        if self.values is not None:
+            if name not in self.values:
+                raise NotImplementedError(f"the size {name}, which depends on data")
+            return self.values[name]
+        if name not in self.symbols:
+            bounds = env.var_to_range.get(x)
+            if bounds is None or name.startswith("u"):
+                raise NotImplementedError(f"the size {name}, which depends on data")
+            low, high = bounds.lower, bounds.upper
+            low = max(int(low), 0) if low.is_Integer else 0
+            high = int(high) if high.is_Integer and int(high) < 1 << 40 else None
+            self.symbols[name] = Dim(name, min=low, max=high)
+        return self.symbols[name]

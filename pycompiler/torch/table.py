@@ -1,0 +1,97 @@
+"""The table of ATen's operations: for each, a composition of `lax` and `numpy`.
+
+Each family's file has a `Family` of entries, and `aten` joins them. An entry is called with an `Out`, the description of the wanted
+result, and the arguments of the operation, which are tracers, numbers, dimensions, and lists of them. It returns the
+result, or a tuple for an operation with several. What it can't express raises NotImplementedError: then the
+operation stays with torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from pycompiler import lax
+from pycompiler.torch.dtypes import opmath, ours, result_dtype
+from pycompiler.torch.sizes import Sizes
+
+__all__ = ["Entry", "Family", "Out", "cast", "floats"]
+
+Entry = Callable[..., Any]
+
+class Out:
+    """The wanted result of a node: torch has computed its shape and dtype."""
+
+    def __init__(self, node: torch.fx.Node, sizes: Sizes, key: Callable[[], Any]) -> None:
+        self.node = node
+        self.sizes = sizes
+        # A key of `random` for this operation alone.
+        self.key = key
+        self.value: Any = node.meta.get("val")
+
+    def _first(self) -> Any:
+        return self.value[0] if isinstance(self.value, (tuple, list)) else self.value
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the result, or of the first of several."""
+        return ours(self._first().dtype)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The shape of the result, or of the first of several."""
+        return self.sizes.shape(self._first().shape)
+
+    @property
+    def compute(self) -> np.dtype[Any]:
+        """The dtype in which the result is computed."""
+        return opmath(self.dtype)
+
+    def argument(self, number: int) -> Any:
+        """The value that torch has for an argument: a fake tensor, a number, a list."""
+        given = self.node.args[number]
+        return torch.fx.map_arg(given, lambda node: node.meta["val"])
+
+    def common(self, *numbers: int) -> np.dtype[Any]:
+        """The common dtype of some of the arguments."""
+        return result_dtype(*[self.argument(number) for number in numbers])
+
+
+class Family:
+    """The entries of one file, by names of `torch.ops.aten`: "add" is for all overloads, "add.Tensor" for one."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Any, Entry] = {}
+
+    def __call__(self, *names: str) -> Callable[[Entry], Entry]:
+        def enter(function: Entry) -> Entry:
+            for name in names:
+                self.add(name, function)
+            return function
+
+        return enter
+
+    def add(self, name: str, function: Entry) -> None:
+        """Enter a function for one operation."""
+        packet, _, overload = name.partition(".")
+        target = getattr(torch.ops.aten, packet)
+        target = getattr(target, overload) if overload else target
+        assert target not in self.entries, f"{name} has two entries"
+        self.entries[target] = function
+
+
+def cast(x: Any, dtype: np.dtype[Any]) -> Any:
+    """An array or a number as an array of this dtype, converted as torch does."""
+    if not hasattr(x, "dtype"):
+        if isinstance(x, complex) and dtype.kind != "c":
+            x = x.real
+        return lax.full((), x, dtype)
+    return x if x.dtype == dtype else lax.convert_element_type(x, dtype)
+
+
+def floats(dtype: np.dtype[Any]) -> bool:
+    """Whether it is a float or a complex dtype; ml_dtypes' have the kind V."""
+    return dtype.kind not in "biu"
