@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -470,13 +470,30 @@ def _compile(
 ) -> Artifact:
     """The code for a graph with these aliases between results and inputs. Notes the times."""
     begin = time.perf_counter()
+
+    def build(aliases: Aliases) -> ir.Module:
+        with events.Measured(events.TO_MODULE, name):
+            module = build_module(graph, aliases, plans)
+        milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
+        return module
+
+    return compile_module(build, aliases, milliseconds, target, quiet)
+
+
+def compile_module(
+    build: Callable[[Aliases], ir.Module],
+    aliases: Aliases,
+    milliseconds: dict[str, float],
+    target: Target = HOST,
+    quiet: bool = False,
+) -> Artifact:
+    """The code for a new module of `build`, which gives results the memory of inputs: of `aliases`, or of none if that
+    is not possible. Notes the times."""
     compiler = _load_module("pycompiler._compiler")
 
     def translate(aliases: Aliases) -> Any:
         while True:
-            with events.Measured(events.TO_MODULE, name):
-                module = build_module(graph, aliases, plans)
-            milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
+            module = build(aliases)
             with _lock:
                 # The interrupted compilation of another thread may run in its context for long.
                 if module.context.is_left:
@@ -532,11 +549,27 @@ def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float
 
 def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, milliseconds: dict[str, float]) -> Executable:
     begin = time.perf_counter()
-    estimate = artifact.flops / _OPERATIONS_PER_NS
     calls = host_calls(graph)
     # A program with symbols gets its callbacks when it is bound to sizes.
     symbolic = not all(var.aval.is_concrete for var in graph.inputs)
-    executable = Executable.load(
+    executable = load_artifact(
+        artifact,
+        name,
+        may_block or bool(calls),
+        [] if symbolic else [host_call(equation) for equation in calls],
+        _effects(graph),
+    )
+    milliseconds["load"] = (time.perf_counter() - begin) * 1e3
+    return executable
+
+
+def load_artifact(
+    artifact: Artifact, name: str, may_block: bool = False, callbacks: Sequence[Any] = (), effects: int = 0
+) -> Executable:
+    """The loaded code of an artifact. `callbacks` are the functions of its host calls, by slot, and `effects` is 0 for
+    none, 1 for some, 2 for ordered ones. With `may_block`, a run may wait for other runs."""
+    estimate = artifact.flops / _OPERATIONS_PER_NS
+    return Executable.load(
         artifact.object,
         artifact.entry,
         artifact.arena_bytes,
@@ -545,15 +578,13 @@ def _load(artifact: Artifact, name: str, graph: Graph, may_block: bool, millisec
         # within its loop budget.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,
-        may_block=may_block or artifact.waits or bool(calls),
+        may_block=may_block or artifact.waits,
         call_sites=artifact.sites,
-        callbacks=[] if symbolic else [host_call(equation) for equation in calls],
-        effects=_effects(graph),
+        callbacks=callbacks,
+        effects=effects,
         image=artifact.assembled or artifact.image,
         kernels=artifact.kernels,
     )
-    milliseconds["load"] = (time.perf_counter() - begin) * 1e3
-    return executable
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:
