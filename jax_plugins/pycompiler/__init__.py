@@ -35,6 +35,9 @@ def initialize() -> None:
         return importlib.import_module("pycompiler.pjrt").client()
 
     xla_bridge: Any = importlib.import_module("jax._src.xla_bridge")
+    if asked and "cpu" not in asked.split(","):
+        # XLA's CPU is left out, and our devices are CPUs: JAX's callbacks, among others, ask for one by this name.
+        xla_bridge._alias_to_platforms.setdefault("cpu", []).append(PLATFORM)
     xla_bridge.register_backend_factory(PLATFORM, client, priority=_PRIORITY, fail_quietly=False)
 
 

@@ -13,13 +13,15 @@ from typing import Any
 import jax
 import numpy as np
 from jax._src import callback as jax_callback
-from jax._src import core, dtypes, ffi
+from jax._src import core, dtypes, ffi, sharding_impls
 from jax._src.interpreters import mlir
+from jax._src.lax import lax
 from jax._src.lax.control_flow import conditionals
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.types.aval import shaped
 from pycompiler.pjrt.callbacks import TARGET, Callback
+from pycompiler.pjrt.generator import random_block
 
 __all__ = ["register"]
 
@@ -32,6 +34,9 @@ def register() -> None:
     rules: Any = mlir._platform_specific_lowerings
     rules[_PLATFORM] = collections.ChainMap(rules.get(_PLATFORM, {}), rules[_INHERITED])
     mlir.register_lowering(conditionals.platform_index_p, _platform_index, platform=_PLATFORM)
+    mlir.register_lowering(
+        lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
+    )
     _emit_with(jax_callback)
 
 
@@ -103,6 +108,7 @@ def _emit(
     ctx.module_context.add_keepalive(made)
     if token is not None:
         operands = [token, *operands]
+        sharding = _with_token(sharding, bool(ctx.avals_out))
         ctx = ctx.replace(
             avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
         )
@@ -114,6 +120,15 @@ def _emit(
     if token is not None:
         token = results.pop(0)
     return results, token, made
+
+
+def _with_token(sharding: Any, has_results: bool) -> Any:
+    """The shardings of the results, for a token before them."""
+    if not isinstance(sharding, sharding_impls.SdyArrayList) or not has_results:
+        return sharding
+    first = sharding.shardings[0]
+    token = sharding_impls.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids)
+    return sharding_impls.SdyArrayList((token, *sharding.shardings))
 
 
 def _avals(avals: Sequence[Any]) -> tuple[ShapedArray, ...]:

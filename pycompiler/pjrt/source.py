@@ -61,7 +61,7 @@ class Source:
                 op.attributes["mhlo.backend_config"] = ir.DictAttr.get({"slot": slot}, op.context)
 
     def _read_attributes(self, module: Any) -> None:
-        main = next(op for op in module.body.operations if op.name.value == "main")
+        main = next(op for op in module.body.operations if _is_main(op.operation))
         count = len(main.type.inputs)
         arguments = main.attributes["arg_attrs"] if "arg_attrs" in main.attributes else [None] * count
         results = main.attributes["res_attrs"] if "res_attrs" in main.attributes else [None] * len(main.type.results)
@@ -114,6 +114,10 @@ class Source:
             partitions,
             lapack,
         )
+
+
+def _is_main(operation: Any) -> bool:
+    return operation.name == "func.func" and operation.attributes["sym_name"].value == "main"
 
 
 def _walk(operation: Any) -> Iterator[Any]:
