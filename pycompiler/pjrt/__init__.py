@@ -27,7 +27,8 @@ def client() -> Any:
         xla_client.load_pjrt_plugin_dynamically(PLATFORM, library_path())
     if not xla_client.pjrt_plugin_initialized(PLATFORM):
         xla_client.initialize_pjrt_plugin(PLATFORM)
-    importlib.import_module("pycompiler.pjrt.lowering").register()
+    for part in ("lowering", "dlpack"):
+        importlib.import_module(f"pycompiler.pjrt.{part}").register()
     return xla_client.make_c_api_client(PLATFORM, {})
 
 
