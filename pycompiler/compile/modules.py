@@ -15,7 +15,15 @@ from pycompiler.primitives import DECOMPOSITIONS
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
-__all__ = ["compile_module", "load_artifact", "mark_aliases", "needs_lapack", "read_program", "require_lapack", "signature"]
+__all__ = [
+    "compile_module",
+    "load_artifact",
+    "mark_aliases",
+    "needs_lapack",
+    "read_program",
+    "require_lapack",
+    "signature",
+]
 
 ENTRY = "main"
 

@@ -27,7 +27,7 @@ def client() -> Any:
         xla_client.load_pjrt_plugin_dynamically(PLATFORM, library_path())
     if not xla_client.pjrt_plugin_initialized(PLATFORM):
         xla_client.initialize_pjrt_plugin(PLATFORM)
-    for part in ("lowering", "dlpack"):
+    for part in ("lowering", "allowances", "dlpack"):
         importlib.import_module(f"pycompiler.pjrt.{part}").register()
     return xla_client.make_c_api_client(PLATFORM, {})
 

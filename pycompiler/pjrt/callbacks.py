@@ -56,8 +56,8 @@ def callback_with(number: int) -> Callback:
     found = _known.get(number)
     if found is None:
         raise ValueError(
-            "the program calls a function of Python that is gone, or belongs to another process.\nWhat to do: lower the "
-            "function again, with jax.jit(f).lower(...), in the process that compiles it"
+            "the program calls a function of Python that is gone, or belongs to another process.\nWhat to do: lower it "
+            "again, with jax.jit(f).lower(...), in the process that compiles it"
         )
     return found
 

@@ -110,4 +110,3 @@ def _dump(code: bytes, digest: str) -> None:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         (path / f"jax-{digest[:12]}.mlir").write_text(text_of(code))
-

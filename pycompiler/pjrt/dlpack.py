@@ -41,10 +41,10 @@ def register() -> None:
     kind: Any = jax_array.ArrayImpl
     export, place, take = kind.__dlpack__, kind.__dlpack_device__, jax_dlpack.from_dlpack
 
-    def __dlpack__(self: Any, **options: Any) -> Any:
+    def exported(self: Any, **options: Any) -> Any:
         return _exported(self, **options) if _is_ours(self) else export(self, **options)
 
-    def __dlpack_device__(self: Any) -> Any:
+    def placed(self: Any) -> Any:
         if not _is_ours(self):
             return place(self)
         if len(self.devices()) != 1:
@@ -56,7 +56,7 @@ def register() -> None:
             return take(external_array, device, copy)
         return _imported(external_array, device, copy)
 
-    kind.__dlpack__, kind.__dlpack_device__ = __dlpack__, __dlpack_device__
+    kind.__dlpack__, kind.__dlpack_device__ = exported, placed
     _replace(take, from_dlpack)
 
 
@@ -68,7 +68,9 @@ def _replace(before: Callable[..., Any], after: Callable[..., Any]) -> None:
             module.from_dlpack = after  # type: ignore[attr-defined]
 
 
-def _exported(array: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
+def _exported(
+    array: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+) -> Any:
     if len(array.devices()) != 1:
         raise BufferError(
             "to_dlpack can only pack a dlpack tensor from an array on a singular device, but an array with a Sharding "

@@ -19,7 +19,9 @@ __all__ = ["random_block"]
 _THREEFRY = 1
 
 
-def random_block(key: Any, *, shape: tuple[int, ...], dtype: Any, algorithm: Any, out_sharding: Any = None) -> list[Any]:
+def random_block(
+    key: Any, *, shape: tuple[int, ...], dtype: Any, algorithm: Any, out_sharding: Any = None
+) -> list[Any]:
     """A new state and bits, as `lax.rng_bit_generator` gives them for a state of u32[4] or u64[2]."""
     given, dtype = key.dtype, np.dtype(dtype)
     words = lax.bitcast_convert_type(key, np.uint32).reshape(4) if given == np.uint64 else key

@@ -50,8 +50,8 @@ def _platform_index(context: Any, *, platforms: Sequence[Sequence[str] | None]) 
         if names is None:
             return [mlir.ir_constant(np.int32(index))]
     raise NotImplementedError(
-        f"platform_dependent: has branches for {[list(names or ()) for names in platforms]}, none of them for pycompiler "
-        "or cpu.\nWhat to do: give a default branch"
+        f"platform_dependent: has branches for {[list(names or ()) for names in platforms]}, none of them for "
+        "pycompiler or cpu.\nWhat to do: give a default branch"
     )
 
 

@@ -17,7 +17,11 @@ def placement_of(options: bytes) -> tuple[int, int, list[int]]:
     if assignment is None:
         return replicas, partitions, list(range(replicas * partitions))
     ids = _assigned(assignment.serialize())
-    return replicas, partitions, [ids[partition][replica] for replica in range(replicas) for partition in range(partitions)]
+    return (
+        replicas,
+        partitions,
+        [ids[partition][replica] for replica in range(replicas) for partition in range(partitions)],
+    )
 
 
 def _assigned(proto: bytes) -> list[list[int]]:

@@ -96,7 +96,10 @@ def packed(key: Key, artifact: Artifact, description: Description, options: byte
 
 
 def unpacked(data: bytes) -> tuple[Key, Artifact, Description, bytes, bytes]:
-    """The parts of a program; the last two are its options and its source. Raises ExecutionError for damaged bytes, and for those of another build or processor."""
+    """The parts of a program; the last two are its options and its source.
+
+    Raises ExecutionError for damaged bytes, and for those of another build or processor.
+    """
     try:
         digest, entry = data[:_DIGEST].decode(), data[_DIGEST:]
         key, information = cache.describe(digest, entry)

@@ -43,7 +43,9 @@ class Source:
 
     def __init__(self, code: bytes) -> None:
         module = _read(code)
-        self.name: str = module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
+        self.name: str = (
+            module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
+        )
         self.callbacks: list[Callback] = []
         if TARGET.encode() in code:
             self._number_callbacks(module)
@@ -65,7 +67,9 @@ class Source:
         count = len(main.type.inputs)
         arguments = main.attributes["arg_attrs"] if "arg_attrs" in main.attributes else [None] * count
         results = main.attributes["res_attrs"] if "res_attrs" in main.attributes else [None] * len(main.type.results)
-        self._kinds = [attrs["mhlo.memory_kind"].value if attrs and "mhlo.memory_kind" in attrs else "device" for attrs in results]
+        self._kinds = [
+            attrs["mhlo.memory_kind"].value if attrs and "mhlo.memory_kind" in attrs else "device" for attrs in results
+        ]
         taken: dict[int, int] = {}
         donors: list[int] = []
         for number, attrs in enumerate(arguments):

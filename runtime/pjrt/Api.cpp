@@ -13,8 +13,8 @@ namespace {
 
 template <typename Args> PJRT_Error *tooSmall(const Args *args, size_t least, const char *name) {
   return failure(PJRT_Error_Code_INVALID_ARGUMENT, std::string("PJRT_") + name + ": its arguments have " +
-                                                       std::to_string(args->struct_size) + " bytes, expected at least " +
-                                                       std::to_string(least));
+                                                       std::to_string(args->struct_size) +
+                                                       " bytes, expected at least " + std::to_string(least));
 }
 
 template <typename Args, PJRT_Error *(*function)(Args *)>

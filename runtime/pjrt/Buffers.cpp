@@ -150,8 +150,7 @@ PJRT_Error *pcrt::pjrt::Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args *arg
   return nullptr;
 }
 
-PJRT_Error *
-pcrt::pjrt::Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args *args) {
+PJRT_Error *pcrt::pjrt::Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args *args) {
   RefPtr<Buffer> content = args->buffer->take();
   if (!content)
     return deleted("PJRT_Buffer_OpaqueDeviceMemoryDataPointer");
@@ -159,16 +158,14 @@ pcrt::pjrt::Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryD
   return nullptr;
 }
 
-PJRT_Error *
-pcrt::pjrt::Buffer_IncreaseExternalReferenceCount(PJRT_Buffer_IncreaseExternalReferenceCount_Args *args) {
+PJRT_Error *pcrt::pjrt::Buffer_IncreaseExternalReferenceCount(PJRT_Buffer_IncreaseExternalReferenceCount_Args *args) {
   if (args->buffer->isDeleted())
     return deleted("PJRT_Buffer_IncreaseExternalReferenceCount");
   args->buffer->hold();
   return nullptr;
 }
 
-PJRT_Error *
-pcrt::pjrt::Buffer_DecreaseExternalReferenceCount(PJRT_Buffer_DecreaseExternalReferenceCount_Args *args) {
+PJRT_Error *pcrt::pjrt::Buffer_DecreaseExternalReferenceCount(PJRT_Buffer_DecreaseExternalReferenceCount_Args *args) {
   if (!args->buffer->isHeld())
     return failure(PJRT_Error_Code_INVALID_ARGUMENT,
                    "PJRT_Buffer_DecreaseExternalReferenceCount: the count is 0 already");

@@ -108,8 +108,7 @@ static int64_t codeBytes(const ProgramFacts &facts) {
   return static_cast<int64_t>(facts.program.executable->codeBytes());
 }
 
-PJRT_Error *
-pcrt::pjrt::Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args *args) {
+PJRT_Error *pcrt::pjrt::Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args *args) {
   args->size_in_bytes = codeBytes(*args->executable->facts);
   return nullptr;
 }
@@ -161,8 +160,8 @@ PJRT_Error *pcrt::pjrt::Executable_GetCompiledMemoryStats(PJRT_Executable_GetCom
     args->host_generated_code_size_in_bytes = args->host_argument_size_in_bytes = 0;
     args->host_output_size_in_bytes = args->host_alias_size_in_bytes = args->host_temp_size_in_bytes = 0;
   }
-  int64_t total = args->argument_size_in_bytes + args->output_size_in_bytes - args->alias_size_in_bytes +
-                  args->temp_size_in_bytes;
+  int64_t total =
+      args->argument_size_in_bytes + args->output_size_in_bytes - args->alias_size_in_bytes + args->temp_size_in_bytes;
   if (PJRT_HAS(args, peak_memory_in_bytes))
     args->peak_memory_in_bytes = total;
   if (PJRT_HAS(args, total_size_in_bytes))

@@ -210,8 +210,8 @@ PJRT_Error *pcrt::pjrt::Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBu
   if (PJRT_Error *error = checkType(args->type, args->dims, args->num_dims, type))
     return error;
   std::vector<int64_t> unused;
-  if (args->device_layout && (!stridesOf(args->device_layout, type, unused) ||
-                              unused != rowMajor(type.dims, byteSize(type.dtype))))
+  if (args->device_layout &&
+      (!stridesOf(args->device_layout, type, unused) || unused != rowMajor(type.dims, byteSize(type.dtype))))
     return failure(PJRT_Error_Code_UNIMPLEMENTED, "arrays on devices are row-major; another layout was asked for");
   PJRT_Device *device = args->device;
   PJRT_Memory *memory = args->memory;

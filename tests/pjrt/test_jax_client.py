@@ -90,7 +90,7 @@ def test_an_error_of_a_callback_poisons_what_depends_on_it_alone():
 
 def test_too_much_memory_is_an_error(device):
     limit = device.memory_stats()["bytes_limit"]
-    with pytest.raises(jax.errors.JaxRuntimeError, match="RESOURCE_EXHAUSTED.*out of memory"):
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"RESOURCE_EXHAUSTED.*out of memory"):
         jnp.zeros((limit,), np.float32).block_until_ready()
 
 

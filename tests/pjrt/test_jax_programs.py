@@ -1,5 +1,7 @@
 """Programs through JAX on our backend, with the values of XLA's CPU."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -83,7 +85,7 @@ def test_a_training_step(beside):
     sizes = [5, 16, 1]
     params = [
         (RNG.standard_normal((a, b)).astype(np.float32), np.zeros(b, np.float32))
-        for a, b in zip(sizes, sizes[1:], strict=False)
+        for a, b in itertools.pairwise(sizes)
     ]
     beside(step, params, X, X[:, :1])
 
@@ -98,5 +100,8 @@ def test_an_unknown_operation_is_named_at_the_users_line(device):
     def strange(x):
         return jax.ffi.ffi_call("a_stranger", jax.ShapeDtypeStruct((3,), np.float32))(x)
 
-    with jax.default_device(device), pytest.raises(jax.errors.JaxRuntimeError, match=r"test_jax_programs.py:\d+.*a_stranger"):
+    with (
+        jax.default_device(device),
+        pytest.raises(jax.errors.JaxRuntimeError, match=r"test_jax_programs.py:\d+.*a_stranger"),
+    ):
         jax.jit(strange)(np.zeros(3, np.float32))

@@ -245,7 +245,8 @@ LogicalResult convertHostCall(Source &source) {
   }
   SmallVector<NamedAttribute> attributes = {source.namedNumber("slot", slot)};
   if (isEffectful)
-    attributes.push_back({StringAttr::get(source.op->getContext(), "effectful"), UnitAttr::get(source.op->getContext())});
+    attributes.push_back(
+        {StringAttr::get(source.op->getContext(), "effectful"), UnitAttr::get(source.op->getContext())});
   SmallVector<Value> made =
       source.makeAll("host_call", source.op->getResultTypes(), source.op->getOperands(), attributes);
   if (source.failed())

@@ -169,15 +169,16 @@ static LogicalResult convertFunction(func::FuncOp function) {
   return convertBlock(function.getBody().front());
 }
 
-/// The entry's arguments and results are arrays: an empty one stands for a token, as in JAX's own calls. What comes from
-/// one call and goes to the next orders them.
+/// The entry's arguments and results are arrays: an empty one stands for a token, as in JAX's own calls. What comes
+/// from one call and goes to the next orders them.
 static void replaceTokens(func::FuncOp entry) {
   Block &body = entry.getBody().front();
   auto array = RankedTensorType::get({0}, IntegerType::get(entry.getContext(), 1));
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   for (BlockArgument argument : body.getArguments())
     if (isa<TokenType>(argument.getType())) {
-      Operation *made = builder.create(OperationState(entry.getLoc(), "array.create_token", {}, {argument.getType()}, {}));
+      Operation *made =
+          builder.create(OperationState(entry.getLoc(), "array.create_token", {}, {argument.getType()}, {}));
       argument.replaceAllUsesWith(made->getResult(0));
       argument.setType(array);
     }

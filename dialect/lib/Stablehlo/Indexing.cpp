@@ -150,7 +150,8 @@ public:
       inputs.push_back(inSteps(source.transpose(source.operand(count + 1 + index), order), *steps));
     // The position of a batch is an index, too.
     auto ofIndices = cast<RankedTensorType>(indices.empty() ? source.type(count) : indices[0].getType());
-    auto cell = RankedTensorType::get(cells, indices.empty() ? source.builder.getI32Type() : ofIndices.getElementType());
+    auto cell =
+        RankedTensorType::get(cells, indices.empty() ? source.builder.getI32Type() : ofIndices.getElementType());
     for (int64_t dimension : batches)
       indices.push_back(source.make("iota", cell, {}, {source.namedNumber("dimension", dimension)}));
     SmallVector<int64_t> indexed(map);
@@ -182,7 +183,7 @@ private:
   }
 
   FailureOr<SmallVector<Value>> updated(Source &within, ValueRange carries, ValueRange updates, ValueRange indices,
-                                       ArrayRef<int64_t> indexed, RankedTensorType cell) {
+                                        ArrayRef<int64_t> indexed, RankedTensorType cell) {
     auto index = RankedTensorType::get({}, cell.getElementType());
     auto flag = RankedTensorType::get({}, within.builder.getI1Type());
     RankedTensorType operand = cast<RankedTensorType>(carries[0].getType());

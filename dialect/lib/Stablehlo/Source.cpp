@@ -149,7 +149,8 @@ Operation *Source::tryMake(StringRef name, TypeRange results, ValueRange operand
 static Type widened(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   Type element = tensor ? tensor.getElementType() : Type();
-  if (auto integer = dyn_cast_or_null<IntegerType>(element); integer && integer.getWidth() > 1 && integer.getWidth() < 8)
+  if (auto integer = dyn_cast_or_null<IntegerType>(element);
+      integer && integer.getWidth() > 1 && integer.getWidth() < 8)
     return tensor.clone(IntegerType::get(type.getContext(), 8, integer.getSignedness()));
   if (auto number = dyn_cast_or_null<FloatType>(element); number && number.getWidth() <= 8)
     return tensor.clone(Float32Type::get(type.getContext()));
@@ -162,7 +163,8 @@ std::optional<SmallVector<Value>> Source::makeWidened(StringRef name, TypeRange 
   // The bits above the small ones would count.
   static constexpr StringLiteral kOfBits[] = {"array.shift_right_logical", "array.clz", "array.population_count",
                                               "array.bitcast", "array.convert"};
-  if (llvm::is_contained(kOfBits, name) || (llvm::none_of(results, isSmall) && llvm::none_of(operands.getTypes(), isSmall)))
+  if (llvm::is_contained(kOfBits, name) ||
+      (llvm::none_of(results, isSmall) && llvm::none_of(operands.getTypes(), isSmall)))
     return std::nullopt;
   SmallVector<Value> wide;
   for (Value operand : operands)

@@ -109,9 +109,8 @@ public:
     });
   }
   Result<pjrt::Program> load(std::string_view bytes, std::string_view options) override {
-    return made([&] {
-      return loadFunction(nb::bytes(bytes.data(), bytes.size()), nb::bytes(options.data(), options.size()));
-    });
+    return made(
+        [&] { return loadFunction(nb::bytes(bytes.data(), bytes.size()), nb::bytes(options.data(), options.size())); });
   }
   std::vector<int64_t> oldestStablehlo() const override { return oldest; }
   std::vector<int64_t> newestStablehlo() const override { return newest; }
