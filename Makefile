@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
-.PHONY: test-libraries library-values bench-programs demo-jax
+.PHONY: test-libraries library-values bench-programs demo-jax test-pjrt bench-jax-backend
 .PHONY: test-torch test-torch-full demo-torch bench-torch
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
@@ -85,6 +85,11 @@ test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and Add
 
 test-libraries: build .venv/.libraries ## JAX's libraries on pycompiler: quickstarts beside values of JAX, and their own test suites
 	$(TEST_ENV) $(PY) -m pytest tests/libraries
+
+test-pjrt: build ## the backend that JAX loads: values beside XLA's CPU, arrays, callbacks, processes
+	$(PY) tools/requirements.py jax > .venv/requirements-jax.txt
+	$(PY) -m pip install -q -r .venv/requirements-jax.txt
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest tests/pjrt
 
 library-values: build .venv/.libraries ## the values of tests/libraries/{quickstarts,programs} on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
 	$(TEST_ENV) $(PY) tests/libraries/quickstart_values.py $(NAMES)
@@ -165,6 +170,9 @@ bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.
 
 bench-programs: build .venv/.libraries ## whole JAX programs beside JAX: from an empty disk cache, again, and their steps (benchmarks/programs.py)
 	$(PY) benchmarks/programs.py $(NAMES)
+
+bench-jax-backend: build ## the backend that JAX loads beside XLA's CPU, in one process, in turns (benchmarks/jax_backend.py)
+	$(PY) benchmarks/jax_backend.py
 
 bench-gpu: build ## bandwidth, products, programs and enqueueing beside jax and torch on the machine's GPU
 	@missing="$(GPU_MISSING)"; \

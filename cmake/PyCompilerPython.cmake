@@ -15,13 +15,13 @@ function(add_extension_module name)
 endfunction()
 
 add_extension_module(_runtime "${CMAKE_SOURCE_DIR}/runtime/python")
-target_link_libraries(_runtime PRIVATE PyCompilerRuntime)
+target_link_libraries(_runtime PRIVATE PyCompilerPjrt PyCompilerRuntime)
 target_include_directories(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python")
 # The raw types call Python, which may end a thread in such a call when the interpreter is ending, by pthread_exit. What
 # has no exceptions is passed by then as C is; else what is destroyed on the way would need the GIL, and what is noexcept
 # would abort. Gil.h says what becomes of the others.
 file(GLOB_RECURSE raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
-list(FILTER raw_sources EXCLUDE REGEX "/(ExecutableType|ForeignFunctions|Gil|Module|Notifier|Profiling|Spmd|TensorCall)\\.cpp$")
+list(FILTER raw_sources EXCLUDE REGEX "/(Compiler|ExecutableType|ForeignFunctions|Gil|Module|Notifier|Profiling|Spmd|TensorCall)\\.cpp$")
 set_property(SOURCE ${raw_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions)
 # Of `python -m pycompiler`, which loads no LLVM to say it.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS
@@ -30,6 +30,17 @@ install(TARGETS _runtime LIBRARY DESTINATION pycompiler COMPONENT python)
 # The headers of C functions that compiled code calls: pycompiler.ffi.include_dir().
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/third_party/xla" DESTINATION pycompiler/ffi/include COMPONENT python
         FILES_MATCHING PATTERN "*.h")
+
+# The library that JAX loads (runtime/pjrt).
+add_library(pjrt_pycompiler MODULE "${CMAKE_SOURCE_DIR}/runtime/pjrt/Plugin.cpp")
+target_link_libraries(pjrt_pycompiler PRIVATE pycompiler_flags ${CMAKE_DL_LIBS})
+target_include_directories(pjrt_pycompiler SYSTEM PRIVATE "${CMAKE_SOURCE_DIR}/third_party/pjrt")
+target_compile_definitions(pjrt_pycompiler PRIVATE "PCRT_RUNTIME_MODULE=\"$<TARGET_FILE_NAME:_runtime>\"")
+set_target_properties(pjrt_pycompiler PROPERTIES CXX_VISIBILITY_PRESET hidden)
+if(PYCOMPILER_INPLACE)
+  set_target_properties(pjrt_pycompiler PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${CMAKE_SOURCE_DIR}/pycompiler")
+endif()
+install(TARGETS pjrt_pycompiler LIBRARY DESTINATION pycompiler COMPONENT python)
 
 # Kernels that are there before anything is compiled: objects in one file, which Kernels.cpp takes in as they are.
 set(kernel_objects "${CMAKE_BINARY_DIR}/generated/kernels.bin")

@@ -1,6 +1,8 @@
 """`make demo-jax`: runs flax_digits.py, an unmodified JAX program, on JAX and on pycompiler, and shows both.
 
-The disk cache of pycompiler is empty in its first run. The second one finds the compiled programs there.
+pycompiler takes JAX's place (python -m pycompiler.jax), and then is the backend that JAX itself loads
+(JAX_PLATFORMS=pycompiler). The disk cache of pycompiler is empty in each first run. The second one finds the compiled
+programs there.
 """
 
 import json
@@ -31,10 +33,13 @@ def main() -> None:
     ours = ["-m", "pycompiler.jax"]
     with tempfile.TemporaryDirectory() as folder:
         cache = {"PYCOMPILER_COMPILATION_CACHE_DIR": folder}
+        backend = {**cache, "JAX_PLATFORMS": "pycompiler"}
         columns = {
             "jax": run([], {}),
             "pycompiler": run(ours, cache),
             "pycompiler, again": run(ours, cache),
+            "the backend": run([], backend),
+            "the backend, again": run([], backend),
         }
     print(f"{PROGRAM.name}, {' '.join(sys.argv[1:]) or 'unmodified'}")
     print(f"{'':30}" + "".join(f"{name:>20}" for name in columns))

@@ -23,6 +23,7 @@ MLIR = r"(mlir|llvm|mlir-c|llvm-c)/"
 RULES = [
     ("runtime/include", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
     ("runtime/lib", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
+    ("runtime/pjrt", rf"({MLIR}|array/|{PYTHON})", "the runtime knows neither MLIR nor Python"),
     ("runtime/python", rf"({MLIR}|array/[A-Z]\w*/)", "the runtime's binding knows no MLIR"),
     ("tests/cpp", rf"({MLIR}|array/|{PYTHON})", "the runtime's tests know neither MLIR nor Python"),
     ("dialect", NOT_AGREED, "of runtime/, the compiler sees the ABI alone"),
@@ -100,7 +101,7 @@ ROOMS = [
             "SleepingThreads": "threads",
         },
     ),
-    Part("runtime/python", chain("support", "types", "array", "call")),
+    Part("runtime/python", chain("support", "types", "array", "call", "pjrt")),
     Part(
         "dialect/lib",
         cmake_libraries("dialect/lib"),

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycompiler.cache import identity
-from pycompiler.cache.entry import Aliases, Artifact, DamagedError, Key, pack, unpack
+from pycompiler.cache.entry import Aliases, Artifact, DamagedError, Key, describe, pack, unpack
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
 from pycompiler.cache.plans import Plan, PlanKey, pack_plan, unpack_plan
 from pycompiler.cache.store import PLAN, RefusedError, Store
@@ -29,18 +29,26 @@ from pycompiler.core.types.aval import short
 __all__ = [
     "Aliases",
     "Artifact",
+    "DamagedError",
     "Key",
     "Plan",
     "PlanKey",
+    "describe",
     "find",
+    "find_module",
     "find_plan",
     "folder",
     "forget_plans",
+    "is_ours",
     "keep",
+    "keep_module",
     "keep_plan",
     "key_of",
+    "key_of_module",
+    "pack",
     "plan_key",
     "refuse",
+    "unpack",
 ]
 
 _log = logging.getLogger("pycompiler.cache")
@@ -122,6 +130,21 @@ def key_of(graph: Graph, aliases: Aliases, tuning: str = "", device: str = "") -
     return Key(_digest(parts, 20), *parts, places)
 
 
+def key_of_module(digest: str, options: str) -> Key | None:
+    """The key of the code of a module from elsewhere, of which the digest covers all that counts. None if the cache is
+    off."""
+    target = _target()
+    if target is None:
+        return None
+    parts = (digest, options, identity.compiler(), target)
+    return Key(_digest(parts, 20), *parts)
+
+
+def is_ours(key: Key) -> bool:
+    """Whether code under a key is of this build of the compiler, for this processor."""
+    return (key.compiler, key.target) == (identity.compiler(), identity.target())
+
+
 def _digest(value: Any, size: int) -> str:
     return hashlib.blake2b(marshal.dumps(value, 2), digest_size=size).hexdigest()
 
@@ -134,6 +157,19 @@ def find(key: Key, name: str) -> Artifact | None:
         return None
     try:
         return unpack(key, data)
+    except DamagedError as damaged:
+        refuse(key, name, str(damaged))
+        return None
+
+
+def find_module(key: Key, name: str) -> tuple[Artifact, dict[str, Any]] | None:
+    """The code under a key, with the information that `keep_module` got; or None."""
+    store = _store()
+    data = store.read(key.digest) if store else None
+    if data is None:
+        return None
+    try:
+        return unpack(key, data), describe(key.digest, data)[1]
     except DamagedError as damaged:
         refuse(key, name, str(damaged))
         return None
@@ -152,18 +188,23 @@ def refuse(key: Key, name: str, why: str) -> None:
 
 def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: float) -> None:
     """Keep compiled code under a key, with information for `list` and `explain`."""
-    store = _store()
-    if not store:
-        return
     about = {
         "name": name,
         "for": _signature([var.aval for var in graph.inputs]),
         "operations": len(graph.equations),
-        "made": time.time(),
         "milliseconds": milliseconds,
     }
+    keep_module(key, artifact, about)
+
+
+def keep_module(key: Key, artifact: Artifact, about: dict[str, Any]) -> None:
+    """Keep compiled code under a key, with information: at least those of `keep`."""
+    store = _store()
+    if not store:
+        return
     try:
-        store.write(key.digest, pack(key, artifact, about), config.compilation_cache_max_size)
+        packed = pack(key, artifact, {**about, "made": time.time()})
+        store.write(key.digest, packed, config.compilation_cache_max_size)
     except OSError as error:
         _tell(
             f"{store.folder} can't be written: {error.strerror}. Existing entries are used, and new code is not kept. "

@@ -473,13 +473,30 @@ def _compile(
 ) -> Artifact:
     """The code for a graph with these aliases between results and inputs. Notes the times."""
     begin = time.perf_counter()
+
+    def build(aliases: Aliases) -> ir.Module:
+        with events.Measured(events.TO_MODULE, name):
+            module = build_module(graph, aliases, plans)
+        milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
+        return module
+
+    return compile_module(build, aliases, milliseconds, target, quiet)
+
+
+def compile_module(
+    build: Callable[[Aliases], ir.Module],
+    aliases: Aliases,
+    milliseconds: dict[str, float],
+    target: Target = HOST,
+    quiet: bool = False,
+) -> Artifact:
+    """The code for a new module of `build`, which gives results the memory of inputs: of `aliases`, or of none if that
+    is not possible. Notes the times."""
     compiler = _load_module("pycompiler._compiler")
 
     def translate(aliases: Aliases) -> Any:
         while True:
-            with events.Measured(events.TO_MODULE, name):
-                module = build_module(graph, aliases, plans)
-            milliseconds["emit"] = (time.perf_counter() - begin) * 1e3
+            module = build(aliases)
             with _lock:
                 # The interrupted compilation of another thread may run in its context for long.
                 if module.context.is_left:
@@ -550,8 +567,18 @@ def _load(
     milliseconds: dict[str, float],
 ) -> Executable:
     begin = time.perf_counter()
+    executable = load_artifact(artifact, name, may_block or bool(host_calls(graph)), callbacks, _effects(graph))
+    milliseconds["load"] = (time.perf_counter() - begin) * 1e3
+    return executable
+
+
+def load_artifact(
+    artifact: Artifact, name: str, may_block: bool = False, callbacks: Sequence[HostCall] = (), effects: int = 0
+) -> Executable:
+    """The loaded code of an artifact. `callbacks` are the functions of its host calls, by slot, and `effects` is 0 for
+    none, 1 for some, 2 for ordered ones. With `may_block`, a run may wait for other runs."""
     estimate = artifact.flops / _OPERATIONS_PER_NS
-    executable = Executable.load(
+    return Executable.load(
         artifact.object,
         artifact.entry,
         artifact.arena_bytes,
@@ -560,15 +587,13 @@ def _load(
         # within its loop budget.
         cost_ns=math.inf if artifact.is_unbounded else estimate,
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,
-        may_block=may_block or artifact.waits or bool(host_calls(graph)),
+        may_block=may_block or artifact.waits,
         call_sites=artifact.sites,
         callbacks=callbacks,
-        effects=_effects(graph),
+        effects=effects,
         image=artifact.assembled or artifact.image,
         kernels=artifact.kernels,
     )
-    milliseconds["load"] = (time.perf_counter() - begin) * 1e3
-    return executable
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:

@@ -23,6 +23,7 @@
 #include "call/Spmd.h"
 #include "call/Subscript.h"
 #include "call/TensorCall.h"
+#include "pjrt/Compiler.h"
 #include "runtime/BufferPool.h"
 #include "runtime/Devices.h"
 #include "runtime/GpuLibraries.h"
@@ -299,5 +300,6 @@ NB_MODULE(_runtime, module) {
   addNotifierType(module.ptr());
   addProfileFunctions(module.ptr());
   addSpmdFunctions(module);
+  addPjrtFunctions(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shutdown));
 }

@@ -234,10 +234,34 @@ const Target *targetOf(StringRef name) {
   return nullptr;
 }
 
+/// A function of the host program, by its slot in the table of the loaded code: what the package's PJRT plugin makes of
+/// JAX's callbacks. Ordered ones have a token first.
+LogicalResult convertHostCall(Source &source) {
+  bool isEffectful = source.flag({"has_side_effect"}, false);
+  int64_t slot = option(source, "slot");
+  if (!isEffectful && source.op->getNumResults() == 0) {
+    source.op->erase();
+    return success();
+  }
+  SmallVector<NamedAttribute> attributes = {source.namedNumber("slot", slot)};
+  if (isEffectful)
+    attributes.push_back(
+        {StringAttr::get(source.op->getContext(), "effectful"), UnitAttr::get(source.op->getContext())});
+  SmallVector<Value> made =
+      source.makeAll("host_call", source.op->getResultTypes(), source.op->getOperands(), attributes);
+  if (source.failed())
+    return failure();
+  source.op->replaceAllUsesWith(made);
+  source.op->erase();
+  return success();
+}
+
 LogicalResult convertCustomCall(Source &source) {
   StringRef name = source.word({"call_target_name"});
   if (source.failed())
     return failure();
+  if (name == "pycompiler_python_callback")
+    return convertHostCall(source);
   const Target *target = targetOf(name);
   if (!target)
     return source.error() << "@" << name << " has no counterpart in the array dialect";

@@ -169,6 +169,29 @@ static LogicalResult convertFunction(func::FuncOp function) {
   return convertBlock(function.getBody().front());
 }
 
+/// The entry's arguments and results are arrays: an empty one stands for a token, as in JAX's own calls. What comes
+/// from one call and goes to the next orders them.
+static void replaceTokens(func::FuncOp entry) {
+  Block &body = entry.getBody().front();
+  auto array = RankedTensorType::get({0}, IntegerType::get(entry.getContext(), 1));
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  for (BlockArgument argument : body.getArguments())
+    if (isa<TokenType>(argument.getType())) {
+      Operation *made =
+          builder.create(OperationState(entry.getLoc(), "array.create_token", {}, {argument.getType()}, {}));
+      argument.replaceAllUsesWith(made->getResult(0));
+      argument.setType(array);
+    }
+  Operation *end = body.getTerminator();
+  builder.setInsertionPoint(end);
+  for (OpOperand &operand : end->getOpOperands())
+    if (isa<TokenType>(operand.get().getType())) {
+      NamedAttribute value = builder.getNamedAttr("value", DenseElementsAttr::get(array, ArrayRef<bool>()));
+      operand.set(builder.create(OperationState(entry.getLoc(), "array.constant", {}, {array}, {value}))->getResult(0));
+    }
+  entry.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
+}
+
 static LogicalResult convertModule(ModuleOp module) {
   for (StringRef copies : {"mhlo.num_partitions", "mhlo.num_replicas"})
     if (auto number = module->getAttrOfType<IntegerAttr>(copies); number && number.getInt() != 1)
@@ -196,6 +219,7 @@ static LogicalResult convertModule(ModuleOp module) {
     else if (!isa<func::FuncOp>(op) && failed(convertOperation(&op)))
       return failure();
   }
+  replaceTokens(entry);
   return success();
 }
 

@@ -1,6 +1,7 @@
 // Operations whose positions are data: dynamic slices, gather, scatter. The array dialect has a separate operand for
 // each component of an index vector; in StableHLO they are along a dimension of one array.
 #include "Regions.h"
+#include "array/IR/Bytes.h"
 
 namespace mlir::array::stablehlo {
 namespace {
@@ -114,6 +115,118 @@ std::optional<Kind> kindOf(Region &region, Type element, unsigned index, unsigne
   return std::nullopt;
 }
 
+/// A scatter by any computation: one update window after the other, in the order of the index vectors. Windows that are
+/// not inside of the operand are left out.
+class WindowScatter {
+public:
+  WindowScatter(Source &source, unsigned count, DictionaryAttr numbers, ArrayRef<int64_t> map, int64_t vectors)
+      : source(source), count(count), map(map), windowDims(source.entry(numbers, "update_window_dims")),
+        inserted(source.entry(numbers, "inserted_window_dims")), batching(source.entry(numbers, "input_batching_dims")),
+        batches(withoutVectors(source.entry(numbers, "scatter_indices_batching_dims"), vectors)) {}
+
+  LogicalResult convert(SmallVector<Value> indices) {
+    RankedTensorType operand = source.type(0), update = source.type(count + 1);
+    SmallVector<int64_t> order, cells;
+    for (int64_t dimension : llvm::seq(update.getRank()))
+      if (!llvm::is_contained(windowDims, dimension)) {
+        order.push_back(dimension);
+        cells.push_back(update.getDimSize(dimension));
+      }
+    std::optional<int64_t> steps = countElements(cells);
+    if (!steps || !operand.hasStaticShape() || !update.hasStaticShape())
+      return source.error() << "an update computation that is no single operation needs known sizes";
+    order.append(windowDims.begin(), windowDims.end());
+    for (int64_t dimension : windowDims)
+      window.push_back(update.getDimSize(dimension));
+    unsigned next = 0;
+    for (int64_t dimension : llvm::seq(operand.getRank())) {
+      bool isOne = llvm::is_contained(inserted, dimension) || llvm::is_contained(batching, dimension);
+      if (!isOne && next == window.size())
+        return source.error() << "expected a window dimension of the updates for each dimension of the operand";
+      sizes.push_back(isOne ? 1 : window[next++]);
+    }
+    SmallVector<Value> inputs;
+    for (unsigned index = 0; index < count; ++index)
+      inputs.push_back(inSteps(source.transpose(source.operand(count + 1 + index), order), *steps));
+    // The position of a batch is an index, too.
+    auto ofIndices = cast<RankedTensorType>(indices.empty() ? source.type(count) : indices[0].getType());
+    auto cell =
+        RankedTensorType::get(cells, indices.empty() ? source.builder.getI32Type() : ofIndices.getElementType());
+    for (int64_t dimension : batches)
+      indices.push_back(source.make("iota", cell, {}, {source.namedNumber("dimension", dimension)}));
+    SmallVector<int64_t> indexed(map);
+    indexed.append(batching.begin(), batching.end());
+    for (Value index : indices)
+      inputs.push_back(inSteps(index, *steps));
+    if (llvm::is_contained(inputs, Value()))
+      return failure();
+    auto step = [&](Source &within, ValueRange carries, ValueRange slices) {
+      return updated(within, carries, slices.take_front(count), slices.drop_front(count), indexed, cell);
+    };
+    auto scanned = scan(source, source.op->getOperands().take_front(count), inputs, /*reverse=*/false,
+                        /*isRunning=*/false, step);
+    return failed(scanned) ? failure() : source.replace(*scanned);
+  }
+
+private:
+  /// The scattered dimensions as one.
+  Value inSteps(Value value, int64_t steps) {
+    if (!value)
+      return {};
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape = {steps};
+    llvm::append_range(shape, type.getShape().take_back(type.getRank() - source.type(count + 1).getRank() +
+                                                        static_cast<int64_t>(windowDims.size())));
+    if (type.getRank() == source.type(count + 1).getRank() - static_cast<int64_t>(windowDims.size()))
+      shape.resize(1);
+    return source.reshape(value, shape);
+  }
+
+  FailureOr<SmallVector<Value>> updated(Source &within, ValueRange carries, ValueRange updates, ValueRange indices,
+                                        ArrayRef<int64_t> indexed, RankedTensorType cell) {
+    auto index = RankedTensorType::get({}, cell.getElementType());
+    auto flag = RankedTensorType::get({}, within.builder.getI1Type());
+    RankedTensorType operand = cast<RankedTensorType>(carries[0].getType());
+    SmallVector<Value> starts(operand.getRank(), within.number(index, 0));
+    Value isInside = within.number(flag, 1);
+    for (auto [dimension, start] : llvm::zip_equal(indexed, indices)) {
+      starts[dimension] = start;
+      int64_t last = operand.getDimSize(dimension) - sizes[dimension];
+      Value low = within.make("ge", flag, {start, within.number(index, 0)});
+      Value high = within.make("le", flag, {start, within.number(index, static_cast<double>(last))});
+      isInside = within.make("and", flag, {isInside, within.make("and", flag, {low, high})});
+    }
+    SmallVector<Value> arguments;
+    for (Value carry : carries) {
+      auto type = cast<RankedTensorType>(carry.getType());
+      SmallVector<Value> operands = {carry};
+      operands.append(starts);
+      arguments.push_back(within.reshape(
+          within.make("dynamic_slice", type.clone(sizes), operands, {within.named("slice_sizes", sizes)}), window));
+    }
+    SmallVector<Value> before(arguments), results;
+    arguments.append(updates.begin(), updates.end());
+    FailureOr<SmallVector<Value>> after = applyRegion(within, source.op->getRegion(0), arguments, window);
+    if (failed(after) || llvm::is_contained(before, Value()))
+      return failure();
+    Value chosen = within.broadcast(isInside, window);
+    for (auto [carry, old, made] : llvm::zip_equal(carries, before, *after)) {
+      Value kept = within.make("select", old.getType(), {chosen, made, old});
+      SmallVector<Value> operands = {carry, within.reshape(kept, sizes)};
+      operands.append(starts);
+      results.push_back(within.make("dynamic_update_slice", carry.getType(), operands));
+    }
+    return results;
+  }
+
+  Source &source;
+  const unsigned count;
+  const ArrayRef<int64_t> map;
+  const SmallVector<int64_t> windowDims, inserted, batching, batches;
+  /// The shape of a window of the updates, and the same with a size for each dimension of the operand.
+  SmallVector<int64_t> window, sizes;
+};
+
 LogicalResult convertScatter(Source &source) {
   unsigned count = source.op->getNumResults();
   if (source.op->getNumOperands() != 2 * count + 1)
@@ -137,12 +250,13 @@ LogicalResult convertScatter(Source &source) {
   if (failed(indices))
     return failure();
   SmallVector<Value> results;
+  SmallVector<std::optional<Kind>> kinds;
+  for (unsigned index = 0; index < count; ++index)
+    kinds.push_back(kindOf(source.op->getRegion(0), source.type(index).getElementType(), index, count));
+  if (llvm::is_contained(kinds, std::nullopt))
+    return WindowScatter(source, count, numbers, map, vectors).convert(std::move(*indices));
   for (unsigned index = 0; index < count; ++index) {
-    RankedTensorType type = source.type(index);
-    std::optional<Kind> kind = kindOf(source.op->getRegion(0), type.getElementType(), index, count);
-    if (!kind)
-      return source.error() << "its update computation has no counterpart: expected the update, a sum, a difference, a "
-                               "product, the greater or the less of both";
+    const std::optional<Kind> &kind = kinds[index];
     Value updates = source.operand(count + 1 + index);
     if (kind->isNegated)
       updates = source.make("neg", updates.getType(), {updates});

@@ -152,47 +152,61 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
   return results;
 }
 
-FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
-                                         bool reverse, bool isRunning) {
-  auto whole = cast<RankedTensorType>(inputs.front().getType());
-  ArrayRef<int64_t> shape = whole.getShape().drop_front();
-  SmallVector<Value> operands, carries;
-  for (Value init : inits)
-    carries.push_back(source.broadcast(init, shape));
-  if (llvm::is_contained(carries, Value()))
-    return failure();
-  operands.append(carries);
+FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, bool reverse, bool isRunning,
+                                   Step step) {
+  int64_t length = cast<RankedTensorType>(inputs.front().getType()).getDimSize(0);
+  SmallVector<Value> operands(carries);
   operands.append(inputs.begin(), inputs.end());
-  SmallVector<Type> types(ValueRange(carries).getTypes());
+  SmallVector<Type> types(carries.getTypes());
   if (isRunning)
     llvm::append_range(types, inputs.getTypes());
   OperationState state(source.loc(), "array.scan", operands, types,
-                       {source.namedNumber("length", whole.getDimSize(0)), source.namedFlag("reverse", reverse)});
+                       {source.namedNumber("length", length), source.namedFlag("reverse", reverse)});
   state.addAttribute("operandSegmentSizes",
-                     source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(inits.size()),
+                     source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(carries.size()),
                                                           static_cast<int32_t>(inputs.size()), /*sizes=*/0,
                                                           /*output_dims=*/0}));
   Block &body = state.addRegion()->emplaceBlock();
-  for (ValueRange group : {ValueRange(carries), inputs})
-    for (Value value : group)
-      body.addArgument(cast<RankedTensorType>(value.getType()).clone(shape), source.loc());
-  Operation *scan = source.builder.create(state);
+  for (Value carry : carries)
+    body.addArgument(carry.getType(), source.loc());
+  for (Value input : inputs) {
+    auto type = cast<RankedTensorType>(input.getType());
+    body.addArgument(type.clone(type.getShape().drop_front()), source.loc());
+  }
+  Operation *made = source.builder.create(state);
 
-  // The region is applied inside: a marker replaces the converted operation.
+  // The step is built inside: a marker replaces the converted operation.
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
   Operation *marker = inside.create(OperationState(source.loc(), source.op->getName(), {}, {}, {}));
   inside.setInsertionPoint(marker);
   Source within(marker, inside);
-  FailureOr<SmallVector<Value>> next = applyRegion(within, region, body.getArguments(), shape);
+  FailureOr<SmallVector<Value>> yielded =
+      step(within, body.getArguments().take_front(carries.size()), body.getArguments().drop_front(carries.size()));
   marker->erase();
-  if (failed(next) || within.failed())
+  if (failed(yielded) || within.failed() || llvm::is_contained(*yielded, Value()))
     return failure();
-  SmallVector<Value> yielded(*next);
-  if (isRunning)
-    yielded.append(next->begin(), next->end());
   inside.setInsertionPointToEnd(&body);
-  inside.create(OperationState(source.loc(), "array.yield", yielded, {}, {}));
-  return SmallVector<Value>(scan->getResults());
+  inside.create(OperationState(source.loc(), "array.yield", *yielded, {}, {}));
+  return SmallVector<Value>(made->getResults());
+}
+
+FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
+                                         bool reverse, bool isRunning) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(inputs.front().getType()).getShape().drop_front();
+  SmallVector<Value> carries;
+  for (Value init : inits)
+    carries.push_back(source.broadcast(init, shape));
+  if (llvm::is_contained(carries, Value()))
+    return failure();
+  auto step = [&](Source &within, ValueRange carries, ValueRange slices) -> FailureOr<SmallVector<Value>> {
+    SmallVector<Value> arguments(carries);
+    arguments.append(slices.begin(), slices.end());
+    FailureOr<SmallVector<Value>> next = applyRegion(within, region, arguments, shape);
+    if (succeeded(next) && isRunning)
+      next->append(SmallVector<Value>(*next));
+    return next;
+  };
+  return scan(source, carries, inputs, reverse, isRunning, step);
 }
 
 } // namespace mlir::array::stablehlo

@@ -34,6 +34,13 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
 FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
                                          bool reverse, bool isRunning);
 
+/// A scan over the slices along the first dimension of `inputs`. `step` gives the next carries, and then, if
+/// `isRunning`, a value to join for each input, from the carries and the slices; it builds by the Source that it gets.
+/// Returns the last carries, then the joined values.
+using Step = llvm::function_ref<FailureOr<SmallVector<Value>>(Source &within, ValueRange carries, ValueRange slices)>;
+FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, bool reverse, bool isRunning,
+                                   Step step);
+
 /// The operation that ends a region of one block.
 Operation *terminatorOf(Region &region);
 

@@ -71,6 +71,12 @@ public:
 
 private:
   void complain(ArrayRef<StringRef> names, StringRef expected, Attribute given);
+  /// The op, or null with the reason why it does not verify.
+  Operation *tryMake(StringRef name, TypeRange results, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+                     std::string &why);
+  /// The op on numbers of 8 or 32 bits, if there are smaller ones among its operands and results, and it takes that.
+  std::optional<SmallVector<Value>> makeWidened(StringRef name, TypeRange results, ValueRange operands,
+                                                ArrayRef<NamedAttribute> attributes);
   mutable bool hasFailed = false;
 };
 

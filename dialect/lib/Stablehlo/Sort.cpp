@@ -2,6 +2,8 @@
 // order.
 #include "Regions.h"
 
+#include "mlir/IR/Matchers.h"
+
 namespace mlir::array::stablehlo {
 namespace {
 
@@ -21,10 +23,13 @@ StringRef directionOf(Operation *compare) {
   return Source(compare, builder).wordAt(0, {"comparison_direction"}, "");
 }
 
+/// Constants outside of the comparator are translated before it.
+bool isConstant(Value value) { return matchPattern(value, m_Constant()) || definition(value, "stablehlo.constant"); }
+
 /// The source of selections that give all zeros one sign and all nans one pattern.
 Value withoutCanonicalization(Value value) {
   while (Operation *select = definition(value, "stablehlo.select")) {
-    if (select->getNumOperands() != 3 || !definition(select->getOperand(1), "stablehlo.constant"))
+    if (select->getNumOperands() != 3 || !isConstant(select->getOperand(1)))
       break;
     Operation *compare = definition(select->getOperand(0), "stablehlo.compare");
     StringRef direction = compare ? directionOf(compare) : "";

@@ -122,18 +122,65 @@ SmallVector<Value> Source::makeAll(StringRef name, TypeRange results, ValueRange
       error() << full << " would have a result of a negative size";
       return SmallVector<Value>(results.size());
     }
-  Operation *made = builder.create(OperationState(loc(), full, operands, results, attributes));
   std::string why;
-  {
-    ScopedDiagnosticHandler collector(op->getContext(), [&](Diagnostic &diagnostic) {
-      why += (why.empty() ? "" : "; ") + diagnostic.str();
-      return success();
-    });
-    if (succeeded(verify(made, /*verifyRecursively=*/false)))
-      return SmallVector<Value>(made->getResults());
-  }
+  if (Operation *made = tryMake(full, results, operands, attributes, why))
+    return SmallVector<Value>(made->getResults());
+  if (auto wide = makeWidened(full, results, operands, attributes))
+    return *wide;
   error() << full << " does not take it: " << why;
   return SmallVector<Value>(results.size());
+}
+
+Operation *Source::tryMake(StringRef name, TypeRange results, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+                           std::string &why) {
+  Operation *made = builder.create(OperationState(loc(), name, operands, results, attributes));
+  ScopedDiagnosticHandler collector(op->getContext(), [&](Diagnostic &diagnostic) {
+    why += (why.empty() ? "" : "; ") + diagnostic.str();
+    return success();
+  });
+  if (succeeded(verify(made, /*verifyRecursively=*/false)))
+    return made;
+  made->erase();
+  return nullptr;
+}
+
+/// A small element type in which the array dialect does not compute: the one in which the results are those of the
+/// small one, once they are converted to it.
+static Type widened(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  Type element = tensor ? tensor.getElementType() : Type();
+  if (auto integer = dyn_cast_or_null<IntegerType>(element);
+      integer && integer.getWidth() > 1 && integer.getWidth() < 8)
+    return tensor.clone(IntegerType::get(type.getContext(), 8, integer.getSignedness()));
+  if (auto number = dyn_cast_or_null<FloatType>(element); number && number.getWidth() <= 8)
+    return tensor.clone(Float32Type::get(type.getContext()));
+  return type;
+}
+
+std::optional<SmallVector<Value>> Source::makeWidened(StringRef name, TypeRange results, ValueRange operands,
+                                                      ArrayRef<NamedAttribute> attributes) {
+  auto isSmall = [](Type type) { return widened(type) != type; };
+  // The bits above the small ones would count.
+  static constexpr StringLiteral kOfBits[] = {"array.shift_right_logical", "array.clz", "array.population_count",
+                                              "array.bitcast", "array.convert"};
+  if (llvm::is_contained(kOfBits, name) ||
+      (llvm::none_of(results, isSmall) && llvm::none_of(operands.getTypes(), isSmall)))
+    return std::nullopt;
+  SmallVector<Value> wide;
+  for (Value operand : operands)
+    wide.push_back(isSmall(operand.getType())
+                       ? convert(operand, cast<RankedTensorType>(widened(operand.getType())).getElementType())
+                       : operand);
+  std::string ignored;
+  Operation *made = llvm::is_contained(wide, Value())
+                        ? nullptr
+                        : tryMake(name, llvm::map_to_vector(results, widened), wide, attributes, ignored);
+  if (!made)
+    return std::nullopt;
+  SmallVector<Value> narrow;
+  for (auto [value, type] : llvm::zip_equal(made->getResults(), results))
+    narrow.push_back(isSmall(type) ? convert(value, cast<RankedTensorType>(type).getElementType()) : Value(value));
+  return narrow;
 }
 
 Value Source::make(StringRef name, Type result, ValueRange operands, ArrayRef<NamedAttribute> attributes) {

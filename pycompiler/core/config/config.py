@@ -69,6 +69,9 @@ class Config:
         text = os.environ.get(variable)
         if text is None or setting.environment in os.environ:
             return
+        # There JAX itself is in front: the name is that of our backend for it (pycompiler.pjrt).
+        if setting.name == "platform_name" and "pycompiler" in text.split(","):
+            return
         try:
             value = setting.parse(text)
         except ValueError as error:

@@ -1,0 +1,52 @@
+"""Makes the platform `pycompiler` known to JAX: `JAX_PLATFORMS=pycompiler python train.py` (pycompiler.pjrt).
+
+JAX imports each package in the namespace `jax_plugins` at the first use of a backend, and calls its `initialize`, for
+whichever platform. So this module imports nothing of pycompiler: that is loaded when JAX makes the client.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import Any
+
+PLATFORM = "pycompiler"
+# The versions of JAX that the tests run. pycompiler.pjrt uses internal names of JAX, which change.
+VERSIONS = ("0.10",)
+# Below XLA's CPU: without JAX_PLATFORMS, arrays are on that.
+_PRIORITY = -100
+
+
+def initialize() -> None:
+    """Registers the platform, unless JAX_PLATFORMS leaves it out. JAX calls this."""
+    jax: Any = importlib.import_module("jax")
+    asked = jax.config.jax_platforms
+    if asked and PLATFORM not in asked.split(","):
+        return
+    problem = _problem(jax.__version__)
+    if problem and not asked:
+        # JAX initializes every registered platform, and ends if one fails.
+        logging.getLogger(__name__).warning("%s", problem)
+        return
+
+    def client() -> Any:
+        if problem:
+            raise RuntimeError(problem)
+        return importlib.import_module("pycompiler.pjrt").client()
+
+    xla_bridge: Any = importlib.import_module("jax._src.xla_bridge")
+    if asked and "cpu" not in asked.split(","):
+        # XLA's CPU is left out, and our devices are CPUs: JAX's callbacks, among others, ask for one by this name.
+        xla_bridge._alias_to_platforms.setdefault("cpu", []).append(PLATFORM)
+    xla_bridge.register_backend_factory(PLATFORM, client, priority=_PRIORITY, fail_quietly=False)
+
+
+def _problem(version: str) -> str | None:
+    """Why this version of JAX is not taken; None if it is."""
+    if any(version.startswith(f"{taken}.") for taken in VERSIONS):
+        return None
+    wanted = " or ".join(f"{taken}.x" for taken in VERSIONS)
+    return (
+        f"pycompiler's backend for JAX is made for JAX {wanted}, and this is JAX {version}.\nWhat to do: pip install "
+        "'pycompiler[jax]', or run the program without JAX: python -m pycompiler.jax program.py"
+    )

@@ -1,0 +1,68 @@
+"""Functions of Python that JAX programs call: `pure_callback`, `io_callback`, `debug.print` and their kin.
+
+`lowering` numbers each function, and puts the number into the module. `source` finds the functions by it when the
+program is compiled, in the same process. A function lives as long as the program of JAX's or of ours that calls it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycompiler._runtime import Array, ShapedArray
+
+__all__ = ["TARGET", "Callback", "callback_with", "host_calls"]
+
+# The custom call's target in StableHLO. The importer makes `array.host_call` of it.
+TARGET = "pycompiler_python_callback"
+
+
+class Callback:
+    """A function from arrays of NumPy to a sequence of them, with the avals of both."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(
+        self,
+        function: Callable[..., Sequence[Any]],
+        in_avals: tuple[ShapedArray, ...],
+        out_avals: tuple[ShapedArray, ...],
+        name: str,
+        ordered: bool,
+        effectful: bool,
+    ) -> None:
+        self.function = function
+        self.in_avals, self.out_avals = in_avals, out_avals
+        self.name = name
+        self.ordered, self.effectful = ordered, effectful
+        self.number = next(self._numbers)
+        _known[self.number] = self
+
+    def serve(self, *arrays: Array) -> Sequence[Any]:
+        """Call the function, for the runtime, which takes the bytes of results."""
+        results = self.function(*[np.asarray(x) for x in arrays])
+        return [memoryview(np.ascontiguousarray(x)).cast("B") if np.size(x) else b"" for x in results]
+
+
+_known: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary()
+
+
+def callback_with(number: int) -> Callback:
+    """The function with a number in a module. Raises ValueError for one of another process."""
+    found = _known.get(number)
+    if found is None:
+        raise ValueError(
+            "the program calls a function of Python that is gone, or belongs to another process.\nWhat to do: lower it "
+            "again, with jax.jit(f).lower(...), in the process that compiles it"
+        )
+    return found
+
+
+def host_calls(callbacks: Sequence[Callback]) -> tuple[list[Any], int]:
+    """The functions for the table of loaded code, and the effects of the program: 0 none, 1 some, 2 ordered ones."""
+    table = [(one.serve, one.in_avals, one.out_avals, False, one.name) for one in callbacks]
+    return table, 1 if any(one.effectful for one in callbacks) else 0

@@ -1,0 +1,112 @@
+"""Programs of PJRT: StableHLO from JAX to loaded code. `runtime/pjrt` calls `compile_program` and `load_program`.
+
+A program arrives as a portable artifact (bytecode of the VHLO dialect). JAX's own bindings in this process read it, so
+that the versions agree, and print text, which our importer reads (`source`). A program that the disk cache has needs
+neither.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from jaxlib.mlir.dialects import stablehlo
+
+from pycompiler import cache
+from pycompiler.cache import Artifact, Key
+from pycompiler.compile.modules import compile_module, load_artifact, needs_lapack, require_lapack
+from pycompiler.core.errors import ExecutionError
+from pycompiler.pjrt.callbacks import Callback, host_calls
+from pycompiler.pjrt.placement import placement_of
+from pycompiler.pjrt.program import Description, Program, about, described, packed, unpacked
+from pycompiler.pjrt.source import Source, text_of
+
+__all__ = ["compile_program", "load_program", "stablehlo_versions"]
+
+# Of what this room adds to a module: another form makes other code of the same bytes.
+_FORM = 1
+
+
+def stablehlo_versions() -> tuple[list[int], list[int]]:
+    """The oldest and the newest version of StableHLO that is read."""
+    oldest, newest = stablehlo.get_minimum_version(), stablehlo.get_current_version()
+    return [int(part) for part in oldest.split(".")], [int(part) for part in newest.split(".")]
+
+
+def compile_program(code: bytes, form: str, options: bytes) -> Program:
+    """The program of a module, for the devices of serialized CompileOptions.
+
+    Raises MLIRError, with the user's line, for an operation without a counterpart; ValueError for another form.
+    """
+    if form != "mlir":
+        raise ValueError(f"a program of the form {form!r} is given; 'mlir' is taken")
+    replicas, partitions, devices = placement_of(options)
+    digest = hashlib.blake2b(code, digest_size=20).hexdigest()
+    _dump(code, digest)
+    key = cache.key_of_module(digest, f"PJRT {_FORM}, {replicas} x {partitions}")
+    found = cache.find_module(key, digest) if key else None
+    if key and found:
+        artifact, information = found
+        return _program(key, artifact, described(information), devices, options, code)
+    begin = time.perf_counter()
+    source = Source(code)
+    lapack = needs_lapack(source.module)
+    artifact = compile_module(source.build, source.aliases, {})
+    description = source.description(replicas, partitions, artifact.aliases, lapack)
+    if key and not source.callbacks:
+        cache.keep_module(key, artifact, about(description, (time.perf_counter() - begin) * 1e3))
+    return _program(key, artifact, description, devices, options, code, source.callbacks)
+
+
+def load_program(data: bytes, options: bytes) -> Program:
+    """The program that `serialize` wrote. Raises ExecutionError for bytes of another build or processor."""
+    key, artifact, description, written, code = unpacked(data)
+    devices = placement_of(options or written)[2]
+    return _program(key, artifact, description, devices, options or written, code)
+
+
+def _program(
+    key: Key | None,
+    artifact: Artifact,
+    description: Description,
+    devices: Sequence[int],
+    options: bytes,
+    code: bytes,
+    callbacks: Sequence[Callback] = (),
+) -> Program:
+    if description.lapack:
+        require_lapack()
+    table, effects = host_calls(callbacks)
+    several = description.replicas * description.partitions > 1
+    executable = load_artifact(artifact, description.name, several or bool(table), table, effects)
+
+    def serialize() -> bytes:
+        if key is None or callbacks:
+            raise ExecutionError(
+                f"{description.name} can't be serialized: "
+                + ("it calls functions of Python" if callbacks else "the disk cache is off (enable_compilation_cache)")
+            )
+        return packed(key, artifact, description, options, code)
+
+    return Program(
+        description,
+        executable,
+        key.digest if key else hashlib.blake2b(code, digest_size=20).hexdigest(),
+        devices,
+        artifact.flops,
+        options,
+        serialize,
+        lambda: text_of(code),
+    )
+
+
+def _dump(code: bytes, digest: str) -> None:
+    """Write the program into the folder of PYCOMPILER_DUMP_DIR, if that is set."""
+    folder = os.environ.get("PYCOMPILER_DUMP_DIR")
+    if folder:
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        (path / f"jax-{digest[:12]}.mlir").write_text(text_of(code))

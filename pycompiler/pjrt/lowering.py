@@ -1,0 +1,135 @@
+"""JAX's rules of lowering for the platform: those of `cpu`, but for calls of Python. `client` registers them once.
+
+JAX keeps rules by the name of a platform. A rule that a library registers for `cpu`, now or later, holds here too, and
+one for `pycompiler` comes first.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import callback as jax_callback
+from jax._src import core, dtypes, ffi, sharding_impls
+from jax._src.interpreters import mlir
+from jax._src.lax import lax
+from jax._src.lax.control_flow import conditionals
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.types.aval import shaped
+from pycompiler.pjrt.callbacks import TARGET, Callback
+from pycompiler.pjrt.generator import random_block
+
+__all__ = ["register"]
+
+_PLATFORM = "pycompiler"
+_INHERITED = "cpu"
+
+
+def register() -> None:
+    """Give JAX the rules."""
+    rules: Any = mlir._platform_specific_lowerings
+    rules[_PLATFORM] = collections.ChainMap(rules.get(_PLATFORM, {}), rules[_INHERITED])
+    mlir.register_lowering(conditionals.platform_index_p, _platform_index, platform=_PLATFORM)
+    mlir.register_lowering(
+        lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
+    )
+    _emit_with(jax_callback)
+
+
+def _platform_index(context: Any, *, platforms: Sequence[Sequence[str] | None]) -> Any:
+    """The branch of `lax.platform_dependent`: that of the platform, of the one whose rules it has, or the default."""
+    for name in (_PLATFORM, _INHERITED):
+        for index, names in enumerate(platforms):
+            if names is not None and name in names:
+                return [mlir.ir_constant(np.int32(index))]
+    for index, names in enumerate(platforms):
+        if names is None:
+            return [mlir.ir_constant(np.int32(index))]
+    raise NotImplementedError(
+        f"platform_dependent: has branches for {[list(names or ()) for names in platforms]}, none of them for "
+        "pycompiler or cpu.\nWhat to do: give a default branch"
+    )
+
+
+def _emit_with(module: Any) -> None:
+    """Let JAX's callbacks call their functions here. Its own emitter refuses platforms that it does not know."""
+    original: Callable[..., Any] = module.emit_python_callback
+
+    def emit_python_callback(
+        ctx: Any, callback: Any, token: Any, operands: Any, operand_avals: Any, result_avals: Any, **options: Any
+    ) -> Any:
+        if tuple(ctx.module_context.platforms) != (_PLATFORM,):
+            return original(ctx, callback, token, operands, operand_avals, result_avals, **options)
+        return _emit(ctx, callback, token, operands, operand_avals, result_avals, **options)
+
+    module.emit_python_callback = emit_python_callback
+
+
+def _emit(
+    ctx: Any,
+    callback: Callable[..., Sequence[Any]],
+    token: Any,
+    operands: Sequence[Any],
+    operand_avals: Sequence[Any],
+    result_avals: Sequence[Any],
+    *,
+    has_side_effect: bool,
+    returns_token: bool = True,
+    partitioned: bool = False,
+    sharding: Any = None,
+) -> tuple[Sequence[Any], Any, Any]:
+    """A custom call of the function, with its number; the results, the next token, and what must live on."""
+
+    def checked(*args: Any) -> tuple[Any, ...]:
+        results = callback(*args)
+        if len(results) != len(result_avals):
+            raise RuntimeError(
+                f"Mismatched number of outputs from callback. Expected: {len(result_avals)}, Actual: {len(results)}"
+            )
+        arrays = tuple([dtypes.canonicalize_value(np.asarray(x)) for x in results])
+        for number, (array, aval) in enumerate(zip(arrays, result_avals, strict=True)):
+            if array.shape != aval.shape:
+                raise RuntimeError(
+                    f"Incorrect output shape for return value #{number}: Expected: {aval.shape}, Actual: {array.shape}"
+                )
+            if array.dtype != aval.dtype:
+                raise RuntimeError(
+                    f"Incorrect output dtype for return value #{number}: Expected: {aval.dtype}, Actual: {array.dtype}"
+                )
+        return arrays
+
+    made = Callback(
+        checked, _avals(operand_avals), _avals(result_avals), "a callback", token is not None, has_side_effect
+    )
+    ctx.module_context.add_keepalive(made)
+    if token is not None:
+        operands = [token, *operands]
+        sharding = _with_token(sharding, bool(ctx.avals_out))
+        ctx = ctx.replace(
+            avals_in=[core.abstract_token, *ctx.avals_in], avals_out=[core.abstract_token, *ctx.avals_out]
+        )
+    call = ffi.build_ffi_lowering_function(TARGET, has_side_effect=has_side_effect)
+    result = call(ctx, *operands, id=np.uint64(made.number))
+    if sharding is not None:
+        mlir.set_sharding(ctx.module_context, result, sharding)
+    results = list(result.results)
+    if token is not None:
+        token = results.pop(0)
+    return results, token, made
+
+
+def _with_token(sharding: Any, has_results: bool) -> Any:
+    """The shardings of the results, for a token before them."""
+    if not isinstance(sharding, sharding_impls.SdyArrayList) or not has_results:
+        return sharding
+    first = sharding.shardings[0]
+    token = sharding_impls.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids)
+    return sharding_impls.SdyArrayList((token, *sharding.shardings))
+
+
+def _avals(avals: Sequence[Any]) -> tuple[ShapedArray, ...]:
+    return tuple([shaped(aval.shape, np.dtype(aval.dtype)) for aval in avals if isinstance(aval, jax.core.ShapedArray)])

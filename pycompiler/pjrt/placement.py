@@ -1,0 +1,76 @@
+"""The devices of a program, from serialized CompileOptions. `compiler` imports this module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jaxlib import xla_client
+
+__all__ = ["placement_of"]
+
+
+def placement_of(options: bytes) -> tuple[int, int, list[int]]:
+    """The numbers of replicas and of partitions, and the ids of the devices by replica, then by partition."""
+    given: Any = xla_client.CompileOptions.ParseFromString(options)
+    replicas, partitions = max(given.num_replicas, 1), max(given.num_partitions, 1)
+    assignment = given.device_assignment
+    if assignment is None:
+        return replicas, partitions, list(range(replicas * partitions))
+    ids = _assigned(assignment.serialize())
+    return (
+        replicas,
+        partitions,
+        [ids[partition][replica] for replica in range(replicas) for partition in range(partitions)],
+    )
+
+
+def _assigned(proto: bytes) -> list[list[int]]:
+    """The ids of a serialized DeviceAssignment: for each computation, those of its replicas.
+
+    Its class in JAX's bindings shows only the counts.
+    """
+    found: list[list[int]] = []
+    for number, value in _fields(proto):
+        if number == 3 and isinstance(value, bytes):
+            ids: list[int] = []
+            for inner, part in _fields(value):
+                if inner == 1:
+                    ids += _numbers(part) if isinstance(part, bytes) else [part]
+            found.append(ids)
+    return found
+
+
+def _fields(proto: bytes) -> list[tuple[int, int | bytes]]:
+    """The fields of a protocol buffer with numbers and bytes: their numbers and values."""
+    found: list[tuple[int, int | bytes]] = []
+    at = 0
+    while at < len(proto):
+        tag, at = _number(proto, at)
+        value, at = _number(proto, at)
+        if tag & 7 == 2:
+            found.append((tag >> 3, proto[at : at + value]))
+            at += value
+        else:
+            found.append((tag >> 3, value))
+    return found
+
+
+def _numbers(packed: bytes) -> list[int]:
+    found: list[int] = []
+    at = 0
+    while at < len(packed):
+        value, at = _number(packed, at)
+        found.append(value)
+    return found
+
+
+def _number(proto: bytes, at: int) -> tuple[int, int]:
+    """A number of variable length, and the position after it."""
+    value = shift = 0
+    while True:
+        byte = proto[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at

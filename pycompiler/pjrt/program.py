@@ -1,0 +1,114 @@
+"""What the plugin says about a program, and its bytes. `compiler` makes programs; the runtime reads their attributes.
+
+The bytes are those of an entry of the disk cache, behind its digest: code of one build of the compiler, for one kind of
+processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pycompiler import cache
+from pycompiler._runtime import Executable, ShapedArray, dtype_codes
+from pycompiler.cache import Artifact, DamagedError, Key
+from pycompiler.core.errors import ExecutionError
+
+__all__ = ["Description", "Program", "about", "array_types", "described", "packed", "unpacked"]
+
+# An array: the code of its dtype, and its sizes.
+ArrayType = tuple[int, tuple[int, ...]]
+
+_DIGEST = 40
+
+
+@dataclass(frozen=True)
+class Description:
+    """All about a program but its code. Its values can be marshalled."""
+
+    name: str
+    parameters: tuple[ArrayType, ...]
+    results: tuple[ArrayType, ...]
+    # The memory of each result, by PJRT's name.
+    result_kinds: tuple[str, ...]
+    # For each parameter: whether it is donated, and the result that gets its memory, or -1.
+    donations: tuple[tuple[bool, int], ...]
+    replicas: int
+    partitions: int
+    # Whether it calls LAPACK.
+    lapack: bool
+
+
+@dataclass
+class Program:
+    """A loaded program. The runtime reads these names (runtime/python/pjrt/Compiler.cpp)."""
+
+    description: Description
+    executable: Executable
+    fingerprint: str
+    devices: Sequence[int]
+    flops: float
+    options: bytes
+    serialize: Callable[[], bytes]
+    text: Callable[[], str]
+    name: str = field(init=False)
+    parameters: tuple[ArrayType, ...] = field(init=False)
+    results: tuple[ArrayType, ...] = field(init=False)
+    result_kinds: list[str] = field(init=False)
+    donations: list[tuple[bool, int]] = field(init=False)
+    replicas: int = field(init=False)
+    partitions: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.description
+        self.name, self.parameters, self.results = given.name, given.parameters, given.results
+        self.result_kinds, self.donations = list(given.result_kinds), list(given.donations)
+        self.replicas, self.partitions = given.replicas, given.partitions
+
+
+def array_types(avals: Sequence[ShapedArray]) -> tuple[ArrayType, ...]:
+    """Arrays as the runtime names them."""
+    codes = dtype_codes()
+    return tuple([(codes[aval.dtype.name], tuple(map(int, aval.shape))) for aval in avals])
+
+
+def about(description: Description, milliseconds: float) -> dict[str, Any]:
+    """A description as the information of an entry of the disk cache."""
+    return {
+        "name": description.name,
+        "for": f"a JAX program with {len(description.parameters)} arguments",
+        "operations": len(description.results),
+        "milliseconds": milliseconds,
+        "pjrt": asdict(description),
+    }
+
+
+def described(information: dict[str, Any]) -> Description:
+    """The description in an entry's information."""
+    return Description(**information["pjrt"])
+
+
+def packed(key: Key, artifact: Artifact, description: Description, options: bytes, code: bytes) -> bytes:
+    """The bytes of a program, for `unpacked`."""
+    information = about(description, 0.0) | {"made": 0.0, "compile_options": options, "code": code}
+    return key.digest.encode() + cache.pack(key, artifact, information)
+
+
+def unpacked(data: bytes) -> tuple[Key, Artifact, Description, bytes, bytes]:
+    """The parts of a program; the last two are its options and its source.
+
+    Raises ExecutionError for damaged bytes, and for those of another build or processor.
+    """
+    try:
+        digest, entry = data[:_DIGEST].decode(), data[_DIGEST:]
+        key, information = cache.describe(digest, entry)
+        if not cache.is_ours(key):
+            raise ExecutionError(
+                f"the program was compiled by {key.compiler} for {key.target}, which is another build of the compiler, "
+                "or another processor.\nWhat to do: compile it again"
+            )
+        options, code = information["compile_options"], information["code"]
+        return key, cache.unpack(key, entry), described(information), options, code
+    except (DamagedError, UnicodeDecodeError, KeyError, TypeError) as error:
+        raise ExecutionError(f"the bytes are no program of this compiler: {error}") from None

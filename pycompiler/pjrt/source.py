@@ -1,0 +1,132 @@
+"""A program as JAX hands it over, read by JAX's own bindings. `compiler` imports this module.
+
+The bindings give the program's text, with its locations, and what the importer drops: which arguments are donated, and
+the memories of results. Calls of Python get the numbers of their functions in the table of the loaded code.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from pycompiler.cache import Aliases
+from pycompiler.compile import modules
+from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
+from pycompiler.pjrt.program import Description, array_types
+
+__all__ = ["Source", "text_of"]
+
+_BYTECODE = b"ML\xefR"
+
+
+def _read(code: bytes) -> Any:
+    """The module, in a context of its own."""
+    context = jax_mlir.make_ir_context()
+    context.allow_unregistered_dialects = True
+    if code.startswith(_BYTECODE):
+        return stablehlo.deserialize_portable_artifact(context, code)
+    return ir.Module.parse(code, context)
+
+
+def text_of(code: bytes) -> str:
+    """The text of a program, as JAX prints it."""
+    return str(_read(code))
+
+
+class Source:
+    """A program that is to be compiled."""
+
+    def __init__(self, code: bytes) -> None:
+        module = _read(code)
+        self.name: str = (
+            module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
+        )
+        self.callbacks: list[Callback] = []
+        if TARGET.encode() in code:
+            self._number_callbacks(module)
+        self._donated: list[tuple[bool, int]] = []
+        self._kinds: list[str] = []
+        self._read_attributes(module)
+        self._text: str = module.operation.get_asm(enable_debug_info=True)
+
+    def _number_callbacks(self, module: Any) -> None:
+        for op in _walk(module.operation):
+            if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET:
+                config = op.attributes["mhlo.backend_config"]
+                self.callbacks.append(callback_with(config["id"].value))
+                slot = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), len(self.callbacks) - 1)
+                op.attributes["mhlo.backend_config"] = ir.DictAttr.get({"slot": slot}, op.context)
+
+    def _read_attributes(self, module: Any) -> None:
+        main = next(op for op in module.body.operations if _is_main(op.operation))
+        count = len(main.type.inputs)
+        arguments = main.attributes["arg_attrs"] if "arg_attrs" in main.attributes else [None] * count
+        results = main.attributes["res_attrs"] if "res_attrs" in main.attributes else [None] * len(main.type.results)
+        self._kinds = [
+            attrs["mhlo.memory_kind"].value if attrs and "mhlo.memory_kind" in attrs else "device" for attrs in results
+        ]
+        taken: dict[int, int] = {}
+        donors: list[int] = []
+        for number, attrs in enumerate(arguments):
+            if attrs and "tf.aliasing_output" in attrs:
+                taken[number] = attrs["tf.aliasing_output"].value
+            elif attrs and "jax.buffer_donor" in attrs and attrs["jax.buffer_donor"].value:
+                donors.append(number)
+        # A donor gives its memory to the first free result of its type.
+        free = [number for number in range(len(main.type.results)) if number not in taken.values()]
+        given = dict.fromkeys(donors, -1)
+        for donor in donors:
+            match = next((number for number in free if main.type.results[number] == main.type.inputs[donor]), None)
+            if match is not None:
+                free.remove(match)
+                given[donor] = match
+        given |= taken
+        self._donated = [(number in given, given.get(number, -1)) for number in range(count)]
+
+    @property
+    def aliases(self) -> Aliases:
+        """Pairs of a result and of the argument that gives it its memory."""
+        return tuple(sorted((result, argument) for argument, (_, result) in enumerate(self._donated) if result >= 0))
+
+    @functools.cached_property
+    def module(self) -> Any:
+        """The translation to the `array` dialect. Raises MLIRError, with the user's line."""
+        return modules.read_program(self._text)
+
+    def build(self, aliases: Aliases) -> Any:
+        """A new module to compile, in which results get the memory of arguments."""
+        module = modules.read_program(self._text)
+        modules.mark_aliases(module, aliases, len(self._donated))
+        return module
+
+    def description(self, replicas: int, partitions: int, aliases: Aliases, lapack: bool) -> Description:
+        """What the plugin says about the program, if these results get the memory of arguments."""
+        arguments, results = modules.signature(self.module)
+        kept = {argument: result for result, argument in aliases}
+        return Description(
+            self.name,
+            array_types(arguments),
+            array_types(results),
+            tuple(self._kinds),
+            tuple([(donated, kept.get(number, -1)) for number, (donated, _) in enumerate(self._donated)]),
+            replicas,
+            partitions,
+            lapack,
+        )
+
+
+def _is_main(operation: Any) -> bool:
+    return operation.name == "func.func" and operation.attributes["sym_name"].value == "main"
+
+
+def _walk(operation: Any) -> Iterator[Any]:
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op.operation
+                yield from _walk(op.operation)

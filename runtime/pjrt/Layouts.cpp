@@ -1,0 +1,123 @@
+// Layouts: every array is row-major. A layout is written as XLA writes it, "{1,0}": the dimensions from the minor one.
+#include "pjrt/Layouts.h"
+
+#include "pjrt/Objects.h"
+
+using namespace pcrt;
+using namespace pcrt::pjrt;
+
+namespace {
+
+struct Layout {
+  std::string text;
+};
+
+Layout *rowMajor(size_t rank) {
+  auto *layout = new Layout{"{"};
+  for (size_t i = rank; i-- > 0;)
+    layout->text += std::to_string(i) + (i ? "," : "");
+  layout->text += "}";
+  return layout;
+}
+
+struct DestroyArgs {
+  size_t struct_size;
+  PJRT_Extension_Base *extension_start;
+  Layout *layout;
+};
+struct SerializeArgs {
+  size_t struct_size;
+  PJRT_Extension_Base *extension_start;
+  Layout *layout;
+  const char *bytes;
+  size_t size;
+  std::string *kept;
+  void (*deleter)(std::string *);
+};
+struct DefaultArgs {
+  size_t struct_size;
+  PJRT_Extension_Base *extension_start;
+  /// A client, or a topology.
+  void *place;
+  PJRT_Buffer_Type type;
+  const int64_t *dims;
+  size_t rank;
+  Layout *layout;
+};
+struct BufferArgs {
+  size_t struct_size;
+  PJRT_Extension_Base *extension_start;
+  PJRT_Buffer *buffer;
+  Layout *layout;
+};
+struct ExecutableArgs {
+  size_t struct_size;
+  PJRT_Extension_Base *extension_start;
+  PJRT_Executable *executable;
+  size_t count;
+  Layout **layouts;
+};
+
+PJRT_Error *destroy(DestroyArgs *args) {
+  delete args->layout;
+  return nullptr;
+}
+
+PJRT_Error *serialize(SerializeArgs *args) {
+  args->kept = new std::string(args->layout->text);
+  args->bytes = args->kept->data();
+  args->size = args->kept->size();
+  args->deleter = [](std::string *kept) { delete kept; };
+  return nullptr;
+}
+
+PJRT_Error *defaultLayout(DefaultArgs *args) {
+  args->layout = rowMajor(args->rank);
+  return nullptr;
+}
+
+PJRT_Error *layoutOfBuffer(BufferArgs *args) {
+  args->layout = rowMajor(args->buffer->type.dims.size());
+  return nullptr;
+}
+
+/// The caller destroys each layout, and copies the list before its next call in this thread.
+PJRT_Error *layoutsOf(const std::vector<ArrayType> &types, ExecutableArgs *args) {
+  static thread_local std::vector<Layout *> list;
+  list.clear();
+  for (const ArrayType &type : types)
+    list.push_back(rowMajor(type.dims.size()));
+  args->count = list.size();
+  args->layouts = list.data();
+  return nullptr;
+}
+
+PJRT_Error *outputLayouts(ExecutableArgs *args) { return layoutsOf(args->executable->facts->program.results, args); }
+PJRT_Error *parameterLayouts(ExecutableArgs *args) {
+  return layoutsOf(args->executable->facts->program.parameters, args);
+}
+
+struct Extension {
+  PJRT_Extension_Base base;
+  PJRT_Error *(*destroy)(DestroyArgs *);
+  PJRT_Error *(*serialize)(SerializeArgs *);
+  PJRT_Error *(*clientDefault)(DefaultArgs *);
+  PJRT_Error *(*ofBuffer)(BufferArgs *);
+  PJRT_Error *(*topologyDefault)(DefaultArgs *);
+  PJRT_Error *(*outputs)(ExecutableArgs *);
+  PJRT_Error *(*parameters)(ExecutableArgs *);
+};
+
+} // namespace
+
+PJRT_Extension_Base *pcrt::pjrt::layoutsExtension() {
+  static Extension extension = {{sizeof(Extension), PJRT_Extension_Type_Layouts, nullptr},
+                                destroy,
+                                serialize,
+                                defaultLayout,
+                                layoutOfBuffer,
+                                defaultLayout,
+                                outputLayouts,
+                                parameterLayouts};
+  return &extension.base;
+}

@@ -1,0 +1,69 @@
+// What the plugin runs, and who makes it: a program of the PJRT C API, compiled. The compiler is registered by the
+// binding, because the runtime knows neither MLIR nor Python. Before it: Executable. After it: the objects of the API.
+#ifndef PYCOMPILER_RUNTIME_PJRT_PROGRAM_H
+#define PYCOMPILER_RUNTIME_PJRT_PROGRAM_H
+
+#include "runtime/DType.h"
+#include "runtime/Executable.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct PJRT_Api;
+
+namespace pcrt::pjrt {
+
+/// A parameter or a result of a program.
+struct ArrayType {
+  DType dtype = DType::Float32;
+  std::vector<int64_t> dims;
+  uint64_t bytes() const;
+};
+
+/// A compiled program. All is for one participant: each device that it runs on has arrays of these types.
+struct Program {
+  std::string name, fingerprint;
+  RefPtr<Executable> executable;
+  std::vector<ArrayType> parameters, results;
+  /// The memory of each result: a kind of the API ("device").
+  std::vector<std::string> resultKinds;
+  /// For each parameter: whether its array may be taken, and the result in whose memory it then is; -1 for none.
+  struct Donation {
+    bool isDonated = false;
+    int32_t result = -1;
+  };
+  std::vector<Donation> donations;
+  /// The ids of the devices, by replica, then by partition.
+  std::vector<int> devices;
+  int replicas = 1, partitions = 1;
+  double flops = 0;
+  /// The serialized CompileOptions.
+  std::string options;
+  /// Bytes for `load`, and the compiled module as text. They are made at the request.
+  std::function<Result<std::string>()> serialize, text;
+};
+
+class Compiler {
+public:
+  virtual ~Compiler() = default;
+  /// The program of a module in a format of the API ("mlir"), with serialized CompileOptions.
+  virtual Result<Program> compile(std::string_view code, std::string_view format, std::string_view options) = 0;
+  /// The program that `serialize` wrote. `options` is empty, or replaces its own.
+  virtual Result<Program> load(std::string_view bytes, std::string_view options) = 0;
+  /// The versions of StableHLO that it reads, from the oldest.
+  virtual std::vector<int64_t> oldestStablehlo() const = 0;
+  virtual std::vector<int64_t> newestStablehlo() const = 0;
+};
+
+/// The compiler of this process; null without one. Lives forever.
+void setCompiler(Compiler *compiler);
+Compiler *compiler();
+
+/// The table of the API.
+const PJRT_Api *api();
+
+} // namespace pcrt::pjrt
+
+#endif // PYCOMPILER_RUNTIME_PJRT_PROGRAM_H

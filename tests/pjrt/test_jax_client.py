@@ -1,0 +1,130 @@
+"""What JAX asks of a backend besides values: arrays, donation, deletion, statistics, errors, exchange."""
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def ours(device):
+    with jax.default_device(device):
+        yield
+
+
+def test_platforms_are_beside_each_other(device):
+    assert device.platform == "pycompiler"
+    other = jax.devices("cpu")[0]
+    x = jax.device_put(np.arange(3), device)
+    y = jax.device_put(x, other)
+    assert (x.devices(), y.devices()) == ({device}, {other})
+    np.testing.assert_array_equal(jax.device_put(y, device), np.arange(3))
+    assert jax.jit(lambda x: x + 1, device=other)(1).devices() == {other}
+
+
+def test_a_donated_array_gives_its_memory():
+    x = jnp.ones(100_000)
+    before = x.unsafe_buffer_pointer()
+    y = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert x.is_deleted()
+    assert y.unsafe_buffer_pointer() == before
+    np.testing.assert_array_equal(y, 2)
+    with pytest.raises(RuntimeError, match="deleted"):
+        np.asarray(x)
+
+
+def test_a_donated_array_that_numpy_reads_is_copied():
+    x = jnp.ones(1000)
+    seen = np.asarray(x)
+    y = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    np.testing.assert_array_equal(seen, 1)
+    np.testing.assert_array_equal(y, 2)
+
+
+def test_numpys_memory_is_read_in_place_and_never_written():
+    memory = np.zeros(1 << 16, np.float32)
+    start = -memory.ctypes.data % 64 // 4
+    given = memory[start : start + 1024]
+    x = jax.device_put(given, may_alias=True)
+    y = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    np.testing.assert_array_equal(y, 1)
+    np.testing.assert_array_equal(memory, 0)
+
+
+def test_strides_of_numpy():
+    x = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    np.testing.assert_array_equal(jax.device_put(x.transpose(2, 0, 1)), x.transpose(2, 0, 1))
+    np.testing.assert_array_equal(jax.device_put(x[:, ::-1, ::2]), x[:, ::-1, ::2])
+
+
+def test_deletion_and_readiness():
+    x = jnp.ones(10)
+    assert x.block_until_ready().is_ready()
+    x.delete()
+    assert x.is_deleted()
+
+
+def test_statistics_and_analyses(device):
+    assert device.memory_stats()["bytes_in_use"] >= 0
+    compiled = jax.jit(lambda x: x @ x).lower(np.ones((64, 64), np.float32)).compile()
+    assert compiled.cost_analysis()["flops"] > 2 * 64**3 / 2
+    memory = compiled.memory_analysis()
+    assert memory.argument_size_in_bytes == memory.output_size_in_bytes == 64 * 64 * 4
+    assert "dot" in compiled.as_text()
+    assert jax.live_arrays()
+    assert compiled.output_formats is not None
+
+
+def test_an_error_of_a_callback_poisons_what_depends_on_it_alone():
+    def fail(x):
+        raise ValueError("it broke")
+
+    f = jax.jit(lambda x: jax.pure_callback(fail, jax.ShapeDtypeStruct((), np.float32), x))
+    bad = f(1.0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="it broke"):
+        (bad + 1).block_until_ready()
+    np.testing.assert_array_equal(jax.jit(lambda x: x + 1)(1.0), 2)
+
+
+def test_too_much_memory_is_an_error(device):
+    limit = device.memory_stats()["bytes_limit"]
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"RESOURCE_EXHAUSTED.*out of memory"):
+        jnp.zeros((limit,), np.float32).block_until_ready()
+
+
+def test_dlpack():
+    x = jnp.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(np.from_dlpack(x), np.arange(6.0).reshape(2, 3))
+    y = jnp.from_dlpack(np.arange(5))
+    np.testing.assert_array_equal(y + 1, np.arange(5) + 1)
+    np.testing.assert_array_equal(jnp.from_dlpack(x), x)
+
+
+def test_many_threads():
+    f = jax.jit(lambda x, n: jnp.sin(x) + n)
+    failures = []
+
+    def work(number):
+        try:
+            for turn in range(20):
+                got = f(np.full(2000, turn, np.float32), number)
+                np.testing.assert_allclose(got, np.sin(np.float32(turn)) + number, rtol=1e-5)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_memories():
+    x = jnp.ones(3)
+    assert x.sharding.memory_kind == "device"
+    y = jax.device_put(x, x.sharding.with_memory_kind("pinned_host"))
+    assert y.sharding.memory_kind == "pinned_host"
+    np.testing.assert_array_equal(y, 1)

@@ -1,0 +1,135 @@
+"""The backend in processes of its own: chosen alone, caches, fork, exit, versions, several devices, another client."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(program, timeout=120, **environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
+        env={**os.environ, "JAX_PLATFORMS": "pycompiler", "PYCOMPILER_ENABLE_COMPILATION_CACHE": "0", **environment},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_alone():
+    said = run("""
+        import jax, jax.numpy as jnp
+        print(jax.default_backend(), len(jax.devices()), jax.devices("cpu") == jax.devices())
+        print(jnp.arange(3).sum(), jax.jit(lambda x: x + 1, device=jax.devices()[0])(1))
+    """)
+    assert said.split() == ["pycompiler", "1", "True", "3", "2"]
+
+
+def test_it_is_not_the_default():
+    said = run("import jax; print(jax.default_backend(), jax.devices('pycompiler')[0].platform)", JAX_PLATFORMS="")
+    assert said.split() == ["cpu", "pycompiler"]
+
+
+def test_nothing_is_loaded_for_another_platform():
+    said = run("import sys, jax; jax.devices(); print('pycompiler' in sys.modules)", JAX_PLATFORMS="cpu")
+    assert said.split() == ["False"]
+
+
+def test_another_version_of_jax_is_named():
+    said = run("""
+        import jax
+        jax.__version__ = "0.99.1"
+        try:
+            jax.devices()
+        except RuntimeError as error:
+            print(error)
+    """)
+    assert "JAX 0.99.1" in said
+    assert "pip install 'pycompiler[jax]'" in said
+
+
+PROGRAM = """
+    import sys, jax, jax.numpy as jnp
+    hits = []
+    jax.monitoring.register_event_listener(lambda name, **_: hits.append(name))
+    print(jax.jit(lambda x: jnp.sin(x) @ x.T)(jnp.ones((4, 4)))[0, 0])
+    print("/jax/compilation_cache/cache_hits" in hits, "pycompiler._compiler" in sys.modules)
+"""
+
+
+def test_jaxs_cache(tmp_path):
+    settings = {
+        "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "jax"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    first = run(PROGRAM, PYCOMPILER_COMPILATION_CACHE_DIR=str(tmp_path / "one"), **settings).split()
+    again = run(PROGRAM, PYCOMPILER_COMPILATION_CACHE_DIR=str(tmp_path / "two"), **settings).split()
+    assert first[0] == again[0]
+    assert (first[1:], again[1:]) == (["False", "True"], ["True", "False"])
+
+
+def test_our_cache(tmp_path):
+    settings = {
+        "PYCOMPILER_ENABLE_COMPILATION_CACHE": "1",
+        "PYCOMPILER_COMPILATION_CACHE_DIR": str(tmp_path),
+    }
+    first, again = run(PROGRAM, **settings).split(), run(PROGRAM, **settings).split()
+    assert first[0] == again[0]
+    assert (first[2], again[2]) == ("True", "False")
+
+
+def test_fork_and_exit_with_work_in_flight():
+    said = run("""
+        import os, jax, jax.numpy as jnp, numpy as np
+        f = jax.jit(lambda x: jax.lax.fori_loop(0, 200, lambda i, y: jnp.sin(y @ y) / 9, x))
+        x = f(np.ones((64, 64), np.float32))
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        print(os.waitpid(child, 0)[1], bool(jnp.isfinite(x).all()))
+        for _ in range(20):
+            x = f(x)
+    """)
+    assert said.split() == ["0", "True"]
+
+
+def test_several_devices():
+    said = run(
+        """
+        import jax, jax.numpy as jnp
+        devices = jax.devices()
+        x = jax.device_put(jnp.arange(4.0), devices[3])
+        y = jax.jit(lambda x: x * 2)(x)
+        print(len(devices), y.devices() == {devices[3]}, jax.device_put(y, devices[1]).sum())
+        """,
+        PYCOMPILER_NUM_CPU_DEVICES="4",
+    )
+    assert said.split() == ["4", "True", "12.0"]
+
+
+def test_a_dumped_program_is_read(tmp_path):
+    run("import jax; jax.jit(lambda x: x + 1)(1.0)", PYCOMPILER_DUMP_DIR=str(tmp_path))
+    assert any("stablehlo.add" in path.read_text() for path in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pypjrt") is None, reason="pypjrt is not installed (extra jax-programs)")
+def test_conformance():
+    said = run("""
+        import sys, pycompiler.pjrt
+        pycompiler.pjrt.load()
+        from pypjrt import conform
+        sys.argv = ["conform", pycompiler.pjrt.library_path(), "-v"]
+        try:
+            conform.main()
+        except SystemExit as end:
+            print("ended", end.code)
+    """)
+    assert " FAIL" not in said.upper().replace("0 FAIL", "")

@@ -1,0 +1,107 @@
+"""Programs through JAX on our backend, with the values of XLA's CPU."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((6, 5)).astype(np.float32)
+V = RNG.standard_normal(7).astype(np.float32)
+SPD = (X.T @ X + 3 * np.eye(5)).astype(np.float32)
+N = np.arange(-4, 4, dtype=np.int32)
+
+PROGRAMS = {
+    "arithmetic": (lambda x: jnp.tanh(x) * 2 + jnp.exp(-x), X),
+    "matmul": (lambda x: x @ x.T, X),
+    "grad": (lambda x: jax.grad(lambda x: jnp.sum(jnp.sin(x) ** 2))(x), X),
+    "sort": (lambda x: jnp.sort(x, axis=1), X),
+    "sort keys": (lambda x: lax.sort((x[0], x[1]), num_keys=2), X),
+    "argmax": (lambda x: (jnp.argmax(x, 1), jnp.argmin(x, 0)), X),
+    "cumsum": (lambda x: (jnp.cumsum(x, 1), jnp.cumprod(x, 0), lax.cummax(x)), X),
+    "scan": (lambda x: lax.scan(lambda c, y: (c + y, c * y), jnp.zeros(5), x), X),
+    "while": (lambda x: lax.while_loop(lambda c: c.sum() < 100, lambda c: c * c + 1, x), X),
+    "cond": (lambda x: lax.cond(x[0, 0] > 0, jnp.sin, jnp.cos, x), X),
+    "switch": (lambda n: lax.switch(n[0] + 5, [lambda n: n, lambda n: n + 1, lambda n: -n], n), N),
+    "scatter": (lambda x: x.at[jnp.array([0, 0, 9])].add(1.0, mode="drop"), X),
+    "scatter by a function": (lambda x: x.at[jnp.array([0, 0, 2]), 1].apply(jnp.sin), X),
+    "scatter windows": (lambda x: x.at[jnp.array([1, 1])].apply(lambda v: v * v + 1), X),
+    "gather": (lambda x: x[jnp.array([3, -1]), :][:, ::2], X),
+    "reduce": (lambda x: lax.reduce(x, np.float32(0), lambda a, b: a + 2 * b, (0,)), X),
+    "windows": (lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 1), "SAME"), X),
+    "convolution": (lambda x: lax.conv(x[None, None], jnp.ones((2, 1, 3, 3)), (1, 1), "SAME"), X),
+    "fft": (lambda v: (jnp.fft.fft(v), jnp.fft.rfft(v), jnp.fft.irfft(jnp.fft.rfft(v[:6]))), V),
+    "cholesky": (jnp.linalg.cholesky, SPD),
+    "solve": (lambda a: (jnp.linalg.solve(a, a[0]), jnp.linalg.inv(a), jnp.linalg.det(a)), SPD),
+    "eigh": (lambda a: jnp.linalg.eigh(a)[0], SPD),
+    "svd": (lambda x: jnp.linalg.svd(x, compute_uv=False), X),
+    "qr": (lambda x: jnp.abs(jnp.linalg.qr(x)[1]), X),
+    "complex": (lambda x: jnp.exp(1j * x) / (1 + x), X),
+    "random": (lambda n: jax.random.normal(jax.random.key(n[0]), (4, 3)), N),
+    "rbg": (lambda n: jax.random.uniform(jax.random.key(n[0], impl="rbg"), (4, 3)), N),
+    "permutation": (lambda n: jax.random.permutation(jax.random.key(3), n), N),
+    "special": (lambda x: (jax.scipy.special.gammaln(x), jax.scipy.special.erfinv(x / 9)), X),
+    "bfloat16": (lambda x: jnp.sum(x.astype(jnp.bfloat16) * 2, dtype=jnp.float32), X),
+    "float8": (lambda x: (x.astype(jnp.float8_e4m3fn) + jnp.float8_e4m3fn(1)).astype(jnp.float32), X),
+    "int4": (lambda n: (n.astype(jnp.int4) + jnp.int4(3)).astype(jnp.int32), N),
+    "int4 min": (lambda n: jnp.min(n.astype(jnp.int4)).astype(jnp.int32), N),
+    "top_k": (lambda x: lax.top_k(x, 3), X),
+    "platform": (lambda x: lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos), X),
+    "associative scan": (lambda x: lax.associative_scan(jnp.maximum, x), X),
+    "vmap": (lambda x: jax.vmap(lambda v: jnp.convolve(v, v))(x), X),
+    "no results": (lambda x: (), X),
+    "an argument as result": (lambda x: (x, x, jnp.zeros(3)), X),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values(name, beside):
+    function, argument = PROGRAMS[name]
+    beside(function, argument)
+
+
+def test_numpy_functions_run_without_jit(device):
+    with jax.default_device(device):
+        x = jnp.asarray(X)
+        assert x.devices() == {device}
+        np.testing.assert_allclose(x.mean(0) + 1, X.mean(0) + 1, rtol=1e-5)
+        np.testing.assert_allclose(jnp.linspace(0, 1, 5), np.linspace(0, 1, 5), rtol=1e-6)
+
+
+def test_a_training_step(beside):
+    def loss(params, x, y):
+        for w, b in params[:-1]:
+            x = jax.nn.relu(x @ w + b)
+        w, b = params[-1]
+        return jnp.mean((x @ w + b - y) ** 2)
+
+    def step(params, x, y):
+        value, gradients = jax.value_and_grad(loss)(params, x, y)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradients), value
+
+    sizes = [5, 16, 1]
+    params = [
+        (RNG.standard_normal((a, b)).astype(np.float32), np.zeros(b, np.float32))
+        for a, b in itertools.pairwise(sizes)
+    ]
+    beside(step, params, X, X[:, :1])
+
+
+def test_64_bits(beside):
+    with jax.enable_x64(True):
+        beside(lambda x: (x @ x.T, jnp.cumsum(x), jnp.argsort(x[0])), X.astype(np.float64), rtol=1e-12)
+        beside(lambda n: n * 2**40, N.astype(np.int64))
+
+
+def test_an_unknown_operation_is_named_at_the_users_line(device):
+    def strange(x):
+        return jax.ffi.ffi_call("a_stranger", jax.ShapeDtypeStruct((3,), np.float32))(x)
+
+    with (
+        jax.default_device(device),
+        pytest.raises(jax.errors.JaxRuntimeError, match=r"test_jax_programs.py:\d+.*a_stranger"),
+    ):
+        jax.jit(strange)(np.zeros(3, np.float32))
