@@ -156,6 +156,7 @@ if TYPE_CHECKING:
 _LATER = frozenset(
     (
         "debug",
+        "distributed",
         "example_libraries",
         "experimental",
         "export",
@@ -213,6 +214,7 @@ __all__ = [
     "device_put",
     "devices",
     "disable_jit",
+    "distributed",
     "dlpack",
     "ds",
     "dtypes",
