@@ -140,6 +140,7 @@ from pycompiler.version import __version__, __version_info__
 if TYPE_CHECKING:
     from pycompiler import (
         debug,
+        distributed,
         example_libraries,
         experimental,
         export,

@@ -20,7 +20,7 @@ def pytest_generate_tests(metafunc):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if "tests/python/distributed/" in str(item.path):
+        if "tests/python/distributed/" in str(item.path) and not _is_rank():
             item.add_marker(pytest.mark.xdist_group("distributed"))
 
 
