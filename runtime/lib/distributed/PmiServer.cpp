@@ -2,6 +2,7 @@
 #include "distributed/PmiServer.h"
 
 #include "distributed/Frames.h"
+#include "runtime/Futex.h"
 
 #include <algorithm>
 #include <csignal>
@@ -12,9 +13,12 @@
 
 using namespace pcrt;
 
-static const char *const space = "pycompiler";
+/// A name that no other start has: MPICH names the memory that processes share by it, and finds what a killed start has
+/// left under the same name.
+static std::string uniqueName() { return "kvs_" + std::to_string(getpid()) + "_" + std::to_string(nowNs()); }
 
-PmiServer::PmiServer(int listener, unsigned size, std::string mapping) : listener(listener), size(size) {
+PmiServer::PmiServer(int listener, unsigned size, std::string mapping)
+    : listener(listener), size(size), space(uniqueName()) {
   if (!mapping.empty())
     values["PMI_process_mapping"] = std::move(mapping);
   thread = std::thread([this] { serve(); });
@@ -88,7 +92,7 @@ void PmiServer::handle(Connection &connection, const std::string &line) {
   } else if (command == "get_appnum") {
     answer("cmd=appnum appnum=0");
   } else if (command == "get_my_kvsname") {
-    answer(std::string("cmd=my_kvsname kvsname=") + space);
+    answer("cmd=my_kvsname kvsname=" + space);
   } else if (command == "get_universe_size") {
     answer("cmd=universe_size size=" + std::to_string(size));
   } else if (command == "put") {

@@ -30,6 +30,7 @@ private:
 
   const int listener;
   const unsigned size;
+  const std::string space;
   std::vector<Connection> connections;
   std::map<std::string, std::string> values;
   std::atomic<bool> isStopped{false};

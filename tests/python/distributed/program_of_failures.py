@@ -14,7 +14,7 @@ import pycompiler as pc  # noqa: E402
 from pycompiler.sharding import PartitionSpec as P  # noqa: E402
 
 # From here on nothing may hang.
-threading.Timer(40, lambda: os._exit(97)).start()
+threading.Timer(float(sys.argv[3]), lambda: os._exit(97)).start()
 
 
 def happens(now):
@@ -31,7 +31,7 @@ def happens(now):
         raise KeyError("lost")
 
 
-pc.distributed.initialize(initialization_timeout=20, heartbeat_timeout_seconds=3)
+pc.distributed.initialize(initialization_timeout=60, heartbeat_timeout_seconds=3)
 number = pc.process_index()
 happens("init")
 mesh = pc.make_mesh((pc.device_count(),), ("x",))

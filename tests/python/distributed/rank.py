@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 # A test that takes longer ends its process, with the stacks of all threads.
-DEADLINE = 40
+DEADLINE = 40 * max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
 
 
 class Report:
@@ -31,16 +31,16 @@ class Report:
 
 
 def main(path, folder):
-    faulthandler.dump_traceback_later(60, exit=True)
+    faulthandler.dump_traceback_later(2 * DEADLINE, exit=True)
     import pycompiler
 
-    pycompiler.distributed.initialize(initialization_timeout=40)
+    pycompiler.distributed.initialize(initialization_timeout=60)
     number = pycompiler.process_index()
     with open(Path(folder) / f"{number}.jsonl", "w") as file:
         code = pytest.main(
             ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not full", path], plugins=[Report(file)]
         )
-    faulthandler.dump_traceback_later(30, exit=True)
+    faulthandler.dump_traceback_later(DEADLINE, exit=True)
     pycompiler.distributed.shutdown()
     faulthandler.cancel_dump_traceback_later()
     sys.stdout.flush()

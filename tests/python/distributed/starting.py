@@ -1,9 +1,11 @@
 """Starts of several processes for tests, by each launcher, with a deadline. Nothing of a start outlives it."""
 
+import atexit
 import contextlib
 import functools
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -35,13 +37,24 @@ def free_port():
         return probe.getsockname()[1]
 
 
+# The processes of all starts share compiled modules, also where Python is told to write none beside the sources.
+_MODULES = tempfile.mkdtemp(prefix="pycompiler-modules-")
+atexit.register(shutil.rmtree, _MODULES, ignore_errors=True)
+
+
+def patience():
+    """How many times longer than alone a start may take: other work on the machine slows it down."""
+    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
 def environment(**more):
     """That of this process without its own launcher's variables, with one thread for each library."""
     own = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_", "PRTE_"))
+        if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_", "PRTE_", "PYTHONDONTWRITE"))
     }
+    own.setdefault("PYTHONPYCACHEPREFIX", _MODULES)
     return own | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYCOMPILER_PLATFORM": "cpu"} | more
 
 
@@ -59,7 +72,7 @@ class Started:
 
     def wait(self, seconds):
         """Wait for all; the exit codes and the output. What still runs then is killed, and the test fails."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * patience()
         try:
             codes = [process.wait(max(end - time.monotonic(), 0.1)) for process in self.processes]
         except subprocess.TimeoutExpired:
@@ -124,7 +137,7 @@ def outcomes(path, kind, count, devices):
             [HERE / "rank.py", path, folder],
             PYCOMPILER_NUM_CPU_DEVICES=str(devices),
         )
-        end = time.monotonic() + 150
+        end = time.monotonic() + 120 * patience()
         while any(process.poll() is None for process in running.processes) and time.monotonic() < end:
             time.sleep(0.02)
         running.kill()
