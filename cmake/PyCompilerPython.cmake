@@ -21,7 +21,7 @@ target_include_directories(_runtime PRIVATE "${CMAKE_SOURCE_DIR}/runtime/python"
 # has no exceptions is passed by then as C is; else what is destroyed on the way would need the GIL, and what is noexcept
 # would abort. Gil.h says what becomes of the others.
 file(GLOB_RECURSE raw_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/runtime/python/*.cpp")
-list(FILTER raw_sources EXCLUDE REGEX "/(Compiler|ExecutableType|ForeignFunctions|Gil|Module|Notifier|Profiling|Spmd|TensorCall)\\.cpp$")
+list(FILTER raw_sources EXCLUDE REGEX "/(Compiler|ExecutableType|ForeignFunctions|Gil|Module|Notifier|ProcessFunctions|Profiling|Spmd|TensorCall)\\.cpp$")
 set_property(SOURCE ${raw_sources} APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions)
 # Of `python -m pycompiler`, which loads no LLVM to say it.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/runtime/python/Module.cpp" PROPERTIES COMPILE_DEFINITIONS

@@ -140,6 +140,7 @@ from pycompiler.version import __version__, __version_info__
 if TYPE_CHECKING:
     from pycompiler import (
         debug,
+        distributed,
         example_libraries,
         experimental,
         export,
@@ -157,6 +158,7 @@ if TYPE_CHECKING:
 _LATER = frozenset(
     (
         "debug",
+        "distributed",
         "example_libraries",
         "experimental",
         "export",
@@ -215,6 +217,7 @@ __all__ = [
     "device_put",
     "devices",
     "disable_jit",
+    "distributed",
     "dlpack",
     "ds",
     "dtypes",

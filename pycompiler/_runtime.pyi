@@ -75,7 +75,7 @@ class Device:
     def assemble(self, image: bytes) -> bytes:
         """The machine code of a program's kernels, of PTX, for devices like this one. RuntimeError if it is refused."""
     stream_handle: int  # the driver's, for other libraries; 0 for a CPU
-    local_hardware_id: int
+    local_hardware_id: int  # counted within its process; `id` over all
     process_index: int
     # repr: CpuDevice(id=0), CudaDevice(id=0); str: cpu:0, cuda:0
     def memory_stats(self) -> dict[str, int]:
@@ -183,7 +183,16 @@ class Notifier:
     def take(self) -> list[int]:
         """The keys of what was done since the last call."""
 
-def devices() -> list[Device]: ...
+def devices() -> list[Device]:
+    """Those of all processes, of process 0 first."""
+
+def local_devices() -> list[Device]:
+    """Those of this process."""
+
+def place_devices(process: int, ids: Sequence[int], others: Sequence[tuple[int, int, int, str, str, str, str]]) -> None:
+    """Give this process's devices their process and ids, and name those of other processes: the process, id, number in
+    the process, platform, name's family, hardware and compute capability of each."""
+
 def add_cpu_devices(count: int) -> None: ...
 def device_count() -> int: ...
 def gpu_failure() -> str | None:
@@ -237,12 +246,84 @@ def run_spmd(
     devices: Sequence[Device],
     args: Sequence[Sequence[Array]],
     out_avals: Sequence[ShapedArray],
+    numbers: Sequence[int] | None = None,
+    owners: Sequence[int] | None = None,
+    fingerprint: int = 0,
+    what: str = "",
 ) -> list[list[Array]]:
     """Run a program once on each device, with arguments of its own: `args[p]` are those of participant p, which runs on
     `devices[p]`. Returns the results of each, committed to its device, at once; its collectives wait for the others'.
 
-    The executable must have been loaded with `may_block=True`.
+    The executable must have been loaded with `may_block=True`. If other processes run some of the participants,
+    `owners` are the processes of all, and `numbers` the participants here. The processes compare the fingerprints of
+    their programs; `what` is the program's name.
     """
+
+# Processes: what pycompiler.distributed calls. A wait ends with Ctrl-C. RuntimeError for refusals and late answers.
+
+def set_peer_error_type(cls: type[Exception]) -> None:
+    """The class of failures of other processes: cls(message, process, host, pid, cause, place)."""
+
+def serve_processes(address: str, port: int, size: int, secret: str, silence_ms: int) -> int:
+    """Serve the control plane, in process 0; the port, which the system chooses for 0."""
+
+def serve_pmi(address: str, size: int, mapping: str) -> int:
+    """Serve PMI-1, for an MPICH without its launcher; the port."""
+
+def begin_processes(
+    rank: int,
+    size: int,
+    host_name: str,
+    pid: int,
+    address: str,
+    port: int,
+    secret: str,
+    timeout_ms: int,
+    silence_ms: int,
+) -> None:
+    """Connect to the control plane."""
+
+def open_mpi(path: str) -> str:
+    """Load a library of MPI, the first time; its version."""
+
+def mpi_abi() -> str:
+    """ "standard ABI", "MPICH's ABI" or "Open MPI's ABI" of the loaded library."""
+
+def start_mpi(timeout_ms: int, late: str) -> tuple[int, int]:
+    """Start MPI unless it has started: the rank and size. RuntimeError with the text `late` when the time is over."""
+
+def broadcast_by_mpi(own: bytes) -> bytes:
+    """The bytes of rank 0."""
+
+def join_transport(may_spin: bool) -> None:
+    """Begin to exchange messages by MPI."""
+
+def set_value(key: str, value: bytes) -> None:
+    """For all processes."""
+
+def get_value(key: str, timeout_ms: int) -> bytes:
+    """Waits until a process has set it."""
+
+def gather_values(name: str, members: Sequence[int], own: bytes, timeout_ms: int) -> list[bytes]:
+    """What each of the members gives, in their order; all call it. `timeout_ms` 0: as long as they live."""
+
+def process_failure() -> str | None:
+    """What is known of a process that failed."""
+
+def tell_failure(cause: str, place: str) -> None:
+    """Tell the other processes that this one ends with an error."""
+
+def tell_end() -> None:
+    """Tell the others that this process launches no more."""
+
+def leave_processes(ends_mpi: bool) -> None:
+    """After the last meeting: close the connections."""
+
+def note_use_of_devices() -> None:
+    """Note the line that uses devices; the first one counts."""
+
+def first_use_of_devices() -> str | None:
+    """The line that used devices first; "" if it is not known, None if none has."""
 
 class MemoryStats(NamedTuple):
     live_bytes: int

@@ -36,7 +36,7 @@ from pycompiler.numpy import arithmetic, contraction, indexing, interchange, ufu
 from pycompiler.numpy.arithmetic import power
 from pycompiler.numpy.creation import copied
 from pycompiler.random.keys import key_data
-from pycompiler.spmd.sharded import shards
+from pycompiler.spmd.sharded import global_shards, shards
 
 Binary = Callable[[Any, Any], Any]
 
@@ -318,6 +318,9 @@ def _index(self: Array) -> int:
 
 
 def _repr(self: Array) -> str:
+    if not _is_readable(self):
+        # The elements would have to be fetched from other processes.
+        return f"Array(shape={self.shape}, dtype={self.dtype.name})"
     if dtypes.is_key(self.dtype):
         return f"Array({self.shape}, dtype={self.dtype.name}) overlaying:\n{_host(key_data(self))}"
     values = np.array2string(_host(self), separator=", ", prefix="Array(")
@@ -329,8 +332,16 @@ def _repr(self: Array) -> str:
 def _repr_html(self: Array) -> str:
     """The display in notebooks: shape, dtype, devices, and the elements, or the corners of them."""
     held = ", ".join(sorted(map(str, _devices(self))))
+    if not _is_readable(self):
+        return f"<pre>Array {self.aval} on {held}</pre>"
     values = _host(key_data(self) if dtypes.is_key(self.dtype) else self)
     return html_of(f"Array {self.aval} on {held}", values)
+
+
+def _is_readable(self: Array) -> bool:
+    """Whether this process has all elements."""
+    found = sharding_of(self)
+    return found is None or found.is_fully_addressable or (found.is_fully_replicated and found.has_addressable_devices)
 
 
 def _format(self: Array, spec: str) -> str:
@@ -376,7 +387,7 @@ _OWN: dict[str, Any] = {
     "__index__": _index,
     "__repr__": _repr,
     "_repr_html_": _repr_html,
-    "__str__": lambda self: _repr(self) if dtypes.is_key(self.dtype) else str(_host(self)),
+    "__str__": lambda self: _repr(self) if dtypes.is_key(self.dtype) or not _is_readable(self) else str(_host(self)),
     "__format__": _format,
     "__reduce__": _reduce,
     "item": _item,
@@ -388,9 +399,11 @@ _OWN: dict[str, Any] = {
     "sharding": property(lambda self: _sharding(self), doc="On which devices the elements are, and which where."),
     "format": property(lambda self: row_major(self.ndim, self.sharding), doc="The layout in memory, and the sharding."),
     "is_fully_replicated": property(lambda self: self.sharding.is_fully_replicated, doc="Whether each device has all."),
-    "is_fully_addressable": property(lambda self: True, doc="Whether all elements are this process's: they are."),
-    "addressable_shards": property(shards, doc="The parts of the devices, a list of Shard."),
-    "global_shards": property(shards, doc="The parts of the devices, a list of Shard."),
+    "is_fully_addressable": property(
+        lambda self: self.sharding.is_fully_addressable, doc="Whether all elements are in this process."
+    ),
+    "addressable_shards": property(shards, doc="The parts of this process's devices, a list of Shard."),
+    "global_shards": property(global_shards, doc="The parts of all devices; those in other processes have no data."),
     "addressable_data": lambda self, index: shards(self)[index].data,
     "tolist": lambda self: _host(self).tolist(),
 } | array_bytes.OWN

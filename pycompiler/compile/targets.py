@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pycompiler._runtime import Array, Device, default_device, devices
+from pycompiler._runtime import Array, Device, default_device, local_devices
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def target_of(device: Device) -> Target:
 def device_of(target: Target) -> Device:
     """The first device that code for a target runs on."""
     wanted = (target.capability, target.is_emulated)
-    kinds = ((device, target_of(device)) for device in devices())
+    kinds = ((device, target_of(device)) for device in local_devices())
     return next(device for device, kind in kinds if (kind.capability, kind.is_emulated) == wanted)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = [
     "ConcretizationTypeError",
+    "DistributedError",
     "ExecutionError",
     "InconclusiveDimensionError",
     "JAXIndexError",
@@ -104,6 +105,20 @@ class NotDifferentiableError(ExplainedError, ValueError, TypeError):
 
 class ExecutionError(ExplainedError, RuntimeError):
     """Compiled code, or a library that it calls, failed; raised where a result that depends on it is first read."""
+
+
+class DistributedError(ExplainedError, RuntimeError):
+    """Another process of the program failed, and a result that needs it can't be computed. The attributes tell which.
+
+    `process` is its number, `host` and `pid` where it ran, `cause` what went wrong there, and `place` at which line
+    ("" if that is not known).
+    """
+
+    def __init__(
+        self, message: str, process: int = -1, host: str = "", pid: int = 0, cause: str = "", place: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.process, self.host, self.pid, self.cause, self.place = process, host, pid, cause, place
 
 
 class MLIRError(ExplainedError):

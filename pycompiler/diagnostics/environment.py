@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from pycompiler import cache
-from pycompiler._runtime import Device, devices, gpu_failure, llvm_version, thread_count
+from pycompiler._runtime import Device, gpu_failure, llvm_version, local_devices, thread_count
 from pycompiler.cache import identity
 from pycompiler.core.config.config import config
 from pycompiler.version import __version__
@@ -42,7 +42,7 @@ def print_environment_info(return_string: bool = False) -> str | None:
         ("platform", platform.platform()),
         ("processor", identity.processor()),
         ("features", identity.instruction_sets()),
-        *(("device", _about(device)) for device in devices()),
+        *(("device", _about(device)) for device in local_devices()),
         ("threads", str(thread_count())),
         ("GPU", gpu_failure() or "used"),
         ("disk cache", cache.folder() if config.enable_compilation_cache else "off"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycompiler._runtime import Array, devices, list_arrays
+from pycompiler._runtime import Array, list_arrays, local_devices
 from pycompiler.core.tracing.boundary import boundary
 
 
@@ -17,7 +17,7 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     >>> any(x is array for array in pc.live_arrays())
     True
     """
-    platforms = {device.platform for device in devices()}
+    platforms = {device.platform for device in local_devices()}
     if platform is not None and (not isinstance(platform, str) or platform not in platforms):
         raise ValueError(f"live_arrays: there is no platform {platform!r} here, only {', '.join(sorted(platforms))}")
     # The list has the arrays of all platforms.

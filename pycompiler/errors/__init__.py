@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pycompiler.core.errors import (
     ConcretizationTypeError,
+    DistributedError,
     ExecutionError,
     ExplainedError,
     InconclusiveDimensionError,
@@ -27,6 +28,7 @@ from pycompiler.lax.names import nearest_name
 
 __all__ = [
     "ConcretizationTypeError",
+    "DistributedError",
     "ExecutionError",
     "InconclusiveDimensionError",
     "InconclusiveDimensionOperation",

@@ -1,16 +1,23 @@
-"""Communication between the processes of a program. There is one process: it has all data."""
+"""Communication between the processes of a program. All processes call each function, in the same order."""
 
+import math
+import signal
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from pycompiler._runtime import Array
 from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten, tree_map
 from pycompiler.lax.names import nearest_name
-from pycompiler.spmd.placement import device_put
+from pycompiler.spmd.agreement import meet
+from pycompiler.spmd.placement import device_put, devices
+from pycompiler.spmd.sharded import make_array_from_process_local_data, make_array_from_single_device_arrays, shards
 
 __all__ = [
     "assert_equal",
@@ -23,45 +30,105 @@ __all__ = [
 ]
 
 
+def _everyone() -> tuple[int, ...]:
+    return tuple(range(processes.count))
+
+
+def _gathered_bytes(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The arrays of all processes, stacked; they have one shape and dtype. As bytes, every dtype stays as it is."""
+    first = [next(device for device in devices() if device.process_index == owner) for owner in _everyone()]
+    mesh = Mesh(np.array(first, object), ("processes",))
+    words = np.frombuffer(np.ascontiguousarray(x).tobytes(), np.uint8)[None]
+    parted = make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("processes")), words)
+    whole = np.asarray(device_put(parted, NamedSharding(mesh, PartitionSpec())))
+    return np.frombuffer(whole.tobytes(), x.dtype).reshape(processes.count, *x.shape)
+
+
+def _gathered(x: Any, tiled: bool) -> np.ndarray[Any, Any]:
+    if isinstance(x, Array) and not x.is_fully_addressable:
+        whole = device_put(x, NamedSharding(x.sharding.mesh, PartitionSpec()))
+        return np.asarray(whole)
+    values = np.asarray(x)
+    if not processes.are_several:
+        return values if tiled else values[None]
+    every = _gathered_bytes(values)
+    return np.concatenate(list(every)) if tiled else every
+
+
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
-    """The arrays of the process that is the source, as NumPy arrays. The one process is the source.
+    """The arrays of the process that is the source, by default process 0, as NumPy arrays in all processes. The trees
+    of the others have the same shapes and dtypes.
+
+    Raises ValueError unless one process is the source.
 
     >>> from pycompiler.experimental import multihost_utils
     >>> multihost_utils.broadcast_one_to_all({"seed": 3})
     {'seed': array(3)}
     """
-    return tree_map(np.asarray, in_tree)
+    if not processes.are_several:
+        return tree_map(np.asarray, in_tree)
+    is_own = processes.index == 0 if is_source is None else is_source
+    told = meet("broadcast_one_to_all", _everyone(), b"1" if is_own else b"", 0)
+    sources = [number for number, each in enumerate(told) if each]
+    if len(sources) != 1:
+        raise ValueError(f"broadcast_one_to_all: one process is the source, got is_source=True in processes {sources}")
+    return tree_map(lambda x: _gathered_bytes(np.asarray(x))[sources[0]], in_tree)
 
 
 def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
-    """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis.
+    """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis. All processes
+    call this. An array that is divided over processes is fetched whole.
 
     >>> from pycompiler.experimental import multihost_utils
     >>> multihost_utils.process_allgather(1.5)
     array([1.5])
     """
-    return tree_map(lambda x: np.asarray(x) if tiled else np.asarray(x)[None], in_tree)
+    return tree_map(lambda x: _gathered(x, tiled), in_tree)
 
 
-def sync_global_devices(name: str) -> None:
-    """Wait until all processes are here. `name` is the name of the place."""
+def sync_global_devices(name: str, timeout: float | None = None) -> None:
+    """Wait until all processes are here, at most `timeout` seconds. `name` is the name of the place.
+
+    Raises RuntimeError with the processes that have not come when the time is over.
+    """
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"sync_global_devices: the name must be a str, got {name!r} of type {type(name).__name__}")
+    if processes.are_several:
+        meet(f"sync_global_devices: {name!r}", _everyone(), b"", 0 if timeout is None else max(int(timeout * 1000), 1))
 
 
 def assert_equal(in_tree: Any, fail_message: str = "") -> None:
     """Raise AssertionError unless the arrays are equal in all processes; a nan is equal to nothing."""
     for x in tree_flatten(in_tree)[0]:
-        if not np.all(np.equal(np.asarray(x), np.asarray(x))):
-            raise AssertionError(f"{fail_message}. Expected: {in_tree}; got: {in_tree}.")
+        values = np.asarray(x)
+        first = broadcast_one_to_all(values)
+        is_equal = bool(np.all(np.equal(values, first)))
+        told = meet("assert_equal", _everyone(), b"" if is_equal else b"1", 0) if processes.are_several else [b""]
+        wrong = [number for number, each in enumerate(told) if each]
+        if not is_equal or wrong:
+            where = f" They differ from process 0 in processes {wrong}." if wrong else ""
+            raise AssertionError(f"{fail_message}. Expected: {first}; got: {values}.{where}")
+
+
+_is_preempted = False
+
+
+def _note_preemption(*_: Any) -> None:
+    global _is_preempted
+    _is_preempted = True
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:
-    """Whether the processes are to save a checkpoint because some are stopped soon: never, for one process."""
-    return False
+    """Whether the processes are to save a checkpoint because some are stopped soon: one got SIGTERM. All processes call
+    this at each step, and get one answer. Never, for one process."""
+    if not processes.are_several:
+        return False
+    if signal.getsignal(signal.SIGTERM) is not _note_preemption:
+        signal.signal(signal.SIGTERM, _note_preemption)
+    return any(meet(f"preemption at step {step_id}", _everyone(), b"1" if _is_preempted else b"", 0))
 
 
-def _placed(function: str, tree: Any, mesh: Mesh, pspecs: Any) -> Any:
+def _placed(function: str, tree: Any, mesh: Mesh, pspecs: Any, place: Callable[[NamedSharding, Any], Any]) -> Any:
     leaves, structure = tree_flatten(tree)
     specs = prefix_leaves(pspecs, tree, lambda x: x is None or isinstance(x, PartitionSpec))
     for spec in specs:
@@ -70,9 +137,7 @@ def _placed(function: str, tree: Any, mesh: Mesh, pspecs: Any) -> Any:
                 f"{function}: {spec!r} is not a valid input to the pspecs argument. Please use PartitionSpec() if you "
                 "wanted to replicate your input."
             )
-    return structure.unflatten(
-        [device_put(x, NamedSharding(mesh, spec)) for x, spec in zip(leaves, specs, strict=True)]
-    )
+    return structure.unflatten([place(NamedSharding(mesh, spec), x) for x, spec in zip(leaves, specs, strict=True)])
 
 
 def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
@@ -86,15 +151,29 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
     >>> multihost_utils.host_local_array_to_global_array(np.arange(2.0), mesh, pc.P("x"))
     Array([0., 1.], dtype=float32)
     """
-    return _placed("host_local_array_to_global_array", local_inputs, global_mesh, pspecs)
+    function = "host_local_array_to_global_array"
+    return _placed(function, local_inputs, global_mesh, pspecs, make_array_from_process_local_data)
+
+
+def _local_part(sharding: NamedSharding, x: Any) -> Any:
+    if not isinstance(x, Array) or x.is_fully_addressable:
+        return device_put(x, NamedSharding(sharding.mesh.local_mesh, sharding.spec))
+    x = device_put(x, sharding)
+    own = NamedSharding(sharding.mesh.local_mesh, sharding.spec)
+    parts = [shard.data for shard in shards(x)]
+    # The part of each device keeps its size, and there are fewer devices.
+    layout = own.layout([own.mesh.size] * x.ndim)
+    counts = [math.prod([own.mesh.shape[name] for name in names]) for names in layout]
+    sizes = [size * count for size, count in zip(parts[0].shape, counts, strict=True)]
+    return make_array_from_single_device_arrays(sizes, own, parts)
 
 
 def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspecs: Any) -> Any:
-    """The parts of arrays that this process has. The one process has all of them: the arrays are on its mesh.
+    """The parts of arrays that this process has, on the mesh of its devices.
 
     Raises ValueError for a spec that is None, or that does not divide its array.
     """
-    return _placed("global_array_to_host_local_array", global_inputs, global_mesh, pspecs)
+    return _placed("global_array_to_host_local_array", global_inputs, global_mesh, pspecs, _local_part)
 
 
 protect(globals(), __all__)

@@ -9,6 +9,7 @@ import contextlib
 
 from pycompiler._runtime import Device
 from pycompiler._runtime import default_device as get_default_device
+from pycompiler.core.mesh.processes import processes
 from pycompiler.lax.names import nearest_name
 from pycompiler.spmd.placement import default_backend, devices
 from pycompiler.version import __version__
@@ -33,8 +34,8 @@ class Backend:
         return list(self._devices)
 
     def local_devices(self) -> list[Device]:
-        """The devices of this process: all."""
-        return list(self._devices)
+        """The devices of this process."""
+        return [device for device in self._devices if processes.is_here(device)]
 
     def device_count(self) -> int:
         """The number of devices."""
@@ -42,11 +43,11 @@ class Backend:
 
     def local_device_count(self) -> int:
         """The number of devices of this process."""
-        return len(self._devices)
+        return len(self.local_devices())
 
     def process_index(self) -> int:
-        """The number of this process: 0."""
-        return 0
+        """The number of this process."""
+        return processes.index
 
     def __repr__(self) -> str:
         return f"<Backend {self.platform}>"

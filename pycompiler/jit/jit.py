@@ -34,7 +34,7 @@ from pycompiler.core.config.config import config, trace_key
 from pycompiler.core.dims.data_sizes import allowed, current_scope
 from pycompiler.core.dims.dims import Dim
 from pycompiler.core.dims.sizes import check_symbolic, size_plan, symbols_of
-from pycompiler.core.hooks import set_error_type, set_leaf_converter, set_leaf_namer
+from pycompiler.core.hooks import set_error_type, set_leaf_converter, set_leaf_namer, set_peer_error_type
 from pycompiler.core.mesh.shape_struct import shapes_of, with_described
 from pycompiler.core.mesh.typed import mesh_of_types
 from pycompiler.core.profile import Scope
@@ -595,4 +595,5 @@ def clear_caches() -> None:
 copyreg.pickle(JitFunction, lambda function: getattr(function, "__qualname__", repr(function)))  # pyright: ignore[reportArgumentType]
 set_leaf_converter(as_array)
 set_error_type(errors.ExecutionError)
+set_peer_error_type(errors.DistributedError)
 set_leaf_namer(cache_misses.leaf_names)

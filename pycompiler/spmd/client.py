@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pycompiler import _runtime
 from pycompiler._runtime import Device
+from pycompiler.core.mesh.processes import processes
 from pycompiler.version import __version__
 
 
@@ -19,20 +20,24 @@ class Client(NamedTuple):
     platform_version: str = f"pycompiler {__version__}"
 
     def devices(self) -> list[Device]:
-        """The devices of the platform."""
+        """The devices of the platform, in all processes."""
         return [device for device in _runtime.devices() if device.platform == self.platform]
 
-    local_devices = devices
+    def local_devices(self) -> list[Device]:
+        """The devices of the platform in this process."""
+        return [device for device in self.devices() if processes.is_here(device)]
 
     def device_count(self) -> int:
         """The number of devices of the platform."""
         return len(self.devices())
 
-    local_device_count = device_count
+    def local_device_count(self) -> int:
+        """The number of devices of the platform in this process."""
+        return len(self.local_devices())
 
     def process_index(self) -> int:
-        """The number of this process among those of a program, which has one."""
-        return 0
+        """The number of this process among those of a program."""
+        return processes.index
 
 
 class Memory(NamedTuple):

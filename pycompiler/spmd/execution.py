@@ -17,6 +17,7 @@ from pycompiler.core.autodiff.call import call
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.contexts import explicit_mesh
 from pycompiler.core.mesh.mesh import Mesh
+from pycompiler.core.mesh.processes import owners_of, processes
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, spec_of
@@ -29,6 +30,7 @@ from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.diagnostics import remarks
 from pycompiler.lax.explicit import resharded
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.spmd.agreement import check_same
 from pycompiler.spmd.partition import mesh_of, most_explicit, partition
 from pycompiler.spmd.sharded import from_shards, is_sharded, on_device, on_host, spread
 from pycompiler.spmd.spmd import SpmdProgram, compile_spmd
@@ -58,11 +60,16 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     layouts = tuple([sharding_of(x).layout(x.shape) for x in placed])
     found = partition(opened, mesh, layouts)
     program = compile_spmd(found.graph, mesh.shape_tuple, name)
+    if not mesh.local_numbers:
+        raise ValueError(
+            f"{name}: {mesh} has no devices of process {processes.index}: its processes alone, "
+            f"{list(owners_of(mesh.device_list))}, compute on it. What to do: call {name} in these processes only"
+        )
     parts = [shards_of(x) for x in placed]
     gone = taken_once(closed, name, leaves, donated)
     if gone:
         closed.derive(("told of donation", gone), lambda: _tell_of_donation(name, closed, gone))
-    results = _run(program, mesh, [[part[number] for part in parts] for number in range(mesh.size)])
+    results = _run(program, mesh, [[part[number] for part in parts] for number in range(len(mesh.local_numbers))])
     for number in gone:
         given[len(consts) + number].delete()
     return [
@@ -133,7 +140,7 @@ def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> l
     for index, (kind, _) in enumerate(program.compiled_for(mesh.device_list).plan.outputs):
         if kind == "const":
             # All results share one array, which is on one device: each device gets a copy.
-            for device, row in zip(mesh.device_list, results, strict=True):
+            for device, row in zip(mesh.local_devices, results, strict=True):
                 row[index] = on_device(on_host(row[index]), device, row[index].aval)
     return results
 
@@ -242,6 +249,8 @@ def _placed(sharding: Sharding, x: Any) -> Array:
         return on_device(on_host(x), sharding.device_list[0], get_aval(x))
     now = sharding_of(x) if type(x) is Array else None
     if now is None:
+        if not sharding.is_fully_addressable:
+            check_same("device_put", x, sharding)
         return spread(x, sharding)
     sharding.check_compatible_aval(x.shape)
     if now == sharding:

@@ -14,6 +14,7 @@ from pycompiler._runtime import Device
 from pycompiler.core.config.config import config
 from pycompiler.core.config.settings import no_platform
 from pycompiler.core.hooks import set_transfer_log
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.source import warn
 from pycompiler.core.tracing.boundary import expose
 from pycompiler.lax.placement import copy_to_host_async, device_get, device_put
@@ -23,7 +24,8 @@ set_transfer_log(_log.warning)
 
 
 def devices(backend: str | None = None) -> list[Device]:
-    """The devices of a platform (None: the default one), those of this process first.
+    """The devices of a platform (None: the default one) in all processes, in one order everywhere: those of process 0
+    first.
 
     `PYCOMPILER_NUM_CPU_DEVICES=4` makes four of the CPU. Raises RuntimeError for a platform that does not exist here.
 
@@ -38,6 +40,7 @@ def _devices(name: str, backend: Any) -> list[Device]:
     if backend is not None and not isinstance(backend, str):
         raise TypeError(f"{name}: a platform is a string, as 'cpu', got {backend!r} of type {type(backend).__name__}")
     wanted = "gpu" if backend == "cuda" else backend or default_backend()
+    _runtime.note_use_of_devices()
     found = [device for device in _runtime.devices() if device.platform == wanted]
     if not found:
         raise RuntimeError(f"{name}: {no_platform(wanted)}")
@@ -47,11 +50,14 @@ def _devices(name: str, backend: Any) -> list[Device]:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Device]:
-    """The devices of a process: all, since there is one process. Raises ValueError for the number of another one."""
+    """The devices of a process, by default this one. Raises ValueError for a process that is not there."""
     asked = host_id if process_index is None else process_index
-    if asked not in (None, 0):
-        raise ValueError(f"local_devices: there is no process {asked!r}; there is one, 0")
-    return _devices("local_devices", backend)
+    if asked is None:
+        asked = processes.index
+    if asked not in range(processes.count):
+        there = "there is one, 0" if processes.count == 1 else f"there are {processes.count}, from 0"
+        raise ValueError(f"local_devices: there is no process {asked!r}; {there}")
+    return [device for device in _devices("local_devices", backend) if device.process_index == asked]
 
 
 def device_count(backend: str | None = None) -> int:
@@ -60,8 +66,8 @@ def device_count(backend: str | None = None) -> int:
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """The number of devices of this process: all."""
-    return len(_devices("local_device_count", backend))
+    """The number of devices of this process."""
+    return len([device for device in _devices("local_device_count", backend) if processes.is_here(device)])
 
 
 def default_backend() -> str:
@@ -70,7 +76,7 @@ def default_backend() -> str:
 
 
 def process_count(backend: str | None = None) -> int:
-    """The number of processes that work together: 1."""
+    """The number of processes that work together, as `pycompiler.distributed.initialize` has found them."""
     return _count("process_count", backend)
 
 
@@ -79,12 +85,13 @@ def _count(function: str, backend: str | None) -> int:
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process: 0."""
-    return _devices("process_index", backend)[0].process_index
+    """The number of this process among those that work together."""
+    _devices("process_index", backend)
+    return processes.index
 
 
 def process_indices(backend: str | None = None) -> list[int]:
-    """The numbers of the processes that work together: [0]."""
+    """The numbers of the processes that work together."""
     return list(range(_count("process_indices", backend)))
 
 
@@ -97,7 +104,8 @@ def host_count(backend: str | None = None) -> int:
 def host_id(backend: str | None = None) -> int:
     """The old name of `process_index`; it warns."""
     warn("host_id is an old name: use process_index")
-    return _devices("host_id", backend)[0].process_index
+    _devices("host_id", backend)
+    return processes.index
 
 
 def host_ids(backend: str | None = None) -> list[int]:

@@ -26,15 +26,16 @@ from pycompiler.core.hooks import set_assembler
 from pycompiler.core.mesh.contexts import current_mesh
 from pycompiler.core.mesh.mesh import Device
 from pycompiler.core.mesh.placement import put
+from pycompiler.core.mesh.processes import how_to_read, processes
 from pycompiler.core.mesh.sharding import Index, NamedSharding, Sharding, replicas
-from pycompiler.core.mesh.spec import PartitionSpec
+from pycompiler.core.mesh.spec import PartitionSpec, local_shape
 from pycompiler.core.mesh.typed import with_type
 from pycompiler.core.tracing.arguments import as_sizes
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
-from pycompiler.core.types.tree import prefix_leaves, tree_leaves
+from pycompiler.core.types.tree import prefix_leaves, tree_flatten
 from pycompiler.diagnostics import remarks
 from pycompiler.lax.placement import device_put
 from pycompiler.primitives.arithmetic import bitcast
@@ -43,18 +44,17 @@ from pycompiler.primitives.indexing import dynamic_slice
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shard:
-    """One device's part of an array: the device, the index of the part, its number among equal parts, the array."""
+    """One device's part of an array: the device, the index of the part, its number among equal parts, the array. A part
+    in another process has no array here: `data` is None."""
 
     device: Device
     index: Index
     replica_id: int
-    data: Array
+    data: Any
 
     def __repr__(self) -> str:
-        return (
-            f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
-            f"data={self.data if dtypes.is_key(self.data.dtype) else np.asarray(self.data)})"
-        )
+        shown = self.data if self.data is None or dtypes.is_key(self.data.dtype) else np.asarray(self.data)
+        return f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, data={shown})"
 
 
 def is_sharded(x: object) -> bool:
@@ -63,7 +63,7 @@ def is_sharded(x: object) -> bool:
 
 
 def from_shards(aval: ShapedArray, sharding: NamedSharding, shards: Sequence[Array]) -> Array:
-    """The array with these parts, in the order of the sharding's devices."""
+    """The array with these parts: those of this process's devices, in the order of the sharding's."""
     return sharded_array(with_type(aval, sharding), tuple(shards), sharding)
 
 
@@ -71,8 +71,13 @@ def _assemble(array: Array) -> np.ndarray[Any, Any]:
     """All elements, as a read-only ndarray."""
     sharding, shards = sharding_of(array), shards_of(array)
     array.block_until_ready()
-    if sharding.is_fully_replicated:
+    if sharding.is_fully_replicated and shards:
         return np.asarray(shards[0])
+    if not sharding.is_fully_addressable:
+        raise RuntimeError(
+            f"an array {short(array.aval)} is read, of which process {processes.index} has {len(shards)} of "
+            f"{sharding.num_devices} parts: {how_to_read(sharding.device_list)}"
+        )
     shape = array.shape
     whole = np.empty(shape, array.dtype)
     for index, copy, part in zip(sharding.indices(shape), replicas(sharding, shape), shards, strict=True):
@@ -86,15 +91,21 @@ set_assembler(_assemble)
 
 
 def shards(array: Array) -> list[Shard]:
+    """The parts of an array, one for each device of this process."""
+    return [shard for shard in global_shards(array) if shard.data is not None]
+
+
+def global_shards(array: Array) -> list[Shard]:
     """The parts of an array, one for each device."""
     sharding = sharding_of(array)
     if sharding is None:
         return [Shard(array.device, tuple([slice(None)] * array.ndim), 0, array)]
     shape = array.shape
+    here = dict(zip(sharding.local_numbers, shards_of(array), strict=True))
     return [
-        Shard(device, index, copy, part)
-        for device, index, copy, part in zip(
-            sharding.device_list, sharding.indices(shape), replicas(sharding, shape), shards_of(array), strict=True
+        Shard(device, index, copy, here.get(number))
+        for number, (device, index, copy) in enumerate(
+            zip(sharding.device_list, sharding.indices(shape), replicas(sharding, shape), strict=True)
         )
     ]
 
@@ -130,11 +141,14 @@ def spread(x: Any, sharding: NamedSharding) -> Array:
     if is_sharded(x):
         remarks.tell("through-host", f"{short(aval)} on {sharding_of(x).mesh} is copied to {sharding.mesh}")
     host = on_host(x)
-    parts = [
-        on_device(host[index], device, aval)
-        for device, index in zip(sharding.device_list, sharding.indices(aval.shape), strict=True)
-    ]
+    parts = [on_device(host[index], device, aval) for device, index in places(sharding, aval.shape)]
     return from_shards(aval, sharding, parts)
+
+
+def places(sharding: NamedSharding, shape: tuple[int, ...]) -> list[tuple[Device, Index]]:
+    """This process's devices, in the order of the parts that arrays hold, and the index of each one's part."""
+    devices, indices = sharding.device_list, sharding.indices(shape)
+    return [(devices[number], indices[number]) for number in sharding.local_numbers]
 
 
 def _is_on_gpu(x: Array) -> bool:
@@ -145,7 +159,7 @@ def _parts_on_devices(x: Array, sharding: NamedSharding) -> list[Array]:
     """Parts of an array in a GPU's memory, copied from there to the devices, without waiting."""
     sizes = sharding.shard_shape(x.shape)
     parts: list[Array] = []
-    for device, index in zip(sharding.device_list, sharding.indices(x.shape), strict=True):
+    for device, index in places(sharding, x.shape):
         if sizes == x.shape:
             # Copy: deleting the array deletes its parts, but must not delete x.
             parts.append(put(x, device, may_alias=False))
@@ -168,7 +182,8 @@ def _named(function: str, sharding: Any) -> Sharding:
 def make_array_from_callback(
     shape: Sequence[int], sharding: Sharding, data_callback: Callable[[Any], Any], dtype: Any = None
 ) -> Array:
-    """An array whose parts come from `data_callback(index)`. The index is a tuple of slices.
+    """An array whose parts come from `data_callback(index)`. The index is a tuple of slices. Each process is asked for
+    the parts of its devices.
 
     Raises ValueError when a part does not have the shape of the sharding's parts.
 
@@ -185,7 +200,7 @@ def make_array_from_callback(
     local = sharding.shard_shape(shape)
     made: dict[Any, tuple[np.ndarray[Any, Any], ShapedArray]] = {}
     parts: list[Array] = []
-    for device, index in sharding.devices_indices_map(shape).items():
+    for device, index in sharding.addressable_devices_indices_map(shape).items():
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
             given = data_callback(index)
@@ -204,14 +219,14 @@ def make_array_from_callback(
                 )
             made[key] = part, aval
         parts.append(on_device(made[key][0], device, made[key][1]))
-    return _joined(shape, sharding, parts)
+    return _joined(shape, sharding, parts, dtype)
 
 
 @boundary
 def make_array_from_single_device_arrays(
     shape: Sequence[int], sharding: Sharding, arrays: Sequence[Array], *, dtype: Any = None
 ) -> Array:
-    """An array from existing arrays on its devices, one for each, in the order of the devices.
+    """An array from existing arrays on its devices, one for each device of this process.
 
     Raises ValueError when their number is wrong, or one does not have the shape of the sharding's parts, or `dtype`.
     """
@@ -222,8 +237,10 @@ def make_array_from_single_device_arrays(
     sharding = _named(function, sharding)
     local = sharding.shard_shape(shape)
     given = list(arrays)
-    if len(given) != sharding.num_devices:
-        raise ValueError(f"{function}: {sharding} has {sharding.num_devices} devices, got {len(given)} arrays")
+    wanted = sharding.addressable_devices_indices_map(shape)
+    if len(given) != len(wanted):
+        where = "" if sharding.is_fully_addressable else f" in process {processes.index}"
+        raise ValueError(f"{function}: {sharding} has {len(wanted)} devices{where}, got {len(given)} arrays")
     for number, part in enumerate(given):
         if part.shape != local or part.dtype != given[0].dtype or is_sharded(part):
             raise ValueError(
@@ -233,19 +250,21 @@ def make_array_from_single_device_arrays(
     if dtype is not None and given and given[0].dtype != dtypes.canonicalize(np.dtype(dtype)):
         raise ValueError(f"{function}: dtype is {np.dtype(dtype).name}, the arrays are {short(given[0])}")
     by_device = {id(part.device): part for part in given}
-    ordered = [by_device.get(id(device)) for device in sharding.device_list]
+    ordered = [by_device.get(id(device)) for device in wanted]
     if any(part is None for part in ordered):
         there = [part.device for part in given]
-        raise ValueError(f"{function}: the arrays are on {there}, the sharding's devices are {sharding.device_list}")
-    return _joined(shape, sharding, ordered)
+        raise ValueError(f"{function}: the arrays are on {there}, the sharding's devices are {tuple(wanted)}")
+    return _joined(shape, sharding, ordered, dtype)
 
 
 @boundary
 def make_array_from_process_local_data(sharding: Any, local_data: Any, global_shape: Any = None) -> Any:
-    """A tree of arrays with a sharding, from the data of this process. One process has all data.
+    """A tree of arrays with a sharding, from the data of this process.
 
-    `sharding` and `global_shape` are trees that are prefixes of `local_data`. Raises ValueError for a global shape
-    other than that of the data.
+    `sharding` and `global_shape` are trees that are prefixes of `local_data`. Along each dimension, the data are those
+    of this process's devices, in order, or (if `global_shape` says so) those of all. Without a global shape, each
+    dimension is as much longer than that of the data as there are more parts in all processes than in this one.
+    Raises ValueError for a global shape that does not fit the data.
 
     >>> import numpy as np, pycompiler as pc
     >>> sharding = pc.sharding.NamedSharding(pc.make_mesh((1,), ("x",)), pc.sharding.PartitionSpec("x"))
@@ -253,17 +272,68 @@ def make_array_from_process_local_data(sharding: Any, local_data: Any, global_sh
     Array([0, 1, 2], dtype=int32)
     """
     function = "make_array_from_process_local_data"
+    leaves, structure = tree_flatten(local_data)
     shapes = prefix_leaves(global_shape, local_data, lambda x: x is None or isinstance(x, tuple))
-    for shape, x in zip(shapes, tree_leaves(local_data), strict=True):
+    shardings = prefix_leaves(sharding, local_data, lambda x: isinstance(x, (Sharding, PartitionSpec)))
+    return structure.unflatten(
+        [
+            _of_local_data(function, _named(function, where), x, shape)
+            for where, x, shape in zip(shardings, leaves, shapes, strict=True)
+        ]
+    )
+
+
+def _of_local_data(function: str, sharding: Sharding, x: Any, shape: tuple[int, ...] | None) -> Array:
+    if sharding.is_fully_addressable or not isinstance(sharding, NamedSharding):
         if shape is not None and tuple(shape) != np.shape(x):
             raise ValueError(
-                f"{function}: one process has all data, so that global_shape must be None or the shape of the data, "
-                f"{np.shape(x)}, got {shape}"
+                f"{function}: this process has all devices of {sharding}, so that global_shape must be None or the "
+                f"shape of the data, {np.shape(x)}, got {shape}"
             )
-    return device_put(local_data, sharding)
+        return device_put(x, sharding)
+    host, aval = on_host(x), get_aval(x)
+    # The numbers of the parts here along each dimension, and of all.
+    parts = local_shape(
+        [sharding.mesh.size] * host.ndim, sharding.layout([sharding.mesh.size] * host.ndim), sharding.mesh.shape
+    )
+    counts = tuple([sharding.mesh.size // part for part in parts])
+    here = [index for _, index in places(sharding, counts)]
+    found = [sorted({index[axis].start or 0 for index in here}) for axis in range(host.ndim)]
+    sizes = tuple(
+        [size // max(len(some), 1) * count for size, some, count in zip(host.shape, found, counts, strict=True)]
+    )
+    wanted = sizes if shape is None else as_sizes(function, "global_shape", shape)
+    if len(wanted) != host.ndim or not all(
+        size in (made, given) for size, made, given in zip(wanted, sizes, host.shape, strict=True)
+    ):
+        raise ValueError(
+            f"{function}: the data of process {processes.index} have the shape {host.shape}, of which {sharding} makes "
+            f"{sizes}, got global_shape={shape}"
+        )
+
+    def of_data(index: Index) -> Index:
+        """The place of a part in the data."""
+        moved: list[slice] = []
+        for axis, part in enumerate(index):
+            length = wanted[axis] // counts[axis]
+            if host.shape[axis] == wanted[axis] or counts[axis] == 1:
+                moved.append(part)
+            else:
+                place = found[axis].index((part.start or 0) // length)
+                moved.append(slice(place * length, (place + 1) * length))
+        return tuple(moved)
+
+    sharding.check_compatible_aval(wanted)
+    arrays = [on_device(host[of_data(index)], device, aval) for device, index in places(sharding, wanted)]
+    return _joined(wanted, sharding, arrays, aval.dtype)
 
 
-def _joined(shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any]) -> Array:
+def _joined(shape: tuple[int, ...], sharding: Sharding, parts: Sequence[Any], dtype: Any) -> Array:
     if not isinstance(sharding, NamedSharding):
         return parts[0]
+    if not parts:
+        # A process without devices of the mesh knows the type by name alone.
+        if dtype is None:
+            raise ValueError(f"{sharding} has no devices in process {processes.index}: say the dtype, dtype=...")
+        return from_shards(ShapedArray(shape, dtypes.canonicalize(dtypes.as_dtype(dtype))), sharding, ())
     return from_shards(ShapedArray(shape, parts[0].dtype, parts[0].weak_type), sharding, parts)

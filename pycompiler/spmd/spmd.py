@@ -19,6 +19,7 @@ from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.compile.plan import Plan
 from pycompiler.compile.targets import target_of
 from pycompiler.core.mesh.placement import put
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.mesh.spec import Layout
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.axes import Name
@@ -36,6 +37,7 @@ from pycompiler.primitives.elementwise import div
 from pycompiler.primitives.shape import reshaped
 from pycompiler.primitives.spmd.shard_map import shard_map
 from pycompiler.spmd import collective_ops
+from pycompiler.spmd.agreement import fingerprint_of_program
 from pycompiler.spmd.partition.layouts import Part, moved
 
 MeshAxes = tuple[tuple[Name, int], ...]
@@ -249,10 +251,12 @@ class SpmdProgram:
         self.count = count
         self.graph = graph
         self._consts: dict[Device, tuple[Array, ...]] = {}
+        # By the processes of the participants.
+        self._fingerprints: dict[tuple[int, ...], int] = {}
 
     def compiled_for(self, devices: Sequence[Device]) -> Compilation:
         """Its code for devices of one kind. Raises ValueError for devices of several kinds."""
-        first = devices[0]
+        first = next(device for device in devices if processes.is_here(device))
         target = target_of(first)
         for device in devices:
             if target_of(device) != target:
@@ -264,25 +268,56 @@ class SpmdProgram:
         return compiled(self.graph, self.name, may_block=True, viewing=False, target=target)
 
     def __call__(self, devices: Sequence[Device], args: Sequence[Sequence[Array]]) -> list[list[Array]]:
-        """The results of each participant. Participant p runs on `devices[p]`, which holds the arrays `args[p]`.
+        """The results of each participant of this process. Participant p runs on `devices[p]`, which holds the arrays
+        `args[p]`; of devices of other processes, `args` has nothing.
 
         Returns at once, like every call. The results may still be in computation.
         """
-        if not len(devices) == len(args) == self.count:
+        numbers = [number for number, device in enumerate(devices) if processes.is_here(device)]
+        if not (len(devices) == self.count and len(args) == len(numbers)):
             raise ValueError(
-                f"{self.name}: {self.count} participants take as many devices and lists of arguments, got "
-                f"{len(devices)} and {len(args)}"
+                f"{self.name}: {self.count} participants, {len(numbers)} here, take as many devices and lists of "
+                f"arguments, got {len(devices)} and {len(args)}"
             )
+        here = [devices[number] for number in numbers] if len(numbers) < len(devices) else devices
         compilation = self.compiled_for(devices)
         plan, executable = compilation.plan, compilation.executable
         found: list[list[Array]] = [[] for _ in args]
         if executable is not None:
             taken = [
                 [*(given[number] for number in plan.used), *self._consts_on(device, plan.consts)]
-                for given, device in zip(args, devices, strict=True)
+                for given, device in zip(args, here, strict=True)
             ]
-            found = run_spmd(executable, devices, taken, plan.result_avals)
-        return [_outputs(plan, *part) for part in zip(devices, args, found, strict=True)]
+            found = (
+                run_spmd(executable, devices, taken, plan.result_avals)
+                if here is devices
+                else self._run_over_processes(compilation, devices, numbers, taken)
+            )
+        return [_outputs(plan, *part) for part in zip(here, args, found, strict=True)]
+
+    def _run_over_processes(
+        self,
+        compilation: Compilation,
+        devices: Sequence[Device],
+        numbers: Sequence[int],
+        taken: Sequence[Sequence[Array]],
+    ) -> list[list[Array]]:
+        """This process's part of a launch. The others make the same one."""
+        owners = [device.process_index for device in devices]
+        key = tuple(owners)
+        if key not in self._fingerprints:
+            self._fingerprints[key] = fingerprint_of_program(self.graph, self.name, key)
+        assert compilation.executable is not None
+        return run_spmd(
+            compilation.executable,
+            [devices[number] for number in numbers],
+            taken,
+            compilation.plan.result_avals,
+            numbers,
+            owners,
+            self._fingerprints[key],
+            self.name,
+        )
 
     def _consts_on(self, device: Device, consts: Sequence[Any]) -> tuple[Array, ...]:
         """The constants in the memory of a device, copied once."""

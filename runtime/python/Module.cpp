@@ -20,6 +20,7 @@
 #include "call/ForeignFunctions.h"
 #include "call/JitFunction.h"
 #include "call/Operators.h"
+#include "call/ProcessFunctions.h"
 #include "call/Spmd.h"
 #include "call/Subscript.h"
 #include "call/TensorCall.h"
@@ -37,8 +38,10 @@
 #include "support/Wait.h"
 #include "types/Tree.h"
 
+#include <algorithm>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -161,6 +164,13 @@ static void addLapackFunctions(nb::module_ &module) {
 }
 
 /// With the names of other systems; bytes are those of blocks.
+/// For what only the process of a device knows.
+static Device &localDevice(DeviceInfo &device) {
+  if (auto *local = dynamic_cast<Device *>(&device))
+    return *local;
+  nb::raise_type_error("%s belongs to process %u: its memory is not here", device.name().c_str(), device.process());
+}
+
 static nb::dict deviceMemory(Device &device) {
   MemoryStatistics now = device.memory().statistics();
   nb::dict result;
@@ -193,7 +203,7 @@ static void setMemoryLimit(uint64_t bytes) {
     device->memory().setLimit(bytes ? bytes : device->memory().defaultLimit());
 }
 
-static std::string deviceName(const Device &device) {
+static std::string deviceName(const DeviceInfo &device) {
   std::string family = device.name().substr(0, device.name().find(':'));
   family[0] = static_cast<char>(family[0] - 'a' + 'A');
   return family + "Device(id=" + std::to_string(device.id()) + ")";
@@ -208,30 +218,64 @@ static void nameDevices() {
   setDeviceObjects(objects);
 }
 
+/// Gives the devices of all processes their places: `ids` are those of the own devices. `others` are the devices of the
+/// other processes: the process, id, number in the process, platform, name's family, hardware, capability of each.
+static void placeDevices(
+    unsigned process, const std::vector<int> &ids,
+    const std::vector<std::tuple<unsigned, int, int, std::string, std::string, std::string, std::string>> &others) {
+  const std::vector<Device *> &own = Devices::all();
+  if (ids.size() != own.size())
+    throw nb::value_error("place_devices: as many ids as devices are needed");
+  std::vector<std::pair<unsigned, PyObject *>> all;
+  for (size_t i = 0; i < own.size(); ++i) {
+    own[i]->setPlace(process, ids[i]);
+    all.emplace_back(process, deviceObject(*own[i]));
+  }
+  for (const auto &[owner, id, localId, platform, family, hardware, capability] : others) {
+    // Like all devices, it lives forever.
+    auto *device = new RemoteDevice(localId, platform, family, hardware, capability);
+    device->setPlace(owner, id);
+    all.emplace_back(owner, nb::cast(device, nb::rv_policy::reference).release().ptr());
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<PyObject *> objects;
+  for (const auto &[owner, object] : all)
+    objects.push_back(object);
+  setAllDeviceObjects(std::move(objects));
+}
+
 static void addDeviceFunctions(nb::module_ &module) {
-  nb::class_<Device>(module, "Device")
-      .def_prop_ro("platform", &Device::platform)
-      .def_prop_ro("id", &Device::id)
-      .def_prop_ro("device_kind", &Device::kind)
-      .def_prop_ro("compute_capability", &Device::computeCapability)
+  nb::class_<DeviceInfo>(module, "Device")
+      .def_prop_ro("platform", &DeviceInfo::platform)
+      .def_prop_ro("id", &DeviceInfo::id)
+      .def_prop_ro("device_kind", &DeviceInfo::kind)
+      .def_prop_ro("compute_capability", &DeviceInfo::computeCapability)
+      .def_prop_ro("local_hardware_id", &DeviceInfo::localId)
+      .def_prop_ro("process_index", &DeviceInfo::process)
+      .def("memory_stats", [](DeviceInfo &device) { return deviceMemory(localDevice(device)); })
+      .def("reset_peak_memory", [](DeviceInfo &device) { localDevice(device).memory().resetPeak(); })
+      .def("__str__", &DeviceInfo::name)
+      .def("__repr__", deviceName);
+  nb::class_<Device, DeviceInfo>(module, "LocalDevice")
       .def_prop_ro("assembler", &Device::assembler)
       .def("assemble", assembleOn, nb::arg("image"))
       .def_prop_ro("stream_handle",
-                   [](const Device &device) { return reinterpret_cast<uintptr_t>(device.streamHandle()); })
-      // Counted within the process; there is only one.
-      .def_prop_ro("local_hardware_id", &Device::id)
-      .def_prop_ro("process_index", [](const Device &) { return 0; })
-      .def("memory_stats", deviceMemory)
-      .def("reset_peak_memory", [](Device &device) { device.memory().resetPeak(); })
-      .def("__str__", &Device::name)
-      .def("__repr__", deviceName);
+                   [](const Device &device) { return reinterpret_cast<uintptr_t>(device.streamHandle()); });
+  nb::class_<RemoteDevice, DeviceInfo>(module, "RemoteDevice");
   nameDevices();
   module.def("devices", [] {
+    nb::list list;
+    for (PyObject *device : allDeviceObjects())
+      list.append(nb::handle(device));
+    return list;
+  });
+  module.def("local_devices", [] {
     nb::list list;
     for (Device *device : Devices::all())
       list.append(nb::handle(deviceObject(*device)));
     return list;
   });
+  module.def("place_devices", placeDevices, nb::arg("process"), nb::arg("ids"), nb::arg("others"));
   module.def("add_cpu_devices", [](int count) {
     Devices::addCpus(count);
     nameDevices();
@@ -301,5 +345,6 @@ NB_MODULE(_runtime, module) {
   addProfileFunctions(module.ptr());
   addSpmdFunctions(module);
   addPjrtFunctions(module);
+  addProcessFunctions(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(shutdown));
 }

@@ -10,9 +10,9 @@ from typing import cast
 from pycompiler._runtime import (
     Device,
     add_cpu_devices,
-    devices,
     gpu_failure,
     gpu_library_names,
+    local_devices,
     set_default_device,
     set_memory_limit,
     set_platform_device,
@@ -74,7 +74,7 @@ class Setting:
         raise ValueError(f"config: {self.name} must be {wanted}, got {value!r}")
 
     def _cpu_devices(self, value: object) -> int:
-        there = sum(device.platform == "cpu" for device in devices())
+        there = sum(device.platform == "cpu" for device in local_devices())
         text = str(value).strip()
         if not text:
             return there
@@ -110,7 +110,7 @@ class Setting:
             raise ValueError(
                 f"config: {self.name} must be a device, as devices()[0], a platform's name, or None, got {value!r}"
             )
-        found = [device for device in devices() if device.platform == value]
+        found = [device for device in local_devices() if device.platform == value]
         if not found:
             raise ValueError(f"config: {self.name}: {no_platform(value)}")
         return found[0]
@@ -127,7 +127,7 @@ def _truth(value: object) -> bool | None:
 def no_platform(name: str) -> str:
     """The message for a missing platform: the existing ones, and how to get the requested one."""
     counts: dict[str, int] = {}
-    for device in devices():
+    for device in local_devices():
         counts[device.platform] = counts.get(device.platform, 0) + 1
     there = ", ".join(f"{platform} ({count} device{'s' * (count > 1)})" for platform, count in counts.items())
     failure = gpu_failure() if name in ("gpu", "cuda") else None
@@ -137,7 +137,9 @@ def no_platform(name: str) -> str:
 
 def _set_platform(value: Value) -> None:
     """Make the first device of the platform the default one, unless another was set."""
-    set_platform_device(None if value is None else next(device for device in devices() if device.platform == value))
+    set_platform_device(
+        None if value is None else next(device for device in local_devices() if device.platform == value)
+    )
 
 
 def _keep_platform(value: Value) -> Value:

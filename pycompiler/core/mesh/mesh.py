@@ -18,6 +18,7 @@ from pycompiler._runtime import default_device
 from pycompiler._runtime import devices as all_devices
 from pycompiler.core.config.config import config
 from pycompiler.core.mesh.abstract import NO_MESH, AbstractDevice, AbstractMesh, AxisType, BaseMesh, axis_types_of
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.arguments import as_sizes
 
@@ -61,6 +62,13 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         self.axis_types = axis_types_of("Mesh", names, axis_types)
         self._key = (tuple(ids), given.shape, names, self.axis_types)
         self._abstract: AbstractMesh | None = None
+        self._local_mesh: Mesh | None = None
+        # The devices of a mesh are fixed, and so is whose they are. A mesh without devices has None in it.
+        self.local_numbers = tuple(
+            [number for number, device in enumerate(given.flat) if device is None or processes.is_here(device)]
+            if processes.are_several
+            else range(given.size)
+        )
 
     @property
     def axis_sizes(self) -> tuple[int, ...]:
@@ -101,13 +109,29 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
 
     @property
     def local_devices(self) -> list[Device]:
-        """The devices of this process: all of them."""
-        return list(self.devices.flat)
+        """The devices of this process."""
+        every = self.device_list
+        return [every[number] for number in self.local_numbers]
 
     @property
     def local_mesh(self) -> Mesh:
-        """The mesh of this process's devices."""
-        return self
+        """The mesh of this process's devices, with the same axes. Raises ValueError if they are no block of the mesh,
+        or if there are none."""
+        if not self.is_multi_process:
+            return self
+        if self._local_mesh is None:
+            self._local_mesh = self._block_here()
+        return self._local_mesh
+
+    def _block_here(self) -> Mesh:
+        places = np.unravel_index(np.array(self.local_numbers, int), self.devices.shape)
+        block = self.devices[np.ix_(*[np.unique(place) for place in places])]
+        if not self.local_numbers or block.size != len(self.local_numbers):
+            raise ValueError(
+                f"local_mesh: the devices of process {processes.index} are no block of {self}: "
+                f"{self.local_devices}. What to do: make the mesh so that each process has one, as by make_mesh"
+            )
+        return Mesh(block, self.axis_names, self.axis_types)
 
     @property
     def device_ids(self) -> np.ndarray[Any, Any]:
@@ -117,7 +141,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
     @property
     def is_multi_process(self) -> bool:
         """Whether some of the devices belong to another process."""
-        return False
+        return len(self.local_numbers) != self.devices.size
 
     def __enter__(self) -> Mesh:
         _entered.append(axes.swap_mesh(self))

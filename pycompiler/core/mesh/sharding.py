@@ -12,6 +12,7 @@ from typing import Any
 from pycompiler.core.hooks import hooks
 from pycompiler.core.mesh.abstract import AbstractMesh, AxisType
 from pycompiler.core.mesh.mesh import Device, Mesh
+from pycompiler.core.mesh.processes import processes
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of, local_shape
 
 Index = tuple[slice, ...]
@@ -49,26 +50,36 @@ class Sharding:
         return len(self.device_list)
 
     @property
+    def local_numbers(self) -> tuple[int, ...]:
+        """The places in `device_list` of this process's devices. Arrays hold the parts of these, in this order."""
+        every = self.device_list
+        return tuple([number for number, device in enumerate(every) if processes.is_here(device)])
+
+    @property
     def addressable_devices(self) -> set[Device]:
-        """The devices of this process: all of them."""
-        return self.device_set
+        """The devices of this process."""
+        return set(self._addressable_device_assignment)
 
     @property
     def _addressable_device_assignment(self) -> tuple[Device, ...]:
-        """JAX's inner name of `device_list`, which Orbax reads."""
-        return self.device_list
+        """JAX's inner name of this process's devices in order, which Orbax reads."""
+        every = self.device_list
+        return tuple([every[number] for number in self.local_numbers])
 
-    _device_assignment = _addressable_device_assignment
+    @property
+    def _device_assignment(self) -> tuple[Device, ...]:
+        """JAX's inner name of `device_list`."""
+        return self.device_list
 
     @property
     def has_addressable_devices(self) -> bool:
         """Whether some devices belong to this process."""
-        return True
+        return len(self.local_numbers) > 0
 
     @property
     def is_fully_addressable(self) -> bool:
         """Whether all devices belong to this process."""
-        return True
+        return len(self.local_numbers) == self.num_devices
 
     @property
     def memory_kind(self) -> str:
@@ -83,7 +94,8 @@ class Sharding:
 
     def addressable_devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
         """`devices_indices_map` of this process's devices."""
-        return self.devices_indices_map(global_shape)
+        here = self.addressable_devices
+        return {device: index for device, index in self.devices_indices_map(global_shape).items() if device in here}
 
     def check_compatible_aval(self, aval_shape: Sequence[int]) -> None:
         """Raise ValueError unless the sharding can divide arrays of this shape."""
@@ -180,6 +192,11 @@ class NamedSharding(Sharding):
     @property
     def num_devices(self) -> int:
         return self.mesh.size
+
+    @property
+    def local_numbers(self) -> tuple[int, ...]:
+        # The devices that an abstract mesh stands for are nobody else's.
+        return tuple(range(self.mesh.size)) if isinstance(self.mesh, AbstractMesh) else self.mesh.local_numbers
 
     @property
     def is_fully_replicated(self) -> bool:

@@ -6,7 +6,7 @@
 
 #include "runtime/Futex.h"
 #include "runtime/Status.h"
-#include "runtime/Token.h"
+#include "runtime/Transport.h"
 
 #include <memory>
 #include <mutex>
@@ -17,6 +17,7 @@ namespace pcrt {
 class Device;
 class Rendezvous;
 class Exchange;
+struct Contribution;
 
 /// A participant of a run, which its launch carries.
 struct Participant {
@@ -37,10 +38,14 @@ struct DeviceEnds {
 ///
 /// No wait is endless: if a member cannot reach a group any more, the group fails, with the member's failure. If all
 /// participants wait for each other, every group fails.
+///
+/// A run over several processes has a rendezvous in each, for the participants there. The members of a group in one
+/// process meet first. Then the last one exchanges messages with the other processes.
 class Rendezvous : public RefCounted<Rendezvous> {
 public:
-  /// `devices` are those of the participants; without them all are in the host's memory.
-  explicit Rendezvous(unsigned count, std::vector<Device *> devices = {});
+  /// `devices` are those of the participants; without them all are in the host's memory. With `shared`, some of the
+  /// participants are in other processes.
+  explicit Rendezvous(unsigned count, std::vector<Device *> devices = {}, RefPtr<SharedLaunch> shared = nullptr);
 
   unsigned size() const { return count; }
   /// For the launch of a participant, which takes a reference with it.
@@ -81,8 +86,12 @@ private:
   void failWaiting(Exchange &group, const Failure &why);
   void failIfStuck();
   void end(unsigned number, Error *error);
+  Status result(Exchange &group, unsigned number, size_t place, const Contribution &own);
 
   const unsigned count;
+  const RefPtr<SharedLaunch> shared;
+  /// The number of participants in this process.
+  unsigned countHere;
   std::vector<Device *> devices;
   std::mutex lock;
   std::vector<State> states;

@@ -16,14 +16,19 @@ class LoadedKernels;
 class Stream;
 class ThreadPool;
 
-class Device {
+/// What every process of a program knows of a device.
+class DeviceInfo {
 public:
-  virtual ~Device() = default;
-  Device(const Device &) = delete;
-  Device &operator=(const Device &) = delete;
+  virtual ~DeviceInfo() = default;
+  DeviceInfo(const DeviceInfo &) = delete;
+  DeviceInfo &operator=(const DeviceInfo &) = delete;
 
-  /// Counted from 0 within its platform.
+  /// Counted from 0 within its platform, over all processes.
   int id() const { return number; }
+  /// Counted within its process.
+  int localId() const { return localNumber; }
+  /// The process that it belongs to.
+  unsigned process() const { return owner; }
   /// "cpu" or "gpu".
   virtual const char *platform() const = 0;
   /// The name in messages: "cpu:0", "cuda:0".
@@ -32,6 +37,40 @@ public:
   virtual std::string kind() const = 0;
   /// The compute capability of a GPU, "9.0"; empty for a CPU.
   virtual std::string computeCapability() const { return ""; }
+
+  /// Its place among the devices of all processes.
+  void setPlace(unsigned process, int id) {
+    owner = process;
+    number = id;
+  }
+
+protected:
+  explicit DeviceInfo(int localNumber) : localNumber(localNumber), number(localNumber) {}
+
+private:
+  const int localNumber;
+  int number;
+  unsigned owner = 0;
+};
+
+/// A device of another process: it has a name here, and nothing more.
+class RemoteDevice final : public DeviceInfo {
+public:
+  RemoteDevice(int localNumber, std::string platform, std::string family, std::string hardware, std::string capability)
+      : DeviceInfo(localNumber), platformName(std::move(platform)), family(std::move(family)),
+        hardware(std::move(hardware)), capability(std::move(capability)) {}
+
+  const char *platform() const override { return platformName.c_str(); }
+  std::string name() const override { return family + ":" + std::to_string(id()); }
+  std::string kind() const override { return hardware; }
+  std::string computeCapability() const override { return capability; }
+
+private:
+  const std::string platformName, family, hardware, capability;
+};
+
+class Device : public DeviceInfo {
+public:
   virtual BufferPool &memory() = 0;
   virtual Stream &stream() = 0;
   /// The host's threads that serve it; devices may share them.
@@ -62,10 +101,9 @@ public:
   bool hasHostMemory() const { return onHost; }
 
 protected:
-  Device(int number, bool onHost) : number(number), onHost(onHost) {}
+  Device(int number, bool onHost) : DeviceInfo(number), onHost(onHost) {}
 
 private:
-  const int number;
   const bool onHost;
 };
 

@@ -21,9 +21,13 @@ enum class Code : int32_t {
   CallbackFailed = PCRT_CALLBACK_FAILED,
   /// No failure: a speculative run stopped. It never reaches a token.
   OutOfBudget = PCRT_OUT_OF_BUDGET,
+  /// Another process of the program failed; the payload tells which. Compiled code has no such status.
+  PeerFailed = 64,
   /// Compiled code returned a status outside of the ABI.
   Unknown = -1,
 };
+
+struct PeerFailure;
 
 /// Data that a failure carries for the layers above the runtime (for example the exception of a callback); opaque here.
 /// The last reference may go in any thread.
@@ -31,6 +35,8 @@ class Payload : public RefCounted<Payload> {
 public:
   Payload() = default;
   virtual ~Payload() = default;
+  /// For the failure of another process (runtime/Processes.h).
+  virtual const PeerFailure *peerFailure() const { return nullptr; }
 };
 
 /// An operation of the program: its primitive, and the user's line ("model.py:12"). Both are empty if unknown.

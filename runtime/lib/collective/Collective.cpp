@@ -2,6 +2,7 @@
 #include "runtime/Collective.h"
 
 #include "collective/CollectiveJob.h"
+#include "collective/RemoteCollective.h"
 #include "memory/HostOperands.h"
 #include "runtime/Device.h"
 #include "runtime/RunContext.h"
@@ -22,8 +23,9 @@ static constexpr int64_t spinNs = 10000;
 /// before, so the counts of meetings give each member its position.
 class pcrt::Exchange {
 public:
-  Exchange(std::vector<int64_t> members, std::unique_ptr<CollectiveWork> job)
-      : members(std::move(members)), contributions(this->members.size()), job(std::move(job)) {}
+  /// `expected` members come to the meetings: those of this process.
+  Exchange(std::vector<int64_t> members, size_t expected, std::unique_ptr<CollectiveWork> job)
+      : members(std::move(members)), expected(expected), contributions(this->members.size()), job(std::move(job)) {}
 
   bool has(unsigned number) const { return std::find(members.begin(), members.end(), number) != members.end(); }
   bool isOf(const int64_t *group, int64_t size) const {
@@ -48,6 +50,7 @@ public:
   }
 
   const std::vector<int64_t> members;
+  const size_t expected;
   // Under the rendezvous' lock.
   std::vector<Contribution> contributions;
   unsigned arrived = 0;
@@ -91,11 +94,14 @@ void Exchange::work() {
 //===-- Meeting
 //-----------------------------------------------------------------------------------------------------===//
 
-Rendezvous::Rendezvous(unsigned count, std::vector<Device *> devices)
-    : count(count), devices(std::move(devices)), states(count) {
+Rendezvous::Rendezvous(unsigned count, std::vector<Device *> devices, RefPtr<SharedLaunch> shared)
+    : count(count), shared(std::move(shared)), countHere(count), devices(std::move(devices)), states(count) {
   this->devices.resize(count);
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; ++i) {
     states[i].self = {this, i};
+    if (this->shared && !this->shared->isHere(i))
+      --countHere;
+  }
 }
 
 Rendezvous::~Rendezvous() = default;
@@ -121,9 +127,14 @@ Exchange *Rendezvous::groupOf(unsigned number, const int64_t *params) {
   for (int64_t member : members)
     if (member < 0 || member >= static_cast<int64_t>(count))
       return nullptr;
-  std::unique_ptr<CollectiveWork> job =
-      devices[number] ? devices[number]->collectiveWork() : std::make_unique<CollectiveJob>();
-  exchanges.push_back(std::make_unique<Exchange>(std::move(members), std::move(job)));
+  auto isHere = [&](int64_t member) { return !shared || shared->isHere(static_cast<size_t>(member)); };
+  auto expected = static_cast<size_t>(std::count_if(members.begin(), members.end(), isHere));
+  std::unique_ptr<CollectiveWork> job;
+  if (expected < members.size())
+    job = std::make_unique<RemoteCollective>(*shared, members);
+  else
+    job = devices[number] ? devices[number]->collectiveWork() : std::make_unique<CollectiveJob>();
+  exchanges.push_back(std::make_unique<Exchange>(std::move(members), expected, std::move(job)));
   Exchange *made = exchanges.back().get();
   for (int64_t member : made->members)
     states[static_cast<size_t>(member)].groups.push_back(made);
@@ -138,6 +149,10 @@ Status Rendezvous::fail(unsigned number, const Failure &failure) {
 bool Rendezvous::isMissing(const Exchange &group, Failure &why) const {
   if (group.hasFailed) {
     why = group.failure;
+    return true;
+  }
+  if (RefPtr<Error> failed = shared ? shared->failure() : nullptr) {
+    why = {failed, failed->message};
     return true;
   }
   for (int64_t member : group.members) {
@@ -171,7 +186,7 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
   if (isMissing(*group, why))
     return fail(number, why);
   group->contributions[place] = own;
-  if (++group->arrived == group->members.size()) {
+  if (++group->arrived == group->expected) {
     waiting -= group->arrived - 1;
     if (!group->job->prepare(group->contributions)) {
       waiting += group->arrived;
@@ -191,15 +206,15 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
     guard.unlock();
   }
   static const unsigned cores = ThreadPool::defaultSize();
-  bool maySpin = group->members.size() <= cores;
+  bool maySpin = group->expected <= cores;
   while (true) {
     uint32_t seen = group->phase.load();
     if (group->completed.load() > meeting)
-      return group->job->leave(place, own);
+      return result(*group, number, place, own);
     if (group->opened.load() > meeting) {
       group->work();
       if (group->completed.load() > meeting)
-        return group->job->leave(place, own);
+        return result(*group, number, place, own);
     } else if (group->hasFailed) {
       guard.lock();
       return fail(number, group->failure);
@@ -209,6 +224,16 @@ Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const Pcrt
     BlockingScope blocking;
     futexWait(group->phase, seen);
   }
+}
+
+/// The result of a meeting that is over, for a member.
+Status Rendezvous::result(Exchange &group, unsigned number, size_t place, const Contribution &own) {
+  Status status = group.job->leave(place, own);
+  RefPtr<Error> failed = shared && !status.isOk() ? shared->failure() : nullptr;
+  if (!failed)
+    return status;
+  std::lock_guard<std::mutex> guard(lock);
+  return fail(number, {failed, status.message()});
 }
 
 //===-- Failing
@@ -225,7 +250,7 @@ void Rendezvous::failWaiting(Exchange &group, const Failure &why) {
 
 /// If all participants that have not ended wait for others, no one will arrive. Under the lock.
 void Rendezvous::failIfStuck() {
-  if (waiting == 0 || waiting + ended < count)
+  if (waiting == 0 || waiting + ended < countHere)
     return;
   for (const std::unique_ptr<Exchange> &group : exchanges)
     if (group->arrived > 0)
@@ -234,6 +259,8 @@ void Rendezvous::failIfStuck() {
 }
 
 void Rendezvous::end(unsigned number, Error *error) {
+  if (shared && error)
+    shared->tell(*error);
   std::lock_guard<std::mutex> guard(lock);
   State &state = states[number];
   state.hasEnded = true;
@@ -334,8 +361,9 @@ DeviceEnds Rendezvous::deviceEnds(unsigned number) {
   if (!states[number].hasMet)
     return found;
   std::vector<Token *> all;
-  for (State &state : states)
-    all.push_back(state.onDevice.get());
+  for (unsigned i = 0; i < count; ++i)
+    if (!shared || shared->isHere(i))
+      all.push_back(states[i].onDevice.get());
   found.all = joined(all);
   return found;
 }

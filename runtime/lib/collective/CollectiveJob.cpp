@@ -55,21 +55,21 @@ template <typename T, bool isAnd> struct Bits {
   static Wide combine(Wide bits, T x) { return static_cast<T>(isAnd ? bits & x : bits | x); }
 };
 
-/// Combines `length` elements of each member, from `at` on, in the order of the members, and passes them to `write`, a
-/// block at a time.
-template <typename T, typename Operation, typename Write>
-void combineMembers(const std::vector<Contribution> &members, size_t at, size_t length, Write write) {
+/// Combines `length` elements of each of `count` inputs, from `at` on, in the order of the members, and passes them to
+/// `write`, a block at a time.
+template <typename T, typename Operation, typename Input, typename Write>
+void combineInputs(size_t count, Input input, size_t at, size_t length, Write write) {
   using Wide = typename Operation::Wide;
   constexpr size_t block = 512;
   Wide running[block];
   T combined[block];
   for (size_t start = 0; start < length; start += block) {
     size_t size = std::min(block, length - start);
-    const T *first = static_cast<const T *>(members[0].input.data) + at + start;
+    const T *first = static_cast<const T *>(input(0)) + at + start;
     for (size_t i = 0; i < size; ++i)
       running[i] = static_cast<Wide>(first[i]);
-    for (size_t member = 1; member < members.size(); ++member) {
-      const T *next = static_cast<const T *>(members[member].input.data) + at + start;
+    for (size_t member = 1; member < count; ++member) {
+      const T *next = static_cast<const T *>(input(member)) + at + start;
       for (size_t i = 0; i < size; ++i)
         running[i] = Operation::combine(running[i], next[i]);
     }
@@ -117,6 +117,12 @@ template <typename Function> bool withReduction(int32_t dtype, PcrtReduction red
   return isKnown;
 }
 
+template <typename T, typename Operation, typename Write>
+void combineMembers(const std::vector<Contribution> &members, size_t at, size_t length, Write write) {
+  combineInputs<T, Operation>(
+      members.size(), [&](size_t member) { return members[member].input.data; }, at, length, write);
+}
+
 } // namespace
 
 void CollectiveJob::reduce(size_t first, size_t end) const {
@@ -124,7 +130,8 @@ void CollectiveJob::reduce(size_t first, size_t end) const {
     using T = decltype(element);
     combineMembers<T, decltype(operation)>(*members, first, end - first, [&](size_t start, const T *from, size_t size) {
       for (const Contribution &member : *members)
-        std::memcpy(static_cast<T *>(member.output.data) + first + start, from, size);
+        if (member.output.data)
+          std::memcpy(static_cast<T *>(member.output.data) + first + start, from, size);
     });
   });
 }
@@ -141,6 +148,15 @@ void CollectiveJob::scatter(size_t target) const {
   });
 }
 
+void CollectiveJob::combine(const std::vector<const char *> &inputs, size_t length, char *output) const {
+  withReduction((*members)[0].input.dtype, params.reduction(), [&](auto operation, auto element) {
+    using T = decltype(element);
+    combineInputs<T, decltype(operation)>(
+        inputs.size(), [&](size_t member) { return static_cast<const void *>(inputs[member]); }, 0, length,
+        [&](size_t start, const T *from, size_t size) { std::memcpy(output + start * sizeof(T), from, size); });
+  });
+}
+
 //===-- Copies
 //------------------------------------------------------------------------------------------------------===//
 
@@ -150,7 +166,7 @@ static char *outputOf(const Contribution &member) { return static_cast<char *>(m
 void CollectiveJob::gather(size_t source) const {
   size_t run = along * inner * width;
   for (const Contribution &target : *members)
-    for (size_t i = 0; i < outer; ++i)
+    for (size_t i = 0; target.output.data && i < outer; ++i)
       std::memcpy(outputOf(target) + (i * members->size() + source) * run, inputOf((*members)[source]) + i * run, run);
 }
 
@@ -196,11 +212,17 @@ static size_t elementsAfter(const PcrtTensor &tensor, int64_t dim) {
   return total;
 }
 
+/// The sizes of a block of an all_to_all: a part along the dimension that is cut.
+static std::vector<int64_t> blockSizes(const PcrtTensor &input, const CollectiveParams &params) {
+  std::vector<int64_t> sizes(input.dims, input.dims + input.rank);
+  sizes[static_cast<size_t>(params.dimension())] /= params.groupSize();
+  return sizes;
+}
+
 void CollectiveJob::exchange(size_t target) const {
   const PcrtTensor &input = (*members)[0].input, &output = (*members)[0].output;
   int64_t split = params.dimension(), concat = params.otherDimension(), last = std::max(split, concat);
-  std::vector<int64_t> sizes(input.dims, input.dims + input.rank);
-  sizes[static_cast<size_t>(split)] /= params.groupSize();
+  std::vector<int64_t> sizes = blockSizes(input, params);
   auto sizeAt = [&](int64_t dim) { return static_cast<size_t>(sizes[static_cast<size_t>(dim)]); };
   BoxCopy box = {sizes.data(), input.dims, output.dims, last, sizeAt(last) * elementsAfter(input, last) * width};
   if (elements == 0)
@@ -210,6 +232,25 @@ void CollectiveJob::exchange(size_t target) const {
     char *to = outputOf((*members)[target]) + source * sizeAt(concat) * elementsAfter(output, concat) * width;
     box.copy(from, to, 0, elements * width, elementCount(output) * width);
   }
+}
+
+void CollectiveJob::takeBlock(size_t source, size_t target, char *block) const {
+  size_t run = along / members->size() * inner * width;
+  const char *from = inputOf((*members)[source]);
+  for (size_t i = 0; i < outer; ++i)
+    std::memcpy(block + i * run, from + (i * members->size() + target) * run, run);
+}
+
+void CollectiveJob::placeBlock(size_t source, size_t target, const char *block) const {
+  const PcrtTensor &input = (*members)[0].input, &output = (*members)[0].output;
+  if (elements == 0)
+    return;
+  int64_t concat = params.otherDimension();
+  std::vector<int64_t> sizes = blockSizes(input, params);
+  auto size = static_cast<size_t>(sizes[static_cast<size_t>(concat)]);
+  size_t after = elementsAfter(output, concat) * width;
+  BoxCopy box = {sizes.data(), sizes.data(), output.dims, concat, size * after};
+  box.copy(block, outputOf((*members)[target]) + source * size * after, 0, blockBytes(), elementCount(output) * width);
 }
 
 //===-- Preparation

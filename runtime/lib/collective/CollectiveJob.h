@@ -34,22 +34,25 @@ private:
 /// Whether the contributions agree: the same collective on operands of the same shapes.
 bool areAlike(const std::vector<Contribution> &members);
 
-class CollectiveJob final : public CollectiveWork {
+class CollectiveJob : public CollectiveWork {
 public:
   bool prepare(const std::vector<Contribution> &members) override;
   uint32_t items() const override { return itemCount; }
   bool isLarge() const override { return itemCount > 1 && bytes >= largeBytes; }
   void run(uint32_t item) override;
 
-private:
-  static constexpr size_t largeBytes = size_t(1) << 18;
-
-  bool fits() const;
+protected:
+  // The results go to the members with an output; those of other processes have none (RemoteCollective).
   void reduce(size_t first, size_t end) const;
-  void scatter(size_t target) const;
   void gather(size_t source) const;
-  void exchange(size_t target) const;
   void permute(size_t target) const;
+  /// Combines `length` elements of each of the inputs, one for each member, in their order.
+  void combine(const std::vector<const char *> &inputs, size_t length, char *output) const;
+  /// The source's part of an all_to_all or a reduce_scatter for the target: in its input, as a dense array, and (for
+  /// all_to_all) in the target's output.
+  size_t blockBytes() const { return elements / members->size() * width; }
+  void takeBlock(size_t source, size_t target, char *block) const;
+  void placeBlock(size_t source, size_t target, const char *block) const;
 
   const std::vector<Contribution> *members = nullptr;
   CollectiveParams params{nullptr};
@@ -58,6 +61,13 @@ private:
   size_t elements = 0, width = 0, bytes = 0;
   /// The input as [outer, along the dimension, inner].
   size_t outer = 1, along = 1, inner = 1;
+
+private:
+  static constexpr size_t largeBytes = size_t(1) << 18;
+
+  bool fits() const;
+  void scatter(size_t target) const;
+  void exchange(size_t target) const;
 };
 
 } // namespace pcrt

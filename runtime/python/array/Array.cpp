@@ -125,7 +125,19 @@ static std::string shortText(const AvalObject *aval) {
                                              " by " + what);
 }
 
+static const char *firstUse = nullptr;
+
+const char *pcrt::python::firstUseOfDevices() { return firstUse; }
+
+void pcrt::python::noteUseOfDevices() {
+  if (firstUse)
+    return;
+  const char *place = callSite();
+  firstUse = place ? place : "";
+}
+
 RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, const char *what) {
+  noteUseOfDevices();
   auto bytes = static_cast<size_t>(aval->nbytes);
   Result<RefPtr<Buffer>> buffer = device.memory().allocate(bytes);
   if (!buffer.isOk() && device.stream().callsInFlight() > 0) {

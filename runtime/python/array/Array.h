@@ -42,6 +42,9 @@ inline ArrayObject *asArray(PyObject *object) { return reinterpret_cast<ArrayObj
 
 /// A new array, or null. `aval` is borrowed.
 PyObject *newArray(AvalObject *aval, RefPtr<Buffer> buffer, bool committed = false);
+/// Notes the line of the program that uses a device; the first one counts. Null: none has.
+void noteUseOfDevices();
+const char *firstUseOfDevices();
 /// A new buffer of the device, or null with MemoryError; `what` names it in the message.
 RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what);
 /// Copies bytes of the host into a buffer that is not shared yet; false with an exception. Releases the GIL for many

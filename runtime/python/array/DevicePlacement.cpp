@@ -17,6 +17,8 @@ static thread_local Device *ownDefault = nullptr;
 static Device *commonDefault = nullptr, *platformDefault = nullptr;
 /// By index in Devices::all().
 static std::vector<PyObject *> deviceObjects;
+/// Those of all processes; empty if there is one.
+static std::vector<PyObject *> everyDeviceObject;
 
 Device &pcrt::python::defaultDevice() {
   if (!severalDevices)
@@ -44,9 +46,21 @@ Device *pcrt::python::deviceOf(PyObject *object) {
   for (size_t i = 0; i < deviceObjects.size(); ++i)
     if (deviceObjects[i] == object)
       return Devices::all()[i];
-  PyErr_Format(PyExc_TypeError, "%R is not a device", object);
+  if (std::find(everyDeviceObject.begin(), everyDeviceObject.end(), object) == everyDeviceObject.end())
+    PyErr_Format(PyExc_TypeError, "%R is not a device", object);
+  else
+    PyErr_Format(PyExc_ValueError,
+                 "%R belongs to another process, which alone can compute on it. What to do: take one of "
+                 "local_devices(), or put the array on a mesh, by device_put(x, NamedSharding(mesh, spec))",
+                 object);
   return nullptr;
 }
+
+const std::vector<PyObject *> &pcrt::python::allDeviceObjects() {
+  return everyDeviceObject.empty() ? deviceObjects : everyDeviceObject;
+}
+
+void pcrt::python::setAllDeviceObjects(std::vector<PyObject *> objects) { everyDeviceObject = std::move(objects); }
 
 /// None becomes null; false with an exception.
 static bool optionalDevice(PyObject *object, Device *&device) {

@@ -33,8 +33,11 @@ private:
 void setDeviceObjects(std::vector<PyObject *> objects);
 /// The Python object of a device, borrowed: always the same one.
 PyObject *deviceObject(const Device &device);
-/// The device of a Python object; null with TypeError.
+/// The device of a Python object; null with TypeError, or with ValueError for a device of another process.
 Device *deviceOf(PyObject *object);
+/// The Python objects of the devices of all processes, in one order everywhere: those of process 0 first.
+const std::vector<PyObject *> &allDeviceObjects();
+void setAllDeviceObjects(std::vector<PyObject *> objects);
 
 //===-- Of one call
 

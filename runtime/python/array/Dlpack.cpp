@@ -120,7 +120,7 @@ template <typename Managed> void destroyCapsule(PyObject *capsule) {
 }
 
 DlDevice placeOf(const Buffer &buffer) {
-  return buffer.isHostReadable() ? DlDevice{cpuDevice, 0} : DlDevice{cudaDevice, buffer.device()->id()};
+  return buffer.isHostReadable() ? DlDevice{cpuDevice, 0} : DlDevice{cudaDevice, buffer.device()->localId()};
 }
 
 /// Waits for the elements, so that a consumer may read them on any stream; false with an exception.
@@ -236,7 +236,7 @@ Device *deviceAt(DlDevice place) {
   if (place.type == cpuDevice)
     return &Devices::cpu();
   for (Device *device : Devices::all())
-    if (place.type == cudaDevice && !device->hasHostMemory() && device->id() == place.id)
+    if (place.type == cudaDevice && !device->hasHostMemory() && device->localId() == place.id)
       return device;
   return nullptr;
 }

@@ -8,12 +8,15 @@
 #include "runtime/Collective.h"
 #include "runtime/Devices.h"
 #include "runtime/EffectfulLaunch.h"
+#include "runtime/Processes.h"
 #include "runtime/ThreadPool.h"
 #include "support/CallSite.h"
 #include "support/Gil.h"
 #include "support/Wait.h"
 
 #include <atomic>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 using namespace pcrt;
 using namespace pcrt::python;
@@ -39,6 +42,12 @@ struct Part {
             static_cast<unsigned>(results.size()),
             place};
   }
+};
+
+/// A launch of which other processes run a part: the numbers of the participants here, and the launch of all.
+struct OverProcesses {
+  std::vector<unsigned> numbers;
+  RefPtr<SharedLaunch> launch;
 };
 
 } // namespace
@@ -105,30 +114,44 @@ static RefPtr<Token> argumentsReady(const std::vector<Part> &parts) {
 
 /// Each launch is enqueued, at any cost of the runs: a participant that ran in this thread would wait for later
 /// launches. If everything is to run in place, or the callbacks are waited for, this waits for the launches.
-static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
+static bool launchAll(Executable &executable, const std::vector<Part> &parts, const OverProcesses &over) {
   static std::atomic<uint64_t> calls{0};
   const uint64_t call = ++calls;
   const char *place = callSite();
-  std::vector<Device *> devices;
-  for (const Part &part : parts)
-    devices.push_back(part.device);
-  auto run = RefPtr<Rendezvous>::adopt(new Rendezvous(static_cast<unsigned>(parts.size()), std::move(devices)));
-  RefPtr<Token> ready = argumentsReady(parts);
-  Token *const after[] = {ready.get()};
+  auto numberOf = [&](size_t i) { return over.launch ? over.numbers[i] : static_cast<unsigned>(i); };
+  std::vector<Device *> devices(over.launch ? over.launch->owners.size() : parts.size());
+  for (size_t i = 0; i < parts.size(); ++i)
+    devices[numberOf(i)] = parts[i].device;
+  const auto count = static_cast<unsigned>(devices.size());
+  auto run = RefPtr<Rendezvous>::adopt(new Rendezvous(count, std::move(devices), over.launch));
+  RefPtr<Token> ready = argumentsReady(parts), turn;
   bool inPlace = false;
   std::vector<RefPtr<Token>> waitedFor;
   const bool waits = waitsForCallbacks(executable);
+  if (waits || over.launch)
+    for (size_t i = 0; i < parts.size(); ++i)
+      waitedFor.push_back(RefPtr<Token>::adopt(new Token()));
+  if (over.launch) {
+    std::vector<Token *> ends;
+    for (const RefPtr<Token> &each : waitedFor)
+      ends.push_back(each.get());
+    turn = Processes::current()->turn(whenAllDone(ends));
+  }
+  std::vector<Token *> after;
+  for (Token *each : {ready.get(), turn.get()})
+    if (each)
+      after.push_back(each);
   std::vector<Buffer *> pointers;
   for (unsigned number = 0; number < parts.size(); ++number) {
     Launch launch = parts[number].launch(executable, pointers, place);
     Stream &stream = parts[number].device->stream();
     Stream::LaunchPolicy policy = stream.policyOf(launch);
     inPlace |= policy == Stream::LaunchPolicy::Inline || policy == Stream::LaunchPolicy::InlineWithoutGil;
-    launch.after = after;
-    launch.afterCount = ready ? 1 : 0;
-    launch.participant = run->join(number);
-    if (waits)
-      launch.completes = waitedFor.emplace_back(RefPtr<Token>::adopt(new Token())).get();
+    launch.after = after.data();
+    launch.afterCount = static_cast<unsigned>(after.size());
+    launch.participant = run->join(numberOf(number));
+    if (!waitedFor.empty())
+      launch.completes = waitedFor[number].get();
     if (executable.effects() == Executable::Effects::None)
       stream.enqueue(launch);
     else
@@ -146,7 +169,31 @@ static bool launchAll(Executable &executable, const std::vector<Part> &parts) {
   return true;
 }
 
-static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequence args, nb::sequence outAvals) {
+/// The participants of a launch over processes, which `owners` names; none without it.
+static OverProcesses overProcesses(nb::handle numbers, nb::handle owners, uint64_t fingerprint,
+                                   const std::string &what) {
+  OverProcesses over;
+  if (owners.is_none())
+    return over;
+  Processes *processes = Processes::current();
+  if (!processes)
+    throw nb::value_error("run_spmd: this process has no others");
+  for (nb::handle number : nb::cast<nb::sequence>(numbers))
+    over.numbers.push_back(nb::cast<unsigned>(number));
+  const char *place = callSite();
+  std::string program = "`" + what + "`" + (place && *place ? std::string(" (") + place + ")" : "");
+  Result<RefPtr<SharedLaunch>> launch =
+      processes->launch(nb::cast<std::vector<unsigned>>(owners), fingerprint, std::move(program));
+  if (!launch.isOk()) {
+    raise(launch.status(), what.c_str());
+    throw nb::python_error();
+  }
+  over.launch = launch.take();
+  return over;
+}
+
+static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequence args, nb::sequence outAvals,
+                        nb::handle numbers, nb::handle owners, uint64_t fingerprint, const std::string &what) {
   LoadedExecutable *loaded = loadedExecutable(executable.ptr());
   if (!loaded)
     throw nb::python_error();
@@ -154,7 +201,7 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
   if (!program.mayBlock())
     throw nb::value_error("run_spmd: the executable was not loaded with may_block=True");
   // Ordered launches run one after the other, so those of several devices could not meet in a collective.
-  if (program.effects() == Executable::Effects::Ordered && nb::len(devices) > 1)
+  if (program.effects() == Executable::Effects::Ordered && (nb::len(devices) > 1 || !owners.is_none()))
     throw nb::value_error("run_spmd: ordered effects have no order on several devices: leave out ordered=True");
   // At exit the threads are gone, and participants cannot wait for each other in one thread.
   if (Devices::cpu().threads().isStopped())
@@ -169,7 +216,8 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
         !makeResults(outAvals, program.name(), parts[number]))
       throw nb::python_error();
   }
-  if (!waitForRoom(parts) || !launchAll(program, parts))
+  // Last: the others will wait for what is numbered here.
+  if (!waitForRoom(parts) || !launchAll(program, parts, overProcesses(numbers, owners, fingerprint, what)))
     throw nb::python_error();
   nb::list found;
   for (Part &part : parts) {
@@ -187,5 +235,7 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
 }
 
 void pcrt::python::addSpmdFunctions(nb::module_ &module) {
-  module.def("run_spmd", runSpmd, nb::arg("executable"), nb::arg("devices"), nb::arg("args"), nb::arg("out_avals"));
+  module.def("run_spmd", runSpmd, nb::arg("executable"), nb::arg("devices"), nb::arg("args"), nb::arg("out_avals"),
+             nb::arg("numbers") = nb::none(), nb::arg("owners") = nb::none(), nb::arg("fingerprint") = 0,
+             nb::arg("what") = "");
 }

@@ -89,9 +89,9 @@ static void addNote(PyObject *exception, const Error &error) {
 }
 
 bool pcrt::python::raiseCarried(const Error &error) {
-  if (!error.payload)
+  if (!error.payload || error.payload->peerFailure())
     return false;
-  // The binding makes every payload.
+  // The binding makes every other payload.
   PyObject *original = static_cast<CarriedException *>(error.payload.get())->exception.get();
   // Each read raises a copy. An exception keeps the frames that it passes, and through them the arrays that hold the
   // error, in a cycle that the garbage collector does not see. Concurrent reads would also share its traceback.

@@ -2,6 +2,7 @@
 #include "support/Wait.h"
 
 #include "runtime/EffectfulLaunch.h"
+#include "runtime/Processes.h"
 #include "runtime/Profile.h"
 #include "support/Exception.h"
 #include "support/Gil.h"
@@ -16,6 +17,23 @@ PyObject *pcrt::python::setErrorType(PyObject *type) {
   return before ? before : Py_NewRef(Py_None);
 }
 
+static PyObject *peerErrorType = nullptr;
+
+void pcrt::python::setPeerErrorType(PyObject *type) { Py_XSETREF(peerErrorType, Py_NewRef(type)); }
+
+/// Raises the failure of another process; false if the payload is none.
+static bool raisePeerFailure(const Payload *payload, const std::string &text) {
+  const PeerFailure *peer = payload ? payload->peerFailure() : nullptr;
+  if (!peer || !peerErrorType)
+    return false;
+  PyRef made = PyRef::steal(PyObject_CallFunction(peerErrorType, "sIsLss", text.c_str(), peer->rank,
+                                                  peer->host.c_str(), static_cast<long long>(peer->pid),
+                                                  peer->cause.c_str(), peer->place.c_str()));
+  if (made)
+    PyErr_SetObject(peerErrorType, made.get());
+  return true;
+}
+
 static PyObject *exceptionOf(Code code) {
   if (code == Code::OutOfMemory)
     return PyExc_MemoryError;
@@ -23,12 +41,14 @@ static PyObject *exceptionOf(Code code) {
 }
 
 void pcrt::python::raise(const Status &status, const char *where) {
+  if (raisePeerFailure(status.payload(), (*where ? std::string(where) + ": " : std::string()) + status.message()))
+    return;
   PyErr_Format(exceptionOf(status.code()), "%s%s%s", where, *where ? ": " : "", status.message().c_str());
 }
 
 void pcrt::python::raise(const Error &error) {
   EffectfulLaunch::wasTold(error);
-  if (!raiseCarried(error))
+  if (!raisePeerFailure(error.payload.get(), error.text()) && !raiseCarried(error))
     PyErr_SetString(exceptionOf(error.code), error.text().c_str());
 }
 

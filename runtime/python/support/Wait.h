@@ -15,6 +15,9 @@ void raise(const Error &error);
 /// Sets the class of execution failures (None: RuntimeError), returns the previous one or None.
 PyObject *setErrorType(PyObject *type);
 
+/// Sets the class of failures of other processes: it takes the message, and the process, host, pid, cause and place.
+void setPeerErrorType(PyObject *type);
+
 /// Keeps the exception of a signal that ended the wait of an array's buffer export, because NumPy drops it. The next
 /// access to the array raises it again.
 void keepInterruption(const void *array);

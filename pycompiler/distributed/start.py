@@ -1,0 +1,314 @@
+"""The start and the end of a program of several processes. After `launchers` and `mpi`.
+
+The order of a start: how the process was started; MPI, by its own launcher or by a PMI server in process 0; the control
+plane in process 0, whose address goes by MPI or is given; then all processes tell their devices.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import secrets
+import socket
+import sys
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from pycompiler import _runtime
+from pycompiler.core.errors import DistributedError
+from pycompiler.core.mesh.processes import processes
+from pycompiler.core.source import user_source
+from pycompiler.distributed.launchers import Start, find_start
+from pycompiler.distributed.mpi import load
+
+
+@dataclass
+class _State:
+    """What `initialize` was called with, and from where."""
+
+    request: tuple[Any, ...]
+    place: str
+    # Whether this process told the others that it fails, and whether it has left.
+    has_failed: bool = False
+    has_left: bool = False
+
+
+_state: _State | None = None
+
+
+def is_initialized() -> bool:
+    """Whether `initialize` has been called in this process, and `shutdown` not yet."""
+    return _state is not None and not _state.has_left
+
+
+def initialize(
+    coordinator_address: str | None = None,
+    num_processes: int | None = None,
+    process_id: int | None = None,
+    local_device_ids: Any = None,
+    cluster_detection_method: str | None = None,
+    initialization_timeout: int = 60,
+    heartbeat_timeout_seconds: int = 10,
+    coordinator_bind_address: str | None = None,
+) -> None:
+    """Make this process one of a program of several. Call it before devices are used, in all processes.
+
+    Without arguments, the launcher's environment says how many there are: mpirun (Open MPI, MPICH, Intel, Cray), srun,
+    torchrun, Kubernetes' indexed jobs, or `PYCOMPILER_COORDINATOR_ADDRESS`, `PYCOMPILER_NUM_PROCESSES` and
+    `PYCOMPILER_PROCESS_ID`. A process that no launcher started is a program of one. A second equal call does nothing.
+
+    `coordinator_address` is where process 0 listens, "host:port"; launchers of MPI need none. `initialization_timeout`
+    is in seconds; a process that is silent for `heartbeat_timeout_seconds` has failed.
+
+    Raises ValueError for settings that differ or are too few, RuntimeError after devices were used, ImportError
+    without an MPI, and RuntimeError with the processes that are missing when the time is over.
+    """
+    global _state
+    given = (coordinator_address, num_processes, process_id, _ids(local_device_ids), coordinator_bind_address)
+    if _state is not None:
+        if _state.request == given:
+            return
+        raise RuntimeError(
+            f"distributed.initialize was called before, at {_state.place}, with other arguments: "
+            f"{_state.request[:3]}, now {given[:3]}. A process is started once"
+        )
+    used = _runtime.first_use_of_devices()
+    if used is not None:
+        raise RuntimeError(
+            f"distributed.initialize must come before devices are used: {used or 'this process'} used them. What to "
+            "do: call it first, right after the imports"
+        )
+    if cluster_detection_method not in (None, "deactivate"):
+        raise ValueError(
+            f"distributed.initialize: cluster_detection_method must be None or 'deactivate', got "
+            f"{cluster_detection_method!r}; the launchers are recognised by their variables"
+        )
+    environment = {} if cluster_detection_method == "deactivate" else os.environ
+    start = find_start(coordinator_address, num_processes, process_id, environment)
+    source = user_source()
+    state = _State(given, str(source) if source else "an unknown line")
+    if start.num_processes != 1:
+        deadline = time.monotonic() + initialization_timeout
+        _start(start, deadline, int(heartbeat_timeout_seconds * 1000), coordinator_bind_address)
+        _install_ends()
+    _state = state
+
+
+def _ids(local_device_ids: Any) -> tuple[int, ...] | None:
+    if local_device_ids is None:
+        return None
+    return (local_device_ids,) if isinstance(local_device_ids, int) else tuple(local_device_ids)
+
+
+def _left_ms(deadline: float) -> int:
+    return max(int((deadline - time.monotonic()) * 1000), 1)
+
+
+#  Connecting
+
+
+def _own_address() -> str:
+    """The address of the interface that reaches other machines. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        probe.connect(("192.0.2.1", 9))
+        return probe.getsockname()[0]
+    return socket.gethostname()
+
+
+def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | None) -> None:
+    assert start.process_id is not None
+    assert start.num_processes is not None
+    version = load(start.mpi, os.environ.get("PYCOMPILER_MPI"))
+    if (start.local_num_processes or start.num_processes) > (os.cpu_count() or 1):
+        # Processes that share cores and spin in MPICH keep each other from running.
+        os.environ.setdefault("MPIR_CVAR_CH4_SHM_PROGRESS_THROTTLE", "1")
+    if start.mpi:
+        _start_mpi(start, version, deadline)
+        address, port, secret = _coordinator_by_mpi(start, silence_ms)
+        _connect(start, address, port, secret, deadline, silence_ms)
+    else:
+        if "Open MPI" in _runtime.mpi_abi():
+            raise RuntimeError(
+                f"distributed.initialize: {version} starts by its own launcher only, and {start.launcher} is none. "
+                "What to do: start the program by mpirun (srun --mpi=pmix), or pip install mpich and set PYCOMPILER_MPI to "
+                "its libmpi.so.12"
+            )
+        address, _, port = str(start.coordinator_address).rpartition(":")
+        secret = os.environ.get("PYCOMPILER_SECRET") or start.secret
+        if start.process_id == 0:
+            _runtime.serve_processes(bind_address or address, int(port), start.num_processes, secret, silence_ms)
+        _connect(start, address, int(port), secret, deadline, silence_ms)
+        _start_by_pmi(start, version, address, deadline)
+    _meet(start, deadline)
+
+
+def _start_mpi(start: Start, version: str, deadline: float) -> None:
+    late = (
+        f"distributed.initialize: MPI_Init of {version} has not returned in time: it waits for processes that have not "
+        f"started, of the {start.num_processes} that {start.launcher} speaks of"
+    )
+    rank, size = _runtime.start_mpi(_left_ms(deadline), late)
+    if (rank, size) != (start.process_id, start.num_processes):
+        raise RuntimeError(
+            f"distributed.initialize: {start.launcher} says that this is process {start.process_id} of "
+            f"{start.num_processes}, but {version} that it is {rank} of {size}: the library does not belong to the "
+            "launcher. What to do: use the mpirun of the same MPI, or set PYCOMPILER_MPI to the launcher's library"
+        )
+
+
+def _coordinator_by_mpi(start: Start, silence_ms: int) -> tuple[str, int, str]:
+    """The address of the control plane, which MPI carries from process 0, and the secret."""
+    told = b""
+    if start.process_id == 0:
+        address = "127.0.0.1" if start.local_num_processes == start.num_processes else _own_address()
+        secret = secrets.token_hex(16)
+        assert start.num_processes is not None
+        port = _runtime.serve_processes(address, 0, start.num_processes, secret, silence_ms)
+        told = json.dumps([address, port, secret]).encode()
+    address, port, secret = json.loads(_runtime.broadcast_by_mpi(told))
+    return address, port, secret
+
+
+def _connect(start: Start, address: str, port: int, secret: str, deadline: float, silence_ms: int) -> None:
+    assert start.process_id is not None
+    assert start.num_processes is not None
+    host = socket.gethostname()
+    try:
+        _runtime.begin_processes(
+            start.process_id,
+            start.num_processes,
+            host,
+            os.getpid(),
+            address,
+            port,
+            secret,
+            _left_ms(deadline),
+            silence_ms,
+        )
+    except RuntimeError as error:
+        raise RuntimeError(f"distributed.initialize, process {start.process_id} on {host}: {error}") from None
+
+
+def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> None:
+    """Start an MPICH without its launcher: process 0 answers what the launcher would."""
+    assert start.num_processes is not None
+    everyone = list(range(start.num_processes))
+    hosts = [
+        host.decode()
+        for host in _runtime.gather_values(
+            "distributed.initialize", everyone, socket.gethostname().encode(), _left_ms(deadline)
+        )
+    ]
+    if start.process_id == 0:
+        local = len(set(hosts)) == 1
+        port = _runtime.serve_pmi(
+            "127.0.0.1" if local else address, len(hosts), f"(vector,(0,1,{len(hosts)}))" if local else ""
+        )
+        _runtime.set_value("pmi", f"{'127.0.0.1' if local else address}:{port}".encode())
+    before = {name: os.environ.pop(name, None) for name in ("PMI_PORT", "PMI_ID", "PMI_FD", "PMI_RANK", "PMI_SIZE")}
+    os.environ["PMI_PORT"] = _runtime.get_value("pmi", _left_ms(deadline)).decode()
+    os.environ["PMI_ID"] = str(start.process_id)
+    try:
+        _start_mpi(start, version, deadline)
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _meet(start: Start, deadline: float) -> None:
+    """Tell all processes the devices here, and name those of the others."""
+    assert start.process_id is not None
+    assert start.num_processes is not None
+    own = [
+        [device.platform, str(device).split(":")[0], device.device_kind, device.compute_capability]
+        for device in _runtime.local_devices()
+    ]
+    told = json.dumps({"host": socket.gethostname(), "devices": own}).encode()
+    everyone = list(range(start.num_processes))
+    all_told = [
+        json.loads(each)
+        for each in _runtime.gather_values("distributed.initialize", everyone, told, _left_ms(deadline))
+    ]
+    hosts = [each["host"] for each in all_told]
+    counts: dict[str, int] = {}
+    ids: list[int] = []
+    others: list[tuple[int, int, int, str, str, str, str]] = []
+    for process, each in enumerate(all_told):
+        within: dict[str, int] = {}
+        for platform, family, kind, capability in each["devices"]:
+            number, local = counts.get(platform, 0), within.get(platform, 0)
+            counts[platform], within[platform] = number + 1, local + 1
+            if process == start.process_id:
+                ids.append(number)
+            else:
+                others.append((process, number, local, platform, family, kind, capability))
+    _runtime.place_devices(start.process_id, ids, others)
+    processes.set(start.process_id, hosts)
+    neighbours = hosts.count(hosts[start.process_id])
+    _runtime.join_transport(neighbours <= len(os.sched_getaffinity(0)))
+
+
+# Ending
+
+
+def _install_ends() -> None:
+    atexit.register(_at_exit)
+    earlier = sys.excepthook
+
+    def tell(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        # What came from another process is no failure of this one.
+        if not isinstance(error, DistributedError):
+            _tell_failure(kind, error, trace)
+        elif _state is not None:
+            _state.has_failed = True
+        earlier(kind, error, trace)
+
+    sys.excepthook = tell
+
+
+def _tell_failure(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    assert _state is not None
+    _state.has_failed = True
+    frames = traceback.extract_tb(trace)
+    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    text = str(error)
+    with contextlib.suppress(RuntimeError):
+        _runtime.tell_failure(f"{kind.__name__}{': ' + text if text else ''}", place)
+
+
+def shutdown() -> None:
+    """Leave the program: wait for what was launched, and for the other processes, as long as they live. The end of the
+    process does the same. A second call does nothing."""
+    if _state is None or _state.has_left:
+        return
+    if not processes.are_several:
+        _state.has_left = True
+        return
+    _runtime.synchronize()
+    _runtime.tell_end()
+    _runtime.gather_values("distributed.shutdown", list(range(processes.count)), b"", 0)
+    _state.has_left = True
+    _runtime.leave_processes(ends_mpi=True)
+
+
+def _at_exit() -> None:
+    if _state is None or _state.has_left:
+        return
+    failed = _state.has_failed
+    if not failed:
+        try:
+            shutdown()
+        except RuntimeError as error:
+            print(f"pycompiler: process {processes.index} ends: {error}", file=sys.stderr)
+    if not _state.has_left:
+        # MPI can't end here, since others of its processes are gone, and its own end might wait for them.
+        _runtime.leave_processes(ends_mpi=False)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)

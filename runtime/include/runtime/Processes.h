@@ -1,0 +1,128 @@
+// The processes of one program: how they find each other, their launches, and their failures. In a program of one
+// process nothing here is used. After Transport; the binding calls it.
+#ifndef PYCOMPILER_RUNTIME_PROCESSES_H
+#define PYCOMPILER_RUNTIME_PROCESSES_H
+
+#include "runtime/Transport.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pcrt {
+
+struct ProcessIdentity {
+  unsigned rank = 0, size = 1;
+  std::string host;
+  int64_t pid = 0;
+};
+
+/// A process that has failed; the payload of the errors of what waited for it.
+struct PeerFailure {
+  unsigned rank;
+  std::string host;
+  int64_t pid;
+  /// What went wrong there, and at which line ("" if unknown).
+  std::string cause, place;
+};
+
+class PeerFailurePayload final : public Payload {
+public:
+  explicit PeerFailurePayload(PeerFailure failure) : failure(std::move(failure)) {}
+  const PeerFailure *peerFailure() const override { return &failure; }
+  const PeerFailure failure;
+};
+
+/// The answer to a request of the control plane, as a token.
+class Reply final : public Token {
+public:
+  void answer(std::vector<std::string> given) {
+    fields = std::move(given);
+    complete();
+  }
+  void refuse(std::string why) {
+    isRefused = true;
+    message = std::move(why);
+    complete();
+  }
+
+  // Once it is done.
+  bool isRefused = false;
+  std::string message;
+  std::vector<std::string> fields;
+};
+
+/// What a process exchanges with the others. There is one, from `begin` to the end of the process.
+class Processes {
+public:
+  virtual ~Processes() = default;
+  /// Null unless this process has begun a program of several.
+  static Processes *current();
+
+  /// The server of the control plane, in process 0, before `begin`: its port, chosen by the system if `port` is 0.
+  static Result<int> serve(const std::string &address, int port, unsigned size, const std::string &secret,
+                           int64_t silenceMs);
+  /// A server that answers PMI-1, for an MPICH that no launcher has started; its port.
+  static Result<int> servePmi(const std::string &address, unsigned size, const std::string &mapping);
+  /// Connects to the control plane. `silenceMs` is the time after which a silent process has failed.
+  static Status begin(const ProcessIdentity &self, const std::string &host, int port, const std::string &secret,
+                      int64_t timeoutMs, int64_t silenceMs);
+  /// Ends the connections of a start that failed, and what was begun.
+  static void abandonStart();
+
+  const ProcessIdentity self;
+
+  // The control plane. A meeting ends when all members have come; then each has what all gave, in their order.
+  virtual void set(const std::string &key, const std::string &value) = 0;
+  virtual RefPtr<Reply> get(const std::string &key, int64_t timeoutMs) = 0;
+  /// `timeoutMs` 0: as long as the members live.
+  virtual RefPtr<Reply> gather(const std::string &name, const std::vector<unsigned> &members, const std::string &own,
+                               int64_t timeoutMs) = 0;
+
+  /// Gives the transport, which MPI has by now.
+  virtual void setTransport(std::unique_ptr<Transport> transport) = 0;
+  virtual bool hasTransport() const = 0;
+
+  /// The next launch of the processes that own its participants; the failure of one of them, if there is one.
+  virtual Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, uint64_t fingerprint,
+                                              std::string what) = 0;
+  /// A token that was done when the launch that the next one has to wait for ended; `ends` is that of the next one.
+  virtual RefPtr<Token> turn(RefPtr<Token> ends) = 0;
+  /// The failure of any process, or null.
+  virtual RefPtr<Error> failure() = 0;
+
+  /// Tells the others that this process ends with an error.
+  virtual void tellFailure(const std::string &cause, const std::string &place) = 0;
+  /// This process has come to its end, and will launch no more.
+  virtual void tellEnd() = 0;
+  /// After the last meeting: ends the connections.
+  virtual void leave() = 0;
+
+protected:
+  explicit Processes(ProcessIdentity self) : self(std::move(self)) {}
+};
+
+//===-- MPI
+
+/// The user's MPI, loaded by name, never linked.
+struct Mpi {
+  /// Loads a library; its name and version. One for each process: later calls return the first one.
+  static Result<std::string> open(const std::string &path);
+  /// "standard ABI", "MPICH's ABI", "Open MPI's ABI".
+  static const char *abi();
+  /// Starts it, unless the program has: a token that is done when it has started.
+  static RefPtr<Reply> start();
+  /// After the start.
+  static unsigned rank();
+  static unsigned size();
+  /// The bytes of rank 0, in all processes.
+  static Status broadcast(std::string &bytes);
+  /// A transport on a communicator of its own.
+  static Result<std::unique_ptr<Transport>> transport(bool maySpin);
+  /// Ends what `start` began, if it began it: all processes come to it.
+  static void finish();
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_PROCESSES_H

@@ -1,0 +1,122 @@
+// Messages between the processes of a program, and the launches in which several processes take part. A transport moves
+// bytes and nothing else; RemoteCollective computes with them. After Token; lib/distributed implements both classes.
+#ifndef PYCOMPILER_RUNTIME_TRANSPORT_H
+#define PYCOMPILER_RUNTIME_TRANSPORT_H
+
+#include "runtime/Token.h"
+
+#include <mutex>
+#include <vector>
+
+namespace pcrt {
+
+/// The name of a message, the same for its sender and its receiver. No other message between two processes has it.
+struct MessageKey {
+  /// The launch: the processes that take part (a hash of their numbers), and its number among the launches of these.
+  uint64_t processes, launch;
+  /// A group of participants in the launch, and the number of the message among those of the group.
+  uint64_t group, step;
+
+  bool operator==(const MessageKey &other) const {
+    return processes == other.processes && launch == other.launch && group == other.group && step == other.step;
+  }
+};
+
+/// Some messages, as a token that is done when all of them are. Its creator adds each message before it begins, and
+/// calls `arrived` once more at the end.
+class Transfer final : public Token {
+public:
+  void add() { pending.fetch_add(1); }
+  void arrived() {
+    if (pending.fetch_sub(1) == 1)
+      complete();
+  }
+
+private:
+  std::atomic<unsigned> pending{1};
+};
+
+class SharedLaunch;
+
+/// Moves bytes between processes. Nothing here waits, but for `abandon`. Any thread may call.
+class Transport {
+public:
+  virtual ~Transport() = default;
+  virtual unsigned rank() const = 0;
+  virtual unsigned size() const = 0;
+  /// Whether every process has a core for itself, so that a waiting one may spin.
+  virtual bool maySpin() const = 0;
+
+  /// The memory must stay as it is until the transfer is done. The messages of a launch carry its fingerprint.
+  virtual void send(unsigned to, const SharedLaunch &launch, const MessageKey &key, const void *data, size_t bytes,
+                    Transfer &transfer) = 0;
+  virtual void receive(unsigned from, SharedLaunch &launch, const MessageKey &key, void *data, size_t bytes,
+                       Transfer &transfer) = 0;
+  /// Moves what can be moved now; whether that was anything. One thread does it at a time, the others return at once.
+  virtual bool progress() = 0;
+  /// Ends a transfer of a failed launch. Messages that are on their way still arrive; the others are dropped here, and by
+  /// their receivers. Waits for a moment, until the transport no longer uses the memory.
+  virtual void abandon(SharedLaunch &launch, Transfer &transfer) = 0;
+
+  /// Tells a process which program the launch runs. Its `onAnnounced` compares.
+  virtual void announce(unsigned to, const SharedLaunch &launch) = 0;
+  /// From here on, messages of a failed launch are received and dropped.
+  virtual void drop(uint64_t processes, uint64_t number) = 0;
+  /// Fails the launches that still wait for messages from, or to, a process that has reached its end.
+  virtual void failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) = 0;
+
+  struct Events {
+    virtual ~Events() = default;
+    virtual void announced(unsigned from, uint64_t processes, uint64_t number, uint64_t fingerprint,
+                           const std::string &what) = 0;
+    /// Two sides of a message do not fit together.
+    virtual void differs(unsigned from, SharedLaunch &launch, const std::string &what) = 0;
+    /// The library that moves the bytes has failed.
+    virtual void broke(const Status &status) = 0;
+  };
+  Events *events = nullptr;
+};
+
+/// A launch with participants in several processes. Each of the processes has its own object.
+class SharedLaunch : public RefCounted<SharedLaunch> {
+public:
+  /// `owners` are the processes of the participants. `fingerprint` is that of the program, and `what` its name and place.
+  SharedLaunch(Transport &transport, std::vector<unsigned> owners, uint64_t processes, uint64_t number,
+               uint64_t fingerprint, std::string what)
+      : transport(transport), owners(std::move(owners)), processes(processes), number(number), fingerprint(fingerprint),
+        what(std::move(what)) {}
+  virtual ~SharedLaunch() = default;
+
+  bool isHere(size_t participant) const { return owners[participant] == transport.rank(); }
+  /// Fails the launch, if it has not failed before.
+  void fail(RefPtr<Error> error) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (hasFailed.load())
+      return;
+    cause = std::move(error);
+    hasFailed.store(true);
+  }
+  /// Why it failed, here or in another process; null if it did not.
+  RefPtr<Error> failure() {
+    if (!hasFailed.load())
+      return nullptr;
+    std::lock_guard<std::mutex> guard(lock);
+    return cause;
+  }
+  /// Tells the other processes that a participant of this one has failed.
+  virtual void tell(Error &error) = 0;
+
+  Transport &transport;
+  const std::vector<unsigned> owners;
+  const uint64_t processes, number, fingerprint;
+  const std::string what;
+
+private:
+  std::mutex lock;
+  std::atomic<bool> hasFailed{false};
+  RefPtr<Error> cause;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_TRANSPORT_H

@@ -1,0 +1,84 @@
+// Steps of messages, and the wait for them: whoever waits moves the messages.
+#include "collective/Communicator.h"
+
+#include "runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <ctime>
+#include <sched.h>
+
+using namespace pcrt;
+
+static uint64_t hashOf(const std::vector<int64_t> &members) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (int64_t member : members)
+    hash = (hash ^ static_cast<uint64_t>(member)) * 0x100000001b3;
+  return hash;
+}
+
+Communicator::Communicator(SharedLaunch &launch, const std::vector<int64_t> &members)
+    : launch(launch), group(hashOf(members)), numbers(members.size() * (members.size() + 1)) {}
+
+RefPtr<Transfer> Communicator::begin(const std::vector<Piece> &sends, const std::vector<Piece> &receives) {
+  auto transfer = RefPtr<Transfer>::adopt(new Transfer());
+  auto keyOf = [&](const Piece &piece) {
+    return MessageKey{launch.processes, launch.number, group, steps * numbers + piece.number};
+  };
+  for (const Piece &piece : receives) {
+    transfer->add();
+    launch.transport.receive(piece.process, launch, keyOf(piece), piece.data, piece.bytes, *transfer);
+  }
+  for (const Piece &piece : sends) {
+    transfer->add();
+    launch.transport.send(piece.process, launch, keyOf(piece), piece.data, piece.bytes, *transfer);
+  }
+  ++steps;
+  transfer->arrived();
+  return transfer;
+}
+
+namespace {
+/// Pauses of a waiting thread between looks at the messages. With a core for each process it spins first. Then it lets
+/// others run, and at last sleeps for longer and longer times: a process that waits long uses no core.
+class Pauses {
+public:
+  explicit Pauses(bool maySpin) : spinEnd(nowNs() + (maySpin ? spinNs : 0)), yieldEnd(nowNs() + yieldNs) {}
+
+  void pause() {
+    int64_t now = nowNs();
+    if (now < spinEnd) {
+      for (int i = 0; i < 16; ++i)
+        spinPause();
+    } else if (now < yieldEnd) {
+      sched_yield();
+    } else {
+      timespec time{0, sleepNs};
+      nanosleep(&time, nullptr);
+      sleepNs = std::min(2 * sleepNs, longestNs);
+    }
+  }
+
+private:
+  static constexpr int64_t spinNs = 50'000, yieldNs = 1'000'000;
+  static constexpr long longestNs = 1'000'000;
+  const int64_t spinEnd, yieldEnd;
+  long sleepNs = 10'000;
+};
+} // namespace
+
+Status Communicator::wait(Transfer &transfer) {
+  if (!transfer.isDone())
+    launch.transport.progress();
+  if (transfer.isDone())
+    return Status::ok();
+  BlockingScope blocking;
+  for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone();) {
+    if (RefPtr<Error> failed = launch.failure()) {
+      launch.transport.abandon(launch, transfer);
+      return Status(failed->code, failed->message);
+    }
+    if (!launch.transport.progress())
+      pauses.pause();
+  }
+  return Status::ok();
+}

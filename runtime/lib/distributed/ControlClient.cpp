@@ -1,0 +1,153 @@
+// The thread of a connection, and the answers that threads wait for.
+#include "distributed/ControlClient.h"
+
+#include "runtime/Futex.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace pcrt;
+
+ControlClient::ControlClient(int socket, int64_t silenceMs, ControlEvents &events)
+    : socket(socket), silenceNs(silenceMs * 1'000'000), events(events) {}
+
+ControlClient::~ControlClient() {
+  isStopped.store(true);
+  shutdown(socket, SHUT_RDWR);
+  if (thread.joinable())
+    thread.join();
+  close(socket);
+}
+
+/// Reads what has come, within a time; false if the connection is closed.
+static bool receiveInto(FrameReader &reader, int socket, int milliseconds) {
+  pollfd waited{socket, POLLIN, 0};
+  if (poll(&waited, 1, milliseconds) <= 0)
+    return true;
+  char bytes[65536];
+  ssize_t count = recv(socket, bytes, sizeof(bytes), 0);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+    return true;
+  if (count > 0)
+    reader.add(bytes, static_cast<size_t>(count));
+  return count > 0 && !reader.isBroken;
+}
+
+Status ControlClient::greet(const ProcessIdentity &self, const std::string &secret, int64_t deadline) {
+  send({FrameKind::Hello,
+        self.rank,
+        {secret, self.host, std::to_string(self.pid), std::to_string(self.size)}});
+  for (Frame frame; nowNs() < deadline;) {
+    if (!receiveInto(reader, socket, 100))
+      return Status(Code::LibraryFailed, "process 0 has closed the connection");
+    if (!reader.take(frame))
+      continue;
+    return frame.kind == FrameKind::Answer ? Status::ok() : Status(Code::InvalidArgument, frame.text(0));
+  }
+  return Status(Code::LibraryFailed, "process 0 is there, but does not answer");
+}
+
+void ControlClient::start() {
+  thread = std::thread([this] { listen(); });
+}
+
+void ControlClient::listen() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  const int64_t beatNs = std::min<int64_t>(silenceNs / 4, 1'000'000'000);
+  int64_t heard = nowNs(), beaten = 0;
+  std::string cause;
+  while (!isStopped.load()) {
+    if (nowNs() - beaten >= beatNs) {
+      send({FrameKind::Alive, 0, {}});
+      beaten = nowNs();
+    }
+    if (!receiveInto(reader, socket, static_cast<int>(beatNs / 1'000'000))) {
+      cause = "it closed its connection: it was killed, crashed, or ended without a word";
+      break;
+    }
+    for (Frame frame; reader.take(frame); heard = nowNs())
+      handle(frame);
+    if (nowNs() - heard > silenceNs) {
+      cause = "it has been silent for " + std::to_string(silenceNs / 1'000'000'000) +
+              " s: it, or its machine, is stopped or out of reach";
+      break;
+    }
+  }
+  serverFailed(cause);
+}
+
+void ControlClient::serverFailed(const std::string &cause) {
+  std::map<uint64_t, RefPtr<Reply>> left;
+  {
+    std::lock_guard<std::mutex> guard(asking);
+    lost = cause.empty() ? "this process has left the program" : "process 0 failed: " + cause;
+    left.swap(asked);
+  }
+  for (auto &[number, reply] : left)
+    reply->refuse(lost);
+  if (!isStopped.load())
+    events.peerFailed({0, "", 0, cause, ""});
+}
+
+void ControlClient::handle(Frame &frame) {
+  switch (frame.kind) {
+  case FrameKind::Answer:
+  case FrameKind::Refusal: {
+    RefPtr<Reply> reply;
+    {
+      std::lock_guard<std::mutex> guard(asking);
+      auto found = asked.find(frame.number);
+      if (found == asked.end())
+        return;
+      reply = std::move(found->second);
+      asked.erase(found);
+    }
+    if (frame.kind == FrameKind::Answer)
+      return reply->answer(std::move(frame.fields));
+    return reply->refuse(frame.text(0));
+  }
+  case FrameKind::PeerFailed:
+    return events.peerFailed({static_cast<unsigned>(frame.integer(0)), frame.text(1),
+                              static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)});
+  case FrameKind::PeerAtEnd:
+    return events.peerAtEnd(static_cast<unsigned>(frame.integer(0)));
+  case FrameKind::LaunchFailed:
+    return events.launchFailed({static_cast<unsigned>(frame.integer(0)), frame.text(1),
+                                static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)},
+                               frame.integer(5), frame.integer(6));
+  default:
+    return;
+  }
+}
+
+void ControlClient::send(const Frame &frame) {
+  std::lock_guard<std::mutex> guard(sending);
+  // The reading thread finds out that the connection is closed.
+  if (!sendAll(socket, frame.encoded()))
+    shutdown(socket, SHUT_RDWR);
+}
+
+RefPtr<Reply> ControlClient::ask(FrameKind kind, std::vector<std::string> fields) {
+  auto reply = RefPtr<Reply>::adopt(new Reply());
+  uint64_t number;
+  {
+    std::lock_guard<std::mutex> guard(asking);
+    if (!lost.empty()) {
+      reply->refuse(lost);
+      return reply;
+    }
+    number = ++lastNumber;
+    asked.emplace(number, reply);
+  }
+  send({kind, number, std::move(fields)});
+  return reply;
+}
+
+void ControlClient::tell(FrameKind kind, std::vector<std::string> fields) { send({kind, 0, std::move(fields)}); }

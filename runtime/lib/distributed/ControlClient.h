@@ -1,0 +1,57 @@
+// A process's connection to the control plane. One thread reads it and keeps it alive; any thread sends. After Frames;
+// Processes owns it.
+#ifndef PYCOMPILER_RUNTIME_LIB_CONTROLCLIENT_H
+#define PYCOMPILER_RUNTIME_LIB_CONTROLCLIENT_H
+
+#include "distributed/Frames.h"
+#include "runtime/Processes.h"
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace pcrt {
+
+/// What a connection is told. In its thread, so short.
+class ControlEvents {
+public:
+  virtual ~ControlEvents() = default;
+  virtual void peerFailed(const PeerFailure &failure) = 0;
+  virtual void peerAtEnd(unsigned rank) = 0;
+  virtual void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) = 0;
+};
+
+class ControlClient {
+public:
+  /// The server is taken for failed when it is silent for `silenceMs`.
+  ControlClient(int socket, int64_t silenceMs, ControlEvents &events);
+  ~ControlClient();
+  ControlClient(const ControlClient &) = delete;
+
+  /// Shows the secret, before `start`. Waits for the answer.
+  Status greet(const ProcessIdentity &self, const std::string &secret, int64_t deadline);
+  void start();
+  RefPtr<Reply> ask(FrameKind kind, std::vector<std::string> fields);
+  void tell(FrameKind kind, std::vector<std::string> fields);
+
+private:
+  void listen();
+  void handle(Frame &frame);
+  void serverFailed(const std::string &cause);
+  void send(const Frame &frame);
+
+  const int socket;
+  const int64_t silenceNs;
+  ControlEvents &events;
+  FrameReader reader;
+  std::mutex sending, asking;
+  uint64_t lastNumber = 0;
+  std::map<uint64_t, RefPtr<Reply>> asked;
+  std::string lost;
+  std::atomic<bool> isStopped{false};
+  std::thread thread;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_LIB_CONTROLCLIENT_H

@@ -1,0 +1,71 @@
+// The control plane's server, in process 0: values by name, meetings of processes, and the news of failures. One thread
+// serves all connections. After Frames; Processes starts it.
+#ifndef PYCOMPILER_RUNTIME_LIB_CONTROLSERVER_H
+#define PYCOMPILER_RUNTIME_LIB_CONTROLSERVER_H
+
+#include "distributed/Frames.h"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+
+namespace pcrt {
+
+class ControlServer {
+public:
+  /// For `size` processes that show the secret. A process that is silent for `silenceMs` has failed.
+  ControlServer(int listener, unsigned size, std::string secret, int64_t silenceMs);
+  /// Ends the thread and closes all connections.
+  ~ControlServer();
+  ControlServer(const ControlServer &) = delete;
+
+  /// The number of processes that are connected.
+  unsigned connected() const { return joined.load(); }
+
+private:
+  struct Connection;
+  struct Waiting;
+  struct Meeting;
+
+  void serve();
+  void accept();
+  void read(Connection &connection);
+  void handle(Connection &connection, Frame &frame);
+  void greet(Connection &connection, Frame &frame);
+  void gather(Connection &connection, Frame &frame);
+  void closed(Connection &connection);
+  void fail(unsigned rank, const std::string &cause, const std::string &place);
+  void send(Connection &connection, const Frame &frame);
+  void answer(unsigned rank, uint64_t number, std::vector<std::string> fields);
+  void refuse(unsigned rank, uint64_t number, std::string message);
+  void broadcast(const Frame &frame, unsigned except);
+  void checkTimes();
+  std::string nameOf(unsigned rank) const;
+  Connection *of(unsigned rank);
+
+  const int listener;
+  const unsigned size;
+  const std::string secret;
+  const int64_t silenceNs;
+  int wakeUp[2] = {-1, -1};
+  std::vector<std::unique_ptr<Connection>> connections;
+  /// What is known of each process: whether it failed (with the cause), reached its end, or left.
+  struct Process {
+    std::string host, cause;
+    uint64_t pid = 0;
+    bool hasJoined = false, hasFailed = false, isAtEnd = false, hasLeft = false;
+  };
+  std::vector<Process> processes;
+  std::map<std::string, std::string> values;
+  std::map<std::string, std::vector<Waiting>> readers;
+  std::map<std::string, Meeting> meetings;
+  std::atomic<unsigned> joined{0};
+  std::atomic<bool> isStopped{false};
+  std::thread thread;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_LIB_CONTROLSERVER_H

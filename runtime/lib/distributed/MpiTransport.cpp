@@ -1,0 +1,290 @@
+// Heads, and the requests of MPI behind them.
+#include "distributed/MpiTransport.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+
+using namespace pcrt;
+
+/// The bytes of a message that fit into its head, those of the text, and of all.
+static constexpr size_t insideBytes = 8192, textBytes = 256, headBytes = insideBytes + textBytes + 128;
+static constexpr int headTag = 1, firstDataTag = 16, dataTags = 16384;
+/// MPI counts in ints.
+static constexpr size_t mostBytes = size_t(1) << 30;
+static constexpr size_t mostDropped = 1024;
+/// How long a failed launch waits for messages that are on their way.
+static constexpr int64_t abandonNs = 2'000'000'000;
+
+struct MpiTransport::Head {
+  uint32_t from, isAnnouncement;
+  MessageKey key;
+  uint64_t fingerprint, bytes;
+  int32_t tag;
+  uint32_t textLength;
+};
+
+MpiTransport::MpiTransport(const MpiLibrary &mpi, MpiHandle communicator, unsigned rank, unsigned size, bool maySpin)
+    : mpi(mpi), communicator(communicator), ownRank(rank), processCount(size), spins(maySpin),
+      incoming(new char[headBytes]) {}
+
+MpiTransport::~MpiTransport() = default;
+
+void MpiTransport::check(const char *function, int code) {
+  if (code == 0 || isBroken)
+    return;
+  isBroken = true;
+  std::string why = mpi.failed(function, code).message();
+  news.push_back([this, why] { events->broke(Status(Code::LibraryFailed, why)); });
+}
+
+void MpiTransport::tellNews() {
+  std::vector<std::function<void()>> taken;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    taken.swap(news);
+  }
+  for (const auto &tell : taken)
+    if (events)
+      tell();
+}
+
+//===-- Sending
+//-----------------------------------------------------------------------------------------------------===//
+
+void MpiTransport::sendHead(unsigned to, const Head &head, const std::string &what, const void *inside) {
+  size_t inBytes = inside ? head.bytes : 0, size = sizeof(Head) + head.textLength + inBytes;
+  std::unique_ptr<char[]> copy(new char[size]);
+  std::memcpy(copy.get(), &head, sizeof(Head));
+  std::memcpy(copy.get() + sizeof(Head), what.data(), head.textLength);
+  if (inBytes)
+    std::memcpy(copy.get() + sizeof(Head) + head.textLength, inside, inBytes);
+  char *bytes = copy.get();
+  begin(/*isSend=*/true, bytes, size, to, headTag, nullptr, nullptr, std::move(copy));
+}
+
+void MpiTransport::begin(bool isSend, void *data, size_t bytes, unsigned peer, int tag, SharedLaunch *launch,
+                         Transfer *transfer, std::unique_ptr<char[]> copy) {
+  for (size_t at = 0; at < bytes && !isBroken; at += mostBytes) {
+    auto count = static_cast<int>(std::min(mostBytes, bytes - at));
+    bool isLast = bytes - at <= mostBytes;
+    Request request{mpi.constants.nullRequest, peer, launch, nullptr, nullptr};
+    char *from = static_cast<char *>(data) + at;
+    auto to = static_cast<int>(peer);
+    request.handle = 0;
+    check(isSend ? "MPI_Isend" : "MPI_Irecv",
+          isSend ? mpi.Isend(from, count, mpi.constants.byte, to, tag, communicator, &request.handle)
+                 : mpi.Irecv(from, count, mpi.constants.byte, to, tag, communicator, &request.handle));
+    if (isBroken)
+      return;
+    // Of the parts of a message, the last one is done last.
+    if (isLast) {
+      request.transfer = RefPtr<Transfer>(transfer);
+      request.copy = std::move(copy);
+    }
+    requests.push_back(std::move(request));
+  }
+}
+
+void MpiTransport::send(unsigned to, const SharedLaunch &launch, const MessageKey &key, const void *data, size_t bytes,
+                        Transfer &transfer) {
+  std::lock_guard<std::mutex> guard(lock);
+  bool isInside = bytes <= insideBytes;
+  Head head{ownRank, 0, key, launch.fingerprint, bytes, 0, 0};
+  head.textLength = static_cast<uint32_t>(std::min(launch.what.size(), textBytes));
+  if (!isInside) {
+    head.tag = firstDataTag + nextTag;
+    nextTag = (nextTag + 1) % dataTags;
+  }
+  sendHead(to, head, launch.what, isInside ? data : nullptr);
+  if (isInside)
+    return transfer.arrived();
+  begin(/*isSend=*/true, const_cast<void *>(data), bytes, to, head.tag, const_cast<SharedLaunch *>(&launch), &transfer,
+        nullptr);
+}
+
+void MpiTransport::announce(unsigned to, const SharedLaunch &launch) {
+  std::lock_guard<std::mutex> guard(lock);
+  Head head{ownRank, 1, {launch.processes, launch.number, 0, 0}, launch.fingerprint, 0, 0, 0};
+  head.textLength = static_cast<uint32_t>(std::min(launch.what.size(), textBytes));
+  sendHead(to, head, launch.what, nullptr);
+}
+
+//===-- Receiving
+//---------------------------------------------------------------------------------------------------===//
+
+void MpiTransport::receive(unsigned from, SharedLaunch &launch, const MessageKey &key, void *data, size_t bytes,
+                           Transfer &transfer) {
+  std::unique_lock<std::mutex> guard(lock);
+  Awaited wanted{data, bytes, &launch, RefPtr<Transfer>(&transfer)};
+  auto found = early.find(nameOf(from, key));
+  if (found == early.end()) {
+    awaited.emplace(nameOf(from, key), std::move(wanted));
+    return;
+  }
+  Early arrived = std::move(found->second);
+  early.erase(found);
+  deliver(from, arrived, wanted);
+  guard.unlock();
+  tellNews();
+}
+
+void MpiTransport::deliver(unsigned from, const Early &message, const Awaited &wanted) {
+  if (message.fingerprint != wanted.launch->fingerprint || message.bytes != wanted.bytes) {
+    discard(from, message);
+    news.push_back([this, from, what = message.what, launch = RefPtr<SharedLaunch>(wanted.launch),
+                    transfer = wanted.transfer] {
+      events->differs(from, *launch, what);
+      transfer->arrived();
+    });
+    return;
+  }
+  if (!message.tag) {
+    std::memcpy(wanted.data, message.inside.data(), wanted.bytes);
+    return wanted.transfer->arrived();
+  }
+  begin(/*isSend=*/false, wanted.data, wanted.bytes, from, message.tag, wanted.launch, wanted.transfer.get(), nullptr);
+}
+
+void MpiTransport::discard(unsigned from, const Early &message) {
+  if (!message.tag)
+    return;
+  std::unique_ptr<char[]> scratch(new char[message.bytes]);
+  char *bytes = scratch.get();
+  begin(/*isSend=*/false, bytes, message.bytes, from, message.tag, nullptr, nullptr, std::move(scratch));
+}
+
+bool MpiTransport::takeHead() {
+  int isThere = 0;
+  check("MPI_Iprobe", mpi.Iprobe(mpi.constants.anySource, headTag, communicator, &isThere, mpi.constants.ignoredStatus));
+  if (!isThere || isBroken)
+    return false;
+  check("MPI_Recv", mpi.Recv(incoming.get(), static_cast<int>(headBytes), mpi.constants.byte, mpi.constants.anySource,
+                             headTag, communicator, mpi.constants.ignoredStatus));
+  if (isBroken)
+    return false;
+  Head head;
+  std::memcpy(&head, incoming.get(), sizeof(head));
+  const char *text = incoming.get() + sizeof(head);
+  Early message{head.fingerprint, head.bytes, head.tag, "", std::string(text, head.textLength)};
+  if (head.isAnnouncement) {
+    news.push_back([this, head, what = message.what] {
+      events->announced(head.from, head.key.processes, head.key.launch, head.fingerprint, what);
+    });
+    return true;
+  }
+  if (isDropped(head.key.processes, head.key.launch)) {
+    discard(head.from, message);
+    return true;
+  }
+  auto found = awaited.find(nameOf(head.from, head.key));
+  // The usual case copies once.
+  if (found != awaited.end() && !head.tag && head.bytes == found->second.bytes &&
+      head.fingerprint == found->second.launch->fingerprint) {
+    std::memcpy(found->second.data, text + head.textLength, head.bytes);
+    RefPtr<Transfer> transfer = std::move(found->second.transfer);
+    awaited.erase(found);
+    transfer->arrived();
+    return true;
+  }
+  if (!head.tag)
+    message.inside.assign(text + head.textLength, head.bytes);
+  if (found == awaited.end()) {
+    early.emplace(nameOf(head.from, head.key), std::move(message));
+    return true;
+  }
+  Awaited wanted = std::move(found->second);
+  awaited.erase(found);
+  deliver(head.from, message, wanted);
+  return true;
+}
+
+bool MpiTransport::testRequests() {
+  bool moved = false;
+  for (auto each = requests.begin(); each != requests.end() && !isBroken;) {
+    int isDone = 0;
+    check("MPI_Test", mpi.Test(&each->handle, &isDone, mpi.constants.ignoredStatus));
+    if (!isDone || isBroken) {
+      ++each;
+      continue;
+    }
+    moved = true;
+    if (each->transfer)
+      each->transfer->arrived();
+    each = requests.erase(each);
+  }
+  return moved;
+}
+
+bool MpiTransport::progress() {
+  std::unique_lock<std::mutex> guard(lock, std::try_to_lock);
+  if (!guard || isBroken)
+    return false;
+  bool moved = false;
+  while (takeHead())
+    moved = true;
+  moved |= testRequests();
+  bool hasNews = !news.empty();
+  guard.unlock();
+  if (hasNews)
+    tellNews();
+  return moved;
+}
+
+//===-- Failed launches
+//---------------------------------------------------------------------------------------------===//
+
+bool MpiTransport::isDropped(uint64_t processes, uint64_t number) const {
+  return std::find(dropped.begin(), dropped.end(), std::make_pair(processes, number)) != dropped.end();
+}
+
+void MpiTransport::drop(uint64_t processes, uint64_t number) {
+  std::lock_guard<std::mutex> guard(lock);
+  if (isDropped(processes, number))
+    return;
+  dropped.emplace_back(processes, number);
+  if (dropped.size() > mostDropped)
+    dropped.pop_front();
+  for (auto each = early.begin(); each != early.end();) {
+    if (std::get<1>(each->first) != processes || std::get<2>(each->first) != number) {
+      ++each;
+      continue;
+    }
+    discard(std::get<0>(each->first), each->second);
+    each = early.erase(each);
+  }
+}
+
+void MpiTransport::abandon(SharedLaunch &launch, Transfer &transfer) {
+  drop(launch.processes, launch.number);
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    for (auto each = awaited.begin(); each != awaited.end();) {
+      bool isOurs = each->second.transfer.get() == &transfer;
+      if (isOurs)
+        transfer.arrived();
+      each = isOurs ? awaited.erase(each) : std::next(each);
+    }
+  }
+  for (int64_t end = nowNs() + abandonNs; !transfer.isDone() && nowNs() < end;) {
+    if (progress())
+      continue;
+    timespec moment{0, 100'000};
+    nanosleep(&moment, nullptr);
+  }
+  // What is left is with a process that is gone, and nobody reads or writes the memory for it.
+  std::lock_guard<std::mutex> guard(lock);
+  for (Request &each : requests)
+    if (each.launch == &launch)
+      each.launch = nullptr;
+}
+
+void MpiTransport::failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) {
+  std::lock_guard<std::mutex> guard(lock);
+  for (auto &[name, each] : awaited)
+    if (std::get<0>(name) == rank)
+      each.launch->fail(why(rank, *each.launch));
+  for (Request &each : requests)
+    if (each.peer == rank && each.launch)
+      each.launch->fail(why(rank, *each.launch));
+}

@@ -1,0 +1,101 @@
+// A transport on MPI. Each message has a head, which goes first, with its key; a receiver matches heads with the
+// receives that it has begun. Small messages are in their heads. For a large one, the receiver begins a receive in the
+// place where the bytes belong.
+//
+// So MPI never matches by more than source and one tag, of which a receiver learns from a head. Messages of launches
+// that failed are recognised by their heads, received and dropped: they take nothing from later launches.
+//
+// One thread at a time is inside of MPI (`lock`), and no call there waits. Before: MpiLibrary. After: Processes.
+#ifndef PYCOMPILER_RUNTIME_LIB_MPITRANSPORT_H
+#define PYCOMPILER_RUNTIME_LIB_MPITRANSPORT_H
+
+#include "distributed/MpiLibrary.h"
+#include "runtime/Transport.h"
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace pcrt {
+
+class MpiTransport final : public Transport {
+public:
+  /// On a communicator that it owns.
+  MpiTransport(const MpiLibrary &mpi, MpiHandle communicator, unsigned rank, unsigned size, bool maySpin);
+  ~MpiTransport() override;
+
+  unsigned rank() const override { return ownRank; }
+  unsigned size() const override { return processCount; }
+  bool maySpin() const override { return spins; }
+  void send(unsigned to, const SharedLaunch &launch, const MessageKey &key, const void *data, size_t bytes,
+            Transfer &transfer) override;
+  void receive(unsigned from, SharedLaunch &launch, const MessageKey &key, void *data, size_t bytes,
+               Transfer &transfer) override;
+  bool progress() override;
+  void abandon(SharedLaunch &launch, Transfer &transfer) override;
+  void announce(unsigned to, const SharedLaunch &launch) override;
+  void drop(uint64_t processes, uint64_t number) override;
+  void failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) override;
+
+private:
+  struct Head;
+  /// What is at the receiver: a message's head, and its bytes if they are in it.
+  struct Early {
+    uint64_t fingerprint;
+    size_t bytes;
+    int tag;
+    std::string inside, what;
+  };
+  struct Awaited {
+    void *data;
+    size_t bytes;
+    SharedLaunch *launch;
+    RefPtr<Transfer> transfer;
+  };
+  /// A request of MPI, with what must live as long.
+  struct Request {
+    MpiHandle handle;
+    unsigned peer;
+    SharedLaunch *launch;
+    RefPtr<Transfer> transfer;
+    std::unique_ptr<char[]> copy;
+  };
+  using Name = std::tuple<unsigned, uint64_t, uint64_t, uint64_t, uint64_t>;
+  static Name nameOf(unsigned from, const MessageKey &key) {
+    return {from, key.processes, key.launch, key.group, key.step};
+  }
+
+  void sendHead(unsigned to, const Head &head, const std::string &what, const void *inside);
+  void begin(bool isSend, void *data, size_t bytes, unsigned peer, int tag, SharedLaunch *launch, Transfer *transfer,
+             std::unique_ptr<char[]> copy);
+  void deliver(unsigned from, const Early &early, const Awaited &awaited);
+  void discard(unsigned from, const Early &early);
+  bool takeHead();
+  bool testRequests();
+  bool isDropped(uint64_t processes, uint64_t number) const;
+  void check(const char *function, int code);
+  void tellNews();
+
+  const MpiLibrary &mpi;
+  MpiHandle communicator;
+  const unsigned ownRank, processCount;
+  const bool spins;
+  std::mutex lock;
+  std::map<Name, Early> early;
+  std::map<Name, Awaited> awaited;
+  std::list<Request> requests;
+  /// The launches that failed, the last ones.
+  std::deque<std::pair<uint64_t, uint64_t>> dropped;
+  std::unique_ptr<char[]> incoming;
+  /// What `events` is to be told once the lock is free.
+  std::vector<std::function<void()>> news;
+  int nextTag = 0;
+  bool isBroken = false;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_LIB_MPITRANSPORT_H

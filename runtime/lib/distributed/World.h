@@ -1,0 +1,88 @@
+// The one object of Processes: the control plane's connection, the transport, and the launches in flight.
+//
+// Why no launches wait for each other in a circle. The launching threads of a process give its launches over processes
+// an order, its program's. A launch starts when the one `channels` places before it has ended in this process, and its
+// inputs are there, which earlier launches compute. All processes launch in an order that agrees with one order of the
+// whole program (a fingerprint is compared where they do not). Of the launches that have not ended anywhere, take the
+// first one in that order: in each of its processes, everything before it has ended, so it starts; its waits are for
+// messages of itself alone; a thread that waits takes no place in the pool. So it ends.
+#ifndef PYCOMPILER_RUNTIME_LIB_WORLD_H
+#define PYCOMPILER_RUNTIME_LIB_WORLD_H
+
+#include "distributed/ControlClient.h"
+#include "distributed/ControlServer.h"
+#include "distributed/PmiServer.h"
+#include "runtime/Processes.h"
+
+#include <deque>
+#include <map>
+#include <set>
+
+namespace pcrt {
+
+class World final : public Processes, public ControlEvents, public Transport::Events {
+public:
+  World(ProcessIdentity self, int socket, int64_t silenceMs);
+  ~World() override;
+
+  Status greet(const std::string &secret, int64_t deadline);
+
+  void set(const std::string &key, const std::string &value) override;
+  RefPtr<Reply> get(const std::string &key, int64_t timeoutMs) override;
+  RefPtr<Reply> gather(const std::string &name, const std::vector<unsigned> &members, const std::string &own,
+                       int64_t timeoutMs) override;
+  void setTransport(std::unique_ptr<Transport> transport) override;
+  bool hasTransport() const override { return transport != nullptr; }
+  Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, uint64_t fingerprint, std::string what) override;
+  RefPtr<Token> turn(RefPtr<Token> ends) override;
+  RefPtr<Error> failure() override;
+  void tellFailure(const std::string &cause, const std::string &place) override;
+  void tellEnd() override;
+  void leave() override;
+
+  void peerFailed(const PeerFailure &failure) override;
+  void peerAtEnd(unsigned rank) override;
+  void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) override;
+  void announced(unsigned from, uint64_t processes, uint64_t number, uint64_t fingerprint,
+                 const std::string &what) override;
+  void differs(unsigned from, SharedLaunch &launch, const std::string &what) override;
+  void broke(const Status &status) override;
+
+private:
+  class Launch;
+  using Number = std::pair<uint64_t, uint64_t>;
+  /// What a launch runs, here or in another process.
+  struct Program {
+    unsigned rank;
+    uint64_t fingerprint;
+    std::string what;
+  };
+
+  void poll();
+  void failAll(RefPtr<Error> error);
+  void ended(Launch &launch);
+  void remember(Number number, Program program, std::deque<std::pair<Number, Program>> &list);
+  std::string mismatch(uint64_t number, Program first, Program second) const;
+
+  ControlClient client;
+  std::unique_ptr<Transport> transport;
+
+  std::mutex lock;
+  RefPtr<Error> failed;
+  int64_t failedAt = 0;
+  bool toldFailure = false, hasLeft = false;
+  std::map<uint64_t, uint64_t> lastNumbers;
+  std::map<Number, Launch *> active;
+  /// The last launches of this process, those that others announced before, and those that failed elsewhere before.
+  std::deque<std::pair<Number, Program>> launched, announcedBefore;
+  std::deque<std::pair<Number, RefPtr<Error>>> failedBefore;
+  std::map<unsigned, int64_t> endTimes;
+  std::deque<RefPtr<Token>> channels;
+
+  std::atomic<bool> isStopped{false};
+  std::thread poller;
+};
+
+} // namespace pcrt
+
+#endif // PYCOMPILER_RUNTIME_LIB_WORLD_H
