@@ -50,6 +50,19 @@ JAX_NAMES: Mapping[str, Any] = {
     "pure_callback": jax.pure_callback,
     "ShapeDtypeStruct": jax.ShapeDtypeStruct,
 }
+
+
+class _Wide:
+    """JAX's numpy with 64-bit floats in the place of 32-bit ones."""
+
+    float32, complex64 = jax.numpy.float64, jax.numpy.complex128
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(jax.numpy, name)
+
+
+# What a program would compute without most of its rounding.
+WIDE_NAMES: Mapping[str, Any] = {**JAX_NAMES, "pnp": _Wide()}
 OUR_NAMES: Mapping[str, Any] = {
     **_SHARED,
     "pnp": pc.numpy,
