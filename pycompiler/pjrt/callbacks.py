@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
+from pycompiler.primitives.control.host_calls import HostCall
 
 __all__ = ["TARGET", "Callback", "callback_with", "host_calls"]
 
@@ -64,5 +65,5 @@ def callback_with(number: int) -> Callback:
 
 def host_calls(callbacks: Sequence[Callback]) -> tuple[list[Any], int]:
     """The functions for the table of loaded code, and the effects of the program: 0 none, 1 some, 2 ordered ones."""
-    table = [(one.serve, one.in_avals, one.out_avals, False, one.name) for one in callbacks]
+    table = [HostCall(one.serve, one.in_avals, one.out_avals, False, False, one.name) for one in callbacks]
     return table, 1 if any(one.effectful for one in callbacks) else 0
