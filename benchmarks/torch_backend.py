@@ -55,7 +55,9 @@ def _show(what: str, first: dict[str, float], steady: dict[str, float]) -> None:
             f" | ours/inductor: first {first['pycompiler'] / first['inductor']:.3f}, "
             f"steady {steady['pycompiler'] / steady['inductor']:.2f}"
         )
-    print(f"{what:20} {' | '.join(parts)} | ours/eager {steady['pycompiler'] / steady['eager']:.2f}{ratios}", flush=True)
+    print(
+        f"{what:20} {' | '.join(parts)} | ours/eager {steady['pycompiler'] / steady['eager']:.2f}{ratios}", flush=True
+    )
 
 
 def main() -> None:

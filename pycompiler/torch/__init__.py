@@ -12,7 +12,9 @@ from torch._dynamo.backends.registry import _BACKENDS
 __all__ = ["backend"]
 
 # Torch loads it at the first use of the name.
-_BACKENDS.setdefault("pycompiler", EntryPoint("pycompiler", "pycompiler.torch.backend:backend", "torch_dynamo_backends"))
+_BACKENDS.setdefault(
+    "pycompiler", EntryPoint("pycompiler", "pycompiler.torch.backend:backend", "torch_dynamo_backends")
+)
 
 
 def __getattr__(name: str):

@@ -39,7 +39,7 @@ def boxed(function: Boxed) -> Boxed:
 
 def call_of_graph(graph: torch.fx.Graph) -> Boxed:
     """The call of a graph: one program for every size, or one for each if the bounds of its symbols leave questions
-    open. Raises NotTaken."""
+    open. Raises NotTakenError."""
     try:
         return _Call(Program(graph)).boxed()
     except InconclusiveDimensionError:
@@ -224,4 +224,3 @@ class _BySize:
             values = dict(zip(self.places, key, strict=True))
             found = self.calls[key] = _Call(Program(self.graph, values)).boxed()
         return found(args)
-

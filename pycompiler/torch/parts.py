@@ -16,7 +16,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed, boxed, call_of_graph
-from pycompiler.torch.program import NotTaken
+from pycompiler.torch.program import NotTakenError
 
 __all__ = ["compile_graph"]
 
@@ -30,13 +30,13 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
     if not refused:
         try:
             return call_of_graph(module.graph)
-        except NotTaken as error:
+        except NotTakenError as error:
             _refuse(refused, error)
     while True:
         try:
             made = _in_parts(module, refused)
             break
-        except NotTaken as error:
+        except NotTakenError as error:
             _refuse(refused, error)
     _tell([node for node in module.graph.nodes if node.name in refused], refused)
     return made
@@ -48,7 +48,7 @@ def _has_entry(node: torch.fx.Node) -> bool:
     return node.target is operator.getitem or entry_of(node.target) is not None
 
 
-def _refuse(refused: Refused, error: NotTaken) -> None:
+def _refuse(refused: Refused, error: NotTakenError) -> None:
     """Note a node; for an input that no program takes, the nodes that read it."""
     nodes = error.node.users if error.node.op == "placeholder" else [error.node]
     new = {node.name: error.why for node in nodes if node.op == "call_function" and node.name not in refused}
@@ -76,7 +76,9 @@ def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
     partitioner = CapabilityBasedPartitioner(whole, _Support(refused), allows_single_node_partition=True)
     partitions = [part.nodes for part in partitioner.propose_partitions()]
     # Sizes alone are no work for a program.
-    partitions = [nodes for nodes in partitions if any(isinstance(n.meta.get("val"), (torch.Tensor, tuple, list)) for n in nodes)]
+    partitions = [
+        nodes for nodes in partitions if any(isinstance(n.meta.get("val"), (torch.Tensor, tuple, list)) for n in nodes)
+    ]
     whole = fuse_by_partitions(whole, partitions, prefix="pycompiler_", always_return_tuple=True)
     for node in list(whole.graph.nodes):
         if node.op == "call_module" and node.target.startswith("pycompiler_"):
@@ -84,6 +86,10 @@ def _in_parts(module: torch.fx.GraphModule, refused: Refused) -> Boxed:
             node.op, node.target = "call_function", _unboxed(call)
     whole.recompile()
     return boxed(lambda args: list(whole(*args)))
+
+
+def _makes_tensors(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), (torch.Tensor, tuple, list))
 
 
 def _unboxed(call: Boxed) -> Any:
@@ -102,9 +108,7 @@ def _tell(nodes: list[torch.fx.Node], refused: Refused) -> None:
         f"  {name}, {len(group)} times, first at {_line(group[0])}: {refused[group[0].name]}"
         for name, group in counts.items()
     ]
-    text = (
-        f"torch.compile with pycompiler: {len(nodes)} operations of a graph run in eager torch:\n" + "\n".join(lines)
-    )
+    text = f"torch.compile with pycompiler: {len(nodes)} operations of a graph run in eager torch:\n" + "\n".join(lines)
     if os.environ.get("PYCOMPILER_TORCH_STRICT") == "1":
         raise RuntimeError(text + "\nWhat to do: unset PYCOMPILER_TORCH_STRICT, or use other operations")
     warnings.warn(text, stacklevel=2)

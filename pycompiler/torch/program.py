@@ -26,10 +26,10 @@ from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.sizes import Sizes
 from pycompiler.torch.table import Out, cast
 
-__all__ = ["NotTaken", "Program", "draws"]
+__all__ = ["NotTakenError", "Program", "draws"]
 
 
-class NotTaken(Exception):
+class NotTakenError(Exception):
     """A node that the table can't express, and why."""
 
     def __init__(self, node: torch.fx.Node, why: str) -> None:
@@ -43,7 +43,7 @@ class Program:
     its results are the tensors among the graph's outputs that are computed."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
-        """With `values`, the symbols are these ints. Raises NotTaken with the first node that the table can't express,
+        """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't express,
         InconclusiveDimensionError where the bounds of symbols leave a question open."""
         self.graph = graph
         self.sizes = Sizes(values)
@@ -84,7 +84,7 @@ class Program:
             shape = shape if order is None else tuple([shape[axis] for axis in order])
             return ShapedArray(shape, ours(value.dtype))
         except NotImplementedError as error:
-            raise NotTaken(node, str(error)) from None
+            raise NotTakenError(node, str(error)) from None
 
     def _run(self, *given: Any) -> Sequence[Any]:
         values: dict[torch.fx.Node, Any] = {}
@@ -122,7 +122,7 @@ class Program:
         try:
             return self.sizes.of(value)
         except NotImplementedError as error:
-            raise NotTaken(node, str(error)) from None
+            raise NotTakenError(node, str(error)) from None
 
     def _value(self, node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
         wanted = node.meta.get("val")
@@ -142,9 +142,9 @@ class Program:
         except InconclusiveDimensionError:
             raise
         except NotImplementedError as error:
-            raise NotTaken(node, str(error)) from None
+            raise NotTakenError(node, str(error)) from None
         except Exception as error:
-            raise NotTaken(node, f"{type(error).__name__}: {error}") from error
+            raise NotTakenError(node, f"{type(error).__name__}: {error}") from error
 
     def _checked(self, wanted: Any, made: Any) -> Any:
         """The results, if their shapes are those that torch has computed."""

@@ -1,8 +1,8 @@
 """The table of ATen's operations: for each, a composition of `lax` and `numpy`.
 
-Each family's file has a `Family` of entries, and `aten` joins them. An entry is called with an `Out`, the description of the wanted
-result, and the arguments of the operation, which are tracers, numbers, dimensions, and lists of them. It returns the
-result, or a tuple for an operation with several. What it can't express raises NotImplementedError: then the
+Each family's file has a `Family` of entries, and `aten` joins them. An entry is called with an `Out`, the description
+of the wanted result, and the arguments of the operation, which are tracers, numbers, dimensions, and lists of them. It
+returns the result, or a tuple for an operation with several. What it can't express raises NotImplementedError: then the
 operation stays with torch.
 """
 
@@ -18,9 +18,10 @@ from pycompiler import lax
 from pycompiler.torch.dtypes import opmath, ours, result_dtype
 from pycompiler.torch.sizes import Sizes
 
-__all__ = ["Entry", "Family", "Out", "cast", "floats"]
+__all__ = ["Entry", "Family", "Out", "cast", "conj", "floats"]
 
 Entry = Callable[..., Any]
+
 
 class Out:
     """The wanted result of a node: torch has computed its shape and dtype."""
@@ -61,7 +62,8 @@ class Out:
 
 
 class Family:
-    """The entries of one file, by names of `torch.ops.aten`: "add" is for all overloads, "add.Tensor" for one."""
+    """The entries of one file, by names of `torch.ops.aten`: "add" is for all overloads, "add.Tensor" for one. A name
+    of other operations has a prefix, as "prims::fma"."""
 
     def __init__(self) -> None:
         self.entries: dict[Any, Entry] = {}
@@ -76,8 +78,9 @@ class Family:
 
     def add(self, name: str, function: Entry) -> None:
         """Enter a function for one operation."""
+        namespace, _, name = name.rpartition("::")
         packet, _, overload = name.partition(".")
-        target = getattr(torch.ops.aten, packet)
+        target = getattr(getattr(torch.ops, namespace or "aten"), packet)
         target = getattr(target, overload) if overload else target
         assert target not in self.entries, f"{name} has two entries"
         self.entries[target] = function
@@ -90,6 +93,11 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
             x = x.real
         return lax.full((), x, dtype)
     return x if x.dtype == dtype else lax.convert_element_type(x, dtype)
+
+
+def conj(x: Any) -> Any:
+    """The conjugate; of real numbers themselves."""
+    return lax.conj(x) if x.dtype.kind == "c" else x
 
 
 def floats(dtype: np.dtype[Any]) -> bool:

@@ -168,7 +168,7 @@ def _difference(sample: Sample, wanted: list[Any], made: list[Any]) -> str:
         return f"{len(made)} results, and torch has {len(wanted)}"
     for number, (one, other) in enumerate(zip(wanted, made, strict=True)):
         if one is None or other is None:
-            if (one is None) != (other is None) and not (one if other is None else other).count_nonzero() == 0:
+            if (one is None) != (other is None) and (one if other is None else other).count_nonzero() != 0:
                 return f"result {number} is {other}, and torch's is {one}"
             continue
         if one.dtype != other.dtype or one.shape != other.shape:
@@ -177,7 +177,9 @@ def _difference(sample: Sample, wanted: list[Any], made: list[Any]) -> str:
             continue
         rtol, atol = BOUNDS.get(sample.dtype, (2e-4, 2e-5))
         try:
-            torch.testing.assert_close(other.detach(), one.detach(), rtol=rtol, atol=atol, equal_nan=True, check_stride=False)
+            torch.testing.assert_close(
+                other.detach(), one.detach(), rtol=rtol, atol=atol, equal_nan=True, check_stride=False
+            )
         except AssertionError as error:
             return f"result {number}: " + " ".join(str(error).split())
     return ""

@@ -12,7 +12,7 @@ import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.aten.movement import axis_of
 from pycompiler.torch.dtypes import opmath
-from pycompiler.torch.table import Family, Out, cast
+from pycompiler.torch.table import Family, Out, cast, conj
 
 ops = Family()
 
@@ -97,15 +97,15 @@ _UNARY: dict[str, Callable[..., Any]] = {
 _BACKWARD: dict[str, Callable[..., Any]] = {
     "gelu_backward": _gelu_backward,
     "hardtanh_backward": lambda given, x, low, high: pnp.where((x <= low) | (x >= high), 0, given),
-    "hardswish_backward": lambda given, x: pnp.where(
-        x < -3, 0, pnp.where(x <= 3, given * (x / 3 + 0.5), given)
-    ),
+    "hardswish_backward": lambda given, x: pnp.where(x < -3, 0, pnp.where(x <= 3, given * (x / 3 + 0.5), given)),
     "hardsigmoid_backward": lambda given, x: pnp.where((x > -3) & (x < 3), given / 6, 0),
     "leaky_relu_backward": lambda given, x, slope, is_result: pnp.where(x > 0, given, given * slope),
-    "sigmoid_backward": lambda given, y: given * lax.conj(y * (1 - y)) if y.dtype.kind == "c" else given * (y * (1 - y)),
+    "sigmoid_backward": lambda given, y: (
+        given * lax.conj(y * (1 - y)) if y.dtype.kind == "c" else given * (y * (1 - y))
+    ),
     "silu_backward": _silu_backward,
     "softplus_backward": _softplus_backward,
-    "tanh_backward": lambda given, y: given * lax.conj(1 - y * y) if y.dtype.kind == "c" else given * (1 - y * y),
+    "tanh_backward": lambda given, y: given * conj(1 - y * y),
     "threshold_backward": lambda given, x, threshold: pnp.where(x <= threshold, 0, given),
 }
 
@@ -283,5 +283,3 @@ def _huber_loss(out: Out, x: Any, y: Any, reduction: int = 1, delta: float = 1.0
     apart = abs(cast(x, out.compute) - cast(y, out.compute))
     made = pnp.where(apart < delta, 0.5 * apart * apart, delta * (apart - 0.5 * delta))
     return cast(reduced(made, reduction), out.dtype)
-
-

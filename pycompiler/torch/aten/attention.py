@@ -25,9 +25,7 @@ def _blocks(keys: Any) -> list[tuple[int, int]]:
     return [(start, min(start + _BLOCK, keys)) for start in range(0, keys, _BLOCK)]
 
 
-def _scores(
-    query: Any, key: Any, mask: Any, start: Any, end: Any, is_causal: bool, scale: float
-) -> Any:
+def _scores(query: Any, key: Any, mask: Any, start: Any, end: Any, is_causal: bool, scale: float) -> Any:
     """The scores of all queries with a block of keys."""
     part = lax.slice_in_dim(key, start, end, 1, 2)
     made = pnp.matmul(query, pnp.swapaxes(part, -1, -2)) * scale
@@ -76,7 +74,8 @@ def _attention(
             shrink = lax.exp(largest - base)
             count, part = total * shrink + count, made * shrink + part
         largest, total, made = top, count, part
-    assert largest is not None and total is not None
+    assert largest is not None
+    assert total is not None
     hidden = total == 0
     result = pnp.where(hidden, 0, made / pnp.where(hidden, 1, total))
     spread = pnp.where(hidden, -math.inf, lax.log(pnp.where(hidden, 1, total)) + pnp.where(hidden, 0, largest))

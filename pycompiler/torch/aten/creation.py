@@ -15,7 +15,9 @@ ops = Family()
 
 @ops("full", "new_full")
 def _full(out: Out, *given: Any, **options: Any) -> Any:
-    return pnp.broadcast_to(cast(given[-1] if "fill_value" not in options else options["fill_value"], out.dtype), out.shape)
+    return pnp.broadcast_to(
+        cast(given[-1] if "fill_value" not in options else options["fill_value"], out.dtype), out.shape
+    )
 
 
 @ops("full_like", "fill")
@@ -23,7 +25,18 @@ def _full_like(out: Out, x: Any, value: Any, **options: Any) -> Any:
     return pnp.broadcast_to(cast(value, out.dtype), out.shape)
 
 
-@ops("zeros", "zeros_like", "new_zeros", "_efficientzerotensor", "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted")
+@ops(
+    "zeros",
+    "zeros_like",
+    "new_zeros",
+    "_efficientzerotensor",
+    "empty",
+    "empty_like",
+    "new_empty",
+    "empty_strided",
+    "new_empty_strided",
+    "empty_permuted",
+)
 def _zeros(out: Out, *given: Any, **options: Any) -> Any:
     # What an empty tensor has is open.
     return pnp.zeros(out.shape, out.dtype)
@@ -63,14 +76,21 @@ def _linspace(out: Out, start: Any, end: Any, steps: int, **options: Any) -> Any
     start, end = cast(start, dtype), cast(end, dtype)
     place = cast(lax.iota(np.int64, steps), dtype)
     step = (end - start) / max(steps - 1, 1)
-    made = pnp.where(place < steps // 2, start + step * place, end - step * (steps - 1 - place)) if steps > 1 else start[None]
+    made = (
+        pnp.where(place < steps // 2, start + step * place, end - step * (steps - 1 - place))
+        if steps > 1
+        else start[None]
+    )
     return cast(made, out.dtype)
 
 
 @ops("eye")
 def _eye(out: Out, *sizes: Any, **options: Any) -> Any:
     rows, columns = out.shape
-    return cast(lax.broadcasted_iota(np.int64, (rows, columns), 0) == lax.broadcasted_iota(np.int64, (rows, columns), 1), out.dtype)
+    return cast(
+        lax.broadcasted_iota(np.int64, (rows, columns), 0) == lax.broadcasted_iota(np.int64, (rows, columns), 1),
+        out.dtype,
+    )
 
 
 @ops("tril_indices")

@@ -129,7 +129,14 @@ def _logic(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda out, x, y: function(cast(x, np.dtype(bool)), cast(y, np.dtype(bool)))
 
 
-for _kind, _table in ((_unary, _UNARY), (_rounding, _ROUNDINGS), (_binary, _BINARY), (_comparison, _COMPARISONS), (_logic, _LOGIC)):
+_KINDS = (
+    (_unary, _UNARY),
+    (_rounding, _ROUNDINGS),
+    (_binary, _BINARY),
+    (_comparison, _COMPARISONS),
+    (_logic, _LOGIC),
+)
+for _kind, _table in _KINDS:
     for _name, _function in _table.items():
         ops.add(_name, _kind(_function))
 
@@ -138,7 +145,7 @@ for _kind, _table in ((_unary, _UNARY), (_rounding, _ROUNDINGS), (_binary, _BINA
 def _add(out: Out, x: Any, y: Any, *, alpha: Any = 1) -> Any:
     dtype = out.compute
     x, y = cast(x, dtype), cast(y, dtype)
-    if dtype == bool:
+    if dtype.kind == "b":
         return pnp.logical_or(x, y) if alpha else pnp.logical_or(x, pnp.zeros_like(y))
     return cast(x + (y if alpha == 1 else y * cast(alpha, dtype)), out.dtype)
 
@@ -367,6 +374,12 @@ def _lerp(out: Out, start: Any, end: Any, weight: Any) -> Any:
 def _addcmul(out: Out, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
     dtype = out.compute
     return cast(cast(x, dtype) + cast(value, dtype) * cast(a, dtype) * cast(b, dtype), out.dtype)
+
+
+@ops("prims::fma")
+def _fma(out: Out, a: Any, b: Any, x: Any) -> Any:
+    dtype = out.compute
+    return cast(cast(a, dtype) * cast(b, dtype) + cast(x, dtype), out.dtype)
 
 
 @ops("addcdiv")

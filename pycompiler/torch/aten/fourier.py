@@ -41,7 +41,3 @@ def _c2r(out: Out, x: Any, dims: Any, normalization: int, last_dim_size: int) ->
     sizes = [x.shape[axis] for axis in axes[:-1]] + [last_dim_size]
     made = pnp.fft.irfftn(x, s=sizes, axes=axes, norm="forward")
     return cast(_scale(made, sizes, normalization), out.dtype)
-
-
-
-

@@ -108,9 +108,7 @@ def _along(x: Any, dim: int, index: Any) -> tuple[Any, ...]:
     )
 
 
-def _scattered(
-    x: Any, dim: int, index: Any, source: Any, update: Callable[[Any, Any], Any]
-) -> Any:
+def _scattered(x: Any, dim: int, index: Any, source: Any, update: Callable[[Any, Any], Any]) -> Any:
     """`update` of the places with the source, of which only the first elements count in each axis."""
     if not index.size:
         return x
@@ -132,7 +130,7 @@ def _scatter(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
 @ops("scatter_add")
 def _scatter_add(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
     dtype = opmath(x.dtype)
-    join = _REDUCTIONS["amax" if dtype == bool else "add"]
+    join = _REDUCTIONS["amax" if dtype.kind == "b" else "add"]
     made = _scattered(cast(x, dtype), dim, index, cast(source, dtype), join)
     return cast(made, x.dtype)
 
@@ -158,7 +156,7 @@ def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
         return 0
     if reduce == "prod":
         return 1
-    if dtype == bool:
+    if dtype.kind == "b":
         return reduce == "amin"
     if dtype.kind in "iu":
         return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max

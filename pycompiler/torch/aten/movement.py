@@ -252,7 +252,7 @@ def _unfold(out: Out, x: Any, dim: int, size: int, step: int) -> Any:
 def _storage_places(out: Out, size: Any, stride: Any, storage_offset: Any) -> Any:
     """The places of a strided view in the elements of its tensor."""
     value = out.argument(0)
-    if not value.is_contiguous() or value.storage_offset() or storage_offset is None and value.storage_offset():
+    if not value.is_contiguous() or value.storage_offset() or (storage_offset is None and value.storage_offset()):
         raise NotImplementedError("as_strided of a tensor that is no whole storage")
     if not all(isinstance(number, int) for number in (*size, *stride, storage_offset or 0)):
         raise NotImplementedError("as_strided of symbolic sizes")
@@ -268,9 +268,7 @@ def _as_strided(out: Out, x: Any, size: Any, stride: Any, storage_offset: Any = 
 
 
 @ops("as_strided_scatter")
-def _as_strided_scatter(
-    out: Out, x: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None
-) -> Any:
+def _as_strided_scatter(out: Out, x: Any, source: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     places = _storage_places(out, size, stride, storage_offset)
     if len(np.unique(places)) != places.size:
         raise NotImplementedError("as_strided_scatter to places that overlap")

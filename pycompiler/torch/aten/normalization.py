@@ -212,9 +212,7 @@ def _batch_norm_with_update_backward(
     wanted: Any,
     reserve: Any,
 ) -> Any:
-    return _batch_norm_backward(
-        out, given, x, weight, running_mean, running_var, mean, scale, train, eps, wanted
-    )
+    return _batch_norm_backward(out, given, x, weight, running_mean, running_var, mean, scale, train, eps, wanted)
 
 
 @ops("native_batch_norm_backward")

@@ -81,7 +81,7 @@ def _max_pool(count: int) -> Any:
 
 def _inside(x: Any, place: Any, options: Any, shape: Any, first: int) -> Any:
     """Which windows have this place inside of the image; None if all have."""
-    kernel, stride, padding, dilation = options
+    _, stride, padding, dilation = options
     found = None
     for axis in range(len(shape)):
         numbers = np.arange(shape[axis]) * stride[axis] + place[axis] * dilation[axis] - padding[axis]
@@ -128,7 +128,7 @@ ops.add("max_pool3d_with_indices_backward", _max_pool_backward(3))
 
 
 def _averages(x: Any, shape: Any, options: Any, ceil_mode: bool, counts_pad: bool, divisor: int | None) -> Any:
-    kernel, stride, padding, dilation = options
+    kernel, stride, padding, _ = options
     count, first = len(kernel), x.ndim - len(kernel)
     total = None
     for _, part in _windows(x, count, *options, 0, shape):
@@ -228,7 +228,8 @@ def _adaptive_backward(count: int) -> Any:
     def pool(out: Out, given: Any, x: Any) -> Any:
         sizes = given.shape[-count:]
         return cast(
-            vjp(lambda values: _adaptive(values, sizes), cast(x, out.compute))[1](cast(given, out.compute))[0], out.dtype
+            vjp(lambda values: _adaptive(values, sizes), cast(x, out.compute))[1](cast(given, out.compute))[0],
+            out.dtype,
         )
 
     return pool
@@ -334,7 +335,11 @@ def _upsample_linear_backward(count: int) -> Any:
     return upsample
 
 
-for _name, _count in (("upsample_linear1d_backward", 1), ("upsample_bilinear2d_backward", 2), ("upsample_trilinear3d_backward", 3)):
+for _name, _count in (
+    ("upsample_linear1d_backward", 1),
+    ("upsample_bilinear2d_backward", 2),
+    ("upsample_trilinear3d_backward", 3),
+):
     ops.add(_name, _upsample_linear_backward(_count))
 
 

@@ -124,7 +124,11 @@ def _searchsorted(
     if sequence.ndim == 1:
         return cast(pnp.searchsorted(sequence, values, side), out.dtype)
     # A comparison with each element; the sequences are sorted.
-    below = sequence[..., None, :] <= values[..., :, None] if side == "right" else sequence[..., None, :] < values[..., :, None]
+    below = (
+        sequence[..., None, :] <= values[..., :, None]
+        if side == "right"
+        else sequence[..., None, :] < values[..., :, None]
+    )
     return cast(pnp.sum(below, axis=-1), out.dtype)
 
 
