@@ -101,7 +101,7 @@ func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%{{.*}}: tensor<0xi1>, %[[X:.*]]: tensor<3xf32>) -> (tensor<0xi1>, tensor<3xf32>)
 // CHECK: %[[T:.*]] = array.create_token
-// CHECK: %[[NEXT:.*]]:2 = array.host_call slot = 2 effectful (%[[T]], %[[X]])
+// CHECK: %[[NEXT:.*]]:2 = array.host_call slot = 2 effectful(%[[T]], %[[X]])
 // CHECK: %[[E:.*]] = array.constant dense<> : tensor<0xi1>
 // CHECK: return %[[E]], %[[NEXT]]#1
 func.func @main(%t: !stablehlo.token, %x: tensor<3xf32>) -> (!stablehlo.token, tensor<3xf32>) {
