@@ -350,6 +350,15 @@ def worth_viewing(part_bytes: int, whole_bytes: int) -> bool:
 def set_memory_limit(bytes: int) -> None:
     """The most bytes of arrays on each device; 0: what the machine, or its cgroup, has."""
 
+def set_pjrt_compiler(
+    compile: Callable[[bytes, str, bytes], Any],
+    load: Callable[[bytes, bytes], Any],
+    oldest: Sequence[int],
+    newest: Sequence[int],
+) -> None:
+    """The compiler of the PJRT plugin, once: functions from a module, its format and options, and from serialized bytes
+    and options, to `pjrt.program.Program`; and the versions of StableHLO that it reads."""
+
 def set_wait_for_callbacks(waits: bool) -> None:
     """Whether a call of a program with host callbacks waits for them and raises their errors, in the whole process."""
 

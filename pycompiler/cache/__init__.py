@@ -131,9 +131,9 @@ def key_of(graph: Graph, aliases: Aliases, tuning: str = "", device: str = "") -
 
 
 def key_of_module(digest: str, options: str) -> Key | None:
-    """The key of the code of a module from elsewhere, of which the digest covers all that counts. None if the cache is
-    off."""
-    target = _target()
+    """The key of the code of a module from elsewhere, of which the digest covers all that counts; also if the cache is
+    off. None if the system does not say which processor it has."""
+    target = identity.target()
     if target is None:
         return None
     parts = (digest, options, identity.compiler(), target)
@@ -164,7 +164,7 @@ def find(key: Key, name: str) -> Artifact | None:
 
 def find_module(key: Key, name: str) -> tuple[Artifact, dict[str, Any]] | None:
     """The code under a key, with the information that `keep_module` got; or None."""
-    store = _store()
+    store = _store() if _target() is not None else None
     data = store.read(key.digest) if store else None
     if data is None:
         return None
@@ -199,7 +199,7 @@ def keep(key: Key, artifact: Artifact, name: str, graph: Graph, milliseconds: fl
 
 def keep_module(key: Key, artifact: Artifact, about: dict[str, Any]) -> None:
     """Keep compiled code under a key, with information: at least those of `keep`."""
-    store = _store()
+    store = _store() if _target() is not None else None
     if not store:
         return
     try:

@@ -15,6 +15,7 @@ import numpy as np
 
 from pycompiler._runtime import Array, ShapedArray
 from pycompiler.primitives.control.host_calls import HostCall
+from pycompiler.primitives.control.host_functions import bytes_of
 
 __all__ = ["TARGET", "Callback", "callback_with", "host_calls"]
 
@@ -46,7 +47,7 @@ class Callback:
     def serve(self, *arrays: Array) -> Sequence[Any]:
         """Call the function, for the runtime, which takes the bytes of results."""
         results = self.function(*[np.asarray(x) for x in arrays])
-        return [memoryview(np.ascontiguousarray(x)).cast("B") if np.size(x) else b"" for x in results]
+        return [bytes_of(x) for x in results]
 
 
 _known: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary()

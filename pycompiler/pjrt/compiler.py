@@ -85,10 +85,8 @@ def _program(
 
     def serialize() -> bytes:
         if key is None or callbacks:
-            raise ExecutionError(
-                f"{description.name} can't be serialized: "
-                + ("it calls functions of Python" if callbacks else "the disk cache is off (enable_compilation_cache)")
-            )
+            why = "it calls functions of Python" if callbacks else "/proc/cpuinfo does not say which processor this is"
+            raise ExecutionError(f"{description.name} can't be serialized: {why}")
         return packed(key, artifact, description, options, code)
 
     return Program(

@@ -34,25 +34,38 @@ def register() -> None:
     rules: Any = mlir._platform_specific_lowerings
     rules[_PLATFORM] = collections.ChainMap(rules.get(_PLATFORM, {}), rules[_INHERITED])
     mlir.register_lowering(conditionals.platform_index_p, _platform_index, platform=_PLATFORM)
+    mlir.register_lowering(conditionals.cond_p, _cond, platform=_PLATFORM)
     mlir.register_lowering(
         lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
     )
     _emit_with(jax_callback)
 
 
-def _platform_index(context: Any, *, platforms: Sequence[Sequence[str] | None]) -> Any:
+Platforms = Sequence[Sequence[str] | None]
+
+
+def _choice(platforms: Platforms) -> int:
     """The branch of `lax.platform_dependent`: that of the platform, of the one whose rules it has, or the default."""
-    for name in (_PLATFORM, _INHERITED):
+    for name in (_PLATFORM, _INHERITED, None):
         for index, names in enumerate(platforms):
-            if names is not None and name in names:
-                return [mlir.ir_constant(np.int32(index))]
-    for index, names in enumerate(platforms):
-        if names is None:
-            return [mlir.ir_constant(np.int32(index))]
+            if names is None if name is None else names is not None and name in names:
+                return index
     raise NotImplementedError(
         f"platform_dependent: has branches for {[list(names or ()) for names in platforms]}, none of them for "
         "pycompiler or cpu.\nWhat to do: give a default branch"
     )
+
+
+def _platform_index(context: Any, *, platforms: Platforms) -> Any:
+    return [mlir.ir_constant(np.int32(_choice(platforms)))]
+
+
+def _cond(context: Any, *args: Any, branches_platforms: Platforms | None = None, **params: Any) -> Any:
+    """JAX's rule, which drops the branches of other platforms: ours is named by the one that is chosen."""
+    if branches_platforms is not None:
+        chosen = _choice(branches_platforms)
+        branches_platforms = tuple([(_PLATFORM,) if i == chosen else () for i in range(len(branches_platforms))])
+    return conditionals._cond_lowering(context, *args, branches_platforms=branches_platforms, **params)
 
 
 def _emit_with(module: Any) -> None:

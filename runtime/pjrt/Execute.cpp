@@ -123,6 +123,10 @@ void waitForRoom(Stream &stream, uint64_t bytes) {
     stream.waitForRoom(bytes);
 }
 
+/// Whether a call returns only when the program has run: what JAX's programs with callbacks into Python expect, whose
+/// failures the call itself raises.
+bool waitsForEnd(const Program &program) { return program.executable->callback(0) != nullptr; }
+
 /// Runs on one device: here, if it is short.
 void launchOne(const Program &program, Part &part, bool needsEnd) {
   Pointers pointers(part);
@@ -130,7 +134,8 @@ void launchOne(const Program &program, Part &part, bool needsEnd) {
   Stream &stream = part.device->device->stream();
   Stream::LaunchPolicy policy = stream.policyOf(launch);
   bool isInPlace = policy == Stream::LaunchPolicy::Inline || policy == Stream::LaunchPolicy::InlineWithoutGil;
-  if (needsEnd && (part.results.empty() || program.executable->effects() != Executable::Effects::None)) {
+  if (waitsForEnd(program) ||
+      (needsEnd && (part.results.empty() || program.executable->effects() != Executable::Effects::None))) {
     part.end = RefPtr<Token>::adopt(new Token());
     launch.completes = part.end.get();
   }
@@ -221,6 +226,13 @@ PJRT_Error *pcrt::pjrt::LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_A
     launchOne(program, parts.front(), needsEnd);
   else
     launchAll(program, parts);
+  if (waitsForEnd(program)) {
+    for (const Part &part : parts)
+      part.end->wait();
+    for (const Part &part : parts)
+      if (const Error *error = part.end->error())
+        return failure(*error);
+  }
   for (size_t number = 0; number < parts.size(); ++number) {
     Part &part = parts[number];
     for (size_t i = 0; i < part.results.size(); ++i) {

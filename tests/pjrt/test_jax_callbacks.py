@@ -58,6 +58,21 @@ def test_a_wrong_result_is_named():
         f(1.0).block_until_ready()
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "int4", "bool", "complex64", "float8_e5m2"])
+def test_results_of_every_kind(dtype):
+    x = jnp.array([0, 1, 3], dtype)
+    same = jax.jit(lambda x: jax.pure_callback(lambda v: np.asarray(v), jax.ShapeDtypeStruct(x.shape, x.dtype), x))
+    assert same(x).dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(same(x)), np.asarray(x))
+
+
+def test_unordered_callbacks_have_run_when_the_call_returns():
+    seen = []
+    f = jax.jit(lambda x: (io_callback(lambda v: seen.append(float(v)), None, x), x)[1])
+    f(1.0), f(2.0)
+    assert sorted(seen) == [1, 2]
+
+
 def test_checkify():
     def f(x):
         checkify.check(jnp.all(x > 0), "not positive: {}", x)

@@ -77,14 +77,13 @@ def test_statistics_and_analyses(device):
     assert compiled.output_formats is not None
 
 
-def test_an_error_of_a_callback_poisons_what_depends_on_it_alone():
+def test_an_error_of_a_callback_is_raised_and_the_next_call_works():
     def fail(x):
         raise ValueError("it broke")
 
     f = jax.jit(lambda x: jax.pure_callback(fail, jax.ShapeDtypeStruct((), np.float32), x))
-    bad = f(1.0)
     with pytest.raises(jax.errors.JaxRuntimeError, match="it broke"):
-        (bad + 1).block_until_ready()
+        (f(1.0) + 1).block_until_ready()
     np.testing.assert_array_equal(jax.jit(lambda x: x + 1)(1.0), 2)
 
 

@@ -94,3 +94,17 @@ func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.sine %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Tokens of the entry are empty arrays; a call of the host program, which JAX's backend makes of callbacks.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%{{.*}}: tensor<0xi1>, %[[X:.*]]: tensor<3xf32>) -> (tensor<0xi1>, tensor<3xf32>)
+// CHECK: %[[T:.*]] = array.create_token
+// CHECK: %[[NEXT:.*]]:2 = array.host_call slot = 2 effectful(%[[T]], %[[X]])
+// CHECK: %[[E:.*]] = array.constant dense<> : tensor<0xi1>
+// CHECK: return %[[E]], %[[NEXT]]#1
+func.func @main(%t: !stablehlo.token, %x: tensor<3xf32>) -> (!stablehlo.token, tensor<3xf32>) {
+  %0:2 = stablehlo.custom_call @pycompiler_python_callback(%t, %x) {has_side_effect = true, mhlo.backend_config = {slot = 2 : i64}} : (!stablehlo.token, tensor<3xf32>) -> (!stablehlo.token, tensor<3xf32>)
+  return %0#0, %0#1 : !stablehlo.token, tensor<3xf32>
+}

@@ -66,3 +66,17 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xi1> {
   %0 = stablehlo.compare LT, %x, %x, TOTALORDER : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
+
+// -----
+
+// Numbers in which the dialect does not compute are computed in wider ones.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[A:.*]] = array.convert %{{.*}} : (tensor<3xi4>) -> tensor<3xi8>
+// CHECK: %[[S:.*]] = array.add %[[A]], %{{.*}} : tensor<3xi8>
+// CHECK: array.convert %[[S]] : (tensor<3xi8>) -> tensor<3xi4>
+// CHECK: array.mul %{{.*}} : tensor<3xf32>
+func.func @main(%x: tensor<3xi4>, %y: tensor<3xf8E4M3FN>) -> (tensor<3xi4>, tensor<3xf8E4M3FN>) {
+  %0 = stablehlo.add %x, %x : tensor<3xi4>
+  %1 = stablehlo.multiply %y, %y : tensor<3xf8E4M3FN>
+  return %0, %1 : tensor<3xi4>, tensor<3xf8E4M3FN>
+}

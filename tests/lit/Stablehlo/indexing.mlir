@@ -47,3 +47,23 @@ func.func @main(%x: tensor<4x5xf32>, %i: tensor<2x1xi32>, %u: tensor<2x5xf32>) -
   }) : (tensor<4x5xf32>, tensor<2x1xi32>, tensor<2x5xf32>) -> tensor<4x5xf32>
   return %1 : tensor<4x5xf32>
 }
+
+// -----
+
+// Any other computation of an update runs window by window; a window outside of the operand changes nothing.
+// CHECK-LABEL: func.func @main
+// CHECK: array.scan
+// CHECK: array.ge
+// CHECK: array.le
+// CHECK: %[[OLD:.*]] = array.dynamic_slice
+// CHECK: array.sin
+// CHECK: array.select
+// CHECK: array.dynamic_update_slice
+func.func @main(%x: tensor<4xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.sine %a : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -175,6 +175,8 @@ def _types() -> list[Program]:
         Program("bitcast_f32_u8", lambda x: lax.bitcast_convert_type(x, np.uint8), (X,)),
         Program("bitcast_u8_i32", lambda x: lax.bitcast_convert_type(x, np.int32), (N[:, :4],)),
         Program("float8", lambda x: (x.astype(jnp.float32) * 2).astype(jnp.float8_e5m2), (F8,)),
+        Program("int4_sums", lambda x: (x.astype(jnp.int4) + jnp.int4(3)).astype(jnp.int32), (K,)),
+        Program("float8_products", lambda x: (x * x).astype(jnp.float32), (F8,)),
         Program("int4", lambda x: (x // 4).astype(jnp.int4).astype(jnp.int32), (K,)),
         Program("int64", lambda x: x * 3, (K.astype(np.int64),)),
     ]
@@ -352,6 +354,9 @@ def _indexing() -> list[Program]:
         Program("minimum", lambda x: x.at[1, ::2].min(0.1), (X,)),
         Program("subtract", lambda x, i: x.at[i].subtract(1.5), (X, at)),
         Program("bool_or", lambda x, i: x.at[i].max(True), (B, at)),
+        Program("scatter_apply", lambda x: x.at[jnp.array([0, 0, 3, 9]), 1].apply(jnp.sin), (X,)),
+        Program("scatter_apply_rows", lambda x: x.at[jnp.array([1, 1])].apply(lambda v: v * v + 1), (X,)),
+        Program("scatter_apply_vmap", jax.vmap(lambda x, i: x.at[i].apply(jnp.cos)), (X, np.abs(K) % 6)),
         Program("scatter_vmap", jax.vmap(lambda x, i: x.at[i].add(2)), (X, np.abs(K) % 6)),
         Program("take_grad", jax.grad(lambda x, i: (x[i] ** 2).sum()), (X, at % 4)),
         Program("one_hot", lambda i: jax.nn.one_hot(i, 6), (at,)),
