@@ -264,7 +264,7 @@ def breakpoint(
     >>> @pc.jit
     ... def f(x):
     ...     y = 2 * x
-    ...     pc.debug.breakpoint(stdin=io.StringIO("p x, y\nc\n"), num_frames=1)
+    ...     pc.debug.breakpoint(stdin=io.StringIO("p x, y\\nc\\n"), num_frames=1)
     ...     return y
     >>> f(3), pc.effects_barrier()
     Entering jdb:

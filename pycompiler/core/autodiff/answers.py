@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 
 class RecomputeType:
     """The type of `Recompute`."""
@@ -38,8 +36,8 @@ Saveable = SaveableType()
 
 def keeps_it(answer: Any) -> bool:
     """Whether a policy keeps a value. Raises TypeError for another answer."""
-    if isinstance(answer, (bool, np.bool_)):
-        return bool(answer)
+    if answer is True or answer is False:
+        return answer
     if isinstance(answer, (SaveableType, Offloadable)):
         return True
     if isinstance(answer, RecomputeType):
