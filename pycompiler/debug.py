@@ -266,10 +266,10 @@ def breakpoint(
     ...     y = 2 * x
     ...     pc.debug.breakpoint(stdin=io.StringIO("p x, y\\nc\\n"), num_frames=1)
     ...     return y
-    >>> f(3), pc.effects_barrier()
+    >>> _ = f(pc.numpy.int32(3)), pc.effects_barrier()
     Entering jdb:
     (jdb) (Array(3, dtype=int32), Array(6, dtype=int32))
-    (jdb) (Array(6, dtype=int32), None)
+    (jdb)
     """
     if backend not in (None, "cli"):
         raise ValueError(f"debug.breakpoint: backend is {backend!r}, expected None or 'cli', the terminal")

@@ -58,6 +58,8 @@ _PUBLIC = {
     "xla_bridge": ("jax", "jax.extend.backend"),
     "typing": ("jax.typing",),
     "debugging": ("jax.debug",),
+    "debugger": ("jax.debug",),
+    "layout": ("jax.experimental.layout",),
 }
 
 
