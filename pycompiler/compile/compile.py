@@ -48,6 +48,7 @@ from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS
+from pycompiler.primitives.control.foreign_calls import ffi_call
 from pycompiler.primitives.control.host_calls import HostCall, host_call, host_calls
 from pycompiler.primitives.spmd.placement import device_put
 
@@ -83,6 +84,8 @@ os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_c
 
 # A rough rate of compiled code. The runtime estimates times with it, to distinguish short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
+# More than the runtime runs in a thread that waits.
+_UNKNOWN_NS = 2e7
 
 
 def _load_module(name: str) -> Any:
@@ -375,6 +378,8 @@ def compile_graph(
         _tell(name, plan.graph, aliases, tuning.plans, target)
     with events.Measured(events.COMPILE, name):
         callbacks = _callbacks(plan.graph)
+        # On a GPU, each call waits for its operands.
+        may_block = may_block or (not target.is_host and bool(callbacks))
         key, artifact, executable = _from_disk(
             plan.graph, callbacks, aliases, tuning.summary, target, name, may_block, milliseconds
         )
@@ -558,6 +563,11 @@ def _callbacks(graph: Graph) -> list[HostCall]:
     return [host_call(equation) for equation in host_calls(graph)]
 
 
+def _foreign_ns(graph: Graph) -> float:
+    """The estimated time of C functions, which nobody knows: too long to run in place, until a run was measured."""
+    return _UNKNOWN_NS if any(equation.primitive is ffi_call for equation in host_calls(graph)) else 0
+
+
 def _load(
     artifact: Artifact,
     name: str,
@@ -585,7 +595,7 @@ def load_artifact(
         name,
         # A run without a known end must not hold a lock, or run out of reach of signals. At most it runs speculatively,
         # within its loop budget.
-        cost_ns=math.inf if artifact.is_unbounded else estimate,
+        cost_ns=math.inf if artifact.is_unbounded else max(estimate, _foreign_ns(graph)),
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,
         may_block=may_block or artifact.waits,
         call_sites=artifact.sites,

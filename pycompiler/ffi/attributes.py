@@ -11,7 +11,12 @@ import numpy as np
 from pycompiler.core.types import dtype as dtypes
 
 # As XLA passes Python's numbers.
-_NUMBERS = ((bool, np.bool_), (int, np.int64), (float, np.float64), (complex, np.complex128))
+_NUMBERS: tuple[tuple[type, Any], ...] = (
+    (bool, np.bool_),
+    (int, np.int64),
+    (float, np.float64),
+    (complex, np.complex128),
+)
 
 
 class Attributes:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.mesh.layout import Layout
 from pycompiler.core.tracing.boundary import boundary
@@ -100,7 +98,7 @@ def ffi_call(
             input_output_aliases=aliases,
             attributes=Attributes(attributes),
         )
-        arrays = [x if order is None else transpose(x, np.argsort(order)) for x, order in zip(found, outs, strict=True)]
+        arrays = [x if order is None else transpose(x, _inverse(order)) for x, order in zip(found, outs, strict=True)]
         if not several:
             return arrays[0]
         return tuple(arrays) if isinstance(result_shape_dtypes, tuple) else arrays
@@ -155,6 +153,10 @@ def _order(what: str, layout: Any, aval: ShapedArray) -> _Order:
     if tuple(sorted(order)) != rows:
         raise ValueError(f"{what} is {order}, expected an order of the dimensions {rows} of {short(aval)}")
     return None if order == rows else order
+
+
+def _inverse(order: tuple[int, ...]) -> list[int]:
+    return [order.index(dim) for dim in range(len(order))]
 
 
 def _in_memory(aval: ShapedArray, order: _Order) -> ShapedArray:

@@ -59,6 +59,8 @@ _PUBLIC = {
     "typing": ("jax.typing",),
     "debugger": ("jax.debug",),
     "debugging": ("jax.debug",),
+    "debugger": ("jax.debug",),
+    "layout": ("jax.experimental.layout",),
 }
 
 

@@ -67,6 +67,9 @@ public:
   void setCallbacks(std::vector<RefPtr<HostCallback>> table, Effects effects) {
     callbacks = std::move(table);
     kind = effects;
+    foreign = std::any_of(callbacks.begin(), callbacks.end(), [](const RefPtr<HostCallback> &callback) {
+      return callback->kind == HostCallback::Kind::Direct;
+    });
   }
   /// Whether a call waits for a callback.
   bool isAttended() const {
@@ -75,6 +78,8 @@ public:
   HostCallback *callback(int64_t slot) const {
     return slot >= 0 && static_cast<size_t>(slot) < callbacks.size() ? callbacks[slot].get() : nullptr;
   }
+  /// Whether it calls C functions, so that no run keeps Python's lock.
+  bool callsForeign() const { return foreign; }
   size_t codeBytes() const { return (program ? program->code : code).size(); }
   /// The kernels that it launches; null if it launches none. Set before it runs.
   KernelImage *image() const { return kernels.get(); }
@@ -125,6 +130,7 @@ private:
   const bool blocks;
   std::vector<CallSite> sites;
   Effects kind = Effects::None;
+  bool foreign = false;
   std::vector<RefPtr<HostCallback>> callbacks;
   RefPtr<KernelImage> kernels;
   std::atomic<float> measuredNs{0};

@@ -5,6 +5,7 @@
 #include "memory/HostOperands.h"
 #include "runtime/Profile.h"
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -145,14 +146,20 @@ private:
   std::deque<AttributeTable> inner;
 };
 
-/// Operands in the form of the interface.
+/// Operands in the form of the interface. Few of them are on the stack.
 class Operands {
 public:
-  Operands(size_t count) : buffers(count), pointers(count), types(count, XLA_FFI_ArgType_BUFFER) {}
+  explicit Operands(size_t count) {
+    if (count <= few)
+      return;
+    more.resize(count);
+    morePointers.resize(count);
+  }
 
   Status set(size_t index, const PcrtTensor &tensor, void *data, const ForeignOrder &order, const std::string &name) {
-    XLA_FFI_Buffer &buffer = buffers[index];
+    XLA_FFI_Buffer &buffer = more.empty() ? buffers[index] : more[index];
     buffer.struct_size = XLA_FFI_Buffer_STRUCT_SIZE;
+    buffer.extension_start = nullptr;
     buffer.dtype = elementType(static_cast<DType>(tensor.dtype));
     if (buffer.dtype == XLA_FFI_DataType_INVALID)
       return Status(Code::InvalidArgument,
@@ -162,21 +169,25 @@ public:
     // Handlers only read them.
     buffer.dims = const_cast<int64_t *>(tensor.dims);
     if (!order.empty()) {
-      std::vector<int64_t> &own = dims.emplace_back(tensor.rank);
+      auto own = std::make_unique<int64_t[]>(tensor.rank);
       for (int32_t i = 0; i < tensor.rank; ++i)
         own[order[i]] = tensor.dims[i];
-      buffer.dims = own.data();
+      buffer.dims = own.get();
+      dims.push_back(std::move(own));
     }
-    pointers[index] = &buffer;
+    pointers()[index] = &buffer;
     return Status::ok();
   }
 
-  std::vector<XLA_FFI_Buffer> buffers;
-  std::vector<void *> pointers;
-  std::vector<XLA_FFI_ArgType> types;
+  void **pointers() { return more.empty() ? fewPointers.data() : morePointers.data(); }
 
 private:
-  std::deque<std::vector<int64_t>> dims;
+  static constexpr size_t few = 6;
+  std::array<XLA_FFI_Buffer, few> buffers;
+  std::array<void *, few> fewPointers;
+  std::vector<XLA_FFI_Buffer> more;
+  std::vector<void *> morePointers;
+  std::vector<std::unique_ptr<int64_t[]>> dims;
 };
 } // namespace
 
@@ -220,7 +231,8 @@ public:
               std::vector<ForeignAlias> aliases)
       : HostCallback(Kind::Direct), name(std::move(name)), target(target), given(std::move(given)),
         attributes(this->given), inputOrders(std::move(inputOrders)), outputOrders(std::move(outputOrders)),
-        aliases(std::move(aliases)) {}
+        aliases(std::move(aliases)), argumentTypes(this->inputOrders.size(), XLA_FFI_ArgType_BUFFER),
+        resultTypes(this->outputOrders.size(), XLA_FFI_RetType_BUFFER) {}
 
   Status instantiate() {
     XLA_FFI_ExecutionContext context;
@@ -238,14 +250,14 @@ public:
         static_cast<size_t>(outputCount) != outputOrders.size())
       return Status(Code::InvalidArgument, name + ": compiled for another number of arrays");
     Operands args(inputCount), results(outputCount);
-    std::vector<void *> memory(inputCount);
-    for (int32_t i = 0; i < inputCount; ++i)
-      memory[i] = inputs[i].data;
-    for (auto [input, output] : aliases)
-      memory[input] = takeOver(inputs[input], outputs[output]);
-    for (int32_t i = 0; i < inputCount; ++i)
-      if (Status status = args.set(i, inputs[i], memory[i], inputOrders[i], name); !status.isOk())
+    for (int32_t i = 0; i < inputCount; ++i) {
+      void *memory = inputs[i].data;
+      for (auto [input, output] : aliases)
+        if (input == i)
+          memory = takeOver(inputs[i], outputs[output]);
+      if (Status status = args.set(i, inputs[i], memory, inputOrders[i], name); !status.isOk())
         return status;
+    }
     for (int32_t i = 0; i < outputCount; ++i)
       if (Status status = results.set(i, outputs[i], outputs[i].data, outputOrders[i], name); !status.isOk())
         return status;
@@ -257,12 +269,11 @@ public:
     context.states = {&state, &prepared, &initialized, &executed};
     XLA_FFI_CallFrame frame = emptyFrame(context);
     frame.args.size = inputCount;
-    frame.args.types = args.types.data();
-    frame.args.args = args.pointers.data();
-    std::vector<XLA_FFI_RetType> resultTypes(outputCount, XLA_FFI_RetType_BUFFER);
+    frame.args.types = argumentTypes.data();
+    frame.args.args = args.pointers();
     frame.rets.size = outputCount;
     frame.rets.types = resultTypes.data();
-    frame.rets.rets = results.pointers.data();
+    frame.rets.rets = results.pointers();
     frame.attrs = attributes.table;
     const std::pair<void *, XLA_FFI_ExecutionStage> stages[] = {{target.prepare, XLA_FFI_ExecutionStage_PREPARE},
                                                                 {target.initialize, XLA_FFI_ExecutionStage_INITIALIZE},
@@ -287,6 +298,9 @@ private:
   const AttributeTable attributes;
   const std::vector<ForeignOrder> inputOrders, outputOrders;
   const std::vector<ForeignAlias> aliases;
+  /// The interface does not promise that handlers only read them, but none writes them.
+  std::vector<XLA_FFI_ArgType> argumentTypes;
+  std::vector<XLA_FFI_RetType> resultTypes;
   /// What the stage `instantiate` left.
   ForeignState state;
 };

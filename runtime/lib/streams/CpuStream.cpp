@@ -113,8 +113,9 @@ Stream::LaunchPolicy CpuStream::policyOf(const Launch &launch) const {
   bool blocks = mayBlock(launch) || readsDevice(launch);
   const ThreadPool &threads = device.threads();
   bool hasOneCore = threads.hasOneCore();
+  bool keepsLock = !blocks && !(launch.executable && launch.executable->callsForeign());
   LaunchPolicy here =
-      cost < (hasOneCore ? onOneCoreNs : shortNs) && !blocks ? LaunchPolicy::Inline : LaunchPolicy::InlineWithoutGil;
+      cost < (hasOneCore ? onOneCoreNs : shortNs) && keepsLock ? LaunchPolicy::Inline : LaunchPolicy::InlineWithoutGil;
   if (isInPlace())
     return here;
   bool isLong = cost > (hasOneCore ? onOneCoreNs : threads.hasSpinner() ? inPlaceNsAwake : inPlaceNsAsleep);

@@ -116,6 +116,18 @@ bool areAvals(PyObject *avals) {
 }
 } // namespace
 
+bool pcrt::python::callsPython(PyObject *entries) {
+  PyRef list = PyRef::steal(PySequence_Fast(entries, "callbacks must be a sequence"));
+  for (Py_ssize_t i = 0; list && i < PySequence_Fast_GET_SIZE(list.get()); ++i) {
+    PyObject *entry = PySequence_Fast_GET_ITEM(list.get(), i);
+    if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) == 0 ||
+        !PyCapsule_IsValid(PyTuple_GET_ITEM(entry, 0), foreignCapsule))
+      return true;
+  }
+  PyErr_Clear();
+  return false;
+}
+
 bool pcrt::python::readCallbacks(Executable &executable, PyObject *entries, int effects) {
   PyRef list = PyRef::steal(PySequence_Fast(entries, "callbacks must be a sequence"));
   if (!list)

@@ -12,6 +12,9 @@ namespace pcrt::python {
 /// unordered, 2 ordered. False with an exception set.
 bool readCallbacks(Executable &executable, PyObject *entries, int effects);
 
+/// Whether an entry calls Python, so that a run may wait.
+bool callsPython(PyObject *entries);
+
 /// For tp_traverse of objects that hold an executable: a callback function may hold the jitted function in turn.
 int visitCallbacks(const Executable &executable, visitproc visit, void *arg);
 

@@ -32,7 +32,7 @@ static LoadedExecutable loadExecutable(nb::bytes object, const std::string &entr
                                        const std::vector<std::string> &kernels) {
   std::string_view bytes(object.c_str(), object.size());
   // Calls of Python may block.
-  mayBlock |= nb::len(callbacks) != 0;
+  mayBlock |= callsPython(callbacks.ptr());
   Result<RefPtr<Executable>> loaded = Executable::load(bytes, entry, arenaBytes, name, costNs, mayBlock, speculativeNs);
   if (!loaded.isOk()) {
     raise(loaded.status(), "");
@@ -54,7 +54,7 @@ static LoadedExecutable bindExecutable(LoadedExecutable &self, std::vector<int64
                                        nb::sequence callbacks) {
   Executable &program = *self.executable;
   double cost = costNs.is_none() ? program.estimatedNs() : nb::cast<double>(costNs);
-  Result<RefPtr<Executable>> bound = program.bind(std::move(sizes), cost, nb::len(callbacks) != 0);
+  Result<RefPtr<Executable>> bound = program.bind(std::move(sizes), cost, callsPython(callbacks.ptr()));
   if (!bound.isOk()) {
     raise(bound.status(), "");
     throw nb::python_error();
