@@ -64,6 +64,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
 
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  pm.addNestedPass<func::FuncOp>(createForwardStores());
   // Matmuls first, while each is still one operation. They allocate packing buffers.
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));
