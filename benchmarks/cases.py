@@ -13,6 +13,7 @@ import cases_elementwise as elementwise
 import cases_linalg as linalg
 import cases_programs as programs
 import cases_reduction as reduction
+import cases_stencils as stencils
 import cases_windows as windows
 import loops
 from library import Case, Library, Tree
@@ -75,6 +76,25 @@ WINDOWS = (
     windows.moving("sum", MILLION, 64, bar=0.6),
 )
 
+STENCILS = tuple(
+    case
+    for dtype in ("float64", "float32")
+    for case in (
+        stencils.averages(4000, 400, dtype, bar=0.6),
+        stencils.averages(1001, 400, dtype, bar=0.6),
+        stencils.five_points(150, 25, dtype, bar=0.6),
+        stencils.fields(200, 220, 40, dtype, bar=0.6),
+        stencils.diffusion((64, 64, 60), dtype, bar=0.6),
+        stencils.diffusion((128, 128, 160), dtype, bar=0.6),
+        stencils.rank_two(1000, dtype, bar=0.6),
+        stencils.last_axis((60, 64, 70), dtype, bar=0.6),
+        stencils.periodic((4001,), 100, dtype, bar=0.6),
+        stencils.periodic((150, 150), 50, dtype, bar=0.6),
+        stencils.periodic((32, 33, 35), 20, dtype, bar=0.6),
+        stencils.gradient(301, dtype, bar=0.6),
+    )
+)
+
 # (m, k, n)
 PRODUCTS = (*((n, n, n) for n in (64, 128, 256, 512, 1000, 1024)), (1, 4096, 4096), (4096, 64, 4096))
 CONTRACTION = (
@@ -119,6 +139,7 @@ CASES: tuple[Case, ...] = (
     *REDUCTION,
     *ORDER,
     *WINDOWS,
+    *STENCILS,
     *SMALL_MATRICES,
     *CONTRACTION,
     *PROGRAMS,

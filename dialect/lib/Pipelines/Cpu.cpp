@@ -64,6 +64,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
 
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
+  pm.addNestedPass<func::FuncOp>(createForwardStores());
   // Matmuls first, while each is still one operation. They allocate packing buffers.
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));
@@ -79,6 +80,8 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
   pm.addPass(createLowerTransposes());
   // Loops that repeat with other buffers become one function, so that later passes process them once.
   pm.addPass(createOutlineKernels());
+  // And a long program becomes several functions, because LLVM takes more than twice the time for twice the length.
+  pm.addPass(createDivideMain());
   pm.addPass(createExpandMath({features.vectorBits}));
   if (!features.fma)
     pm.addPass(createExpandFma());

@@ -2,6 +2,7 @@
 // Before it: convert-array-to-linalg. After it: bufferization, which gives every remaining linalg op a buffer to write.
 #include "DivideReaders.h"
 #include "FuseVariance.h"
+#include "SliceProducers.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Analysis/ScatterForm.h"
 #include "array/Transforms/Passes.h"
@@ -316,11 +317,13 @@ struct ReplacementListener : RewriterBase::Listener {
   }
   void notifyOperationErased(Operation *op) override {
     again.erase(op);
+    erased.insert(op);
     if (op == current)
       current = nullptr;
   }
   Operation *current = nullptr;
   DenseMap<Operation *, int64_t> again;
+  SmallPtrSet<Operation *, 16> erased;
 };
 
 /// Fuses producers into one consumer after the other, in program order. When a consumer is visited, its producers are
@@ -370,7 +373,41 @@ public:
     return changed;
   }
 
+  /// Fuses producers of which one op reads slices: a value at shifted places is computed again for each place.
+  bool fuseSlices(func::FuncOp function) {
+    SmallVector<linalg::GenericOp> producers;
+    function.walk([&](linalg::GenericOp op) { producers.push_back(op); });
+    bool changed = false;
+    listener.erased.clear();
+    // The last one first: then the readers of the slices of an earlier one have become one op.
+    for (linalg::GenericOp producer : llvm::reverse(producers)) {
+      if (listener.erased.contains(producer))
+        continue;
+      std::optional<array::ReadSlices> slices = array::slicesOf(producer);
+      if (!slices || !isWorthSlicing(producer, *slices))
+        continue;
+      array::computeSlices(rewriter, producer);
+      for (linalg::GenericOp op = simplify(slices->reader); op && fuseOne(op); op = simplify(op))
+        ;
+      changed = true;
+    }
+    return changed;
+  }
+
 private:
+  static bool isWorthSlicing(linalg::GenericOp producer, const array::ReadSlices &slices) {
+    linalg::GenericOp reader = slices.reader;
+    auto readsOnce = [&](OpOperand *operand) {
+      auto slice = operand->get().getDefiningOp<tensor::ExtractSliceOp>();
+      return !slice || slice.getSource() != producer->getResult(0) || !readsRepeatedly(operand);
+    };
+    return !readsWhatIsStored(reader) && llvm::all_of(reader.getDpsInputOperands(), readsOnce) &&
+           slices.different * elementCost(producer) <= mostAgain &&
+           slices.different * int64_t(producer.getBody()->getOperations().size()) +
+                   int64_t(reader.getBody()->getOperations().size()) <=
+               maxBodySize;
+  }
+
   static FrozenRewritePatternSet simplifications(MLIRContext *context) {
     RewritePatternSet patterns(context);
     patterns.add<ReadSplatAsScalar, ReadThroughUnitReshape, ShareInBody>(context);
@@ -453,6 +490,8 @@ struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
     Fuser fuser(&getContext());
     bool paired = fuser.pairUp(getOperation());
     if (fuser.run(getOperation(), /*first=*/true) || paired)
+      fuser.run(getOperation(), /*first=*/false);
+    if (fuser.fuseSlices(getOperation()))
       fuser.run(getOperation(), /*first=*/false);
     // The producers of a part and the op that reads it may fuse now.
     if (array::divideReaders(getOperation(), [](linalg::GenericOp op) { return elementCost(op) <= cheapCost; }))

@@ -38,6 +38,20 @@ def ForwardCopies : Pass<"array-forward-copies", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
 }
 
+def ForwardStores : Pass<"array-forward-stores", "::mlir::func::FuncOp"> {
+  let summary = "Compute at the destination of a copy instead of in a temporary";
+  let description = [{
+    Removes a temporary of static shape that one elementwise `linalg` op writes and one copy reads, perhaps reshaped:
+    the op writes the target of the copy. Nothing may use this part of the target from the op to the copy, but the op
+    may read the target itself in the order in which it writes it. So an update of a slice, or of each element of one,
+    needs no temporary if the other operands are elsewhere.
+
+    Invariants: before, every argument and every allocation is memory of its own. Afterwards an op may read and write
+    one view, element by element.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
   let summary = "Let elementwise ops overwrite operands that are dead afterwards";
   let description = [{

@@ -83,6 +83,23 @@ def OutlineKernels : Pass<"array-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def DivideMain : Pass<"array-divide-main", "::mlir::ModuleOp"> {
+  let summary = "Turn a long @main into calls of functions of bounded length";
+  let description = [{
+    Each block of @main with more than twice `length` operations, those in its loops included, becomes rows of about
+    `length`, and each row a private function @part*. Its arguments are the arguments of @main that it uses, values that
+    earlier operations computed, and the call frame if a loop inside is for threads. Its results are the values that
+    later operations use. Constants, and views of buffers, are repeated where they are used.
+
+    Operations that can fail, loops of unknown length, and stack memory stay in @main. So does a row that uses a buffer
+    of symbolic size, or one that a loop carries.
+
+    Invariants: runs after array-plan-memory; the functions have the mark of kernels. Shorter blocks do not change.
+  }];
+  let options = [Option<"length", "length", "int64_t", "1000", "The number of operations in a function">];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
 def AssignCallSiteIds : Pass<"array-assign-call-site-ids", "::mlir::ModuleOp"> {
   let summary = "Assign a call-site id to each operation that can fail at run time";
   let description = [{
