@@ -18,7 +18,8 @@ import jax
 import jax.extend.core
 import jax.numpy
 import numpy as np
-from stand_ins import ROOT, InsideOfJaxError
+from sparse_names import SPARSE
+from stand_ins import INNER, ROOT, InsideOfJaxError
 
 import pycompiler
 from pycompiler.compat.internals import INTERNALS
@@ -63,6 +64,8 @@ _PUBLIC = {
 
 def public(name: str) -> tuple[str, ...]:
     """The public modules that have the names of `jax._src.X`."""
+    if name.startswith(INNER):
+        return (INNER,)
     inner = name[len(ROOT) + 1 :]
     return _PUBLIC.get(inner, (f"jax.{inner}",)) if inner else ()
 
@@ -372,7 +375,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
 def given(name: str) -> dict[str, Any]:
     """The names that a module has whatever the public ones have."""
     names = dict(INTERNALS[name]()) if name in INTERNALS else {}
-    names.update(_GIVEN.get(name[len(ROOT) + 1 :], {}))
+    names.update(SPARSE.get(name, {}) if name.startswith(INNER) else _GIVEN.get(name[len(ROOT) + 1 :], {}))
     return names
 
 

@@ -329,13 +329,13 @@ def _of_bcoo(equation: Equation, given: list[Any], unique: Unique) -> Any:
 _SHARED: dict[str, Rule] = {
     **dict.fromkeys(_LINEAR, _linear),
     **dict.fromkeys(_KEEPING_ZERO, _elementwise),
+    "complex": _complex,
     "name": _dense_name,
 }
 BCOO_RULES: dict[str, Rule] = {
     **_SHARED,
     "add": _add,
     "broadcast_in_dim": partial(_broadcast, bcoo_shapes.bcoo_broadcast_in_dim),
-    "complex": _complex,
     "concatenate": partial(_concatenate, bcoo_shapes.bcoo_concatenate),
     "conv_general_dilated": _convolve,
     "div": _divide,
