@@ -242,6 +242,11 @@ class _NoCompiles:
     cache_info = cache_clear = lambda self: self
 
 
+def _remaining(values: Iterable[Any], *removed: Iterable[Any]) -> list[Any]:
+    gone = {each for group in removed for each in group}
+    return [each for each in values if each not in gone]
+
+
 def _convert(value: Any, new_dtype: Any = None, weak_type: bool = False, sharding: Any = None) -> Any:
     value = jax.numpy.asarray(value)
     return cast(value, value.dtype if new_dtype is None else jax.dtypes.canonicalize_dtype(new_dtype), weak_type)
@@ -345,7 +350,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
             _Effects(),
         ),
     },
-    "lax.lax": {"_convert_element_type": _convert},
+    "lax.lax": {"_convert_element_type": _convert, "remaining": _remaining},
     "lib": {
         "cuda_versions": None,
         "jaxlib_extension_version": 10**6,
