@@ -85,6 +85,7 @@ def _coo_product(data: Any, row: Any, col: Any, v: Any, *, spinfo: COOInfo, tran
 
 
 SPARSE: dict[str, dict[str, Any]] = {
+    INNER: {"CuSparseEfficiencyWarning": sparse.SparseEfficiencyWarning},
     f"{INNER}._lowerings": {"SUPPORTED_DATA_DTYPES": [np.float32, np.float64, np.complex64, np.complex128]},
     f"{INNER}.bcoo": {
         "_bcoo_dot_general": _bcoo_dot_general,

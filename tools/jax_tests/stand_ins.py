@@ -136,4 +136,5 @@ def install(sources: Path, names: Any) -> None:
     sys.meta_path.insert(0, Finder(sources, names))
     for module, inside in INSIDE.items():
         for name, place in inside.items():
-            setattr(importlib.import_module(module), name, Stand(place, names))
+            value = names.given(module).get(name)
+            setattr(importlib.import_module(module), name, Stand(place, names) if value is None else value)

@@ -53,6 +53,11 @@ def layout_of(name: str, data: Any, indices: Any, shape: Sequence[int]) -> Layou
     return layout
 
 
+def coordinates(numbers: Sequence[Any], indices: Array) -> Array:
+    """A number for each coordinate, as an array of the axes and the dtype of the indices."""
+    return pnp.array(numbers, indices.dtype).reshape((*(1,) * (indices.ndim - 1), len(numbers)))
+
+
 @register_pytree_node_class
 class BCOO(JAXSparse):
     """A sparse array as its stored elements and their coordinates, with batch axes, sparse axes and dense axes.

@@ -15,7 +15,7 @@ from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval
-from pycompiler.experimental.sparse.bcoo import BCOO
+from pycompiler.experimental.sparse.bcoo import BCOO, coordinates
 from pycompiler.experimental.sparse.bcoo_places import bcoo_update_layout, sum_duplicates
 from pycompiler.experimental.sparse.bcoo_shapes import bcoo_reshape, bcoo_squeeze, bcoo_transpose, of_abstract
 from pycompiler.lax.operands import Array
@@ -62,8 +62,8 @@ def bcoo_slice(
     )
     if not len(starts) == len(limits) == len(steps) == mat.ndim:
         raise ValueError(
-            f"bcoo_slice: {mat!r} needs {mat.ndim} start_indices, limit_indices and strides, got {starts}, {limits} and "
-            f"{steps}"
+            f"bcoo_slice: {mat!r} needs {mat.ndim} start_indices, limit_indices and strides, got {starts}, {limits} "
+            f"and {steps}"
         )
     if any(step <= 0 for step in steps):
         raise ValueError(f"bcoo_slice: strides must be positive, got {steps}")
@@ -81,9 +81,9 @@ def bcoo_slice(
     indices = mat.indices[batches[1]] if n_batch else mat.indices
     shape = tuple(-((a - b) // step) for a, b, step in zip(starts, limits, steps, strict=True))
     if n_sparse:
-        first, last, step = (pnp.array(x[n_batch:end], indices.dtype) for x in (starts, limits, steps))
+        first, last, step = (coordinates(x[n_batch:end], indices) for x in (starts, limits, steps))
         keep = ((indices >= first) & (indices < last) & ((indices - first) % step == 0)).all(-1)
-        indices = pnp.where(keep[..., None], (indices - first) // step, pnp.array(shape[n_batch:end], indices.dtype))
+        indices = pnp.where(keep[..., None], (indices - first) // step, coordinates(shape[n_batch:end], indices))
         data, indices = _fewer(_kept(mat, data, keep), indices, shape, n_sparse)
     return BCOO((data, indices), shape=shape)
 
@@ -117,9 +117,9 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Seq
         parts.append(lax.dynamic_slice(x, [*where, zero, *tail_starts], [*extent, nse, *tail_sizes]))
     data, indices = parts
     if n_sparse:
-        size = pnp.array(sizes[n_batch:end], indices.dtype)
-        first = pnp.stack([i.astype(indices.dtype) for i in starts[n_batch:end]])
-        first = pnp.clip(first, 0, pnp.array(mat.sparse_shape, indices.dtype) - size)
+        size = coordinates(sizes[n_batch:end], indices)
+        first = pnp.stack([i.astype(indices.dtype) for i in starts[n_batch:end]]).reshape(size.shape)
+        first = pnp.clip(first, 0, coordinates(mat.sparse_shape, indices) - size)
         keep = ((indices >= first) & (indices < first + size)).all(-1)
         indices = pnp.where(keep[..., None], indices - first, size)
         data, indices = _fewer(_kept(mat, data, keep), indices, sizes, n_sparse)
@@ -208,7 +208,7 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     data = data.sum(tuple(axis - n_sparse + 1 for axis in summed if axis >= end), dtype=data.dtype)
     if n_sparse:
         # The coordinates are dropped, and with them the knowledge that an element is outside.
-        inside = (indices < pnp.array(mat.sparse_shape, indices.dtype)).all(-1)
+        inside = (indices < coordinates(mat.sparse_shape, indices)).all(-1)
         data = pnp.where(
             inside.reshape(*inside.shape, *(1,) * (data.ndim - inside.ndim)), data, pnp.zeros((), data.dtype)
         )

@@ -13,7 +13,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.types.aval import short
-from pycompiler.experimental.sparse.bcoo import BCOO, index_layout, layout_of
+from pycompiler.experimental.sparse.bcoo import BCOO, coordinates, index_layout, layout_of
 from pycompiler.experimental.sparse.formats import (
     Shape,
     SparseEfficiencyError,
@@ -145,7 +145,7 @@ def fromdense(mat: Array, *, nse: int, n_batch: int, n_dense: int, index_dtype: 
     indices = over_batches(places, n_batch)(mask)
     data = extract(indices, mat)
     counts = mask.sum(tuple(range(n_batch, mask.ndim)))
-    stored = pnp.arange(nse) < counts[..., None]
+    stored = lax.broadcasted_iota(counts.dtype, (*(1,) * n_batch, nse), n_batch) < counts[..., None]
     return pnp.where(stored.reshape(*stored.shape, *(1,) * n_dense), data, pnp.zeros((), data.dtype)), indices
 
 
@@ -184,7 +184,7 @@ def unique_places(indices: Array, shape: Shape) -> tuple[Array, Array, Array]:
     nse, n_sparse = indices.shape
     if not n_sparse:
         return pnp.zeros((1, 0), indices.dtype), pnp.zeros(nse, np.int32), pnp.asarray(1)
-    fill = pnp.array(shape, indices.dtype)
+    fill = coordinates(shape, indices)
     outside = (indices >= fill).any(-1, keepdims=True)
     indices = pnp.where(outside, fill, indices)
     if not nse:
@@ -252,7 +252,7 @@ def eliminate_zeros(mat: BCOO, nse: int | None = None) -> BCOO:
     zero = (mat.data == 0).all(tuple(range(n_batch + 1, mat.data.ndim)))
     shared = tuple(i for i, size in enumerate(mat.indices.shape[:n_batch]) if size == 1)
     zero = zero.all(shared, keepdims=True)
-    outside = pnp.array(mat.sparse_shape, mat.indices.dtype)
+    outside = coordinates(mat.sparse_shape, mat.indices)
     if n_sparse:
         indices = pnp.where(zero[..., None], outside, mat.indices)
         mat = BCOO((mat.data, indices), shape=mat.shape)

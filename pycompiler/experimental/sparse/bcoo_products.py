@@ -177,7 +177,7 @@ def bcoo_dot_general_sampled(A: Array, B: Array, indices: Array, *, dimension_nu
 
 @partial(jit, static_argnames="numbers")
 def _sampled(a: Array, b: Array, indices: Array, *, numbers: Numbers) -> Array:
-    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = numbers
+    (lhs_contract, rhs_contract), (lhs_batch, _) = numbers
     out = product_type((a.shape, a.dtype), (b.shape, b.dtype), numbers)
     few = len(lhs_contract) <= 1 and not lhs_batch and a.ndim == b.ndim == 1 + len(lhs_contract)
     if not few or indices.ndim != 2 or indices.shape[-1] != 2:

@@ -15,7 +15,7 @@ import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.arguments import as_index
-from pycompiler.experimental.sparse.bcoo import BCOO
+from pycompiler.experimental.sparse.bcoo import BCOO, coordinates
 from pycompiler.experimental.sparse.bcoo_places import bcoo_update_layout, with_nse
 from pycompiler.experimental.sparse.formats import Shape
 from pycompiler.lax.operands import Array
@@ -239,7 +239,7 @@ def _renumbered(indices: Array, order: Sequence[int], sizes: Sequence[int], new:
         flat, rest = pnp.divmod(flat, max(size, 1))
         found.append(rest)
     placed = pnp.stack(found[::-1], -1).astype(indices.dtype)
-    return pnp.where(outside[..., None], pnp.array(new, indices.dtype), placed)
+    return pnp.where(outside[..., None], coordinates(new, placed), placed)
 
 
 def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
@@ -260,8 +260,8 @@ def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:
     data = lax.rev(operand.data, batch + dense) if batch or dense else operand.data
     turned = [d - n_batch in range(n_sparse) and d in axes for d in range(n_batch, end)]
     if any(turned):
-        last = pnp.array(operand.sparse_shape, indices.dtype)
-        placed = pnp.where(pnp.array(turned), last - 1 - indices, indices)
+        last = coordinates(operand.sparse_shape, indices)
+        placed = pnp.where(coordinates(turned, indices) != 0, last - 1 - indices, indices)
         indices = pnp.where(placed < 0, last, placed)
     return BCOO((data, indices), shape=operand.shape)
 

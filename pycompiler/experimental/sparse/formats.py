@@ -155,7 +155,7 @@ def is_sparse(x: object) -> bool:
 
 
 def concrete_count(name: str, nse: Any) -> int:
-    """The number of stored elements as an int. Raises ConcretizationTypeError if it is traced: it is a size of arrays."""
+    """The number of stored elements as an int. Raises ConcretizationTypeError if it is traced: it is a size."""
     return concrete_or_error(operator.index, nse, f"{name} needs nse, the number of stored elements, inside of jit")
 
 

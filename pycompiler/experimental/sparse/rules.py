@@ -5,7 +5,7 @@ A rule takes the equation, its operands and the places without duplicates that a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,92 +27,62 @@ Unique = dict[int, tuple[Any, Any]]
 Rule = Callable[[Equation, list[Any], Unique], Any]
 
 # Of 0 they are not 0, or they compare: elements that are not stored would be stored.
-DENSIFYING = frozenset(
-    [
-        "acos",
-        "acosh",
-        "bessel_i0e",
-        "cos",
-        "cosh",
-        "eq",
-        "erfc",
-        "exp",
-        "exp2",
-        "ge",
-        "gt",
-        "is_finite",
-        "le",
-        "lgamma",
-        "log",
-        "logistic",
-        "lt",
-        "ne",
-        "not",
-        "pow",
-        "rsqrt",
-        "xor",
-    ]
-)
+_DENSE = """
+    acos acosh bessel_i0e cos cosh eq erfc exp exp2 ge gt is_finite le lgamma log logistic lt ne not pow rsqrt xor
+"""
+DENSIFYING = frozenset(_DENSE.split())
 # f(0) = 0 and f(x + y) = f(x) + f(y).
-_LINEAR = ["imag", "neg", "optimization_barrier", "real", "stop_gradient"]
+_LINEAR = ("imag", "neg", "optimization_barrier", "real", "stop_gradient")
 # f(0) = 0.
-_KEEPING_ZERO = [
-    "abs",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "bessel_i1e",
-    "cbrt",
-    "ceil",
-    "convert",
-    "erf",
-    "erf_inv",
-    "expm1",
-    "floor",
-    "log1p",
-    "reduce_precision",
-    "round",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-]
+_ZERO = """
+    abs asin asinh atan atanh bessel_i1e cbrt ceil convert erf erf_inv expm1 floor log1p reduce_precision round sign sin
+    sinh sqrt tan tanh
+"""
 
 
 class Spread:
-    """A dense array as the result of broadcasting another one, which is not computed unless it is needed."""
+    """The result of broadcasting an array, dense or sparse, which is not computed unless it is needed."""
 
-    def __init__(self, value: Array, equation: Equation) -> None:
+    def __init__(self, value: Any, equation: Equation) -> None:
         self.value = value
         self._equation = equation
         self._array: Any = None
         params = equation.params
         self.shape, dims = tuple(params["shape"]), tuple(params["broadcast_dimensions"])
         sizes = [1] * len(self.shape)
-        for dim, size in zip(dims, np.shape(value), strict=True):
+        for dim, size in zip(dims, value.shape if is_sparse(value) else np.shape(value), strict=True):
             sizes[dim] = size
         self._sizes = sizes
 
-    def array(self) -> Array:
+    def array(self) -> Any:
         """The whole array."""
         if self._array is None:
-            self._array = bound(self._equation, [self.value])
+            self._array = self._spread(self.shape) if is_sparse(self.value) else bound(self._equation, [self.value])
         return self._array
 
-    def compact(self) -> Array:
+    def compact(self) -> Any:
         """An array that NumPy's rules broadcast to it."""
+        if is_sparse(self.value):
+            return self._spread(self._sizes)
         return self.value if not np.shape(self.value) else lax.reshape(self.value, self._sizes)
 
+    def _spread(self, shape: Sequence[int]) -> Any:
+        spread = bcsr_broadcast_in_dim if isinstance(self.value, BCSR) else bcoo_shapes.bcoo_broadcast_in_dim
+        return spread(self.value, shape=shape, broadcast_dimensions=self._equation.params["broadcast_dimensions"])
 
-def _compact(x: Any) -> Array:
-    return x.compact() if isinstance(x, Spread) else x
+
+def is_sparse_operand(x: Any) -> bool:
+    """Whether an operand is sparse, or the result of broadcasting a sparse array."""
+    return is_sparse(x.value if isinstance(x, Spread) else x)
 
 
-def _whole(x: Any) -> Any:
+def whole(x: Any) -> Any:
+    """An operand as an array, dense or sparse."""
     return x.array() if isinstance(x, Spread) else x
+
+
+def _compact(x: Any) -> Any:
+    return x.compact() if isinstance(x, Spread) else x
 
 
 def deduplicated(mat: Any, unique: Unique) -> Any:
@@ -142,9 +112,9 @@ def _dense_name(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 
 def _add(equation: Equation, given: list[Any], unique: Unique) -> Any:
-    x, y = given
-    if is_sparse(x) and is_sparse(y):
-        return _sum(x, y)
+    if all(map(is_sparse_operand, given)):
+        return _sum(*map(whole, given))
+    x, y = (whole(x) if is_sparse_operand(x) else x for x in given)
     mat, dense = (x, y) if is_sparse(x) else (y, x)
     if isinstance(dense, Spread):
         raise NotImplementedError(
@@ -183,10 +153,12 @@ def _subtract(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 
 def _multiply(equation: Equation, given: list[Any], unique: Unique) -> Any:
-    x, y = given
-    if not (is_sparse(x) and is_sparse(y)):
-        mat, dense = (x, y) if is_sparse(x) else (y, x)
+    if not all(map(is_sparse_operand, given)):
+        x, y = given
+        mat, dense = (x, y) if is_sparse_operand(x) else (y, x)
+        mat = whole(mat)
         return mat.with_data(bcoo_multiply_dense(mat, _compact(dense)))
+    x, y = map(_compact, given)
     if x.indices is y.indices and x.data.shape == y.data.shape:
         x, y = deduplicated(x, unique), deduplicated(y, unique)
         return x.with_data(x.data * y.data)
@@ -195,12 +167,12 @@ def _multiply(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 def _divide(equation: Equation, given: list[Any], unique: Unique) -> Any:
     x, y = given
-    if is_sparse(y):
+    if is_sparse_operand(y):
         raise NotImplementedError(
             "sparse rule for div is not implemented for a sparse divisor, because it would result in dense output. "
             "What to do: sparse.todense(x) makes an argument dense"
         )
-    dense = _compact(y)
+    x, dense = whole(x), _compact(y)
     if not np.shape(dense):
         return x.with_data(lax.div(x.data, pnp.asarray(dense, x.dtype)))
     # 1 / y at places that are outside is 0, and not nan.
@@ -263,7 +235,7 @@ def _dynamic_slice(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 def _gather(equation: Equation, given: list[Any], unique: Unique) -> Any:
     params = equation.params
-    operand, *columns = map(_whole, given)
+    operand, *columns = given
     if not is_sparse(operand) or params["mode"] not in ("clip", "promise_in_bounds"):
         raise NotImplementedError(
             f"sparse rule for gather is not implemented for sparse indices or the mode {params['mode']!r}"
@@ -284,7 +256,7 @@ def _numbers(params: Any) -> Any:
 def _dot_general(product: Callable[..., Any], equation: Equation, given: list[Any], unique: Unique) -> Any:
     params = equation.params
     return product(
-        *map(_whole, given),
+        *given,
         dimension_numbers=_numbers(params),
         preferred_element_type=params["preferred_element_type"],
     )
@@ -292,7 +264,7 @@ def _dot_general(product: Callable[..., Any], equation: Equation, given: list[An
 
 def _convolve(equation: Equation, given: list[Any], unique: Unique) -> Any:
     params = equation.params
-    lhs, rhs = map(_whole, given)
+    lhs, rhs = given
     names = (
         *("window_strides", "lhs_dilation", "rhs_dilation", "feature_group_count", "batch_group_count"),
         "preferred_element_type",
@@ -308,11 +280,7 @@ def _convolve(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 
 def _concatenate(join: Callable[..., Any], equation: Equation, given: list[Any], unique: Unique) -> Any:
-    return join(list(map(_whole, given)), dimension=equation.params["dimension"])
-
-
-def _broadcast(spread: Callable[..., Any], equation: Equation, given: list[Any], unique: Unique) -> Any:
-    return spread(given[0], **equation.params)
+    return join(given, dimension=equation.params["dimension"])
 
 
 def _reverse(equation: Equation, given: list[Any], unique: Unique) -> Any:
@@ -328,14 +296,15 @@ def _of_bcoo(equation: Equation, given: list[Any], unique: Unique) -> Any:
 
 _SHARED: dict[str, Rule] = {
     **dict.fromkeys(_LINEAR, _linear),
-    **dict.fromkeys(_KEEPING_ZERO, _elementwise),
+    **dict.fromkeys(_ZERO.split(), _elementwise),
     "complex": _complex,
     "name": _dense_name,
 }
+# They take operands that are broadcast as they are.
+OF_SPREAD = frozenset(("add", "div", "mul"))
 BCOO_RULES: dict[str, Rule] = {
     **_SHARED,
     "add": _add,
-    "broadcast_in_dim": partial(_broadcast, bcoo_shapes.bcoo_broadcast_in_dim),
     "concatenate": partial(_concatenate, bcoo_shapes.bcoo_concatenate),
     "conv_general_dilated": _convolve,
     "div": _divide,
@@ -352,7 +321,6 @@ BCOO_RULES: dict[str, Rule] = {
 }
 BCSR_RULES: dict[str, Rule] = {
     **_SHARED,
-    "broadcast_in_dim": partial(_broadcast, bcsr_broadcast_in_dim),
     "concatenate": partial(_concatenate, bcsr_concatenate),
     "dot_general": partial(_dot_general, bcsr_dot_general),
     "mul": _of_bcoo,

@@ -18,7 +18,15 @@ from pycompiler.core.types.tree import tree_flatten, tree_map
 from pycompiler.experimental.sparse.bcoo import BCOO
 from pycompiler.experimental.sparse.bcsr import BCSR
 from pycompiler.experimental.sparse.formats import JAXSparse, is_sparse
-from pycompiler.experimental.sparse.rules import BCOO_RULES, BCSR_RULES, DENSIFYING, Spread
+from pycompiler.experimental.sparse.rules import (
+    BCOO_RULES,
+    BCSR_RULES,
+    DENSIFYING,
+    OF_SPREAD,
+    Spread,
+    is_sparse_operand,
+    whole,
+)
 from pycompiler.interpreters import ad, batching, mlir
 from pycompiler.jit.jit import jit
 from pycompiler.lax import cond, scan, switch, while_loop
@@ -55,20 +63,22 @@ class _Interpreter:
 
     def run(self, graph: ClosedGraph, args: Sequence[Any]) -> list[Any]:
         """The results, dense or sparse."""
-        return [_whole(out) for out in evaluate(graph, args, self.apply)]
+        return [whole(out) for out in evaluate(graph, args, self.apply)]
 
     def apply(self, equation: Equation, given: list[Any]) -> Any:
         """The result (or results) of one equation."""
         name, params = equation.primitive.name, equation.params
         inner = _OF_GRAPHS.get(name)
-        sparse = [x for x in given if is_sparse(x)]
+        if name == "broadcast_in_dim":
+            # It would store all elements, and most are multiplied with zeros.
+            return Spread(whole(given[0]), equation)
+        if name not in OF_SPREAD or not any(map(is_sparse_operand, given)):
+            given = list(map(whole, given))
+        sparse = [x.value if isinstance(x, Spread) else x for x in given if is_sparse_operand(x)]
         if not sparse:
-            if name == "broadcast_in_dim":
-                # It would store all elements, and most are multiplied with zeros.
-                return Spread(_whole(given[0]), equation)
-            return bound(equation, [_whole(x) for x in given])
+            return bound(equation, given)
         if inner is not None:
-            return inner(self, [_whole(x) for x in given], params)
+            return inner(self, given, params)
         if name == "todense":
             return sparse[0].todense()
         rules = BCSR_RULES if any(isinstance(x, BCSR) for x in sparse) else BCOO_RULES
@@ -76,10 +86,6 @@ class _Interpreter:
         if rule is None or not all(isinstance(x, (BCOO, BCSR)) for x in sparse):
             raise _missing(name, sparse)
         return rule(equation, given, self.unique)
-
-
-def _whole(x: Any) -> Any:
-    return x.array() if isinstance(x, Spread) else x
 
 
 def _missing(name: str, sparse: Sequence[Any]) -> NotImplementedError:

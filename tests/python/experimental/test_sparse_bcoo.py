@@ -152,7 +152,9 @@ def test_padding_stays_outside():
     np.testing.assert_array_equal(mat.reshape(2, 3).todense(), dense.reshape(2, 3))
     np.testing.assert_array_equal(mat[1:].todense(), dense[1:])
     np.testing.assert_array_equal(sparse.bcoo_rev(mat, (0, 1)).todense(), dense[::-1, ::-1])
-    np.testing.assert_array_equal(sparse.bcoo_concatenate([mat, mat], dimension=0).todense(), np.concatenate([dense] * 2))
+    np.testing.assert_array_equal(
+        sparse.bcoo_concatenate([mat, mat], dimension=0).todense(), np.concatenate([dense] * 2)
+    )
     np.testing.assert_array_equal(mat @ pnp.ones(2), dense @ np.ones(2))
     flat = BCOO((pnp.array([1.0, 7.0]), pnp.array([[0, 0], [1, 0]])), shape=(1, 1))
     np.testing.assert_array_equal(sparse.bcoo_squeeze(flat, dimensions=(0, 1)).todense(), 1)

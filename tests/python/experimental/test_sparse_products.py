@@ -75,7 +75,7 @@ def test_dot_general_dense_axes_and_types():
     found = sparse.bcoo_dot_general(mat, rhs, dimension_numbers=numbers, preferred_element_type=np.float64)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, np.einsum("ijk,jl->ikl", dense, rhs), rtol=1e-5)
-    with pytest.raises(NotImplementedError, match="contracting dimensions .* include dense axes"):
+    with pytest.raises(NotImplementedError, match=r"contracting dimensions .* include dense axes"):
         sparse.bcoo_dot_general(mat, rhs, dimension_numbers=(((2,), (0,)), ((), ())))
 
 

@@ -63,7 +63,9 @@ _doubled.defjvp(lambda primals, tangents: (_doubled(*primals), 2 * tangents[0]))
 
 
 def whole(tree):
-    return [np.asarray(sparse.todense(x)) for x in pc.tree.leaves(tree, is_leaf=lambda x: isinstance(x, sparse.JAXSparse))]
+    return [
+        np.asarray(sparse.todense(x)) for x in pc.tree.leaves(tree, is_leaf=lambda x: isinstance(x, sparse.JAXSparse))
+    ]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
