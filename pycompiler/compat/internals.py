@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pycompiler import dtypes, errors, flatten_util
-from pycompiler.compat import colocated, hijax, sparse
+from pycompiler.compat import colocated, hijax
 from pycompiler.compat.version import __version__
 from pycompiler.core.source import is_internal
 from pycompiler.core.tracing import axes
@@ -118,7 +118,6 @@ INTERNALS: dict[str, Callable[[], dict[str, Any]]] = {
         "GlobalAsyncCheckpointManager": _Checkpoints,  # flax.training.checkpoints, for arrays of several processes
         "get_tensorstore_spec": _tensorstore_spec,  # flax.training.checkpoints
     },
-    "jax.experimental.sparse": lambda: {"BCOO": sparse.BCOO},  # numpyro
     "jax.extend.ifrt_programs": lambda: {"ifrt_programs": None},  # orbax, for Pathways
     "jax.interpreters.pxla": lambda: {"global_avals_to_results_handler": None},  # orbax, for Pathways
     # For orbax, the inner modules as well, whose functions it replaces where they are there.

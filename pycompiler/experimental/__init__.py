@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ode,
         pjit,
         shard_map,
+        sparse,
     )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "ode",
     "pjit",
     "shard_map",
+    "sparse",
 ]
 
 

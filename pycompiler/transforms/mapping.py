@@ -22,6 +22,13 @@ from pycompiler.core.tracing.structural import reduce_sum, with_batch_dim
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.core.types.tree import prefix_leaves, tree_flatten
+from pycompiler.transforms.containers import (
+    containers,
+    mapped_containers,
+    shared_by_members,
+    stacked,
+    with_members,
+)
 from pycompiler.transforms.tangents import to_device
 
 MappedAxis = int | None
@@ -75,6 +82,14 @@ def vmap(
         leaves, in_tree = tree_flatten((args, kwargs))
         flat = FlatFunction("vmap", fun, in_tree)
         dims = [*in_axes_of(flat, in_axes, args), *_mapped_axes(0, kwargs)]
+        known_size = axis_size
+        if containers:
+            held = mapped_containers((args, kwargs), dims)
+            if held:
+                flat.fun = with_members(fun, [axis for _, axis in held])
+                leaves, dims = shared_by_members((args, kwargs), leaves, dims)
+                sizes = [part.shape[axis] for part, axis in held if axis is not None]
+                known_size = sizes[0] if known_size is None and sizes else known_size
         function: Callable[..., Sequence[Any]] = flat
         refs: dict[int, Ref] = {}
         if references_in(leaves):
@@ -86,7 +101,7 @@ def vmap(
         mapped = [0 if d is None or _is_float0(x) else x for x, d in zip(leaves, dims, strict=True)]
         check_arrays("vmap", fun, mapped, in_tree)
         dims = [canonical_mapped_axis(flat, i, leaf, d) for i, (leaf, d) in enumerate(zip(leaves, dims, strict=True))]
-        size = mapped_size_of(flat, leaves, dims, axis_size)
+        size = mapped_size_of(flat, leaves, dims, known_size)
         given, trace_dims = _without_float0(leaves, dims)
         explicit = _explicit_axes(given, trace_dims)
         spmd = _several(spmd_axis_name)
@@ -106,7 +121,8 @@ def vmap(
             _divided_along(_move_mapped_axis(flat, i, out, dim, place, size, sum_match), place, explicit)
             for i, (out, dim, place) in enumerate(zip(outs, out_dims, wanted, strict=True))
         ]
-        return flat.out_tree.unflatten(results)
+        out = flat.out_tree.unflatten(results)
+        return stacked(out, wanted, size) if containers else out
 
     return vmap_fun
 

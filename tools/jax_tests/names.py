@@ -18,7 +18,8 @@ import jax
 import jax.extend.core
 import jax.numpy
 import numpy as np
-from stand_ins import ROOT, InsideOfJaxError
+from sparse_names import SPARSE
+from stand_ins import INNER, ROOT, InsideOfJaxError
 
 import pycompiler
 from pycompiler.compat.internals import INTERNALS
@@ -66,6 +67,8 @@ _PUBLIC = {
 
 def public(name: str) -> tuple[str, ...]:
     """The public modules that have the names of `jax._src.X`."""
+    if name.startswith(INNER):
+        return (INNER,)
     inner = name[len(ROOT) + 1 :]
     return _PUBLIC.get(inner, (f"jax.{inner}",)) if inner else ()
 
@@ -242,6 +245,11 @@ class _NoCompiles:
     cache_info = cache_clear = lambda self: self
 
 
+def _remaining(values: Iterable[Any], *removed: Iterable[Any]) -> list[Any]:
+    gone = {each for group in removed for each in group}
+    return [each for each in values if each not in gone]
+
+
 def _convert(value: Any, new_dtype: Any = None, weak_type: bool = False, sharding: Any = None) -> Any:
     value = jax.numpy.asarray(value)
     return cast(value, value.dtype if new_dtype is None else jax.dtypes.canonicalize_dtype(new_dtype), weak_type)
@@ -345,7 +353,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
             _Effects(),
         ),
     },
-    "lax.lax": {"_convert_element_type": _convert},
+    "lax.lax": {"_convert_element_type": _convert, "remaining": _remaining},
     "lib": {
         "cuda_versions": None,
         "jaxlib_extension_version": 10**6,
@@ -375,7 +383,7 @@ _GIVEN: dict[str, dict[str, Any]] = {
 def given(name: str) -> dict[str, Any]:
     """The names that a module has whatever the public ones have."""
     names = dict(INTERNALS[name]()) if name in INTERNALS else {}
-    names.update(_GIVEN.get(name[len(ROOT) + 1 :], {}))
+    names.update(SPARSE.get(name, {}) if name.startswith(INNER) else _GIVEN.get(name[len(ROOT) + 1 :], {}))
     return names
 
 

@@ -26,11 +26,18 @@ EXECUTED = {
 }
 
 
+# Inner modules of a public one, of which tests take private names: they are stand-ins, too, but for the executed one.
+INNER = "jax.experimental.sparse"
+INNER_EXECUTED = {f"{INNER}.test_util": "experimental/sparse/test_util.py"}
+
 # Public modules of JAX that this package does not have, but files of tests import: a test that uses one fails.
 ABSENT = ("jax.experimental.custom_partitioning",)
 
 # Names from inside of JAX that are in public modules, too.
-INSIDE = {"jax.experimental": {"primal_tangent_dtype": f"{ROOT}.dtypes.primal_tangent_dtype"}}
+INSIDE = {
+    "jax.experimental": {"primal_tangent_dtype": f"{ROOT}.dtypes.primal_tangent_dtype"},
+    INNER: {name: f"{INNER}.{name}" for name in ("CuSparseEfficiencyWarning", "SparseTracer", "todense_p")},
+}
 
 
 class InsideOfJaxError(Exception):
@@ -106,7 +113,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if fullname in ABSENT:
             return importlib.machinery.ModuleSpec(fullname, self)
-        if fullname != ROOT and not fullname.startswith(f"{ROOT}."):
+        if fullname in INNER_EXECUTED:
+            return importlib.util.spec_from_file_location(fullname, self._sources / INNER_EXECUTED[fullname])
+        if fullname != ROOT and not fullname.startswith((f"{ROOT}.", f"{INNER}.")):
             return None
         if fullname in EXECUTED:
             file = self._sources / "_src" / EXECUTED[fullname]
@@ -127,4 +136,5 @@ def install(sources: Path, names: Any) -> None:
     sys.meta_path.insert(0, Finder(sources, names))
     for module, inside in INSIDE.items():
         for name, place in inside.items():
-            setattr(importlib.import_module(module), name, Stand(place, names))
+            value = names.given(module).get(name)
+            setattr(importlib.import_module(module), name, Stand(place, names) if value is None else value)

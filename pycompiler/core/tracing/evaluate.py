@@ -15,6 +15,14 @@ def _has_wide_literal(equation: Equation) -> bool:
     return any(type(atom) is Literal and atom.aval.dtype in dtypes.WIDE for atom in equation.inputs)
 
 
+def bound(equation: Equation, given: Sequence[Any]) -> Any:
+    """The result (or results) of an equation for its operands."""
+    if not config.enable_x64 and _has_wide_literal(equation):
+        with enable_x64(True):  # else the literal would be narrowed, unlike the other operands
+            return equation.primitive.bind(*given, **equation.params)
+    return equation.primitive.bind(*given, **equation.params)
+
+
 def evaluate(
     closed: ClosedGraph, args: Sequence[Any], apply: Callable[[Equation, list[Any]], Any] | None = None
 ) -> list[Any]:
@@ -38,11 +46,8 @@ def evaluate(
             given = [read(atom) for atom in equation.inputs]
             if apply is not None:
                 out = apply(equation, given)
-            elif not config.enable_x64 and _has_wide_literal(equation):
-                with enable_x64(True):  # else the literal would be narrowed, unlike the other operands
-                    out = equation.primitive.bind(*given, **equation.params)
             else:
-                out = equation.primitive.bind(*given, **equation.params)
+                out = bound(equation, given)
             if equation.primitive.multiple_results:
                 values.update(zip(equation.outputs, out, strict=True))
             else:

@@ -1,0 +1,138 @@
+"""Compressed rows: `indptr` has, for each row of a matrix, where its elements begin, and at its end their number.
+
+Their products are a primitive: on a CPU it is a loop over the rows around one over the elements of a row, which has no
+derivative in reverse mode itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.tracing.user_primitive import UserPrimitive
+from pycompiler.core.types.aval import shaped
+from pycompiler.interpreters import ad, batching, mlir
+from pycompiler.jit.jit import jit
+from pycompiler.lax.operands import Array
+from pycompiler.transforms.mapping import vmap
+
+
+def rows_of(indices: Array, indptr: Array) -> Array:
+    """The row of each element; behind the last element of the last row, the number of rows."""
+    starts = pnp.zeros(indices.shape, indices.dtype).at[indptr].add(1, mode="drop")
+    return pnp.cumsum(starts, dtype=indices.dtype) - 1
+
+
+def starts_of(rows: Array, size: int, dtype: Any) -> Array:
+    """Where the elements of each of `size` rows begin, from the row of each element, in order."""
+    counts = pnp.zeros(size + 1, dtype).at[rows + 1].add(1, mode="drop")
+    return pnp.cumsum(counts, dtype=dtype)
+
+
+@partial(jit, static_argnames=("size", "transpose"))
+def product(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool = False) -> Array:
+    """The product of a matrix in compressed rows, or its transpose, with a vector or a matrix; `size` is the number of
+    rows of the result. Elements in columns outside do not count."""
+    common = pnp.result_type(data, other)
+    if not data.size or not other.size:
+        return pnp.zeros((size, *other.shape[1:]), common)
+    return _product.bind(data.astype(common), indices, indptr, other.astype(common), size=size, transpose=transpose)
+
+
+_product = UserPrimitive("csr_product")
+
+
+@_product.def_abstract_eval
+def _type(
+    data: ShapedArray, indices: Any, indptr: Any, other: ShapedArray, *, size: int, transpose: bool
+) -> ShapedArray:
+    return shaped((size, *other.shape[1:]), data.dtype)
+
+
+_FILL: Any = {"mode": "fill", "fill_value": 0}
+_INSIDE: Any = {"mode": "promise_in_bounds"}
+
+
+@_product.def_impl
+def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
+    """By a gather, a product and a scatter of all elements."""
+    rows = rows_of(indices, indptr)
+    targets, sources = (indices, rows) if transpose else (rows, indices)
+    terms = data.reshape(-1, *(1,) * (other.ndim - 1)) * other.at[sources].get(**_FILL)
+    zeros = pnp.zeros((size, *other.shape[1:]), data.dtype)
+    return zeros.at[targets].add(terms, indices_are_sorted=not transpose)
+
+
+def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
+    """By a loop over the rows. The product has the sum of a row in registers, that of the transpose adds in place."""
+
+    def row_sum(_: None, bounds: tuple[Array, Array]) -> tuple[None, Array]:
+        start, end = bounds
+
+        def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            j, total = carry
+            found = other.at[indices.at[j].get(**_INSIDE)].get(**_FILL)
+            return j + 1, total + data.at[j].get(**_INSIDE) * found
+
+        zeros = pnp.zeros(other.shape[1:], data.dtype)
+        return None, lax.while_loop(lambda carry: carry[0] < end, step, (start, zeros))[1]
+
+    def row_added(total: Array, part: tuple[Array, Array, Array]) -> tuple[Array, None]:
+        start, end, row = part
+
+        def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+            j, total = carry
+            where = total.at[indices.at[j].get(**_INSIDE)]
+            return j + 1, where.add(data.at[j].get(**_INSIDE) * row, mode="drop")
+
+        return lax.while_loop(lambda carry: carry[0] < end, step, (start, total))[1], None
+
+    # No row ends behind the last element.
+    bounds = pnp.minimum(indptr, data.shape[0])
+    if transpose:
+        start = pnp.zeros((size, *other.shape[1:]), data.dtype)
+        return lax.scan(row_added, start, (bounds[:-1], bounds[1:], other))[0]
+    return lax.scan(row_sum, None, (bounds[:-1], bounds[1:]))[1]
+
+
+mlir.register_lowering(_product, mlir.lower_fun(_composed, multiple_results=False))
+mlir.register_lowering(_product, mlir.lower_fun(_loops, multiple_results=False), platform="cpu")
+
+
+def _by_data(tangent: Array, data: Array, indices: Array, indptr: Array, other: Array, **params: Any) -> Array:
+    return _product.bind(tangent, indices, indptr, other, **params)
+
+
+def _by_other(tangent: Array, data: Array, indices: Array, indptr: Array, other: Array, **params: Any) -> Array:
+    return _product.bind(data, indices, indptr, tangent, **params)
+
+
+def _pull(
+    cotangent: Array, data: Any, indices: Array, indptr: Array, other: Any, *, size: int, transpose: bool
+) -> tuple[Any, ...]:
+    if ad.is_undefined_primal(other):
+        count = other.aval.shape[0]
+        return None, None, None, _product.bind(data, indices, indptr, cotangent, size=count, transpose=not transpose)
+    rows = rows_of(indices, indptr)
+    targets, sources = (indices, rows) if transpose else (rows, indices)
+    terms = cotangent.at[targets].get(**_FILL) * other.at[sources].get(**_FILL)
+    return terms.sum(tuple(range(1, terms.ndim))), None, None, None
+
+
+def _batch(args: Any, dims: Any, **params: Any) -> tuple[Array, int]:
+    data, indices, indptr, other = args
+    dim = dims[3]
+    if any(d is not None for d in dims[:3]):
+        return vmap(partial(_composed, **params), dims)(*args), 0
+    # Many vectors are the columns of a matrix.
+    columns = pnp.moveaxis(other, dim, -1)
+    out = _product.bind(data, indices, indptr, columns.reshape(columns.shape[0], -1), **params)
+    return out.reshape(out.shape[0], *columns.shape[1:]), columns.ndim - 1
+
+
+ad.defjvp(_product, _by_data, None, None, _by_other)
+ad.primitive_transposes[_product] = _pull
+batching.primitive_batchers[_product] = _batch

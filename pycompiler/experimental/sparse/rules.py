@@ -1,0 +1,328 @@
+"""The rules of `sparsify`: what an equation of a graph means for sparse operands. One table for each format.
+
+A rule takes the equation, its operands and the places without duplicates that are known, and gives the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import pycompiler.numpy as pnp
+from pycompiler import lax
+from pycompiler.core.tracing.evaluate import bound
+from pycompiler.core.tracing.graph import Equation
+from pycompiler.experimental.sparse import bcoo_parts, bcoo_shapes
+from pycompiler.experimental.sparse.bcoo import BCOO
+from pycompiler.experimental.sparse.bcoo_places import bcoo_sum_duplicates
+from pycompiler.experimental.sparse.bcoo_products import bcoo_dot_general, bcoo_multiply_dense, bcoo_multiply_sparse
+from pycompiler.experimental.sparse.bcsr import BCSR, bcsr_broadcast_in_dim, bcsr_concatenate, bcsr_dot_general
+from pycompiler.experimental.sparse.formats import is_sparse
+from pycompiler.lax.operands import Array
+
+Unique = dict[int, tuple[Any, Any]]
+Rule = Callable[[Equation, list[Any], Unique], Any]
+
+# Of 0 they are not 0, or they compare: elements that are not stored would be stored.
+_DENSE = """
+    acos acosh bessel_i0e cos cosh eq erfc exp exp2 ge gt is_finite le lgamma log logistic lt ne not pow rsqrt xor
+"""
+DENSIFYING = frozenset(_DENSE.split())
+# f(0) = 0 and f(x + y) = f(x) + f(y).
+_LINEAR = ("imag", "neg", "optimization_barrier", "real", "stop_gradient")
+# f(0) = 0.
+_ZERO = """
+    abs asin asinh atan atanh bessel_i1e cbrt ceil convert erf erf_inv expm1 floor log1p reduce_precision round sign sin
+    sinh sqrt tan tanh
+"""
+
+
+class Spread:
+    """The result of broadcasting an array, dense or sparse, which is not computed unless it is needed."""
+
+    def __init__(self, value: Any, equation: Equation) -> None:
+        self.value = value
+        self._equation = equation
+        self._array: Any = None
+        params = equation.params
+        self.shape, dims = tuple(params["shape"]), tuple(params["broadcast_dimensions"])
+        sizes = [1] * len(self.shape)
+        for dim, size in zip(dims, value.shape if is_sparse(value) else np.shape(value), strict=True):
+            sizes[dim] = size
+        self._sizes = sizes
+
+    def array(self) -> Any:
+        """The whole array."""
+        if self._array is None:
+            self._array = self._spread(self.shape) if is_sparse(self.value) else bound(self._equation, [self.value])
+        return self._array
+
+    def compact(self) -> Any:
+        """An array that NumPy's rules broadcast to it."""
+        if is_sparse(self.value):
+            return self._spread(self._sizes)
+        return self.value if not np.shape(self.value) else lax.reshape(self.value, self._sizes)
+
+    def _spread(self, shape: Sequence[int]) -> Any:
+        spread = bcsr_broadcast_in_dim if isinstance(self.value, BCSR) else bcoo_shapes.bcoo_broadcast_in_dim
+        return spread(self.value, shape=shape, broadcast_dimensions=self._equation.params["broadcast_dimensions"])
+
+
+def is_sparse_operand(x: Any) -> bool:
+    """Whether an operand is sparse, or the result of broadcasting a sparse array."""
+    return is_sparse(x.value if isinstance(x, Spread) else x)
+
+
+def whole(x: Any) -> Any:
+    """An operand as an array, dense or sparse."""
+    return x.array() if isinstance(x, Spread) else x
+
+
+def _compact(x: Any) -> Any:
+    return x.compact() if isinstance(x, Spread) else x
+
+
+def deduplicated(mat: Any, unique: Unique) -> Any:
+    """The matrix without duplicates. Matrices at the same places stay at the same places."""
+    if mat.unique_indices:
+        return mat
+    if isinstance(mat, BCSR):
+        return mat.sum_duplicates(nse=mat.nse, remove_zeros=False)
+    out = bcoo_sum_duplicates(mat, mat.nse)
+    places = unique.setdefault(id(mat.indices), (mat.indices, out.indices))[1]
+    return BCOO.tree_unflatten(out.tree_flatten()[1], (out.data, places))
+
+
+def _linear(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    (mat,) = given
+    out = bound(equation, [mat.data])
+    # `optimization_barrier` gives a list.
+    return [mat.with_data(out[0])] if equation.primitive.multiple_results else mat.with_data(out)
+
+
+def _elementwise(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return _linear(equation, [deduplicated(given[0], unique)], unique)
+
+
+def _dense_name(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return given[0].with_data(bound(equation, [given[0].data]))
+
+
+def _add(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    if all(map(is_sparse_operand, given)):
+        return _sum(*map(whole, given))
+    x, y = (whole(x) if is_sparse_operand(x) else x for x in given)
+    mat, dense = (x, y) if is_sparse(x) else (y, x)
+    if isinstance(dense, Spread):
+        raise NotImplementedError(
+            f"sparse rule for add is not implemented for {mat!r} and an array that is broadcast to its shape, because "
+            "it would result in dense output. What to do: sparse.todense(x) makes an argument dense"
+        )
+    return mat.todense() + dense
+
+
+def _sum(x: BCOO, y: BCOO) -> BCOO:
+    if x.shape != y.shape:
+        raise NotImplementedError(f"sparse rule for add is not implemented for different shapes: {x!r} and {y!r}")
+    if x.indices is y.indices and x.data.shape == y.data.shape:
+        return x.with_data(x.data + y.data)
+    if (x.n_batch, x.n_dense) != (y.n_batch, y.n_dense):
+        raise NotImplementedError(
+            f"sparse rule for add is not implemented for different numbers of batch or dense axes: {x!r} and {y!r}. "
+            "What to do: update_layout"
+        )
+    axis = x.n_batch
+    parts: list[Array] = []
+    for left, right in ((x.data, y.data), (x.indices, y.indices)):
+        batch = np.broadcast_shapes(left.shape[:axis], right.shape[:axis])
+        parts.append(pnp.concatenate([pnp.broadcast_to(p, (*batch, *p.shape[axis:])) for p in (left, right)], axis))
+    return BCOO((parts[0], parts[1]), shape=x.shape)
+
+
+def _subtract(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    x, y = given
+    if not (is_sparse(x) and is_sparse(y)):
+        raise NotImplementedError(
+            "sparse rule for sub is not implemented for a sparse and a dense array. What to do: sparse.todense(x) "
+            "makes an argument dense"
+        )
+    return _sum(x, y.with_data(-y.data))
+
+
+def _multiply(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    if not all(map(is_sparse_operand, given)):
+        x, y = given
+        mat, dense = (x, y) if is_sparse_operand(x) else (y, x)
+        mat = whole(mat)
+        return mat.with_data(bcoo_multiply_dense(mat, _compact(dense)))
+    x, y = map(_compact, given)
+    if x.indices is y.indices and x.data.shape == y.data.shape:
+        x, y = deduplicated(x, unique), deduplicated(y, unique)
+        return x.with_data(x.data * y.data)
+    return bcoo_multiply_sparse(x, y)
+
+
+def _divide(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    x, y = given
+    if is_sparse_operand(y):
+        raise NotImplementedError(
+            "sparse rule for div is not implemented for a sparse divisor, because it would result in dense output. "
+            "What to do: sparse.todense(x) makes an argument dense"
+        )
+    x, dense = whole(x), _compact(y)
+    if not np.shape(dense):
+        return x.with_data(lax.div(x.data, pnp.asarray(dense, x.dtype)))
+    # 1 / y at places that are outside is 0, and not nan.
+    return x.with_data(bcoo_multiply_dense(x, 1 / dense).astype(x.dtype))
+
+
+def _complex(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    x, y = given
+    if not (is_sparse(x) and is_sparse(y) and x.indices is y.indices):
+        raise NotImplementedError("sparse rule for complex is not implemented for parts at different places")
+    return x.with_data(lax.complex(x.data, y.data))
+
+
+def _reduce_sum(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    out = bcoo_parts.bcoo_reduce_sum(given[0], axes=equation.params["axes"])
+    return out if out.shape else out.data.sum(dtype=out.dtype)
+
+
+def _reshape(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    (mat,) = given
+    sizes = tuple(equation.params["new_sizes"])
+    without = [size for size in mat.shape if size != 1]
+    if without == [size for size in sizes if size != 1]:
+        # Axes of size 1 come or go: each other one keeps its place among these.
+        dropped = _missing_ones(mat.shape, sizes)
+        if dropped is not None:
+            return bcoo_shapes.bcoo_squeeze(mat, dimensions=dropped)
+        new = _missing_ones(sizes, mat.shape)
+        if new is not None:
+            kept = [axis for axis in range(len(sizes)) if axis not in new]
+            return bcoo_shapes.bcoo_broadcast_in_dim(mat, shape=sizes, broadcast_dimensions=kept)
+    return bcoo_shapes.bcoo_reshape(mat, new_sizes=sizes)
+
+
+def _missing_ones(shape: tuple[int, ...], fewer: tuple[int, ...]) -> list[int] | None:
+    """The axes of size 1 without which a shape is the second one; None if there are none such."""
+    missing: list[int] = []
+    rest = list(fewer)
+    for axis, size in enumerate(shape):
+        if rest and rest[0] == size:
+            rest.pop(0)
+        elif size == 1:
+            missing.append(axis)
+        else:
+            return None
+    return missing if not rest and missing else None
+
+
+def _transpose(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return bcoo_shapes.bcoo_transpose(given[0], permutation=equation.params["permutation"])
+
+
+def _slice(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return bcoo_parts.bcoo_slice(given[0], **equation.params)
+
+
+def _dynamic_slice(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return bcoo_parts.bcoo_dynamic_slice(given[0], given[1:], equation.params["slice_sizes"])
+
+
+def _gather(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    params = equation.params
+    operand, *columns = given
+    if not is_sparse(operand) or params["mode"] not in ("clip", "promise_in_bounds"):
+        raise NotImplementedError(
+            f"sparse rule for gather is not implemented for sparse indices or the mode {params['mode']!r}"
+        )
+    names = (
+        *("offset_dims", "collapsed_slice_dims", "start_index_map"),
+        *("operand_batching_dims", "start_indices_batching_dims"),
+    )
+    numbers = lax.GatherDimensionNumbers(**{name: tuple(params[name]) for name in names})
+    return bcoo_parts.gather(operand, pnp.stack(columns, -1), numbers, params["slice_sizes"])
+
+
+def _numbers(params: Any) -> Any:
+    contract = (params["lhs_contracting"], params["rhs_contracting"])
+    return (contract, (params["lhs_batch"], params["rhs_batch"]))
+
+
+def _dot_general(product: Callable[..., Any], equation: Equation, given: list[Any], unique: Unique) -> Any:
+    params = equation.params
+    return product(
+        *given,
+        dimension_numbers=_numbers(params),
+        preferred_element_type=params["preferred_element_type"],
+    )
+
+
+def _convolve(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    params = equation.params
+    lhs, rhs = given
+    names = (
+        *("window_strides", "lhs_dilation", "rhs_dilation", "feature_group_count", "batch_group_count"),
+        "preferred_element_type",
+    )
+    specs = [params[name] for name in ("lhs_spec", "rhs_spec", "out_spec")]
+    return bcoo_parts.bcoo_conv_general_dilated(
+        lhs,
+        rhs,
+        padding=list(zip(params["low"], params["high"], strict=True)),
+        dimension_numbers=lax.ConvDimensionNumbers(*specs),
+        **{name: params[name] for name in names},
+    )
+
+
+def _concatenate(join: Callable[..., Any], equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return join(given, dimension=equation.params["dimension"])
+
+
+def _reverse(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    return bcoo_shapes.bcoo_rev(given[0], equation.params["dimensions"])
+
+
+def _of_bcoo(equation: Equation, given: list[Any], unique: Unique) -> Any:
+    """The rule of BCOO, whose result becomes BCSR again."""
+    given = [x.to_bcoo() if isinstance(x, BCSR) else x for x in given]
+    out = BCOO_RULES[equation.primitive.name](equation, given, unique)
+    return BCSR.from_bcoo(out) if isinstance(out, BCOO) and out.n_sparse == 2 else out
+
+
+_SHARED: dict[str, Rule] = {
+    **dict.fromkeys(_LINEAR, _linear),
+    **dict.fromkeys(_ZERO.split(), _elementwise),
+    "complex": _complex,
+    "name": _dense_name,
+}
+# They take operands that are broadcast as they are.
+OF_SPREAD = frozenset(("add", "div", "mul"))
+BCOO_RULES: dict[str, Rule] = {
+    **_SHARED,
+    "add": _add,
+    "concatenate": partial(_concatenate, bcoo_shapes.bcoo_concatenate),
+    "conv_general_dilated": _convolve,
+    "div": _divide,
+    "dot_general": partial(_dot_general, bcoo_dot_general),
+    "dynamic_slice": _dynamic_slice,
+    "gather": _gather,
+    "mul": _multiply,
+    "reduce_sum": _reduce_sum,
+    "reshape": _reshape,
+    "reverse": _reverse,
+    "slice": _slice,
+    "sub": _subtract,
+    "transpose": _transpose,
+}
+BCSR_RULES: dict[str, Rule] = {
+    **_SHARED,
+    "concatenate": partial(_concatenate, bcsr_concatenate),
+    "dot_general": partial(_dot_general, bcsr_dot_general),
+    "mul": _of_bcoo,
+    "reshape": _of_bcoo,
+}
