@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
-.PHONY: test-libraries library-values bench-programs demo-jax test-pjrt bench-jax-backend
+.PHONY: test-libraries library-values bench-programs demo-jax demo-distributed test-pjrt bench-jax-backend
 .PHONY: test-torch test-torch-full demo-torch bench-torch
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
@@ -93,6 +93,9 @@ test-pjrt: build ## the backend that JAX loads: values beside XLA's CPU, arrays,
 
 library-values: build .venv/.libraries ## the values of tests/libraries/{quickstarts,programs} on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
 	$(TEST_ENV) $(PY) tests/libraries/quickstart_values.py $(NAMES)
+
+demo-distributed: build ## digits, trained in two processes that share the images (docs/distributed.md)
+	OMP_NUM_THREADS=1 PYCOMPILER_MPI=.venv/lib/libmpi.so.12 .venv/bin/mpiexec.hydra -n 2 $(PY) examples/train_digits_distributed.py
 
 demo-jax: build .venv/.libraries ## a Flax model trained by Optax, an unmodified JAX program, on pycompiler and on JAX
 	$(PY) examples/demo_jax.py

@@ -316,8 +316,11 @@ def tell_failure(cause: str, place: str) -> None:
 def tell_end() -> None:
     """Tell the others that this process launches no more."""
 
-def leave_processes(ends_mpi: bool) -> None:
-    """After the last meeting: close the connections."""
+def drain_messages() -> None:
+    """Between the last meetings: receive what the others have sent, and wait until what was sent here has left."""
+
+def leave_processes(ends_mpi: bool, pmi_port: int) -> None:
+    """After the last meeting: close the connections. `pmi_port` is that of `serve_pmi`, 0 without one."""
 
 def note_use_of_devices() -> None:
     """Note the line that uses devices; the first one counts."""

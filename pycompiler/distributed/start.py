@@ -35,6 +35,7 @@ class _State:
     # Whether this process told the others that it fails, and whether it has left.
     has_failed: bool = False
     has_left: bool = False
+    pmi_port: int = 0
 
 
 _state: _State | None = None
@@ -68,7 +69,7 @@ def initialize(
     without an MPI, and RuntimeError with the processes that are missing when the time is over.
     """
     global _state
-    given = (coordinator_address, num_processes, process_id, _ids(local_device_ids), coordinator_bind_address)
+    given = (coordinator_address, num_processes, process_id, coordinator_bind_address)
     if _state is not None:
         if _state.request == given:
             return
@@ -87,21 +88,20 @@ def initialize(
             f"distributed.initialize: cluster_detection_method must be None or 'deactivate', got "
             f"{cluster_detection_method!r}; the launchers are recognised by their variables"
         )
+    if local_device_ids is not None:
+        raise ValueError(
+            f"distributed.initialize: local_device_ids must be None, got {local_device_ids!r}. What to do: choose the "
+            "GPUs of a process by CUDA_VISIBLE_DEVICES, and the number of CPU devices by PYCOMPILER_NUM_CPU_DEVICES"
+        )
     environment = {} if cluster_detection_method == "deactivate" else os.environ
     start = find_start(coordinator_address, num_processes, process_id, environment)
     source = user_source()
     state = _State(given, str(source) if source else "an unknown line")
     if start.num_processes != 1:
         deadline = time.monotonic() + initialization_timeout
-        _start(start, deadline, int(heartbeat_timeout_seconds * 1000), coordinator_bind_address)
+        state.pmi_port = _start(start, deadline, int(heartbeat_timeout_seconds * 1000), coordinator_bind_address)
         _install_ends()
     _state = state
-
-
-def _ids(local_device_ids: Any) -> tuple[int, ...] | None:
-    if local_device_ids is None:
-        return None
-    return (local_device_ids,) if isinstance(local_device_ids, int) else tuple(local_device_ids)
 
 
 def _left_ms(deadline: float) -> int:
@@ -119,7 +119,9 @@ def _own_address() -> str:
     return socket.gethostname()
 
 
-def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | None) -> None:
+def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | None) -> int:
+    """Connect the processes; the port of the PMI server, 0 without one."""
+    pmi_port = 0
     assert start.process_id is not None
     assert start.num_processes is not None
     version = load(start.mpi, os.environ.get("PYCOMPILER_MPI"))
@@ -142,8 +144,9 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
         if start.process_id == 0:
             _runtime.serve_processes(bind_address or address, int(port), start.num_processes, secret, silence_ms)
         _connect(start, address, int(port), secret, deadline, silence_ms)
-        _start_by_pmi(start, version, address, deadline)
+        pmi_port = _start_by_pmi(start, version, address, deadline)
     _meet(start, deadline)
+    return pmi_port
 
 
 def _start_mpi(start: Start, version: str, deadline: float) -> None:
@@ -193,8 +196,8 @@ def _connect(start: Start, address: str, port: int, secret: str, deadline: float
         raise RuntimeError(f"distributed.initialize, process {start.process_id} on {host}: {error}") from None
 
 
-def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> None:
-    """Start an MPICH without its launcher: process 0 answers what the launcher would."""
+def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> int:
+    """Start an MPICH without its launcher: process 0 answers what the launcher would. The port of process 0 for that."""
     assert start.num_processes is not None
     everyone = list(range(start.num_processes))
     hosts = [
@@ -210,7 +213,8 @@ def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> 
         )
         _runtime.set_value("pmi", f"{'127.0.0.1' if local else address}:{port}".encode())
     before = {name: os.environ.pop(name, None) for name in ("PMI_PORT", "PMI_ID", "PMI_FD", "PMI_RANK", "PMI_SIZE")}
-    os.environ["PMI_PORT"] = _runtime.get_value("pmi", _left_ms(deadline)).decode()
+    pmi = _runtime.get_value("pmi", _left_ms(deadline)).decode()
+    os.environ["PMI_PORT"] = pmi
     os.environ["PMI_ID"] = str(start.process_id)
     try:
         _start_mpi(start, version, deadline)
@@ -219,6 +223,7 @@ def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> 
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+    return int(pmi.rpartition(":")[2])
 
 
 def _meet(start: Start, deadline: float) -> None:
@@ -292,9 +297,13 @@ def shutdown() -> None:
         return
     _runtime.synchronize()
     _runtime.tell_end()
-    _runtime.gather_values("distributed.shutdown", list(range(processes.count)), b"", 0)
+    everyone = list(range(processes.count))
+    _runtime.gather_values("distributed.shutdown", everyone, b"", 0)
+    # MPI must not end while messages are on their way.
+    _runtime.drain_messages()
+    _runtime.gather_values("distributed.shutdown, the last messages", everyone, b"", 0)
     _state.has_left = True
-    _runtime.leave_processes(ends_mpi=True)
+    _runtime.leave_processes(ends_mpi=True, pmi_port=_state.pmi_port)
 
 
 def _at_exit() -> None:
@@ -308,7 +317,7 @@ def _at_exit() -> None:
             print(f"pycompiler: process {processes.index} ends: {error}", file=sys.stderr)
     if not _state.has_left:
         # MPI can't end here, since others of its processes are gone, and its own end might wait for them.
-        _runtime.leave_processes(ends_mpi=False)
+        _runtime.leave_processes(ends_mpi=False, pmi_port=0)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(1)

@@ -262,7 +262,8 @@ def heaviside(x: Any, y: Any, /) -> Array:
     """0 below 0, 1 above, y at 0."""
     x, y = promoted_inexact("heaviside", x, y)
     step = lax.select(lax.lt(x, 0), 0.0, lax.select(lax.gt(x, 0), 1.0, y))
-    return lax.select(isnan(x), x, step)
+    # The slope by x is 0 everywhere: not even a 0 flows back to it, which the slope of its own would make nan.
+    return lax.select(isnan(x), lax.stop_gradient(x), step)
 
 
 def _integers_unchanged(name: str, function: Callable[[Array], Array], summary: str) -> Unary:

@@ -273,7 +273,9 @@ class SpmdProgram:
 
         Returns at once, like every call. The results may still be in computation.
         """
-        numbers = [number for number, device in enumerate(devices) if processes.is_here(device)]
+        numbers = range(len(devices))
+        if processes.are_several:
+            numbers = [number for number in numbers if processes.is_here(devices[number])]
         if not (len(devices) == self.count and len(args) == len(numbers)):
             raise ValueError(
                 f"{self.name}: {self.count} participants, {len(numbers)} here, take as many devices and lists of "

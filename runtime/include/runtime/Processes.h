@@ -64,6 +64,9 @@ public:
                            int64_t silenceMs);
   /// A server that answers PMI-1, for an MPICH that no launcher has started; its port.
   static Result<int> servePmi(const std::string &address, unsigned size, const std::string &mapping);
+  /// After the end of an MPICH that such a server has started. At the exit of its process it takes leave of the server,
+  /// which is gone by then: from here on the answer lies ready in this process.
+  static void replacePmi(int port);
   /// Connects to the control plane. `silenceMs` is the time after which a silent process has failed.
   static Status begin(const ProcessIdentity &self, const std::string &host, int port, const std::string &secret,
                       int64_t timeoutMs, int64_t silenceMs);
@@ -97,6 +100,8 @@ public:
   virtual void tellEnd() = 0;
   /// After the last meeting: ends the connections.
   virtual void leave() = 0;
+  /// Between the last meetings: receives what the others have sent, and waits until they have what was sent here.
+  virtual void drain() = 0;
 
 protected:
   explicit Processes(ProcessIdentity self) : self(std::move(self)) {}

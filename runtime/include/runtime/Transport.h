@@ -65,6 +65,11 @@ public:
   /// Fails the launches that still wait for messages from, or to, a process that has reached its end.
   virtual void failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) = 0;
 
+  /// Before the end of the library: whether all messages that were begun here have left.
+  virtual bool isDrained() = 0;
+  /// Gives back what the library has for it. Nothing may follow.
+  virtual void finish() = 0;
+
   struct Events {
     virtual ~Events() = default;
     virtual void announced(unsigned from, uint64_t processes, uint64_t number, uint64_t fingerprint,

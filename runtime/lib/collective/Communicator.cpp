@@ -69,16 +69,17 @@ private:
 Status Communicator::wait(Transfer &transfer) {
   if (!transfer.isDone())
     launch.transport.progress();
-  if (transfer.isDone())
-    return Status::ok();
-  BlockingScope blocking;
-  for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone();) {
-    if (RefPtr<Error> failed = launch.failure()) {
-      launch.transport.abandon(launch, transfer);
-      return Status(failed->code, failed->message);
-    }
-    if (!launch.transport.progress())
-      pauses.pause();
+  if (!transfer.isDone()) {
+    BlockingScope blocking;
+    for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone() && !launch.failure();)
+      if (!launch.transport.progress())
+        pauses.pause();
   }
-  return Status::ok();
+  // Also of a transfer that is done: a message that did not fit was dropped.
+  RefPtr<Error> failed = launch.failure();
+  if (!failed)
+    return Status::ok();
+  if (!transfer.isDone())
+    launch.transport.abandon(launch, transfer);
+  return Status(failed->code, failed->message);
 }

@@ -3,6 +3,7 @@
 #include "distributed/MpiTransport.h"
 #include "runtime/Processes.h"
 
+#include <csignal>
 #include <thread>
 
 using namespace pcrt;
@@ -42,10 +43,32 @@ static void startHere(Reply &reply) {
   reply.answer({});
 }
 
+/// The thread that started MPI must end it. The tokens: its end is wanted; it has ended.
+static Token *endWanted = nullptr, *hasEnded = nullptr;
+
+static void endHere() {
+  MpiLibrary &mpi = *MpiLibrary::loaded();
+  int isFinalized = 0;
+  mpi.Finalized(&isFinalized);
+  if (!isFinalized)
+    mpi.Finalize();
+}
+
 RefPtr<Reply> Mpi::start() {
   auto reply = RefPtr<Reply>::adopt(new Reply());
+  // They live as long as the process: a process that fails leaves the thread waiting.
+  endWanted = new Token();
+  hasEnded = new Token();
   // A start waits for the other processes: the caller's wait has an end.
-  std::thread([reply] { startHere(*reply); }).detach();
+  std::thread([reply] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    startHere(*reply);
+    endWanted->wait();
+    endHere();
+    hasEnded->complete();
+  }).detach();
   return reply;
 }
 
@@ -84,11 +107,8 @@ Result<std::unique_ptr<Transport>> Mpi::transport(bool maySpin) {
 }
 
 void Mpi::finish() {
-  int isFinalized = 0;
-  MpiLibrary *mpi = MpiLibrary::loaded();
-  if (!mpi || !isOurs.exchange(false))
+  if (!isOurs.exchange(false))
     return;
-  mpi->Finalized(&isFinalized);
-  if (!isFinalized)
-    mpi->Finalize();
+  endWanted->complete();
+  hasEnded->wait();
 }

@@ -288,3 +288,18 @@ void MpiTransport::failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned
     if (each.peer == rank && each.launch)
       each.launch->fail(why(rank, *each.launch));
 }
+
+//===-- The end
+//----------------------------------------------------------------------------------------------------===//
+
+bool MpiTransport::isDrained() {
+  std::lock_guard<std::mutex> guard(lock);
+  return requests.empty() || isBroken;
+}
+
+void MpiTransport::finish() {
+  std::lock_guard<std::mutex> guard(lock);
+  if (!isBroken && requests.empty())
+    mpi.Comm_free(&communicator);
+  isBroken = true;
+}

@@ -39,6 +39,8 @@ public:
   void announce(unsigned to, const SharedLaunch &launch) override;
   void drop(uint64_t processes, uint64_t number) override;
   void failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned rank, const SharedLaunch &launch)) override;
+  bool isDrained() override;
+  void finish() override;
 
 private:
   struct Head;

@@ -3,15 +3,22 @@
 
 #include "distributed/Frames.h"
 #include "runtime/Futex.h"
+#include "runtime/Processes.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <csignal>
+#include <cstdlib>
+#include <dirent.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <unistd.h>
 
 using namespace pcrt;
+
+static const char *const farewell = "cmd=finalize_ack";
 
 /// A name that no other start has: MPICH names the memory that processes share by it, and finds what a killed start has
 /// left under the same name.
@@ -112,8 +119,34 @@ void PmiServer::handle(Connection &connection, const std::string &line) {
       each.isClosed |= !sendAll(each.socket, "cmd=barrier_out\n");
     }
   } else if (command == "finalize") {
-    answer("cmd=finalize_ack");
+    answer(farewell);
   } else {
     answer("cmd=" + command + "_result rc=-1 msg=unknown_command");
   }
+}
+
+/// Whether a file is a connection to this port.
+static bool leadsTo(int file, int port) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  if (getpeername(file, reinterpret_cast<sockaddr *>(&peer), &size) != 0)
+    return false;
+  return (peer.ss_family == AF_INET && ntohs(reinterpret_cast<sockaddr_in &>(peer).sin_port) == port) ||
+         (peer.ss_family == AF_INET6 && ntohs(reinterpret_cast<sockaddr_in6 &>(peer).sin6_port) == port);
+}
+
+void Processes::replacePmi(int port) {
+  DIR *files = opendir("/proc/self/fd");
+  if (!files)
+    return;
+  while (dirent *each = readdir(files)) {
+    int file = std::atoi(each->d_name), pair[2];
+    if (!leadsTo(file, port) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+      continue;
+    // The other end stays open until the process exits.
+    if (sendAll(pair[1], std::string(farewell) + "\n"))
+      dup2(pair[0], file);
+    close(pair[0]);
+  }
+  closedir(files);
 }

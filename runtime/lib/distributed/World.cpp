@@ -95,6 +95,7 @@ Result<RefPtr<SharedLaunch>> World::launch(std::vector<unsigned> owners, uint64_
     Number number{processes, ++lastNumbers[processes]};
     made = RefPtr<Launch>::adopt(new Launch(*this, std::move(owners), number, fingerprint, std::move(what)));
     active[number] = made.get();
+    launchCount += ranks.size() > 1;
     remember(number, {self.rank, fingerprint, made->what}, launched);
     for (auto &[other, program] : announcedBefore)
       if (other == number && program.fingerprint != fingerprint)
@@ -144,6 +145,7 @@ void World::announced(unsigned from, uint64_t processes, uint64_t number, uint64
   std::string difference;
   {
     std::lock_guard<std::mutex> guard(lock);
+    ++announcementCount;
     Number key{processes, number};
     auto found = std::find_if(launched.begin(), launched.end(), [&](const auto &each) { return each.first == key; });
     if (found == launched.end())
@@ -303,6 +305,21 @@ void World::leave() {
   isStopped.store(true);
   if (poller.joinable())
     poller.join();
+  if (transport)
+    transport->finish();
+}
+
+void World::drain() {
+  auto isDone = [&] {
+    std::lock_guard<std::mutex> guard(lock);
+    return announcementCount >= launchCount;
+  };
+  for (int64_t end = nowNs() + lastMessagesNs; nowNs() < end && !(transport->isDrained() && isDone());) {
+    if (transport->progress())
+      continue;
+    timespec moment{0, 100'000};
+    nanosleep(&moment, nullptr);
+  }
 }
 
 //===-- The beginning

@@ -39,6 +39,7 @@ public:
   void tellFailure(const std::string &cause, const std::string &place) override;
   void tellEnd() override;
   void leave() override;
+  void drain() override;
 
   void peerFailed(const PeerFailure &failure) override;
   void peerAtEnd(unsigned rank) override;
@@ -72,6 +73,8 @@ private:
   int64_t failedAt = 0;
   bool toldFailure = false, hasLeft = false;
   std::map<uint64_t, uint64_t> lastNumbers;
+  /// Of launches with other processes, and of their announcements, of which each launch brings one.
+  uint64_t launchCount = 0, announcementCount = 0;
   std::map<Number, Launch *> active;
   /// The last launches of this process, those that others announced before, and those that failed elsewhere before.
   std::deque<std::pair<Number, Program>> launched, announcedBefore;

@@ -118,11 +118,14 @@ static nb::bytes getValue(const std::string &key, int64_t timeoutMs) {
   return bytesOf(waitForReply(*reply)[0]);
 }
 
-static void leave(bool endsMpi) {
+static void leave(bool endsMpi, int pmiPort) {
+  Processes &all = processes();
   WithoutGil released;
-  processes().leave();
+  all.leave();
   if (endsMpi)
     Mpi::finish();
+  if (endsMpi && pmiPort)
+    Processes::replacePmi(pmiPort);
 }
 
 void pcrt::python::addProcessFunctions(nb::module_ &module) {
@@ -166,5 +169,10 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
     return place ? nb::object(nb::str(place)) : nb::none();
   });
   module.def("tell_end", [] { processes().tellEnd(); });
-  module.def("leave_processes", leave, nb::arg("ends_mpi"));
+  module.def("drain_messages", [] {
+    Processes &all = processes();
+    WithoutGil released;
+    all.drain();
+  });
+  module.def("leave_processes", leave, nb::arg("ends_mpi"), nb::arg("pmi_port"));
 }

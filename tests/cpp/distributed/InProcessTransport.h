@@ -87,6 +87,9 @@ public:
   void drop(uint64_t, uint64_t) override {}
   void failThoseWithout(unsigned, RefPtr<Error> (*)(unsigned, const SharedLaunch &)) override {}
 
+  bool isDrained() override { return true; }
+  void finish() override {}
+
   std::atomic<bool> hasWrongSize{false};
 
 private:

@@ -14,7 +14,9 @@ import pycompiler as pc  # noqa: E402
 from pycompiler.sharding import PartitionSpec as P  # noqa: E402
 
 # From here on nothing may hang.
-threading.Timer(float(sys.argv[3]), lambda: os._exit(97)).start()
+guard = threading.Timer(float(sys.argv[3]), lambda: os._exit(97))
+guard.daemon = True
+guard.start()
 
 
 def happens(now):

@@ -402,6 +402,6 @@ def test_different_programs_are_told_apart():
     out = pc.jit(pc.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P()))(x)
     with pytest.raises(RuntimeError, match=r"launch \d+: process \d runs .*test_processes.py:\d+.*process \d runs"):
         np.asarray(out)
-    multihost_utils.sync_global_devices("both failed")
+    multihost_utils.sync_global_devices("both failed", timeout=30)
     ok = pc.jit(pc.shard_map(train_step, mesh=mesh, in_specs=P("x"), out_specs=P()))(x)
     assert float(ok[0]) == 4

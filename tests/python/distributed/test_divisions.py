@@ -1,0 +1,19 @@
+"""The same bits for every division of the devices among processes: 1x4, 2x2, 4x1."""
+
+import re
+
+from starting import HERE, start
+
+
+def digest(count, each, seed):
+    codes, output = start(
+        "pmi", count, [HERE / "divisions_program.py", seed], PYCOMPILER_NUM_CPU_DEVICES=str(each)
+    ).wait(100)
+    assert codes == [0] * count, output
+    return re.search(r"hash (\w+)", output)[1]
+
+
+def test_divisions_of_the_devices_have_the_same_bits():
+    one = digest(1, 4, 7)
+    assert digest(2, 2, 7) == one
+    assert digest(4, 1, 7) == one
