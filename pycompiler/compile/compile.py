@@ -577,16 +577,22 @@ def _load(
     milliseconds: dict[str, float],
 ) -> Executable:
     begin = time.perf_counter()
-    executable = load_artifact(artifact, name, may_block or bool(host_calls(graph)), callbacks, _effects(graph))
+    executable = load_artifact(artifact, name, may_block, callbacks, _effects(graph), _foreign_ns(graph))
     milliseconds["load"] = (time.perf_counter() - begin) * 1e3
     return executable
 
 
 def load_artifact(
-    artifact: Artifact, name: str, may_block: bool = False, callbacks: Sequence[HostCall] = (), effects: int = 0
+    artifact: Artifact,
+    name: str,
+    may_block: bool = False,
+    callbacks: Sequence[HostCall] = (),
+    effects: int = 0,
+    least_ns: float = 0,
 ) -> Executable:
     """The loaded code of an artifact. `callbacks` are the functions of its host calls, by slot, and `effects` is 0 for
-    none, 1 for some, 2 for ordered ones. With `may_block`, a run may wait for other runs."""
+    none, 1 for some, 2 for ordered ones. With `may_block`, a run may wait for other runs. `least_ns` is the least
+    estimate of a run."""
     estimate = artifact.flops / _OPERATIONS_PER_NS
     return Executable.load(
         artifact.object,
@@ -595,7 +601,7 @@ def load_artifact(
         name,
         # A run without a known end must not hold a lock, or run out of reach of signals. At most it runs speculatively,
         # within its loop budget.
-        cost_ns=math.inf if artifact.is_unbounded else max(estimate, _foreign_ns(graph)),
+        cost_ns=math.inf if artifact.is_unbounded else max(estimate, least_ns),
         speculative_ns=estimate if artifact.has_loop_budget else math.inf,
         may_block=may_block or artifact.waits,
         call_sites=artifact.sites,

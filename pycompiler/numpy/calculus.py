@@ -186,7 +186,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def _interpolated(x: Array, xp: Array, fp: Array) -> Array:
     count = get_aval(xp).shape[0]
     if count == 1:
-        return ufuncs.where(ufuncs.isnan(x), lax.stop_gradient(x), fp)
+        return ufuncs.where(ufuncs.isnan(x), lax.stop_gradient(x), movement.index_in_dim(fp, 0, keepdims=False))
     place = ufuncs.clip(searchsorted(xp, x, side="right"), 1, count - 1)
     before = ufuncs.subtract(place, 1)
     (x0, x1), (f0, f1) = ((take(table, before), take(table, place)) for table in (xp, fp))

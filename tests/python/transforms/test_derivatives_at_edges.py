@@ -289,3 +289,17 @@ def test_pieces_have_no_part_in_each_others_derivatives():
         np.testing.assert_allclose(transform(pc.grad(lambda x: f(x).sum()))(x), [0.25, 3, -1])
         np.testing.assert_allclose(transform(pc.jacfwd(f))(x), np.diag([0.25, 3, -1]))
         np.testing.assert_allclose(transform(pc.hessian(lambda x: f(x).sum()))(x), np.diag([-1 / 32, 0, -1]))
+
+
+def test_no_zero_flows_back_where_a_function_is_flat():
+    # 0 times the infinite slope of x log(x) at 0 would be nan.
+    x = np.zeros(1, np.float32)
+
+    def step(v):
+        return pnp.sum(pnp.heaviside(pnp.diff(special.xlogy(v, v)), 2.0)) + pnp.sum(v)
+
+    def one_sample(v):
+        return pnp.interp(special.xlogy(v, v)[0], np.ones(1, np.float32), np.ones(1, np.float32)) + v[0]
+
+    np.testing.assert_array_equal(pc.grad(step)(x), [1])
+    np.testing.assert_array_equal(pc.grad(one_sample)(x), [1])
