@@ -155,40 +155,48 @@ void nameByContents(Unit &unit, bool hasNumber, const HostTarget &target) {
     unit.root->setName("kernel_" + unit.key);
 }
 
+/// Calls roots of other units by the names that depend on their contents.
+void callByContents(llvm::Module &module, const llvm::StringMap<std::string> &names) {
+  for (llvm::Function &function : llvm::make_early_inc_range(module)) {
+    auto known = function.isDeclaration() ? names.find(function.getName()) : names.end();
+    if (known == names.end() || known->second == function.getName())
+      continue;
+    if (llvm::Function *same = module.getFunction(known->second)) {
+      function.replaceAllUsesWith(same);
+      function.eraseFromParent();
+    } else {
+      function.setName(known->second);
+    }
+  }
+}
+
 } // namespace
 
 FailureOr<std::vector<Unit>> translateToUnits(ModuleOp module, const HostTarget &target) {
   Splitter splitter(module);
   std::vector<Unit> units(1);
-  // The name of a root in the first unit, which it must keep there.
-  std::vector<std::pair<std::string, std::string>> names;
+  // A unit may call the roots of earlier ones: a part of @main calls kernels.
+  std::vector<OwningOpRef<ModuleOp>> parts;
+  for (Operation *root : splitter.roots())
+    parts.push_back(splitter.extract(root));
+  llvm::StringMap<std::string> names;
   llvm::StringSet<> known;
-  for (Operation *root : splitter.roots()) {
-    OwningOpRef<ModuleOp> part = splitter.extract(root);
+  for (auto [root, part] : llvm::zip_equal(splitter.roots(), parts)) {
     std::string name = SymbolTable::getSymbolName(root).str();
     Unit unit;
     if (failed(translate(*part, target, unit)))
       return failure();
     unit.root = unit.module->getFunction(name);
+    callByContents(*unit.module, names);
     nameByContents(unit, /*hasNumber=*/root->hasAttr(kKernelAttr), target);
-    names.emplace_back(name, unit.root->getName().str());
+    names[name] = unit.root->getName().str();
     if (known.insert(unit.root->getName()).second)
       units.push_back(std::move(unit));
   }
   Unit &first = units.front();
   if (failed(translate(module, target, first)))
     return failure();
-  for (auto &[name, contents] : names) {
-    llvm::Function *declaration = first.module->getFunction(name);
-    if (!declaration || name == contents)
-      continue;
-    if (llvm::Function *same = first.module->getFunction(contents)) {
-      declaration->replaceAllUsesWith(same);
-      declaration->eraseFromParent();
-    } else {
-      declaration->setName(contents);
-    }
-  }
+  callByContents(*first.module, names);
   return units;
 }
 
