@@ -66,7 +66,7 @@ def main() -> None:
     # Empty caches: none of an earlier process.
     folder = tempfile.TemporaryDirectory()
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder.name
-    os.environ["PYCOMPILER_CACHE_DIR"] = os.path.join(folder.name, "pycompiler")
+    os.environ["PYCOMPILER_COMPILATION_CACHE_DIR"] = os.path.join(folder.name, "pycompiler")
     import torch
     from torch_models import MODELS
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch._decomp import core_aten_decompositions
+from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
@@ -18,6 +18,12 @@ from pycompiler.torch.parts import compile_graph
 
 __all__ = ["backend"]
 
+# Operations that are core ones, or have no entry of their own, and have a rule.
+_MORE = (
+    torch.ops.aten.grid_sampler_2d.default,
+    torch.ops.aten.rrelu_with_noise_backward.default,
+)
+
 
 def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Boxed:
     return compile_graph(module)
@@ -26,7 +32,8 @@ def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Box
 @functools.cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Torch's core decompositions, for the operations that the table does not have."""
-    return {target: rule for target, rule in core_aten_decompositions().items() if entry_of(target) is None}
+    rules = {**core_aten_decompositions(), **{target: decomposition_table[target] for target in _MORE}}
+    return {target: rule for target, rule in rules.items() if entry_of(target) is None}
 
 
 def backend(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **options: Any) -> Callable[..., Any]:

@@ -6,12 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 __all__ = ["inverse", "order_of", "strides_of"]
 
 
 def order_of(value: Any) -> tuple[int, ...] | None:
     """The axes from the outermost to the innermost in memory of a tensor whose elements lie densely. None if this is
     row-major order, and for others: symbolic strides, and tensors with gaps or repetitions, which are copied."""
+    if value.layout != torch.strided:
+        return None
     shape, strides = value.shape, value.stride()
     if not all(type(size) is int for size in (*shape, *strides)):
         return None

@@ -38,8 +38,15 @@ def compile_graph(module: torch.fx.GraphModule) -> Boxed:
             break
         except NotTakenError as error:
             _refuse(refused, error)
-    _tell([node for node in module.graph.nodes if node.name in refused], refused)
+    left = [node for node in module.graph.nodes if node.name in refused and not _is_check(node)]
+    if left:
+        _tell(left, refused)
     return made
+
+
+def _is_check(node: torch.fx.Node) -> bool:
+    """Whether it only raises errors, as eager torch does: it has no result, and costs nothing to speak of."""
+    return str(node.target) == "with_effects" and "check_errors" in str(node.args[1:2])
 
 
 def _has_entry(node: torch.fx.Node) -> bool:

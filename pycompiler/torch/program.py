@@ -43,8 +43,8 @@ class Program:
     its results are the tensors among the graph's outputs that are computed."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
-        """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't express,
-        InconclusiveDimensionError where the bounds of symbols leave a question open."""
+        """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
+        express, InconclusiveDimensionError where the bounds of symbols leave a question open."""
         self.graph = graph
         self.sizes = Sizes(values)
         self.inputs = [node for node in graph.nodes if node.op == "placeholder"]

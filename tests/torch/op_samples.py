@@ -39,7 +39,7 @@ BOUNDS = {
 
 # Results that are random, or not set, have no values to compare.
 RANDOM = ("dropout", "rand", "bernoulli", "normal", "uniform", "exponential", "cauchy", "geometric", "log_normal",
-          "multinomial", "empty", "rrelu", "lowrank", "alpha_dropout", "_resize", "resize")  # fmt: skip
+          "multinomial", "empty", "rrelu", "lowrank", "multi_head_attention", "resize")  # fmt: skip
 
 
 def is_random(name: str) -> bool:

@@ -23,9 +23,17 @@ def _h(x: Any) -> Any:
     return lax.conj(x) if x.dtype.kind == "c" else x
 
 
-def _info(x: Any) -> Any:
-    """Nothing failed, for each matrix: a failure shows as nan in the results."""
-    return pnp.zeros(x.shape[:-2], _INT32)
+def _info(factors: Any) -> Any:
+    """The number, from 1, of the first pivot that is 0, for each matrix; 0 if there is none."""
+    zero = pnp.diagonal(factors, axis1=-2, axis2=-1) == 0
+    if not zero.shape[-1]:
+        return pnp.zeros(zero.shape[:-1], _INT32)
+    return cast(pnp.where(pnp.any(zero, axis=-1), pnp.argmax(zero, axis=-1) + 1, 0), _INT32)
+
+
+def _turned(out: Out, x: Any) -> Any:
+    """The matrices whose factors torch keeps for gradients: the transposes of real row-major ones."""
+    return pnp.swapaxes(x, -1, -2) if x.dtype.kind != "c" and out.argument(0).is_contiguous() else x
 
 
 @ops("linalg_cholesky_ex")
@@ -74,7 +82,7 @@ def _eigvals(out: Out, x: Any) -> Any:
 
 @ops("linalg_inv_ex")
 def _inv_ex(out: Out, x: Any, *, check_errors: bool = False) -> Any:
-    return pnp.linalg.inv(x), _info(x)
+    return pnp.linalg.inv(x), _info(linalg.lu(x)[0])
 
 
 @ops("linalg_solve_triangular")
@@ -106,7 +114,8 @@ def _lu(x: Any) -> tuple[Any, Any]:
 def _lu_factor_ex(out: Out, x: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     if not pivot:
         raise NotImplementedError("pivot=False")
-    return (*_lu(x), _info(x))
+    factors, pivots = _lu(x)
+    return factors, pivots, _info(factors)
 
 
 @ops("linalg_lu")
@@ -138,18 +147,18 @@ def _lu_unpack(out: Out, factors: Any, pivots: Any, unpack_data: bool = True, un
 
 @ops("_linalg_det")
 def _det(out: Out, x: Any) -> Any:
-    return pnp.linalg.det(x), *_lu(x)
+    return pnp.linalg.det(x), *_lu(_turned(out, x))
 
 
 @ops("_linalg_slogdet")
 def _slogdet(out: Out, x: Any) -> Any:
-    return *pnp.linalg.slogdet(x), *_lu(x)
+    return *pnp.linalg.slogdet(x), *_lu(_turned(out, x))
 
 
 @ops("_linalg_solve_ex")
 def _solve_ex(out: Out, a: Any, b: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     factors, pivots = _lu(a)
-    return _solved(a, b, out, left), factors, pivots, _info(a)
+    return _solved(a, b, out, left), factors, pivots, _info(factors)
 
 
 def _solved(a: Any, b: Any, out: Out, left: bool) -> Any:
@@ -203,7 +212,11 @@ def _matrix_exp(out: Out, x: Any) -> Any:
 
 @ops("linalg_pinv.atol_rtol_tensor")
 def _pinv(out: Out, x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
-    u, s, vh = pnp.linalg.svd(x, full_matrices=False)
+    if hermitian:
+        s, u = pnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
+        s, vh = abs(s), pnp.where(s < 0, -1, 1)[..., None] * _h(u)
+    else:
+        u, s, vh = pnp.linalg.svd(x, full_matrices=False)
     largest = pnp.max(s, axis=-1, keepdims=True, initial=0)
     eps = float(pnp.finfo(s.dtype).eps) * max(x.shape[-2:])
     atol = pnp.zeros((), s.dtype) if atol is None else cast(atol, s.dtype)

@@ -216,7 +216,7 @@ def _masked_fill(out: Out, x: Any, mask: Any, value: Any) -> Any:
 
 @ops("masked_scatter")
 def _masked_scatter(out: Out, x: Any, mask: Any, source: Any) -> Any:
-    mask = pnp.broadcast_to(mask, x.shape)
+    x, mask = pnp.broadcast_to(x, out.shape), pnp.broadcast_to(mask, out.shape)
     place = lax.cumsum(cast(mask.reshape(-1), np.dtype(np.int64)), 0) - 1
     picked = pnp.take(cast(source, x.dtype).reshape(-1), pnp.maximum(place, 0), mode="clip")
     return pnp.where(mask, picked.reshape(x.shape), x)
