@@ -2,8 +2,8 @@
 
     mpirun -n 2 python examples/train_digits_distributed.py [--steps N]
 
-Started without mpirun, it is a program of one process, with the same losses up to rounding. Each process reads all images
-and keeps its part of the training set; the gradients are summed over the processes by the compiled step.
+Started without mpirun, it is a program of one process, with the same losses up to rounding. Each process reads all
+images and keeps its part of the training set; the compiled step sums the gradients over the processes.
 """
 
 import argparse

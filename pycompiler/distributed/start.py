@@ -136,8 +136,8 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
         if "Open MPI" in _runtime.mpi_abi():
             raise RuntimeError(
                 f"distributed.initialize: {version} starts by its own launcher only, and {start.launcher} is none. "
-                "What to do: start the program by mpirun (srun --mpi=pmix), or pip install mpich and set PYCOMPILER_MPI to "
-                "its libmpi.so.12"
+                "What to do: start the program by mpirun (srun --mpi=pmix), or pip install mpich and set "
+                "PYCOMPILER_MPI to its libmpi.so.12"
             )
         address, _, port = str(start.coordinator_address).rpartition(":")
         secret = os.environ.get("PYCOMPILER_SECRET") or start.secret
@@ -197,7 +197,7 @@ def _connect(start: Start, address: str, port: int, secret: str, deadline: float
 
 
 def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> int:
-    """Start an MPICH without its launcher: process 0 answers what the launcher would. The port of process 0 for that."""
+    """Start an MPICH without its launcher: process 0 answers what the launcher would. Its port for that."""
     assert start.num_processes is not None
     everyone = list(range(start.num_processes))
     hosts = [

@@ -76,8 +76,8 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
 
 
 def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
-    """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis. All processes
-    call this. An array that is divided over processes is fetched whole.
+    """The arrays of all processes, as NumPy arrays: stacked, or with `tiled` joined, along the first axis. All
+    processes call this. An array that is divided over processes is fetched whole.
 
     >>> from pycompiler.experimental import multihost_utils
     >>> multihost_utils.process_allgather(1.5)

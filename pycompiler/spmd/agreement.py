@@ -73,6 +73,6 @@ def check_same(function: str, x: Any, sharding: Sharding, digest: Callable[[Any]
         parted = " and in ".join([f"processes {', '.join(some)}" for some in groups.values()])
         raise ValueError(
             f"{function}: all processes must put the same value on {sharding}, but {short(get_aval(x))} is one value "
-            f"in {parted}. What to do: make it in the same way everywhere (the same random key), or give each process's "
-            "part, by make_array_from_process_local_data(sharding, data)"
+            f"in {parted}. What to do: make it in the same way everywhere (the same random key), or give each "
+            "process's part, by make_array_from_process_local_data(sharding, data)"
         )

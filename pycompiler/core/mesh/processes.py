@@ -47,6 +47,6 @@ def how_to_read(devices: Iterable[Device]) -> str:
     others = [str(owner) for owner in owners_of(devices) if owner != processes.index]
     rest = f"process {others[0]} has" if len(others) == 1 else f"processes {', '.join(others)} have"
     return (
-        f"{rest} the rest. What to do: call process_allgather(x, tiled=True) of pycompiler.experimental.multihost_utils "
-        "in all processes, or read the parts here, x.addressable_shards"
+        f"{rest} the rest. What to do: call process_allgather(x, tiled=True) of "
+        "pycompiler.experimental.multihost_utils in all processes, or read the parts here, x.addressable_shards"
     )

@@ -54,8 +54,8 @@ public:
                        Transfer &transfer) = 0;
   /// Moves what can be moved now; whether that was anything. One thread does it at a time, the others return at once.
   virtual bool progress() = 0;
-  /// Ends a transfer of a failed launch. Messages that are on their way still arrive; the others are dropped here, and by
-  /// their receivers. Waits for a moment, until the transport no longer uses the memory.
+  /// Ends a transfer of a failed launch. Messages that are on their way still arrive; the others are dropped here, and
+  /// by their receivers. Waits for a moment, until the transport no longer uses the memory.
   virtual void abandon(SharedLaunch &launch, Transfer &transfer) = 0;
 
   /// Tells a process which program the launch runs. Its `onAnnounced` compares.
@@ -85,7 +85,8 @@ public:
 /// A launch with participants in several processes. Each of the processes has its own object.
 class SharedLaunch : public RefCounted<SharedLaunch> {
 public:
-  /// `owners` are the processes of the participants. `fingerprint` is that of the program, and `what` its name and place.
+  /// `owners` are the processes of the participants. `fingerprint` is that of the program, and `what` its name and
+  /// place.
   SharedLaunch(Transport &transport, std::vector<unsigned> owners, uint64_t processes, uint64_t number,
                uint64_t fingerprint, std::string what)
       : transport(transport), owners(std::move(owners)), processes(processes), number(number), fingerprint(fingerprint),

@@ -146,11 +146,9 @@ Status RemoteCollective::fetchWhole(bool toOutputs) {
 /// ring, and the order of additions is that of the members.
 Status RemoteCollective::reduceInParts() {
   const size_t count = ordered.size(), rounding = 64;
-  auto startOf = [&](size_t part) {
-    return part == count ? elements : elements * part / count / rounding * rounding;
-  };
-  const auto own = static_cast<size_t>(
-      std::find(ordered.begin(), ordered.end(), communicator.launch.transport.rank()) - ordered.begin());
+  auto startOf = [&](size_t part) { return part == count ? elements : elements * part / count / rounding * rounding; };
+  const auto own = static_cast<size_t>(std::find(ordered.begin(), ordered.end(), communicator.launch.transport.rank()) -
+                                       ordered.begin());
   const size_t ownBytes = (startOf(own + 1) - startOf(own)) * width;
 
   std::vector<Piece> sends, receives;

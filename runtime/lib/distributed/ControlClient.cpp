@@ -39,9 +39,7 @@ static bool receiveInto(FrameReader &reader, int socket, int milliseconds) {
 }
 
 Status ControlClient::greet(const ProcessIdentity &self, const std::string &secret, int64_t deadline) {
-  send({FrameKind::Hello,
-        self.rank,
-        {secret, self.host, std::to_string(self.pid), std::to_string(self.size)}});
+  send({FrameKind::Hello, self.rank, {secret, self.host, std::to_string(self.pid), std::to_string(self.size)}});
   for (Frame frame; nowNs() < deadline;) {
     if (!receiveInto(reader, socket, 100))
       return Status(Code::LibraryFailed, "process 0 has closed the connection");

@@ -255,8 +255,8 @@ void ControlServer::gather(Connection &connection, Frame &frame) {
   for (unsigned member : members)
     if (processes[member].hasFailed || processes[member].hasLeft)
       return refuse(rank, frame.number,
-                    name + ": " + nameOf(member) + " will not come: " +
-                        (processes[member].hasFailed ? processes[member].cause : "it has ended"));
+                    name + ": " + nameOf(member) +
+                        " will not come: " + (processes[member].hasFailed ? processes[member].cause : "it has ended"));
   meeting.given[rank] = frame.text(2);
   uint64_t milliseconds = frame.integer(3);
   meeting.waiting.push_back(
@@ -297,7 +297,8 @@ void ControlServer::fail(unsigned rank, const std::string &cause, const std::str
   // Nobody waits for it any more.
   std::map<std::string, Meeting> hopeless;
   for (auto each = meetings.begin(); each != meetings.end();) {
-    bool waits = std::find(each->second.members.begin(), each->second.members.end(), rank) != each->second.members.end();
+    bool waits =
+        std::find(each->second.members.begin(), each->second.members.end(), rank) != each->second.members.end();
     if (waits)
       hopeless.insert(std::move(*each));
     each = waits ? meetings.erase(each) : std::next(each);
@@ -314,8 +315,10 @@ void ControlServer::checkTimes() {
     if (each.isClosed || now - each.lastHeard < silenceNs)
       continue;
     if (each.rank != nobody)
-      fail(each.rank, "it has been silent for " + std::to_string(silenceNs / 1'000'000'000) +
-                          " s: it, or its machine, is stopped or out of reach", "");
+      fail(each.rank,
+           "it has been silent for " + std::to_string(silenceNs / 1'000'000'000) +
+               " s: it, or its machine, is stopped or out of reach",
+           "");
     each.isClosed = true;
   }
   for (auto &[key, waiting] : readers)

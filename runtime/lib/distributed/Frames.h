@@ -14,17 +14,17 @@ namespace pcrt {
 enum class FrameKind : uint8_t {
   // From a process. Hello {secret, host}; its number is the rank, and the field after it the pid.
   Hello = 1,
-  Set,       // {key, value}
-  Get,       // {key, milliseconds}
-  Gather,    // {name, members, own bytes, milliseconds}
-  Alive,     // {}
-  Failed,    // {cause, place}: this process ends with an error
-  Launch,    // {processes, launch, cause, place}: a launch failed here
-  AtEnd,     // {}: this process has reached its end
-  Bye,       // {}: and now closes
+  Set,    // {key, value}
+  Get,    // {key, milliseconds}
+  Gather, // {name, members, own bytes, milliseconds}
+  Alive,  // {}
+  Failed, // {cause, place}: this process ends with an error
+  Launch, // {processes, launch, cause, place}: a launch failed here
+  AtEnd,  // {}: this process has reached its end
+  Bye,    // {}: and now closes
   // From the server.
-  Answer,    // {bytes...}: to the request of that number
-  Refusal,   // {message}
+  Answer,       // {bytes...}: to the request of that number
+  Refusal,      // {message}
   PeerFailed,   // {rank, host, pid, cause, place}
   LaunchFailed, // {rank, host, pid, cause, place, processes, launch}
   PeerAtEnd,    // {rank}

@@ -13,7 +13,8 @@ static std::atomic<bool> isOurs{false};
 
 Result<std::string> Mpi::open(const std::string &path) {
   Result<MpiLibrary *> library = MpiLibrary::open(path);
-  return library.isOk() ? Result<std::string>(library.value()->version) : Result<std::string>(Status(library.status().code(), library.status().message()));
+  return library.isOk() ? Result<std::string>(library.value()->version)
+                        : Result<std::string>(Status(library.status().code(), library.status().message()));
 }
 
 const char *Mpi::abi() {

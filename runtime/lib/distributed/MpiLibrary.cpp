@@ -66,9 +66,7 @@ Status MpiLibrary::load(const std::string &path) {
                  3,
                  nullptr};
   else
-    constants = {"MPICH's ABI", 0x44000000, 0x4c00010d,  0x54000001,
-                 0x2c000000,    -2,         2,           3,
-                 reinterpret_cast<void *>(1)};
+    constants = {"MPICH's ABI", 0x44000000, 0x4c00010d, 0x54000001, 0x2c000000, -2, 2, 3, reinterpret_cast<void *>(1)};
   return Status::ok();
 }
 
@@ -77,5 +75,6 @@ Status MpiLibrary::failed(const char *function, int code) const {
   int length = 0;
   if (Error_string(code, text.data(), &length) != 0)
     length = 0;
-  return Status(Code::LibraryFailed, std::string(function) + ": " + std::string(text.data(), static_cast<size_t>(length)));
+  return Status(Code::LibraryFailed,
+                std::string(function) + ": " + std::string(text.data(), static_cast<size_t>(length)));
 }

@@ -50,7 +50,7 @@ public:
   X(Error_string, (int, char *, int *))                                                                                \
   X(Get_library_version, (char *, int *))
 
-#define PCRT_MPI_POINTER(name, parameters) int (*name) parameters = nullptr;
+#define PCRT_MPI_POINTER(name, parameters) int(*name) parameters = nullptr;
   PCRT_MPI_FUNCTIONS(PCRT_MPI_POINTER)
 #undef PCRT_MPI_POINTER
 

@@ -132,11 +132,11 @@ void MpiTransport::receive(unsigned from, SharedLaunch &launch, const MessageKey
 void MpiTransport::deliver(unsigned from, const Early &message, const Awaited &wanted) {
   if (message.fingerprint != wanted.launch->fingerprint || message.bytes != wanted.bytes) {
     discard(from, message);
-    news.push_back([this, from, what = message.what, launch = RefPtr<SharedLaunch>(wanted.launch),
-                    transfer = wanted.transfer] {
-      events->differs(from, *launch, what);
-      transfer->arrived();
-    });
+    news.push_back(
+        [this, from, what = message.what, launch = RefPtr<SharedLaunch>(wanted.launch), transfer = wanted.transfer] {
+          events->differs(from, *launch, what);
+          transfer->arrived();
+        });
     return;
   }
   if (!message.tag) {
@@ -156,7 +156,8 @@ void MpiTransport::discard(unsigned from, const Early &message) {
 
 bool MpiTransport::takeHead() {
   int isThere = 0;
-  check("MPI_Iprobe", mpi.Iprobe(mpi.constants.anySource, headTag, communicator, &isThere, mpi.constants.ignoredStatus));
+  check("MPI_Iprobe",
+        mpi.Iprobe(mpi.constants.anySource, headTag, communicator, &isThere, mpi.constants.ignoredStatus));
   if (!isThere || isBroken)
     return false;
   check("MPI_Recv", mpi.Recv(incoming.get(), static_cast<int>(headBytes), mpi.constants.byte, mpi.constants.anySource,

@@ -163,9 +163,9 @@ void World::announced(unsigned from, uint64_t processes, uint64_t number, uint64
 }
 
 void World::differs(unsigned from, SharedLaunch &launch, const std::string &what) {
-  auto error = RefPtr<Error>::adopt(new Error(
-      Code::InvalidArgument,
-      mismatch(launch.number, {self.rank, launch.fingerprint, launch.what}, {from, 0, what}), "", ""));
+  auto error = RefPtr<Error>::adopt(
+      new Error(Code::InvalidArgument,
+                mismatch(launch.number, {self.rank, launch.fingerprint, launch.what}, {from, 0, what}), "", ""));
   launch.tell(*error);
 }
 
@@ -214,8 +214,8 @@ void World::launchFailed(const PeerFailure &failure, uint64_t processes, uint64_
 }
 
 static RefPtr<Error> withoutPeer(unsigned rank, const SharedLaunch &launch) {
-  PeerFailure failure{rank, "", 0, "it has reached its end without launch " + std::to_string(launch.number) + ", " + launch.what,
-                      ""};
+  PeerFailure failure{
+      rank, "", 0, "it has reached its end without launch " + std::to_string(launch.number) + ", " + launch.what, ""};
   return errorOf(failure, "does not come");
 }
 

@@ -129,8 +129,7 @@ static void leave(bool endsMpi, int pmiPort) {
 }
 
 void pcrt::python::addProcessFunctions(nb::module_ &module) {
-  module.def(
-      "set_peer_error_type", [](nb::handle type) { setPeerErrorType(type.ptr()); }, nb::arg("cls"));
+  module.def("set_peer_error_type", [](nb::handle type) { setPeerErrorType(type.ptr()); }, nb::arg("cls"));
   module.def(
       "serve_processes",
       [](const std::string &address, int port, unsigned size, const std::string &secret, int64_t silence) {
@@ -151,8 +150,8 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
   module.def("broadcast_by_mpi", broadcastByMpi, nb::arg("own"));
   module.def("join_transport", joinTransport, nb::arg("may_spin"));
   module.def(
-      "set_value", [](const std::string &key, nb::bytes value) { processes().set(key, textOf(value)); },
-      nb::arg("key"), nb::arg("value"));
+      "set_value", [](const std::string &key, nb::bytes value) { processes().set(key, textOf(value)); }, nb::arg("key"),
+      nb::arg("value"));
   module.def("get_value", getValue, nb::arg("key"), nb::arg("timeout_ms"));
   module.def("gather_values", gather, nb::arg("name"), nb::arg("members"), nb::arg("own"), nb::arg("timeout_ms"));
   module.def("process_failure", []() -> nb::object {
@@ -160,8 +159,7 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
     return failed ? nb::object(nb::str(failed->message.c_str())) : nb::none();
   });
   module.def(
-      "tell_failure",
-      [](const std::string &cause, const std::string &place) { processes().tellFailure(cause, place); },
+      "tell_failure", [](const std::string &cause, const std::string &place) { processes().tellFailure(cause, place); },
       nb::arg("cause"), nb::arg("place"));
   module.def("note_use_of_devices", noteUseOfDevices);
   module.def("first_use_of_devices", []() -> nb::object {

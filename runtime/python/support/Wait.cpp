@@ -26,9 +26,9 @@ static bool raisePeerFailure(const Payload *payload, const std::string &text) {
   const PeerFailure *peer = payload ? payload->peerFailure() : nullptr;
   if (!peer || !peerErrorType)
     return false;
-  PyRef made = PyRef::steal(PyObject_CallFunction(peerErrorType, "sIsLss", text.c_str(), peer->rank,
-                                                  peer->host.c_str(), static_cast<long long>(peer->pid),
-                                                  peer->cause.c_str(), peer->place.c_str()));
+  PyRef made =
+      PyRef::steal(PyObject_CallFunction(peerErrorType, "sIsLss", text.c_str(), peer->rank, peer->host.c_str(),
+                                         static_cast<long long>(peer->pid), peer->cause.c_str(), peer->place.c_str()));
   if (made)
     PyErr_SetObject(peerErrorType, made.get());
   return true;

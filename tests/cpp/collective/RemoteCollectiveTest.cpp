@@ -32,8 +32,8 @@ static std::vector<int64_t> form(PcrtCollective code, const Groups &groups, int6
 }
 
 /// The processes of the four participants: all in one, two and two, one each, and others.
-static const std::vector<std::vector<unsigned>> divisions = {
-    {0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 2, 3}, {0, 1, 0, 1}, {1, 0, 0, 0}, {2, 0, 1, 2}};
+static const std::vector<std::vector<unsigned>> divisions = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 2, 3},
+                                                             {0, 1, 0, 1}, {1, 0, 0, 0}, {2, 0, 1, 2}};
 
 /// Each process of a division has a rendezvous, and a thread for each of its participants.
 struct Run {
@@ -42,8 +42,8 @@ struct Run {
     for (unsigned rank = 0; rank < count; ++rank) {
       transports.push_back(std::make_unique<InProcessTransport>(network, rank, count, seed));
       launches.push_back(RefPtr<TestLaunch>::adopt(new TestLaunch(*transports[rank], owners, 1, 1, 7, "test")));
-      meetings.push_back(RefPtr<Rendezvous>::adopt(new Rendezvous(
-          static_cast<unsigned>(owners.size()), {}, RefPtr<SharedLaunch>(launches[rank].get()))));
+      meetings.push_back(RefPtr<Rendezvous>::adopt(
+          new Rendezvous(static_cast<unsigned>(owners.size()), {}, RefPtr<SharedLaunch>(launches[rank].get()))));
     }
     for (auto &launch : launches)
       for (auto &other : launches)
@@ -102,8 +102,7 @@ template <typename T> static std::vector<std::vector<T>> randomInputs(size_t siz
 }
 
 /// The same bits for every division.
-template <typename T>
-static void agrees(test::Dims inDims, test::Dims outDims, const std::vector<int64_t> &params) {
+template <typename T> static void agrees(test::Dims inDims, test::Dims outDims, const std::vector<int64_t> &params) {
   size_t size = 1;
   for (int64_t dim : inDims)
     size *= static_cast<size_t>(dim);

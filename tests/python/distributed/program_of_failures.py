@@ -50,7 +50,9 @@ try:
             happens("middle")
     happens("exit")
 except pc.errors.DistributedError as error:
-    print(f"at {time.time():.3f} process {number} learned of {error.process}: {error.cause} [{error.place}]", flush=True)
+    print(
+        f"at {time.time():.3f} process {number} learned of {error.process}: {error.cause} [{error.place}]", flush=True
+    )
     raise
 pc.distributed.shutdown()
 print(f"process {number} is done", flush=True)

@@ -55,7 +55,11 @@ def environment(**more):
         if not name.startswith(("OMPI_", "PMI_", "PMIX_", "SLURM_", "PRTE_", "PYTHONDONTWRITE"))
     }
     own.setdefault("PYTHONPYCACHEPREFIX", _MODULES)
-    return own | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYCOMPILER_PLATFORM": "cpu", "PYTHONFAULTHANDLER": "1"} | more
+    return (
+        own
+        | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYCOMPILER_PLATFORM": "cpu", "PYTHONFAULTHANDLER": "1"}
+        | more
+    )
 
 
 def require(kind):

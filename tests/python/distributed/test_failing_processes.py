@@ -137,7 +137,8 @@ def test_devices_that_were_used_before_the_start(tmp_path):
 def test_a_start_of_one_process_needs_nothing():
     import subprocess
 
-    text = "import pycompiler as pc; pc.distributed.initialize(); print(pc.process_count(), pc.distributed.is_initialized())"
+    text = "import pycompiler as pc; pc.distributed.initialize()"
+    text += "; print(pc.process_count(), pc.distributed.is_initialized())"
     text += "; pc.distributed.shutdown(); print(pc.distributed.is_initialized(), float(pc.numpy.ones(3).sum()))"
     from starting import environment
 

@@ -1,12 +1,12 @@
-"""The start of a process from arguments and recorded variables of launchers."""
+"""The start of a process from arguments and the variables of launchers."""
 
 import pytest
 
 from pycompiler.distributed import mpi
 from pycompiler.distributed.launchers import find_start, first_host, recognised
 
-# What each launcher sets, recorded: Open MPI 5.0.11 and 4.1.4, MPICH 5.0.2 (hydra), Intel MPI 2021, Cray PALS, Slurm 22,
-# torchrun of torch 2.9, an indexed job of Kubernetes 1.31. The second process of four.
+# What each launcher sets, for the second process of four. Open MPI 5.0.11 and MPICH 5.0.2 (hydra) are recorded; the
+# others, which are not on this machine, are as their documentation has them.
 OPEN_MPI_5 = {
     "OMPI_COMM_WORLD_LOCAL_RANK": "1",
     "OMPI_COMM_WORLD_LOCAL_SIZE": "4",

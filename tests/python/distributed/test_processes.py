@@ -181,16 +181,18 @@ def test_eager_operations():
 def test_collectives_of_shard_map():
     mesh = mesh_of_all()
     x = np.arange(16.0, dtype=np.float32).reshape(16)
-    put = on(mesh, P("x"), x)
+    divided = P("x")
+    put = on(mesh, divided, x)
 
-    def run(f, out_specs=P("x")):
+    def run(f, out_specs=divided):
         return whole(pc.jit(pc.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=out_specs))(put))
 
     rows = x.reshape(4, 4)
     np.testing.assert_array_equal(run(lambda x: pc.lax.psum(x, "x"), P()), rows.sum(0))
     np.testing.assert_array_equal(run(lambda x: pc.lax.pmax(x, "x"), P()), rows.max(0))
-    np.testing.assert_array_equal(run(lambda x: pc.lax.all_gather(x, "x", tiled=True) + 0 * pc.lax.axis_index("x")),
-                                  np.tile(x, 4))
+    np.testing.assert_array_equal(
+        run(lambda x: pc.lax.all_gather(x, "x", tiled=True) + 0 * pc.lax.axis_index("x")), np.tile(x, 4)
+    )
     np.testing.assert_array_equal(run(lambda x: pc.lax.psum_scatter(x, "x", tiled=True)), rows.sum(0))
     np.testing.assert_array_equal(run(lambda x: pc.lax.all_to_all(x, "x", 0, 0, tiled=True)), rows.T.reshape(-1))
     shifted = run(lambda x: pc.lax.ppermute(x, "x", [(i, (i + 1) % 4) for i in range(4)]))
@@ -204,8 +206,11 @@ def test_sums_of_every_dtype(dtype):
     mesh = mesh_of_all()
     values = np.random.default_rng(1).integers(0, 2, 40).astype(pnp.dtype(dtype))
     x = on(mesh, P("x"), values)
-    total = pc.jit(pc.shard_map(lambda x: pc.lax.all_gather(x, "x", tiled=True), mesh=mesh, in_specs=P("x"),
-                                out_specs=P(), check_vma=False))(x)
+    total = pc.jit(
+        pc.shard_map(
+            lambda x: pc.lax.all_gather(x, "x", tiled=True), mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False
+        )
+    )(x)
     np.testing.assert_array_equal(np.asarray(total), values)
 
 
@@ -286,8 +291,11 @@ def test_arrays_move_within_their_mesh():
 
 def test_many_launches_without_reads():
     mesh = mesh_of_all()
-    f = pc.jit(pc.shard_map(lambda x: pc.lax.psum(x, "x") / 4 + 1, mesh=mesh, in_specs=P("x"), out_specs=P("x"),
-                            check_vma=False))
+    f = pc.jit(
+        pc.shard_map(
+            lambda x: pc.lax.psum(x, "x") / 4 + 1, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False
+        )
+    )
     x = on(mesh, P("x"), np.zeros(4, np.float32))
     for _ in range(200):
         x = f(x)
@@ -380,7 +388,7 @@ def test_a_launch_that_fails_alone_fails_everywhere_and_the_next_works():
         with pytest.raises(KeyError, match="no such row"):
             np.asarray(out)
     else:
-        with pytest.raises(pc.errors.DistributedError, match="KeyError.*no such row") as caught:
+        with pytest.raises(pc.errors.DistributedError, match=r"KeyError.*no such row") as caught:
             np.asarray(out)
         assert caught.value.process == 2
         assert caught.value.pid > 0

@@ -1,0 +1,189 @@
+// The control plane: secrets, values, meetings, and the news of processes that fail or go.
+#include "Check.h"
+#include "distributed/ControlClient.h"
+#include "distributed/ControlServer.h"
+
+#include <thread>
+#include <unistd.h>
+
+using namespace pcrt;
+
+namespace {
+
+/// What a connection was told.
+struct Told final : ControlEvents {
+  void peerFailed(const PeerFailure &failure) override {
+    std::lock_guard<std::mutex> guard(lock);
+    failures.push_back(failure);
+  }
+  void peerAtEnd(unsigned rank) override {
+    std::lock_guard<std::mutex> guard(lock);
+    atEnd.push_back(rank);
+  }
+  void launchFailed(const PeerFailure &failure, uint64_t, uint64_t number) override {
+    std::lock_guard<std::mutex> guard(lock);
+    launches.emplace_back(number, failure.cause);
+  }
+  template <typename Condition> bool waitUntil(Condition condition) {
+    for (int i = 0; i < 2000; ++i) {
+      {
+        std::lock_guard<std::mutex> guard(lock);
+        if (condition())
+          return true;
+      }
+      usleep(5000);
+    }
+    return false;
+  }
+
+  std::mutex lock;
+  std::vector<PeerFailure> failures;
+  std::vector<unsigned> atEnd;
+  std::vector<std::pair<uint64_t, std::string>> launches;
+};
+
+struct Plane {
+  explicit Plane(unsigned size, int64_t silenceMs = 60'000) : size(size), silenceMs(silenceMs), told(size) {
+    Result<int> listener = listenOn("127.0.0.1", port);
+    REQUIRE(listener.isOk());
+    server = std::make_unique<ControlServer>(listener.value(), size, "open", silenceMs);
+    clients.resize(size);
+  }
+
+  Status join(unsigned rank, const std::string &secret = "open", unsigned claimed = 0) {
+    Result<int> socket = connectTo("127.0.0.1", port, nowNs() + 5'000'000'000);
+    REQUIRE(socket.isOk());
+    auto client = std::make_unique<ControlClient>(socket.value(), silenceMs, told[rank]);
+    Status status = client->greet({rank, claimed ? claimed : size, "host", 40 + rank}, secret, nowNs() + 5'000'000'000);
+    if (status.isOk()) {
+      client->start();
+      clients[rank] = std::move(client);
+    }
+    return status;
+  }
+
+  void joinAll() {
+    for (unsigned rank = 0; rank < size; ++rank)
+      CHECK(join(rank).isOk());
+  }
+
+  RefPtr<Reply> gather(unsigned rank, const std::string &name, const std::string &own, int64_t milliseconds = 0) {
+    return clients[rank]->ask(FrameKind::Gather, {name, "0,1,2", own, std::to_string(milliseconds)});
+  }
+
+  const unsigned size;
+  const int64_t silenceMs;
+  int port = 0;
+  std::vector<Told> told;
+  std::unique_ptr<ControlServer> server;
+  std::vector<std::unique_ptr<ControlClient>> clients;
+};
+
+} // namespace
+
+static bool mentions(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+static void framesAreCutAnywhere() {
+  Frame frame{FrameKind::Set, 7, {"key", std::string("\0\n", 2), ""}};
+  std::string bytes = frame.encoded() + frame.encoded();
+  FrameReader reader;
+  Frame taken;
+  int count = 0;
+  for (char byte : bytes) {
+    reader.add(&byte, 1);
+    while (reader.take(taken)) {
+      CHECK(taken.kind == FrameKind::Set && taken.number == 7 && taken.fields == frame.fields);
+      ++count;
+    }
+  }
+  CHECK(count == 2 && !reader.isBroken);
+  for (const char *wrong : {"\xff\xff\xff\xff", "\x02\0\0\0ab"}) {
+    FrameReader other;
+    other.add(wrong, 6);
+    CHECK(!other.take(taken));
+    CHECK(other.isBroken);
+  }
+}
+
+static void refusesStrangers() {
+  Plane plane(3);
+  CHECK(mentions(plane.join(0, "guess").message(), "PYCOMPILER_SECRET"));
+  CHECK(mentions(plane.join(0, "open", 4).message(), "one of 3 processes, process 0 as one of 4"));
+  CHECK(plane.join(0).isOk());
+  CHECK(mentions(plane.join(0).message(), "two processes") || mentions(plane.join(0).message(), "is there already"));
+}
+
+static void keepsValuesAndMeets() {
+  Plane plane(3);
+  plane.joinAll();
+  RefPtr<Reply> early = plane.clients[1]->ask(FrameKind::Get, {"a", "5000"});
+  plane.clients[0]->tell(FrameKind::Set, {"a", "one"});
+  early->wait();
+  CHECK(!early->isRefused && early->fields[0] == "one");
+  RefPtr<Reply> never = plane.clients[1]->ask(FrameKind::Get, {"b", "50"});
+  never->wait();
+  CHECK(never->isRefused && mentions(never->message, "no process has set b"));
+
+  std::vector<RefPtr<Reply>> replies;
+  for (unsigned rank : {2u, 0u, 1u})
+    replies.push_back(plane.gather(rank, "meeting", std::to_string(rank)));
+  for (auto &reply : replies) {
+    reply->wait();
+    CHECK(!reply->isRefused && (reply->fields == std::vector<std::string>{"0", "1", "2"}));
+  }
+  RefPtr<Reply> late = plane.gather(0, "barrier", "", 100);
+  late->wait();
+  CHECK(late->isRefused && mentions(late->message, "have not come: process 1 (host, pid 41), process 2 (host, pid 42)"));
+}
+
+static void tellsOfFailures() {
+  Plane plane(3);
+  plane.joinAll();
+  RefPtr<Reply> waits = plane.gather(0, "barrier", "");
+  plane.clients[2]->tell(FrameKind::Failed, {"KeyError: 'x'", "train.py:3"});
+  waits->wait();
+  CHECK(waits->isRefused && mentions(waits->message, "process 2 (host, pid 42) failed: KeyError: 'x'"));
+  CHECK(plane.told[1].waitUntil([&] { return plane.told[1].failures.size() == 1; }));
+  CHECK(plane.told[1].failures[0].rank == 2 && plane.told[1].failures[0].place == "train.py:3");
+  plane.clients[0]->tell(FrameKind::Launch, {"5", "17", "f: no memory", ""});
+  CHECK(plane.told[1].waitUntil([&] { return plane.told[1].launches.size() == 1; }));
+  CHECK(plane.told[1].launches[0].first == 17 && plane.told[1].launches[0].second == "f: no memory");
+  plane.clients[1]->tell(FrameKind::AtEnd, {});
+  CHECK(plane.told[0].waitUntil([&] { return plane.told[0].atEnd == std::vector<unsigned>{1}; }));
+}
+
+static void noticesClosedAndSilentConnections() {
+  Plane plane(3, 400);
+  plane.joinAll();
+  plane.clients[1].reset();
+  CHECK(plane.told[0].waitUntil([&] { return plane.told[0].failures.size() == 1; }));
+  CHECK(plane.told[0].failures[0].rank == 1 && mentions(plane.told[0].failures[0].cause, "closed its connection"));
+  // A connection that sends nothing: it was greeted, and its thread has not started.
+  Plane other(2, 300);
+  CHECK(other.join(0).isOk());
+  Result<int> socket = connectTo("127.0.0.1", other.port, nowNs() + 5'000'000'000);
+  ControlClient silent(socket.value(), 300, other.told[1]);
+  CHECK(silent.greet({1, 2, "host", 41}, "open", nowNs() + 5'000'000'000).isOk());
+  CHECK(other.told[0].waitUntil([&] { return other.told[0].failures.size() == 1; }));
+  CHECK(mentions(other.told[0].failures[0].cause, "silent"));
+}
+
+static void noticesTheServersEnd() {
+  Plane plane(2);
+  plane.joinAll();
+  RefPtr<Reply> waits = plane.clients[1]->ask(FrameKind::Get, {"never", "60000"});
+  plane.server.reset();
+  waits->wait();
+  CHECK(waits->isRefused && mentions(waits->message, "process 0 failed"));
+  CHECK(plane.told[1].waitUntil([&] { return plane.told[1].failures.size() == 1; }));
+}
+
+int main() {
+  RUN(framesAreCutAnywhere);
+  RUN(refusesStrangers);
+  RUN(keepsValuesAndMeets);
+  RUN(tellsOfFailures);
+  RUN(noticesClosedAndSilentConnections);
+  RUN(noticesTheServersEnd);
+  return test::failures() ? 1 : 0;
+}
