@@ -49,7 +49,7 @@ def register() -> None:
             return place(self)
         if len(self.devices()) != 1:
             raise BufferError("__dlpack__ only supported for unsharded arrays.")
-        return jax_dlpack.DLDeviceType.kDLCPU, 0
+        return _CPU, 0
 
     def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = None) -> Any:
         if not _takes(external_array, device):
@@ -99,7 +99,8 @@ def _takes(array: Any, device: Any) -> bool:
 
 
 def _imported(array: Any, device: Any, copy: bool | None) -> Any:
-    if isinstance(array, jax.Array) and device is None and not copy:
+    is_jaxs: bool = isinstance(array, jax.Array)
+    if is_jaxs and device is None and not copy:
         return array
-    taken = np.array(np.from_dlpack(array)) if copy else np.from_dlpack(array)
-    return jax.device_put(taken, device)
+    taken = np.from_dlpack(array)
+    return jax.device_put(np.array(taken) if copy else taken, device)

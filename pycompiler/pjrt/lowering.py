@@ -10,7 +10,6 @@ import collections
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 from jax._src import callback as jax_callback
 from jax._src import core, dtypes, ffi, sharding_impls
@@ -137,12 +136,13 @@ def _emit(
 
 def _with_token(sharding: Any, has_results: bool) -> Any:
     """The shardings of the results, for a token before them."""
-    if not isinstance(sharding, sharding_impls.SdyArrayList) or not has_results:
+    classes: Any = sharding_impls
+    if not isinstance(sharding, classes.SdyArrayList) or not has_results:
         return sharding
     first = sharding.shardings[0]
-    token = sharding_impls.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids)
-    return sharding_impls.SdyArrayList((token, *sharding.shardings))
+    token = classes.SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=first.logical_device_ids)
+    return classes.SdyArrayList((token, *sharding.shardings))
 
 
 def _avals(avals: Sequence[Any]) -> tuple[ShapedArray, ...]:
-    return tuple([shaped(aval.shape, np.dtype(aval.dtype)) for aval in avals if isinstance(aval, jax.core.ShapedArray)])
+    return tuple([shaped(aval.shape, np.dtype(aval.dtype)) for aval in avals if isinstance(aval, core.ShapedArray)])

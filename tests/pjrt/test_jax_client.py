@@ -73,7 +73,8 @@ def test_statistics_and_analyses(device):
     memory = compiled.memory_analysis()
     assert memory.argument_size_in_bytes == memory.output_size_in_bytes == 64 * 64 * 4
     assert "dot" in compiled.as_text()
-    assert jax.live_arrays()
+    kept = jnp.ones(3)
+    assert any(live is kept for live in jax.live_arrays("pycompiler"))
     assert compiled.output_formats is not None
 
 

@@ -84,8 +84,7 @@ def test_a_training_step(beside):
 
     sizes = [5, 16, 1]
     params = [
-        (RNG.standard_normal((a, b)).astype(np.float32), np.zeros(b, np.float32))
-        for a, b in itertools.pairwise(sizes)
+        (RNG.standard_normal((a, b)).astype(np.float32), np.zeros(b, np.float32)) for a, b in itertools.pairwise(sizes)
     ]
     beside(step, params, X, X[:, :1])
 
