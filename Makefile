@@ -103,7 +103,7 @@ demo-jax: build .venv/.libraries ## a Flax model trained by Optax, an unmodified
 # PyTorch, the wheel for CPUs: its index has no other wheels, which are larger.
 .venv/.torch: .venv/.requirements
 	$(PY) tools/requirements.py torch-test > .venv/requirements-torch.txt
-	$(PY) -m pip install -q --extra-index-url https://download.pytorch.org/whl/cpu -r .venv/requirements-torch.txt
+	$(PY) -m pip install -q -r .venv/requirements-torch.txt
 	touch $@
 
 test-torch: build .venv/.torch ## PyTorch's programs on the backend of torch.compile, beside eager torch; its operator database, sampled
