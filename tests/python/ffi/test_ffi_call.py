@@ -196,7 +196,7 @@ def test_errors_surface_where_a_result_is_read(handlers):
     for _ in range(2):
         with pytest.raises(ExecutionError, match=r"INVALID_ARGUMENT: why not"):
             failed.block_until_ready()
-    with pytest.raises(ExecutionError, match=r"Fail: INVALID_ARGUMENT: why not[^$]*test_ffi_call.py"):
+    with pytest.raises(ExecutionError, match=r"ffi_call: Fail: INVALID_ARGUMENT: why not[^$]*test_ffi_call.py"):
         np.asarray(dependent)
     assert other.tolist() == np.abs(X).tolist()
     assert pc.jit(fails)(np.abs(X)).tolist() == np.abs(X).tolist()
