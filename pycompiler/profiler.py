@@ -25,9 +25,19 @@ from typing import Any, ParamSpec, TypeVar
 from pycompiler._runtime import start_profile, stop_profile
 from pycompiler.core.profile import Scope, thread_names
 from pycompiler.core.tracing.boundary import protect
+from pycompiler.diagnostics.pprof import device_memory_profile, save_device_memory_profile
 from pycompiler.lax.names import nearest_name
 
-__all__ = ["StepTraceAnnotation", "TraceAnnotation", "annotate_function", "start_trace", "stop_trace", "trace"]
+__all__ = [
+    "StepTraceAnnotation",
+    "TraceAnnotation",
+    "annotate_function",
+    "device_memory_profile",
+    "save_device_memory_profile",
+    "start_trace",
+    "stop_trace",
+    "trace",
+]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

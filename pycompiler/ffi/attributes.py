@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -25,9 +26,11 @@ class Attributes:
     __slots__ = ("_text", "encoded")
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self._text = repr(dict(given))
         # (name, dtype, bytes, is_array) of numbers, (name, bytes) of a string, (name, tuple) of a dictionary.
         self.encoded = _encoded_all("", given)
+        # Keys of graphs use this text, so different attributes must never have the same one. NumPy shortens arrays.
+        digest = hashlib.blake2b(repr(self.encoded).encode(), digest_size=8).hexdigest()
+        self._text = f"{dict(given)!r:.200} ({digest})" if given else "{}"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Attributes) and self.encoded == other.encoded

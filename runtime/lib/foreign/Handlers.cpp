@@ -27,7 +27,7 @@ static const char *nameOf(XLA_FFI_Error_Code code) {
 Status pcrt::statusOf(XLA_FFI_Error *error, const std::string &where) {
   std::unique_ptr<XLA_FFI_Error> owner(error);
   std::string text = nameOf(error->code) + std::string(": ") + error->message;
-  return Status(Code::LibraryFailed, where.empty() ? text : where + ": " + text);
+  return Status(Code::LibraryFailed, where.empty() ? text : where + ": " + text, CallSite{"ffi_call", ""});
 }
 
 //===-- Errors and futures

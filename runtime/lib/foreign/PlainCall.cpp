@@ -156,7 +156,8 @@ private:
     if (returns == ForeignReturn::Status) {
       int status = callFunction<int>(function, given);
       return status == 0 ? Status::ok()
-                         : Status(Code::LibraryFailed, name + ": returned the status " + std::to_string(status));
+                         : Status(Code::LibraryFailed, name + ": returned the status " + std::to_string(status),
+                                  CallSite{"c_function", ""});
     }
     if (outputCount == 0)
       return refused();

@@ -77,7 +77,7 @@ def test_status(library):
     root = ffi.c_function((library, "checked_root"), "x: f32[n], out y: f32[n], n -> status")
     assert root(X).tolist() == np.sqrt(X).tolist()
     failed = pc.jit(lambda x: root(x) + 1)(-X)
-    with pytest.raises(ExecutionError, match="checked_root: returned the status 7"):
+    with pytest.raises(ExecutionError, match="c_function: checked_root: returned the status 7"):
         failed.block_until_ready()
 
 

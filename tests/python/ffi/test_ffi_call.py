@@ -83,6 +83,20 @@ def test_attributes_that_jax_does_not_pass(handlers):
     assert described(each, v=True) != described(each, v=1) != described(each, v=1.0)
 
 
+def test_large_attributes_are_told_apart(handlers):
+    """Graphs are found again by their text, in which NumPy shortens arrays."""
+    texts = set()
+    for i in range(3):
+        value = np.zeros(2000, np.uint8)
+        value[1000] = i
+
+        def body(_, x, value=value):
+            return ffi.ffi_call("Describe", pc.ShapeDtypeStruct((4096,), np.uint8))(v=value)
+
+        texts.add(bytes(np.asarray(lax.fori_loop(0, 2, body, np.zeros(4096, np.uint8)))))
+    assert len(texts) == 3
+
+
 @pytest.mark.parametrize("value", [[1], (1, 2), None, X.dtype, object()], ids=repr)
 def test_other_attributes_are_refused(handlers, value):
     call = ffi.ffi_call("Describe", pc.ShapeDtypeStruct((8,), np.uint8))
@@ -196,7 +210,7 @@ def test_errors_surface_where_a_result_is_read(handlers):
     for _ in range(2):
         with pytest.raises(ExecutionError, match=r"INVALID_ARGUMENT: why not"):
             failed.block_until_ready()
-    with pytest.raises(ExecutionError, match=r"Fail: INVALID_ARGUMENT: why not[^$]*test_ffi_call.py"):
+    with pytest.raises(ExecutionError, match=r"ffi_call: Fail: INVALID_ARGUMENT: why not[^$]*test_ffi_call.py"):
         np.asarray(dependent)
     assert other.tolist() == np.abs(X).tolist()
     assert pc.jit(fails)(np.abs(X)).tolist() == np.abs(X).tolist()
