@@ -97,7 +97,7 @@ def test_large_attributes_are_told_apart(handlers):
     assert len(texts) == 3
 
 
-@pytest.mark.parametrize("value", [[1], (1, 2), None, X.dtype, object()], ids=repr)
+@pytest.mark.parametrize("value", [[1], (1, 2), None, X.dtype, object()], ids=lambda value: type(value).__name__)
 def test_other_attributes_are_refused(handlers, value):
     call = ffi.ffi_call("Describe", pc.ShapeDtypeStruct((8,), np.uint8))
     with pytest.raises(TypeError, match="the attribute v is "):
