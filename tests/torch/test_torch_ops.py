@@ -53,12 +53,12 @@ def _check(op: OpInfo, dtype: str, limit: int | None, monkeypatch) -> None:
         assert left or key not in NOT_TAKEN, f"{key} is taken: take it from known/not_taken.txt"
 
 
-@pytest.mark.parametrize(("op", "dtype"), _cases(quick=True))
+@pytest.mark.parametrize(("op", "dtype"), list(_cases(quick=True)))
 def test_some_samples(op, dtype, monkeypatch):
     _check(op, dtype, 1, monkeypatch)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("op", "dtype"), _cases(quick=False))
+@pytest.mark.parametrize(("op", "dtype"), list(_cases(quick=False)))
 def test_all_samples(op, dtype, monkeypatch):
     _check(op, dtype, None, monkeypatch)

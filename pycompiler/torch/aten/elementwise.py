@@ -247,8 +247,8 @@ def _same(out: Out, x: Any, **options: Any) -> Any:
     return x
 
 
-@ops("_to_copy")
-def _to_copy(out: Out, x: Any, **options: Any) -> Any:
+@ops("_to_copy", "prims::convert_element_type")
+def _to_copy(out: Out, x: Any, *given: Any, **options: Any) -> Any:
     return cast(x, out.dtype)
 
 
@@ -423,7 +423,7 @@ def _angle(out: Out, x: Any) -> Any:
     return cast(pnp.where(x != x, x, pnp.where(x < 0, math.pi, 0.0).astype(x.dtype)), out.dtype)
 
 
-@ops("conj_physical", "_conj")
+@ops("conj_physical", "_conj", "_conj_physical")
 def _conj(out: Out, x: Any) -> Any:
     return lax.conj(x) if x.dtype.kind == "c" else x
 
