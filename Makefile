@@ -48,7 +48,7 @@ stubs: build ## the types of the compiler's binding, for checkers, from the bind
 	$(PY) -m nanobind.stubgen -q -m pycompiler._compiler -r -O pycompiler
 
 modules: configure ## the extension modules alone, in place: all that Python needs
-	@$(PYTHON3) tools/build.py build -j $(JOBS) _compiler _runtime
+	@$(PYTHON3) tools/build.py build -j $(JOBS) _compiler _runtime pjrt_pycompiler
 
 demo: modules ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py
