@@ -86,7 +86,7 @@ test-libraries: build .venv/.libraries ## JAX's libraries on pycompiler: quickst
 	$(TEST_ENV) $(PY) -m pytest tests/libraries
 
 test-pjrt: build ## the backend that JAX loads: values beside XLA's CPU, arrays, callbacks, processes
-	$(PY) tools/requirements.py jax > .venv/requirements-jax.txt
+	$(PY) tools/requirements.py jax jax-tests > .venv/requirements-jax.txt
 	$(PY) -m pip install -q -r .venv/requirements-jax.txt
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest tests/pjrt
 
