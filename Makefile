@@ -49,7 +49,7 @@ stubs: build ## the types of the compiler's binding, for checkers, from the bind
 	$(PY) -m nanobind.stubgen -q -m pycompiler._compiler -r -O pycompiler
 
 modules: configure ## the extension modules alone, in place: all that Python needs
-	@$(PYTHON3) tools/build.py build -j $(JOBS) _compiler _runtime
+	@$(PYTHON3) tools/build.py build -j $(JOBS) _compiler _runtime pjrt_pycompiler
 
 demo: modules ## the main job: train a network on handwritten digits
 	$(PY) examples/train_digits.py
@@ -87,7 +87,7 @@ test-libraries: build .venv/.libraries ## JAX's libraries on pycompiler: quickst
 	$(TEST_ENV) $(PY) -m pytest tests/libraries
 
 test-pjrt: build ## the backend that JAX loads: values beside XLA's CPU, arrays, callbacks, processes
-	$(PY) tools/requirements.py jax > .venv/requirements-jax.txt
+	$(PY) tools/requirements.py jax jax-tests > .venv/requirements-jax.txt
 	$(PY) -m pip install -q -r .venv/requirements-jax.txt
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest tests/pjrt
 

@@ -7,7 +7,6 @@ whichever platform. So this module imports nothing of pycompiler: that is loaded
 from __future__ import annotations
 
 import importlib
-import logging
 from typing import Any
 
 PLATFORM = "pycompiler"
@@ -24,10 +23,6 @@ def initialize() -> None:
     if asked and PLATFORM not in asked.split(","):
         return
     problem = _problem(jax.__version__)
-    if problem and not asked:
-        # JAX initializes every registered platform, and ends if one fails.
-        logging.getLogger(__name__).warning("%s", problem)
-        return
 
     def client() -> Any:
         if problem:
@@ -38,7 +33,8 @@ def initialize() -> None:
     if asked and "cpu" not in asked.split(","):
         # XLA's CPU is left out, and our devices are CPUs: JAX's callbacks, among others, ask for one by this name.
         xla_bridge._alias_to_platforms.setdefault("cpu", []).append(PLATFORM)
-    xla_bridge.register_backend_factory(PLATFORM, client, priority=_PRIORITY, fail_quietly=False)
+    # A platform that JAX_PLATFORMS names fails loudly in any case.
+    xla_bridge.register_backend_factory(PLATFORM, client, priority=_PRIORITY, fail_quietly=True)
 
 
 def _problem(version: str) -> str | None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.xdist_group("packaging")
 ROOT = Path(__file__).resolve().parents[3]
 # Files that a build reads. Other files are for developers.
 NEEDED = ("CMakeLists.txt", "LICENSE", "cmake", "dialect", "llvm-version.txt", "pycompiler", "pycompiler_commands")
-NEEDED += ("pyproject.toml", "runtime", "third_party", "tools")
+NEEDED += ("jax_plugins", "pyproject.toml", "runtime", "third_party", "tools")
 
 
 def test_every_source_is_in_the_sdist(tmp_path):

@@ -85,12 +85,18 @@ def test_what_is_in_the_wheel(wheel):
     assert {"pycompiler/py.typed", "pycompiler/_runtime.pyi", f"pycompiler/lib/{OWN}", "pycompiler/bin/array-opt"} <= {
         *names
     }
-    assert {name.split("/")[0] for name in names} == {"pycompiler", "pycompiler_commands", folder}
+    assert {"pycompiler/libpjrt_pycompiler.so", "jax_plugins/pycompiler/__init__.py"} <= {*names}
+    assert {name.split("/")[0] for name in names} == {"jax_plugins", "pycompiler", "pycompiler_commands", folder}
     assert {name for name in names if name.endswith((".cpp", ".h", ".a", ".td", ".pyc"))} == LINKED_WITH_EXPORTS
     # The licenses of all linked libraries.
     licenses = [name.removeprefix(f"{folder}/licenses/") for name in names if "/licenses/" in name]
-    assert {"LICENSE", "dialect/wheel/LICENSES.md", "third_party/pocketfft/LICENSE.md"} <= {*licenses}
-    assert {"linalg", "gpu"} <= set(about.get_all("Provides-Extra"))
+    assert {
+        "LICENSE",
+        "dialect/wheel/LICENSES.md",
+        "third_party/pocketfft/LICENSE.md",
+        "third_party/pjrt/LICENSE.md",
+    } <= {*licenses}
+    assert {"linalg", "gpu", "jax"} <= set(about.get_all("Provides-Extra"))
     required = [line for line in about.get_all("Requires-Dist") if "extra" not in line]
     assert [re.match(r"\w+", line)[0] for line in required] == ["numpy", "ml_dtypes"]
 
