@@ -133,7 +133,8 @@ static void keepsValuesAndMeets() {
   }
   RefPtr<Reply> late = plane.gather(0, "barrier", "", 100);
   late->wait();
-  CHECK(late->isRefused && mentions(late->message, "have not come: process 1 (host, pid 41), process 2 (host, pid 42)"));
+  CHECK(late->isRefused &&
+        mentions(late->message, "have not come: process 1 (host, pid 41), process 2 (host, pid 42)"));
 }
 
 static void tellsOfFailures() {

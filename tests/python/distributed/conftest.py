@@ -8,7 +8,7 @@ import starting
 
 
 def _is_rank():
-    return "PYCOMPILER_TESTS_RANK" in os.environ
+    return "RANK_OF_TESTS" in os.environ
 
 
 def pytest_generate_tests(metafunc):

@@ -48,5 +48,5 @@ def main(path, folder):
 
 
 if __name__ == "__main__":
-    os.environ["PYCOMPILER_TESTS_RANK"] = "1"
+    os.environ["RANK_OF_TESTS"] = "1"
     main(*sys.argv[1:])
