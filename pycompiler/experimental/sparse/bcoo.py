@@ -129,7 +129,8 @@ class BCOO(JAXSparse):
         """The numbers of axes and of elements."""
         return Layout(self.n_batch, self.n_sparse, self.n_dense, self.nse)
 
-    def _described(self) -> str:
+    def described(self) -> str:
+        """What its text says of the layout."""
         text = f"nse={self.nse}"
         text += f", n_batch={self.n_batch}" if self.n_batch else ""
         return text + (f", n_dense={self.n_dense}" if self.n_dense else "")

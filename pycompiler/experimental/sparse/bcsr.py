@@ -118,7 +118,7 @@ class BCSR(JAXSparse):
         """The number of dense axes: the last ones."""
         return get_aval(self.data).ndim - get_aval(self.indices).ndim
 
-    _described = BCOO._described  # of the same properties
+    described = BCOO.described  # of the same properties
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The three arrays; the shape and the flags are static."""
@@ -181,7 +181,7 @@ class BCSR(JAXSparse):
         )
 
     @classmethod
-    def _empty(
+    def of_zeros(
         cls,
         shape: Sequence[int],
         *,
@@ -191,6 +191,7 @@ class BCSR(JAXSparse):
         n_batch: int = 0,
         nse: int = 0,
     ) -> BCSR:
+        """An array without elements, or with `nse` zeros."""
         shape = tuple(shape)
         if min(n_dense, n_batch, nse) < 0:
             raise ValueError(
