@@ -159,7 +159,8 @@ class BCOO(JAXSparse):
         """The matrix of two leaves of a tree, which are not checked: transformations put other objects in."""
         matrix = object.__new__(cls)
         matrix.data, matrix.indices = children
-        matrix.__dict__.update(aux_data)
+        matrix.shape = aux_data["shape"]
+        matrix.indices_sorted, matrix.unique_indices = aux_data["indices_sorted"], aux_data["unique_indices"]
         return matrix
 
     def transpose(self, axes: Sequence[int] | None = None) -> BCOO:  # attached by methods.py

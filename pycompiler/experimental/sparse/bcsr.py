@@ -130,7 +130,8 @@ class BCSR(JAXSparse):
         """The matrix of the leaves of a tree, which are not checked."""
         matrix = object.__new__(cls)
         matrix.data, matrix.indices, matrix.indptr = children
-        matrix.__dict__.update(aux_data)
+        matrix.shape = aux_data["shape"]
+        matrix.indices_sorted, matrix.unique_indices = aux_data["indices_sorted"], aux_data["unique_indices"]
         return matrix
 
     def with_data(self, data: Array) -> BCSR:
