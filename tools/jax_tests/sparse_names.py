@@ -10,7 +10,7 @@ import numpy as np
 from jax.experimental import sparse
 from stand_ins import INNER
 
-from pycompiler.experimental.sparse import bcoo_places, bcoo_products, bcsr, coo, csr, rows
+from pycompiler.experimental.sparse import bcoo_places, bcoo_products, bcsr, coo, csr, formats, rows
 
 
 class SparseInfo(NamedTuple):
@@ -114,6 +114,9 @@ SPARSE: dict[str, dict[str, Any]] = {
     f"{INNER}.util": {
         "CuSparseEfficiencyWarning": sparse.SparseEfficiencyWarning,
         "SparseInfo": SparseInfo,
+        "_count_stored_elements": lambda mat, n_batch=0, n_dense=0: formats.count_stored(
+            jax.numpy.asarray(mat), n_batch, n_dense
+        ),
         "_csr_to_coo": lambda indices, indptr: (rows.rows_of(indices, indptr), indices),
     },
 }

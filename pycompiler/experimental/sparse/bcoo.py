@@ -129,7 +129,8 @@ class BCOO(JAXSparse):
         """The numbers of axes and of elements."""
         return Layout(self.n_batch, self.n_sparse, self.n_dense, self.nse)
 
-    def _described(self) -> str:
+    def described(self) -> str:
+        """What its text says of the layout."""
         text = f"nse={self.nse}"
         text += f", n_batch={self.n_batch}" if self.n_batch else ""
         return text + (f", n_dense={self.n_dense}" if self.n_dense else "")
@@ -158,7 +159,8 @@ class BCOO(JAXSparse):
         """The matrix of two leaves of a tree, which are not checked: transformations put other objects in."""
         matrix = object.__new__(cls)
         matrix.data, matrix.indices = children
-        matrix.__dict__.update(aux_data)
+        matrix.shape = aux_data["shape"]
+        matrix.indices_sorted, matrix.unique_indices = aux_data["indices_sorted"], aux_data["unique_indices"]
         return matrix
 
     def transpose(self, axes: Sequence[int] | None = None) -> BCOO:  # attached by methods.py

@@ -118,7 +118,7 @@ class BCSR(JAXSparse):
         """The number of dense axes: the last ones."""
         return get_aval(self.data).ndim - get_aval(self.indices).ndim
 
-    _described = BCOO._described  # of the same properties
+    described = BCOO.described  # of the same properties
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The three arrays; the shape and the flags are static."""
@@ -130,7 +130,8 @@ class BCSR(JAXSparse):
         """The matrix of the leaves of a tree, which are not checked."""
         matrix = object.__new__(cls)
         matrix.data, matrix.indices, matrix.indptr = children
-        matrix.__dict__.update(aux_data)
+        matrix.shape = aux_data["shape"]
+        matrix.indices_sorted, matrix.unique_indices = aux_data["indices_sorted"], aux_data["unique_indices"]
         return matrix
 
     def with_data(self, data: Array) -> BCSR:
@@ -181,7 +182,7 @@ class BCSR(JAXSparse):
         )
 
     @classmethod
-    def _empty(
+    def of_zeros(
         cls,
         shape: Sequence[int],
         *,
@@ -191,6 +192,7 @@ class BCSR(JAXSparse):
         n_batch: int = 0,
         nse: int = 0,
     ) -> BCSR:
+        """An array without elements, or with `nse` zeros."""
         shape = tuple(shape)
         if min(n_dense, n_batch, nse) < 0:
             raise ValueError(

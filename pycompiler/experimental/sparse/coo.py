@@ -61,7 +61,8 @@ class COO(JAXSparse):
         return coo_fromdense(mat, nse=nse, index_dtype=index_dtype)
 
     @classmethod
-    def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
+    def of_zeros(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
+        """A matrix without elements."""
         shape = tuple(shape)
         if len(shape) != 2:
             raise ValueError(f"COO must have 2 axes, got the shape {shape}")
@@ -69,10 +70,11 @@ class COO(JAXSparse):
         return cls((pnp.zeros(0, dtype), none, none), shape=shape, rows_sorted=True, cols_sorted=True)
 
     @classmethod
-    def _eye(cls, n: int, m: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
+    def of_diagonal(cls, n: int, m: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
+        """The n by m matrix with ones on its k-th diagonal."""
         places = diagonal("eye", n, m, k, index_dtype)
         if places is None:
-            return cls._empty((n, m), dtype=dtype, index_dtype=index_dtype)
+            return cls.of_zeros((n, m), dtype=dtype, index_dtype=index_dtype)
         return cls((pnp.ones(places[0].size, dtype), *places), shape=(n, m), rows_sorted=True, cols_sorted=True)
 
     def _sort_indices(self) -> COO:

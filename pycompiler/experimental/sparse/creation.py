@@ -46,7 +46,7 @@ def empty(
     sizes = tuple(as_index("empty", "shape", size) for size in shape)
     if sparse_format == "bcoo":
         return empty_bcoo(sizes, dtype=dtype, index_dtype=index_dtype, **kwds)
-    return _format("empty", sparse_format)._empty(sizes, dtype=dtype, index_dtype=index_dtype, **kwds)
+    return _format("empty", sparse_format).of_zeros(sizes, dtype=dtype, index_dtype=index_dtype, **kwds)
 
 
 def empty_bcoo(
@@ -91,7 +91,7 @@ def eye(
     made = _format("eye", sparse_format)
     if sparse_format == "bcsr":
         return BCSR.from_bcoo(_eye_bcoo(n, m, k, dtype, index_dtype, **kwds))
-    return made._eye(n, m, k, dtype=dtype, index_dtype=index_dtype, **kwds)
+    return made.of_diagonal(n, m, k, dtype=dtype, index_dtype=index_dtype, **kwds)
 
 
 def _eye_bcoo(n: int, m: int, k: int, dtype: Any, index_dtype: Any, n_batch: int = 0, n_dense: int = 0) -> BCOO:

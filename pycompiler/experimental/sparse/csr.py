@@ -83,14 +83,16 @@ class CSR(_Compressed):
         return csr_fromdense(mat, nse=nse, index_dtype=index_dtype)
 
     @classmethod
-    def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
+    def of_zeros(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
+        """A matrix without elements."""
         return cls._none(shape, 0, dtype, index_dtype)
 
     @classmethod
-    def _eye(cls, n: int, m: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
+    def of_diagonal(cls, n: int, m: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
+        """The n by m matrix with ones on its k-th diagonal."""
         places = coo.diagonal("eye", n, m, k, index_dtype)
         if places is None:
-            return cls._empty((n, m), dtype=dtype, index_dtype=index_dtype)
+            return cls.of_zeros((n, m), dtype=dtype, index_dtype=index_dtype)
         row, col = places
         starts = rows.starts_of(row, n, np.dtype(index_dtype))
         return cls((pnp.ones(row.size, dtype), col, starts), shape=(n, m))
@@ -128,12 +130,14 @@ class CSC(_Compressed):
         return csr_fromdense(pnp.asarray(mat).T, nse=nse, index_dtype=index_dtype).transpose()
 
     @classmethod
-    def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSC:
+    def of_zeros(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSC:
+        """A matrix without elements."""
         return cls._none(shape, 1, dtype, index_dtype)
 
     @classmethod
-    def _eye(cls, n: int, m: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSC:
-        return CSR._eye(m, n, -k, dtype=dtype, index_dtype=index_dtype).transpose()
+    def of_diagonal(cls, n: int, m: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSC:
+        """The n by m matrix with ones on its k-th diagonal."""
+        return CSR.of_diagonal(m, n, -k, dtype=dtype, index_dtype=index_dtype).transpose()
 
     def todense(self) -> Array:
         """The matrix as an array."""

@@ -95,13 +95,14 @@ class JAXSparse(abc.ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def _described(self) -> str:
+    def described(self) -> str:
+        """What its text says of the layout."""
         return f"nse={self.nse}"
 
     def __repr__(self) -> str:
         name = type(self).__name__
         try:
-            text = f"{name}({self.dtype.name}{list(self.shape)}, {self._described()})"
+            text = f"{name}({self.dtype.name}{list(self.shape)}, {self.described()})"
         except Exception:  # a tree with other leaves than arrays
             return f"{name}(<invalid>)"
         return f"{type(self.data).__name__}[{text}]" if isinstance(self.data, Tracer) else text

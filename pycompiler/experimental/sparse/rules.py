@@ -67,7 +67,7 @@ class Spread:
         return self.value if not np.shape(self.value) else lax.reshape(self.value, self._sizes)
 
     def _spread(self, shape: Sequence[int]) -> Any:
-        spread = bcsr_broadcast_in_dim if isinstance(self.value, BCSR) else bcoo_shapes.bcoo_broadcast_in_dim
+        spread: Any = bcsr_broadcast_in_dim if isinstance(self.value, BCSR) else bcoo_shapes.bcoo_broadcast_in_dim
         return spread(self.value, shape=shape, broadcast_dimensions=self._equation.params["broadcast_dimensions"])
 
 
