@@ -75,6 +75,9 @@ LINKED_WITH_EXPORTS = {
     "pycompiler/export/include/runtime/Exported.h",
 }
 
+# Of C functions that compiled code calls.
+FOR_C_FUNCTIONS = {f"pycompiler/ffi/include/xla/ffi/api/{name}.h" for name in ("api", "c_api", "ffi")}
+
 
 def test_what_is_in_the_wheel(wheel):
     with zipfile.ZipFile(wheel) as file:
@@ -87,7 +90,9 @@ def test_what_is_in_the_wheel(wheel):
     }
     assert {"pycompiler/libpjrt_pycompiler.so", "jax_plugins/pycompiler/__init__.py"} <= {*names}
     assert {name.split("/")[0] for name in names} == {"jax_plugins", "pycompiler", "pycompiler_commands", folder}
-    assert {name for name in names if name.endswith((".cpp", ".h", ".a", ".td", ".pyc"))} == LINKED_WITH_EXPORTS
+    assert {name for name in names if name.endswith((".cpp", ".h", ".a", ".td", ".pyc"))} == (
+        LINKED_WITH_EXPORTS | FOR_C_FUNCTIONS
+    )
     # The licenses of all linked libraries.
     licenses = [name.removeprefix(f"{folder}/licenses/") for name in names if "/licenses/" in name]
     assert {
