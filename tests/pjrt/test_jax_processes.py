@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 
-def run(program, timeout=120, **environment):
+def run(program, timeout=300, **environment):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)],
         env={**os.environ, "JAX_PLATFORMS": "pycompiler", "PYCOMPILER_ENABLE_COMPILATION_CACHE": "0", **environment},
