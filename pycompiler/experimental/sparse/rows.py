@@ -52,8 +52,10 @@ def _type(
     return shaped((size, *other.shape[1:]), data.dtype)
 
 
-_FILL: Any = {"mode": "fill", "fill_value": 0}
-_INSIDE: Any = {"mode": "promise_in_bounds"}
+# No coordinate is negative.
+_FILL: Any = {"mode": "fill", "fill_value": 0, "wrap_negative_indices": False}
+_INSIDE: Any = {"mode": "promise_in_bounds", "wrap_negative_indices": False}
+_DROP: Any = {"mode": "drop", "wrap_negative_indices": False}
 
 
 @_product.def_impl
@@ -63,7 +65,7 @@ def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size:
     targets, sources = (indices, rows) if transpose else (rows, indices)
     terms = data.reshape(-1, *(1,) * (other.ndim - 1)) * other.at[sources].get(**_FILL)
     zeros = pnp.zeros((size, *other.shape[1:]), data.dtype)
-    return zeros.at[targets].add(terms, indices_are_sorted=not transpose)
+    return zeros.at[targets].add(terms, indices_are_sorted=not transpose, **_DROP)
 
 
 def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
@@ -86,7 +88,7 @@ def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: in
         def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
             j, total = carry
             where = total.at[indices.at[j].get(**_INSIDE)]
-            return j + 1, where.add(data.at[j].get(**_INSIDE) * row, mode="drop")
+            return j + 1, where.add(data.at[j].get(**_INSIDE) * row, **_DROP)
 
         return lax.while_loop(lambda carry: carry[0] < end, step, (start, total))[1], None
 
