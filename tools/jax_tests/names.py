@@ -60,7 +60,6 @@ _PUBLIC = {
     "typing": ("jax.typing",),
     "debugger": ("jax.debug",),
     "debugging": ("jax.debug",),
-    "debugger": ("jax.debug",),
     "layout": ("jax.experimental.layout",),
 }
 

@@ -229,8 +229,8 @@ private:
       return false;
     auto isFree = [&](ArrayRef<Use> among) {
       return among.size() <= mostUses && llvm::none_of(among, [&](const Use &use) {
-               bool isBetween = use.op == found.writer || (found.writer->isBeforeInBlock(use.op) &&
-                                                           use.op->isBeforeInBlock(found.copy));
+               bool isBetween = use.op == found.writer ||
+                                (found.writer->isBeforeInBlock(use.op) && use.op->isBeforeInBlock(found.copy));
                return isBetween && mayOverlap(use.place, place) &&
                       !(use.op == found.writer && readsInOrder(found, place));
              });
@@ -253,8 +253,7 @@ private:
     }
     return !writer.getBlock()
                 ->walk([&](memref::LoadOp load) {
-                  return mayOverlap(placeOf(load.getMemRef()), place) ? WalkResult::interrupt()
-                                                                      : WalkResult::advance();
+                  return mayOverlap(placeOf(load.getMemRef()), place) ? WalkResult::interrupt() : WalkResult::advance();
                 })
                 .wasInterrupted();
   }

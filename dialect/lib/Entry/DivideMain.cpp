@@ -48,12 +48,12 @@ int64_t sizeOf(Operation *op) {
 /// Operations that can fail must report their place in @main, from which they return. A loop of unknown length has its
 /// budget there.
 bool staysInMain(Operation *op) {
-  return op->hasTrait<OpTrait::IsTerminator>() || op->walk([](Operation *inner) {
-                                                      bool stays = isa<RuntimeCallOp, ArenaOp, SymbolOp, SpendOp,
-                                                                       memref::AllocOp, scf::WhileOp>(inner) ||
-                                                                   isa<LLVM::LLVMDialect>(inner->getDialect());
-                                                      return stays ? WalkResult::interrupt() : WalkResult::advance();
-                                                    }).wasInterrupted();
+  return op->hasTrait<OpTrait::IsTerminator>() ||
+         op->walk([](Operation *inner) {
+             bool stays = isa<RuntimeCallOp, ArenaOp, SymbolOp, SpendOp, memref::AllocOp, scf::WhileOp>(inner) ||
+                          isa<LLVM::LLVMDialect>(inner->getDialect());
+             return stays ? WalkResult::interrupt() : WalkResult::advance();
+           }).wasInterrupted();
 }
 
 /// A row of operations of a block of @main.
@@ -220,9 +220,8 @@ private:
       operands.push_back(takeFrame(main));
     auto call = func::CallOp::create(b, function.getLoc(), function, operands);
     for (auto [value, result] : llvm::zip_equal(results, call.getResults()))
-      value.replaceUsesWithIf(result, [&](OpOperand &use) {
-        return use.getOwner()->getParentOfType<func::FuncOp>() == main;
-      });
+      value.replaceUsesWithIf(result,
+                              [&](OpOperand &use) { return use.getOwner()->getParentOfType<func::FuncOp>() == main; });
     // Views may depend on results.
     for (Operation *op : ops)
       if (remade.contains(op))

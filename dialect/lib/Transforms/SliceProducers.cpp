@@ -1,6 +1,6 @@
 // Producers of which another op reads slices (SliceProducers.h). In `lap[1:] - lap[:-1]`, one op could compute both
-// slices of `lap` in place of a trip through memory. Each slice becomes an op of its own here, on slices of the operands,
-// and array-fuse-elementwise fuses these ops into the reader.
+// slices of `lap` in place of a trip through memory. Each slice becomes an op of its own here, on slices of the
+// operands, and array-fuse-elementwise fuses these ops into the reader.
 #include "SliceProducers.h"
 #include "array/Analysis/ScatterForm.h"
 
@@ -41,8 +41,8 @@ bool isElementwise(linalg::GenericOp op) {
 
 /// A slice of a tensor. Slices of slices become one, and equal slices are one operation: so an op that fuses several of
 /// its readers has it as one operand.
-Value sliceOf(RewriterBase &rewriter, Location loc, Value tensor, SmallVector<int64_t> offsets,
-              ArrayRef<int64_t> sizes, Operation *reader) {
+Value sliceOf(RewriterBase &rewriter, Location loc, Value tensor, SmallVector<int64_t> offsets, ArrayRef<int64_t> sizes,
+              Operation *reader) {
   if (cast<RankedTensorType>(tensor.getType()).getShape() == sizes)
     return tensor;
   while (auto outer = tensor.getDefiningOp<tensor::ExtractSliceOp>()) {
@@ -127,8 +127,7 @@ void computeSlices(RewriterBase &rewriter, linalg::GenericOp producer) {
       return isSlice(slice, known.first.getStaticOffsets(), known.first.getStaticSizes());
     });
     if (same == computed.end()) {
-      computed.emplace_back(slice,
-                            computeSlice(rewriter, producer, slice.getStaticOffsets(), slice.getStaticSizes()));
+      computed.emplace_back(slice, computeSlice(rewriter, producer, slice.getStaticOffsets(), slice.getStaticSizes()));
       same = std::prev(computed.end());
     }
     rewriter.replaceAllUsesWith(slice, same->second);

@@ -14,7 +14,8 @@ struct ReadSlices {
 
 std::optional<ReadSlices> slicesOf(linalg::GenericOp producer);
 
-/// Computes each different slice of an elementwise producer by an op on slices of its operands, and erases the producer.
+/// Computes each different slice of an elementwise producer by an op on slices of its operands, and erases the
+/// producer.
 void computeSlices(RewriterBase &rewriter, linalg::GenericOp producer);
 
 } // namespace mlir::array
