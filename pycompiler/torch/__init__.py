@@ -6,6 +6,7 @@ it alone imports torch.
 """
 
 from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING, Any
 
 from torch._dynamo.backends.registry import _BACKENDS
 
@@ -17,7 +18,11 @@ _BACKENDS.setdefault(
 )
 
 
-def __getattr__(name: str):
+if TYPE_CHECKING:
+    from pycompiler.torch.backend import backend
+
+
+def __getattr__(name: str) -> Any:
     if name == "backend":
         from pycompiler.torch.backend import backend
 

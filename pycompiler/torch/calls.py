@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._C._dynamo.guards import _empty_strided_cpu as empty_strided
+from torch._C._dynamo.guards import _empty_strided_cpu as empty_strided  # pyright: ignore[reportAttributeAccessIssue]
+from torch.utils.dlpack import from_dlpack
 
 from pycompiler._runtime import ShapedArray, TensorCall, dlpack_capsule
 from pycompiler.compile.compile import Compilation
@@ -97,7 +98,8 @@ class _Bound:
         # The outputs: the number of a result; other tensors, which are copied; ints.
         self.outputs: list[tuple[int, int, Any]] = []
         seen: set[int] = set()
-        for (kind, source), number, order in zip(plan.outputs, program.computed, program.output_orders, strict=True):
+        planned: Any = plan.outputs
+        for (kind, source), number, order in zip(planned, program.computed, program.output_orders, strict=True):
             value = program.outputs[number].meta["val"]
             if kind == "result":
                 shape = aval_at(results[source], sizes).shape
@@ -120,7 +122,7 @@ def _copier(kind: str, source: Any, order: tuple[int, ...] | None) -> Callable[[
 
     if kind == "arg":
         return lambda args, made: restored(args[source].clone())
-    constant = torch.utils.dlpack.from_dlpack(dlpack_capsule(source, False, False))
+    constant = from_dlpack(dlpack_capsule(source, False, False))
     return lambda args, made: restored(constant.clone())
 
 

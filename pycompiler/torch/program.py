@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C import _to_dlpack  # pyright: ignore[reportAttributeAccessIssue]
 
 from pycompiler import lax, random
 from pycompiler._runtime import ShapedArray, array_from_dlpack
@@ -131,13 +132,13 @@ class Program:
                 return _constant(node)
             if _is_size(wanted):
                 return self.sizes.of(wanted)
-            args = torch.fx.map_arg(node.args, lambda n: values[n])
+            args: Any = torch.fx.map_arg(node.args, lambda n: values[n])
             if node.target is operator.getitem:
                 return args[0][args[1]]
             entry = entry_of(node.target)
             if entry is None:
                 raise NotImplementedError("it is not in the table")
-            kwargs = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
+            kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
             return self._checked(wanted, entry(Out(node, self.sizes, self._key), *args, **kwargs))
         except InconclusiveDimensionError:
             raise
@@ -201,4 +202,4 @@ def _constant(node: torch.fx.Node) -> Any:
         owner = getattr(owner, part)
     if not isinstance(owner, torch.Tensor):
         raise NotImplementedError(f"the attribute {node.target} of type {type(owner).__name__}")
-    return array_from_dlpack(torch.utils.dlpack.to_dlpack(owner.detach().contiguous()), True)
+    return array_from_dlpack(_to_dlpack(owner.detach().contiguous()), True)

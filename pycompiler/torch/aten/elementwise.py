@@ -129,7 +129,7 @@ def _logic(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return lambda out, x, y: function(cast(x, np.dtype(bool)), cast(y, np.dtype(bool)))
 
 
-_KINDS = (
+_KINDS: Any = (
     (_unary, _UNARY),
     (_rounding, _ROUNDINGS),
     (_binary, _BINARY),

@@ -158,7 +158,7 @@ def _batch(
     return cast(made, dtype), mean, scale, *after
 
 
-def _saved(out: Out, mean: Any, scale: Any, training: bool) -> tuple[Any, Any]:
+def _saved(out: Out, mean: Any, scale: Any) -> tuple[Any, Any]:
     """The saved statistics: none in evaluation."""
     shapes = [out.sizes.shape(value.shape) for value in out.value[1:3]]
     if shapes[0] == (0,):
@@ -170,31 +170,31 @@ def _saved(out: Out, mean: Any, scale: Any, training: bool) -> tuple[Any, Any]:
 def _batch_norm_functional(
     out: Out, x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
 ) -> Any:
-    made, *saved, after_mean, after_var = _batch(x, weight, bias, (mean, var), training, momentum, eps)
-    return (made, *_saved(out, *saved, training), after_mean, after_var)
+    made, mean, scale, after_mean, after_var = _batch(x, weight, bias, (mean, var), training, momentum, eps)
+    return (made, *_saved(out, mean, scale), after_mean, after_var)
 
 
 @ops("_native_batch_norm_legit.no_stats")
 def _batch_norm_no_stats(out: Out, x: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
-    made, *saved, _, _ = _batch(x, weight, bias, (None, None), True, momentum, eps)
-    return (made, *saved)
+    made, mean, scale, _, _ = _batch(x, weight, bias, (None, None), True, momentum, eps)
+    return (made, mean, scale)
 
 
 @ops("_native_batch_norm_legit_no_training")
 def _batch_norm_no_training(
     out: Out, x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float
 ) -> Any:
-    made, *saved, _, _ = _batch(x, weight, bias, (mean, var), False, momentum, eps)
-    return (made, *_saved(out, *saved, False))
+    made, mean, scale, _, _ = _batch(x, weight, bias, (mean, var), False, momentum, eps)
+    return (made, *_saved(out, mean, scale))
 
 
 @ops("_batch_norm_with_update_functional")
 def _batch_norm_with_update(
     out: Out, x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float
 ) -> Any:
-    made, *saved, after_mean, after_var = _batch(x, weight, bias, (mean, var), True, momentum, eps)
+    made, mean, scale, after_mean, after_var = _batch(x, weight, bias, (mean, var), True, momentum, eps)
     reserve = pnp.zeros(out.sizes.shape(out.value[3].shape), "uint8")
-    return (made, *saved, reserve, after_mean, after_var)
+    return (made, mean, scale, reserve, after_mean, after_var)
 
 
 @ops("batch_norm_backward")

@@ -51,8 +51,10 @@ def _max_pool(count: int) -> Any:
         _, stride, padding, dilation = options
         shape, first = out.shape[-count:], x.ndim - count
         lowest = -math.inf if x.dtype.kind in "fV" else np.iinfo(x.dtype).min
-        best = place_of = None
-        for place, part in _windows(x, count, *options, lowest, shape):
+        best: Any = None
+        place_of: Any = None
+        chosen: Any = None
+        for place, part in _windows(x, count, *options, fill=lowest, shape=shape):
             # The place in the whole image, row-major.
             flat: Any = 0
             for axis in range(count):
@@ -130,8 +132,8 @@ ops.add("max_pool3d_with_indices_backward", _max_pool_backward(3))
 def _averages(x: Any, shape: Any, options: Any, ceil_mode: bool, counts_pad: bool, divisor: int | None) -> Any:
     kernel, stride, padding, _ = options
     count, first = len(kernel), x.ndim - len(kernel)
-    total = None
-    for _, part in _windows(x, count, *options, 0, shape):
+    total: Any = None
+    for _, part in _windows(x, count, *options, fill=0, shape=shape):
         total = part if total is None else total + part
     if divisor is not None:
         return total / divisor

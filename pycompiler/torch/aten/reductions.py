@@ -116,8 +116,9 @@ def _variance(out: Out, x: Any, dim: Any, correction: Any, keepdim: bool) -> tup
 def _spread(out: Out, given: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
     """The variance and mean for the overloads (dim, unbiased, keepdim), (unbiased), and by correction."""
     x, *rest = given
+    operation: Any = out.node.target
     keepdim = options.get("keepdim", False)
-    if "correction" in options or "unbiased" not in str(out.node.target._schema):
+    if "correction" in options or "unbiased" not in str(operation._schema):
         return _variance(out, x, rest[0] if rest else options.get("dim"), options.get("correction"), keepdim)
     dims = [value for value in rest if not isinstance(value, bool)]
     flags = [value for value in rest if isinstance(value, bool)]
