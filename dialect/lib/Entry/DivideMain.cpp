@@ -27,7 +27,10 @@ namespace mlir::array {
 namespace {
 
 /// An operation without operands: it stays in @main, and is repeated where it is used.
-bool isRepeated(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>() || isa<memref::GetGlobalOp>(op); }
+bool isRepeated(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
+
+/// Memory that @main has: it stays there, and is passed. Units of code do not share globals.
+bool isMemoryOfMain(Operation *op) { return isa<memref::AllocaOp, memref::GetGlobalOp>(op); }
 
 /// A view of a buffer, which is made again where it is used.
 bool isView(Operation *op) {
@@ -49,8 +52,9 @@ int64_t sizeOf(Operation *op) {
 /// budget there.
 bool staysInMain(Operation *op) {
   return op->hasTrait<OpTrait::IsTerminator>() ||
-         op->walk([](Operation *inner) {
+         op->walk([&](Operation *inner) {
              bool stays = isa<RuntimeCallOp, ArenaOp, SymbolOp, SpendOp, memref::AllocOp, scf::WhileOp>(inner) ||
+                          (inner != op && isa<memref::GetGlobalOp>(inner)) ||
                           isa<LLVM::LLVMDialect>(inner->getDialect());
              return stays ? WalkResult::interrupt() : WalkResult::advance();
            }).wasInterrupted();
@@ -68,7 +72,7 @@ public:
   /// Moves the operations to a function. Does nothing if a buffer cannot be passed.
   bool outline(const Twine &name) {
     for (Operation *op : ops)
-      (isRepeated(op) || isa<memref::AllocaOp>(op) ? left : isView(op) ? views : moved).push_back(op);
+      (isRepeated(op) || isMemoryOfMain(op) ? left : isView(op) ? views : moved).push_back(op);
     within.insert(moved.begin(), moved.end());
     within.insert(views.begin(), views.end());
     if (!read())
@@ -146,7 +150,7 @@ private:
       return true;
     }
     auto type = cast<MemRefType>(buffer.getType());
-    bool isOfMain = isa_and_nonnull<memref::AllocaOp>(source) || buffer.getParentBlock() == &main.getBody().front();
+    bool isOfMain = (source && isMemoryOfMain(source)) || buffer.getParentBlock() == &main.getBody().front();
     passed.push_back(buffer);
     return isOfMain && type.hasStaticShape() && type.getLayout().isIdentity();
   }

@@ -91,7 +91,7 @@ def DivideMain : Pass<"array-divide-main", "::mlir::ModuleOp"> {
     earlier operations computed, and the call frame if a loop inside is for threads. Its results are the values that
     later operations use. Constants, and views of buffers, are repeated where they are used.
 
-    Operations that can fail, loops of unknown length, and stack memory stay in @main. So does a row that uses a buffer
+    Operations that can fail, loops of unknown length, stack memory and globals stay in @main. So does a row that uses a buffer
     of symbolic size, or one that a loop carries.
 
     Invariants: runs after array-plan-memory; the functions have the mark of kernels. Shorter blocks do not change.
