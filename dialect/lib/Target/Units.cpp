@@ -105,15 +105,10 @@ private:
     return function && function.getSymName() == kEntryName;
   }
 
-  /// Declares a function of another module in that of `user`, or copies a constant there.
+  /// Declares a symbol of another module in that of `user`.
   void declare(ModuleOp user, Operation *symbol) {
     if (user.lookupSymbol(SymbolTable::getSymbolName(symbol)))
       return;
-    // A table of constants: each unit has its own.
-    if (isa<LLVM::GlobalOp>(symbol)) {
-      user.getBody()->push_back(symbol->clone());
-      return;
-    }
     auto function = dyn_cast<LLVM::LLVMFuncOp>(symbol);
     if (!function)
       return;

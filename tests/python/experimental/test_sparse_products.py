@@ -247,7 +247,7 @@ def test_gradients_by_matrices():
         value, slope = sparse.value_and_grad(loss)(mat, v)
         assert type(slope) is kind
         np.testing.assert_allclose(value, loss(dense, v))
-        np.testing.assert_allclose(slope.todense(), np.where(dense != 0, wanted, 0), rtol=1e-5)
+        np.testing.assert_allclose(slope.todense(), np.where(dense != 0, wanted, 0), rtol=1e-5, atol=1e-6)
         both = sparse.grad(loss, (0, 1))(mat, v)
         np.testing.assert_allclose(both[1], 2 * dense.T @ (dense @ v))
     mat = BCOO.fromdense(dense)
