@@ -17,7 +17,9 @@ from pycompiler import errors
 ALIASES = {"InconclusiveDimensionOperation": "InconclusiveDimensionError", "JaxRuntimeError": "ExecutionError"}
 WITHOUT_PAGE = {"JAXTypeError", "JAXIndexError", "JaxprTypeError"}
 NAMES = [name for name in errors.__all__ if isinstance(getattr(errors, name), type)]
-CLASSES = [name for name in NAMES if name not in {*ALIASES, *WITHOUT_PAGE}]
+# Its example needs processes that fail: tests/python/distributed/test_failing_processes.py.
+OF_PROCESSES = {"DistributedError"}
+CLASSES = [name for name in NAMES if name not in {*ALIASES, *WITHOUT_PAGE, *OF_PROCESSES}]
 BLOCK = re.compile(r"^```python( no-run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -52,9 +54,9 @@ def test_every_class_that_is_raised_has_a_page():
     }
     # Errors of arguments that don't fit have the whole explanation in their message.
     whole = {"ExplainedError", "ArgumentError", "AxisError", "CallbackResultError", "ShardingTypeError"}
-    assert defined - whole - WITHOUT_PAGE == set(CLASSES)
+    assert defined - whole - WITHOUT_PAGE == {*CLASSES, *OF_PROCESSES}
     pages = Path(errors.__file__).parent / "pages"
-    assert {path.stem for path in pages.iterdir()} == set(CLASSES)
+    assert {path.stem for path in pages.iterdir()} == {*CLASSES, *OF_PROCESSES}
     assert (Path(__file__).parents[3] / "docs" / "errors").resolve() == pages.resolve()
 
 
