@@ -165,7 +165,7 @@ bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.
 	@$(PY) tools/requirements.py bench > .venv/requirements-bench.txt
 	@$(PY) -m pip install -q -r .venv/requirements-bench.txt
 	@failed=; cores=$$(nproc); \
-	for part in run "run --threads 2" compile memory dynamic picture dispatch threads rows runtime; do \
+	for part in run "run --threads 2" compile unrolled memory dynamic picture dispatch threads rows runtime; do \
 	  if [[ $$part == *"--threads 2" && $$cores -lt 2 ]]; then continue; fi; \
 	  set -- $$part; $(PY) benchmarks/$$1.py "$${@:2}" || failed="$$failed $$1"; \
 	done; \
