@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
 import os
 import sys
 import threading
@@ -31,6 +30,7 @@ from pycompiler.cache import Aliases, Artifact
 from pycompiler.compile import inspection, measure
 from pycompiler.compile.gpu_libraries import holds_any, libraries_for
 from pycompiler.compile.lapack import require_lapack
+from pycompiler.compile.loading import callbacks_of, load
 from pycompiler.compile.plan import Plan, in_place, plan_outputs, taken
 from pycompiler.compile.prebuilt import prebuilt_executable
 from pycompiler.compile.targets import HOST, Target, device_of, target_of
@@ -41,15 +41,13 @@ from pycompiler.core.errors import ExecutionError
 from pycompiler.core.mesh.placement import single_device
 from pycompiler.core.profile import record
 from pycompiler.core.source import user_frame_source
-from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import ClosedGraph, Graph
 from pycompiler.core.tracing.lowering import lowered
 from pycompiler.core.tracing.nested import graphs_in
 from pycompiler.core.types.aval import short
 from pycompiler.diagnostics import remarks
 from pycompiler.primitives import DECOMPOSITIONS
-from pycompiler.primitives.control.foreign_calls import ffi_call
-from pycompiler.primitives.control.host_calls import HostCall, host_call, host_calls
+from pycompiler.primitives.control.host_calls import HostCall
 from pycompiler.primitives.spmd.placement import device_put
 
 if TYPE_CHECKING:
@@ -81,11 +79,6 @@ def _after_fork_in_child() -> None:
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
-
-# A rough rate of compiled code. The runtime estimates times with it, to distinguish short calls from long ones.
-_OPERATIONS_PER_NS = 8.0
-# More than the runtime runs in a thread that waits.
-_UNKNOWN_NS = 2e7
 
 
 def _load_module(name: str) -> Any:
@@ -166,7 +159,7 @@ def _propose_plans(graph: Graph) -> list[cache.Plan]:
 def _build_with_plans(graph: Graph, plans: Mapping[int, cache.Plan]) -> Executable:
     ignored: dict[str, float] = {}
     compiled_code = _compile(graph, (), plans, ignored, quiet=True)
-    return _load(compiled_code, "measured", graph, _callbacks(graph), False, ignored)
+    return load(compiled_code, "measured", graph, callbacks_of(graph), False, ignored)
 
 
 def tuning_of(graph: Graph) -> measure.Tuning:
@@ -313,11 +306,6 @@ def named_device(name: str, graph: Graph) -> Device | None:
     return devices.pop() if devices else None
 
 
-def _effects(graph: Graph) -> int:
-    """The effects of a graph, as a code for the runtime: 0 none, 1 some, 2 ordered ones."""
-    return 2 if is_ordered(graph.effects) else 1 if graph.effects else 0
-
-
 def has_symbols(closed: ClosedGraph) -> bool:
     """Whether sizes of arguments are symbols. Then the compiled code is bound to sizes before it runs."""
     return not all(var.aval.is_concrete for var in closed.graph.inputs)
@@ -377,7 +365,7 @@ def compile_graph(
     if inspection.is_asked_for():
         _tell(name, plan.graph, aliases, tuning.plans, target)
     with events.Measured(events.COMPILE, name):
-        callbacks = _callbacks(plan.graph)
+        callbacks = callbacks_of(plan.graph)
         # On a GPU, each call waits for its operands.
         may_block = may_block or (not target.is_host and bool(callbacks))
         key, artifact, executable = _from_disk(
@@ -387,7 +375,7 @@ def compile_graph(
         if artifact is None or executable is None:
             artifact = _compile(plan.graph, aliases, tuning.plans, milliseconds, target, name=name)
             artifact = _assembled(artifact, target, milliseconds)
-            executable = _load(artifact, name, plan.graph, callbacks, may_block, milliseconds)
+            executable = load(artifact, name, plan.graph, callbacks, may_block, milliseconds)
     if aliases and not artifact.aliases:
         _tell_of_dropped(name, plan.graph, aliases)
     for kind, place, text in artifact.remarks:
@@ -445,7 +433,7 @@ def _from_disk(
         found, artifact = artifact, _assembled(artifact, target, milliseconds)
         if artifact is not found:
             cache.keep(key, artifact, name, graph, sum(milliseconds.values()))
-        executable = _load(artifact, name, graph, callbacks, may_block, milliseconds)
+        executable = load(artifact, name, graph, callbacks, may_block, milliseconds)
         events.tell(events.of_events, events.CACHE_HIT)
         events.tell(events.of_durations, events.CACHE_READ, time.perf_counter() - keyed)
         return key, artifact, executable
@@ -553,63 +541,6 @@ def _assembled(artifact: Artifact, target: Target, milliseconds: dict[str, float
     assembled = replace(artifact, assembled=device.assemble(artifact.image), assembler=device.assembler)
     milliseconds["assemble"] = (time.perf_counter() - begin) * 1e3
     return assembled
-
-
-def _callbacks(graph: Graph) -> list[HostCall]:
-    """The functions of the host that the code calls, by slot. A program with symbols gets them when it is bound to
-    sizes. Raises ExecutionError if a C function is missing."""
-    if not all(var.aval.is_concrete for var in graph.inputs):
-        return []
-    return [host_call(equation) for equation in host_calls(graph)]
-
-
-def _foreign_ns(graph: Graph) -> float:
-    """The estimated time of C functions, which nobody knows: too long to run in place, until a run was measured."""
-    return _UNKNOWN_NS if any(equation.primitive is ffi_call for equation in host_calls(graph)) else 0
-
-
-def _load(
-    artifact: Artifact,
-    name: str,
-    graph: Graph,
-    callbacks: Sequence[HostCall],
-    may_block: bool,
-    milliseconds: dict[str, float],
-) -> Executable:
-    begin = time.perf_counter()
-    executable = load_artifact(artifact, name, may_block, callbacks, _effects(graph), _foreign_ns(graph))
-    milliseconds["load"] = (time.perf_counter() - begin) * 1e3
-    return executable
-
-
-def load_artifact(
-    artifact: Artifact,
-    name: str,
-    may_block: bool = False,
-    callbacks: Sequence[HostCall] = (),
-    effects: int = 0,
-    least_ns: float = 0,
-) -> Executable:
-    """The loaded code of an artifact. `callbacks` are the functions of its host calls, by slot, and `effects` is 0 for
-    none, 1 for some, 2 for ordered ones. With `may_block`, a run may wait for other runs. `least_ns` is the least
-    estimate of a run."""
-    estimate = artifact.flops / _OPERATIONS_PER_NS
-    return Executable.load(
-        artifact.object,
-        artifact.entry,
-        artifact.arena_bytes,
-        name,
-        # A run without a known end must not hold a lock, or run out of reach of signals. At most it runs speculatively,
-        # within its loop budget.
-        cost_ns=math.inf if artifact.is_unbounded else max(estimate, least_ns),
-        speculative_ns=estimate if artifact.has_loop_budget else math.inf,
-        may_block=may_block or artifact.waits,
-        call_sites=artifact.sites,
-        callbacks=callbacks,
-        effects=effects,
-        image=artifact.assembled or artifact.image,
-        kernels=artifact.kernels,
-    )
 
 
 def _record_stages(name: str, start: float, milliseconds: dict[str, float]) -> None:

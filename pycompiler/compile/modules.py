@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.cache import Aliases
-from pycompiler.compile.compile import compile_module, load_artifact, read_stablehlo, signature_of
+from pycompiler.compile.compile import compile_module, read_stablehlo, signature_of
 from pycompiler.compile.foreign import operations_of
 from pycompiler.compile.lapack import require_lapack
+from pycompiler.compile.loading import load_artifact
 from pycompiler.primitives import DECOMPOSITIONS
 
 if TYPE_CHECKING:
