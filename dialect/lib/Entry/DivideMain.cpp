@@ -32,6 +32,20 @@ bool isRepeated(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
 /// Memory that @main has: it stays there, and is passed. Units of code do not share globals.
 bool isMemoryOfMain(Operation *op) { return isa<memref::AllocaOp, memref::GetGlobalOp>(op); }
 
+/// Memory of each piece of a loop for threads.
+bool isPrivate(Value value) {
+  Operation *source = value.getDefiningOp();
+  return source && isa<memref::AllocaOp>(source) && source->hasAttr(kPrivateAttr);
+}
+
+/// Whether a block belongs to one iteration of a loop for threads.
+bool hasParallelParent(Block *block) {
+  for (Operation *op = block->getParentOp(); op; op = op->getParentOp())
+    if (op->hasAttr(kParallelAttr))
+      return true;
+  return false;
+}
+
 /// A view of a buffer, which is made again where it is used.
 bool isView(Operation *op) {
   return isa<ViewLikeOpInterface>(op) && op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType()) &&
@@ -187,6 +201,9 @@ private:
     for (Operation *op : copies)
       b.clone(*op, mapping);
     moveInto(body, mapping);
+    for (auto [value, argument] : llvm::zip_first(passed, body->getArguments()))
+      if (isPrivate(value))
+        giveEachPiece(value, argument);
     SmallVector<Value> returned;
     for (Value value : results)
       returned.push_back(mapping.lookupOrDefault(value));
@@ -194,6 +211,17 @@ private:
     if (isParallel)
       takeFrame(function);
     return function;
+  }
+
+  /// A loop for threads has a private buffer in this function, of which array-parallelize-loops gives each piece one: an
+  /// argument would be the same memory for all of them.
+  void giveEachPiece(Value buffer, BlockArgument argument) {
+    auto isInParallelLoop = [](OpOperand &use) { return hasParallelParent(use.getOwner()->getBlock()); };
+    if (llvm::none_of(argument.getUses(), isInParallelLoop))
+      return;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(argument.getOwner());
+    argument.replaceUsesWithIf(b.clone(*buffer.getDefiningOp())->getResult(0), isInParallelLoop);
   }
 
   /// Moves the operations, except for the views that later ones use, which are copied.
@@ -256,6 +284,7 @@ struct DivideMain : impl::DivideMainBase<DivideMain> {
       return;
     // Blocks of loops first: then the loops are short.
     SmallVector<Block *> blocks;
+    // Loops in a loop for threads belong to one thread.
     main->walk<WalkOrder::PostOrder>([&](Block *block) {
       if (!hasParallelParent(block))
         blocks.push_back(block);
@@ -265,14 +294,6 @@ struct DivideMain : impl::DivideMainBase<DivideMain> {
       divide(main, block, number);
     if (number > 0)
       eraseUnused(main);
-  }
-
-  /// Loops in a loop for threads belong to one thread.
-  static bool hasParallelParent(Block *block) {
-    for (Operation *op = block->getParentOp(); op; op = op->getParentOp())
-      if (op->hasAttr(kParallelAttr))
-        return true;
-    return false;
   }
 
   void divide(func::FuncOp main, Block *block, int &number) {

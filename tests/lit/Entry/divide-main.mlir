@@ -46,3 +46,37 @@ func.func @main(%x: memref<64xf32> {array.role = "argument"}) {
   memref.store %1, %x[%c0] : memref<64xf32>
   return
 }
+
+// -----
+
+// Each piece of a loop for threads has a private buffer of its own. Other loops share the one of @main.
+// CHECK-LABEL: func.func private @part0(
+// CHECK-SAME:    %[[SCRATCH:[^:]*]]: memref<1xf32>
+// CHECK:         %[[OWN:.*]] = memref.alloca() {array.private} : memref<1xf32>
+// CHECK:         scf.for
+// CHECK:           memref.store %{{.*}}, %[[OWN]]
+// CHECK:           memref.load %[[OWN]]
+// CHECK:         {array.parallel
+// CHECK-LABEL: func.func private @part1(
+// CHECK-SAME:    %[[SCRATCH:[^:]*]]: memref<1xf32>
+// CHECK-NOT:     memref.alloca
+// CHECK:         memref.store %{{.*}}, %[[SCRATCH]]
+func.func @main(%x: memref<64xf32> {array.role = "argument"}, %r: memref<64xf32> {array.role = "result"}) {
+  %scratch = memref.alloca() {array.private} : memref<1xf32>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%i] : memref<64xf32>
+    memref.store %0, %scratch[%c0] : memref<1xf32>
+    %1 = memref.load %scratch[%c0] : memref<1xf32>
+    memref.store %1, %r[%i] : memref<64xf32>
+  } {array.parallel = 8 : i64}
+  scf.for %i = %c0 to %c64 step %c1 {
+    %0 = memref.load %r[%i] : memref<64xf32>
+    memref.store %0, %scratch[%c0] : memref<1xf32>
+    %1 = memref.load %scratch[%c0] : memref<1xf32>
+    memref.store %1, %r[%i] : memref<64xf32>
+  }
+  return
+}

@@ -47,3 +47,23 @@ def test_values(function: Any) -> None:
         in_a_loop = pc.jit(lambda x: lax.fori_loop(0, 1, lambda _, total: function(pnp, x) + total * 0, expected))(x)
     np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-10)
     np.testing.assert_allclose(np.asarray(in_a_loop), expected, rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_loops_for_threads_in_parts() -> None:
+    """A loop for threads has scratch memory, which every piece needs for itself: in parts, too."""
+    x = np.random.default_rng(0).standard_normal((64, 96, 96)).astype(np.float32)
+    functions = ["sin", "cos", "exp", "tanh", "arctan", "cbrt", "expm1", "sinh", "cosh", "arcsinh"]
+
+    def sums(np: Any, x: Any) -> Any:
+        lengths = np.sqrt((x * x).sum((1, 2)))[:, None, None]
+        long = numbers(np, x[0, 0])
+        return [(getattr(np, name)(x) / lengths).sum(0) + long for name in functions]
+
+    jitted = pc.jit(lambda x: sums(pnp, x))
+    first = [np.asarray(each) for each in jitted(x)]
+    for each, right in zip(first, sums(np, x), strict=True):
+        np.testing.assert_allclose(each, right, rtol=1e-3, atol=1e-4)
+    for _ in range(40):
+        for each, again in zip(first, jitted(x), strict=True):
+            np.testing.assert_array_equal(np.asarray(again), each)
