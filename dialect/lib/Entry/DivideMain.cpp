@@ -213,8 +213,8 @@ private:
     return function;
   }
 
-  /// A loop for threads has a private buffer in this function, of which array-parallelize-loops gives each piece one: an
-  /// argument would be the same memory for all of them.
+  /// A loop for threads has a private buffer in this function, of which array-parallelize-loops gives each piece one:
+  /// an argument would be the same memory for all of them.
   void giveEachPiece(Value buffer, BlockArgument argument) {
     auto isInParallelLoop = [](OpOperand &use) { return hasParallelParent(use.getOwner()->getBlock()); };
     if (llvm::none_of(argument.getUses(), isInParallelLoop))
