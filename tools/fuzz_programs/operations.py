@@ -140,6 +140,8 @@ def binary(v: Values) -> str:
         return unsigned(f"pnp.{operation}({a}, {b})")
     if operation.startswith(("equal", "not_equal", "less", "greater")):  # rounding decides
         a, b = (stepped(v, x) for x in (a, b))
+    if operation in ("maximum", "minimum") and any(x.startswith("v") and v.dtype(x).kind == "c" for x in (a, b)):
+        a, b = f"pnp.nan_to_num({a})", f"pnp.nan_to_num({b})"  # JAX's pass over some nans
     if operation == "copysign":  # the sign of a nan is nobody's promise
         b = f"pnp.nan_to_num({b})"
     return f"pnp.{operation}({a}, {b})"
