@@ -367,7 +367,8 @@ def sorting(v: Values) -> str:
             f"pnp.argsort(pnp.round({a} * 1.37, 2), axis={axis}, stable=True)",
             f"pnp.sort({a}, axis={axis}, descending=True)",
             f"lax.top_k(pnp.abs(pnp.nan_to_num({a})), 1)[{rng.randrange(2)}]",
-            f"pnp.searchsorted(pnp.sort(pnp.ravel({a})), {v.pick('fi')})",
+            # Rounding decides whether a number is below one that equals it.
+            f"pnp.searchsorted(pnp.sort(pnp.ravel({stepped(v, a)})), {stepped(v, v.pick('fi'))})",
             f"pnp.unique(pnp.round({a}), size=3, fill_value=0)",
             f"pnp.lexsort((pnp.round({a} * 1.37, 2), {rng.choice([v.pick('i'), f'pnp.abs({a})'])}))",
             f"pnp.partition(pnp.nan_to_num({a}), 0, axis={axis})",  # JAX's has nan as the least
@@ -505,6 +506,8 @@ def networks(v: Values) -> str:
     if name in _NN:
         if "softmax" in name:  # JAX's of an infinity is nan in the whole row
             return f"nn.{name}(pnp.nan_to_num({a}), axis={axis_of(v, a)})"
+        if name == "celu":  # the sign of a result of 0 depends on the formula
+            return unsigned(f"nn.{name}({a})")
         return f"nn.{name}({a})"
     if name == "gammaln":  # JAX's has an error of 1e-7 where it is nearly 0
         a = f"(pnp.abs({a}) + 3)"
