@@ -174,7 +174,7 @@ void IterationSpace::cutIntoBlocks(OpBuilder &b, Location loc, IndexBuilder &ind
     blocks = SymbolicSize::of(indices.ceilDiv(b, loc, indices.get(b, loc, total), indices.get(b, loc, block)));
   }
   dims[dim].size = block;
-  dims.insert(dims.begin(), LoopDim{blocks, false, std::nullopt});
+  dims.insert(dims.begin(), LoopDim{blocks, false, std::nullopt, {}});
   for (Access &access : accesses) {
     SymbolicSize stride = access.strides[dim] * block;
     access.strides.insert(access.strides.begin(), stride);
@@ -195,8 +195,11 @@ FailureOr<IterationSpace> IterationSpace::get(OpBuilder &b, IndexBuilder &indice
 
   // Loop sizes: static ones are known to the op, dynamic ones are the operand dimension that a map names directly.
   // Operand sizes are then replaced by the loop's, so that equal strides of several operands compare equal.
-  for (int64_t range : ranges)
-    space.dims.emplace_back().size = ShapedType::isDynamic(range) ? SymbolicSize(0) : SymbolicSize(range);
+  for (auto [d, range] : llvm::enumerate(ranges)) {
+    LoopDim &dim = space.dims.emplace_back();
+    dim.size = ShapedType::isDynamic(range) ? SymbolicSize(0) : SymbolicSize(range);
+    dim.sources.push_back(d);
+  }
   SmallVector<bool> known = llvm::map_to_vector(ranges, [](int64_t range) { return !ShapedType::isDynamic(range); });
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -304,6 +307,7 @@ void IterationSpace::coalesce() {
         }))
       continue;
     dims[outer].size = dims[outer].size * dims[inner].size;
+    llvm::append_range(dims[outer].sources, dims[inner].sources);
     for (Access &access : accesses)
       access.strides[outer] = access.strides[inner];
     erase(inner);

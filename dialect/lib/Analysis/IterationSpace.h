@@ -114,6 +114,7 @@ struct LoopDim {
   SymbolicSize size;
   bool reduced = false;                // some output does not move along it
   std::optional<unsigned> indexSource; // the op's dimension whose linalg.index the body uses
+  SmallVector<unsigned, 2> sources;    // the op's dimensions that this one consists of, the outermost first
 };
 
 /// One operand of the op. `scalar` is an operand that is not a memref.

@@ -76,6 +76,28 @@ def LowerMatmuls : Pass<"array-lower-matmuls", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ScheduleLoops : Pass<"array-schedule-loops", "::mlir::func::FuncOp"> {
+  let summary = "Write the schedules that array-vectorize-linalg chooses on the linalg ops";
+  let description = [{
+    Every `linalg` op on memrefs gets `array.schedule`, a dictionary: the loops of its iteration space (`loops`), the loop
+    of the vectors (`vector`) and their length (`lanes`), a loop that is divided around the vectors (`tile`, `tile_size`,
+    and `in_order` if rows are read in the order of memory), a loop of which several elements are computed at once
+    (`jam`, `jam_size`), short loops inside of the vectors (`unrolled`), and the prefetch distance (`prefetch`). An op
+    that has one keeps it. array-vectorize-linalg obeys it, and an error says which entry the loops do not allow. A
+    schedule that the cost model would choose, too, does not bind: neighbours may share its loops.
+
+    `array-opt --array-schedule-loops` prints the choices. A schedule affects time, and the order of the sums of a
+    reduction.
+
+    Invariants: the ops do not change. An op without strides has no schedule.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register in bits">,
+    Option<"prefetchDistance", "prefetch-distance", "int64_t", "2048",
+           "Prefetch distance in bytes of reductions that exceed the second cache; 0 disables prefetching">
+  ];
+}
+
 def VectorizeLinalg : Pass<"array-vectorize-linalg", "::mlir::func::FuncOp"> {
   let summary = "Lower linalg ops and copies on memrefs to loops over 1-D vectors";
   let description = [{

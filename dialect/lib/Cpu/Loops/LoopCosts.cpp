@@ -170,7 +170,7 @@ std::optional<Nest> cutColumns(Nest &nest, double costNs, double leastNs) {
     size = whole;
   }
   columns.size = block;
-  space.dims.insert(space.dims.begin(), LoopDim{SymbolicSize(size / block), false, std::nullopt});
+  space.dims.insert(space.dims.begin(), LoopDim{SymbolicSize(size / block), false, std::nullopt, {}});
   for (Access &access : space.accesses)
     if (!access.scalar) {
       SymbolicSize stride = access.strides[vector] * SymbolicSize(block);

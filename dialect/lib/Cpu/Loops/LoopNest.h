@@ -61,12 +61,24 @@ struct LoopSchedule {
 /// The cheapest schedule, by the number of memory operations for an element.
 LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine);
 
+/// Whether vectors may lie along a dimension: their accumulators must be joinable.
+bool mayBeVector(linalg::LinalgOp op, const IterationSpace &space, unsigned dim);
+/// The lanes of vectors along a dimension; 0 if an element is wider than a register.
+int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t registerBits);
+/// Whether some output moves along a part of the reduced dimensions: it is updated in memory at every step.
+bool hasPartialOutput(const IterationSpace &space);
+/// Whether the rows of the vector dimension are adjacent without gaps.
+bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned vector);
+/// Whether the body and its operands have forms as vectors.
+bool hasVectorForm(linalg::LinalgOp op, const IterationSpace &space);
+
 /// An op with its schedule, ready to be emitted.
 struct Nest {
   linalg::LinalgOp op;
   IterationSpace space;
   LoopSchedule schedule;
   bool startsFromNeutral = false; // each element of the first dimension sets its accumulators' memory first
+  bool isGiven = false;           // the schedule is the program's own (ScheduleAttr.h): no pass changes it
 
   /// Whether the outermost loop is a plain, parallel one over the first dimension.
   bool startsWithRows() const {

@@ -67,10 +67,9 @@ private:
 };
 } // namespace
 
-/// The number of lanes that fill several registers with the widest values that vary along `dim`: two for a plain
-/// elementwise body, four to hide latencies (reductions, polynomials). Index arithmetic mostly ends in an address and
-/// does not count.
-static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t registerBits) {
+/// They fill several registers with the widest values that vary along `dim`: two for a plain elementwise body, four to
+/// hide latencies (reductions, polynomials). Index arithmetic mostly ends in an address and does not count.
+int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsigned dim, int64_t registerBits) {
   const SymbolicSize &size = space.dims[dim].size;
   int64_t width = 8;
   bool isHeavy = space.hasReduction();
@@ -90,8 +89,7 @@ static int64_t lanesFor(linalg::LinalgOp op, const IterationSpace &space, unsign
                               : lanes;
 }
 
-/// Whether a step may take several elements of `dim`: their accumulators must be joinable.
-static bool isEligible(linalg::LinalgOp op, const IterationSpace &space, unsigned dim) {
+bool mayBeVector(linalg::LinalgOp op, const IterationSpace &space, unsigned dim) {
   if (!space.dims[dim].reduced)
     return true;
   // The first of equal elements has the minimum index only if this dimension alone orders the elements.
@@ -156,8 +154,7 @@ static double costOf(linalg::LinalgOp op, const IterationSpace &space, unsigned 
   return cost;
 }
 
-/// Whether some output moves along a part of the reduced dimensions: it is updated in memory at every step.
-static bool hasPartialOutput(const IterationSpace &space) {
+bool hasPartialOutput(const IterationSpace &space) {
   return llvm::any_of(space.outputs(), [&](const Access &access) {
     auto reduced = llvm::make_filter_range(llvm::enumerate(space.dims), [](auto dim) { return dim.value().reduced; });
     bool moves = llvm::any_of(reduced, [&](auto dim) { return access.moves(dim.index()); });
@@ -215,8 +212,7 @@ static void chooseTile(const IterationSpace &space, LoopSchedule &schedule) {
   }
 }
 
-/// Whether the rows of `dim`, the vector dimension, are adjacent without gaps.
-static bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned dim) {
+bool hasDenseRows(const IterationSpace &space, unsigned rows, unsigned dim) {
   int64_t bytes = 0;
   for (const Access &access : space.outputs())
     bytes += bytesOf(access.element);
@@ -365,18 +361,22 @@ static void chooseUnrolled(linalg::LinalgOp op, const IterationSpace &space, Loo
   }
 }
 
+bool hasVectorForm(linalg::LinalgOp op, const IterationSpace &space) {
+  bool hasBits = llvm::any_of(space.accesses, [](const Access &access) {
+    return !access.scalar && access.element.isInteger(1); // vectors of i1 are packed in memory, scalars are not
+  });
+  return !hasBits && canVectorize(*op.getBlock());
+}
+
 LoopSchedule chooseSchedule(linalg::LinalgOp op, const IterationSpace &space, const Machine &machine) {
   int64_t registerBits = machine.registerBits;
   LoopSchedule best;
   best.registerBits = registerBits;
-  bool hasBits = llvm::any_of(space.accesses, [](const Access &access) {
-    return !access.scalar && access.element.isInteger(1); // vectors of i1 are packed in memory, scalars are not
-  });
-  if (hasBits || !canVectorize(*op.getBlock()))
+  if (!hasVectorForm(op, space))
     return best;
   double bestCost = 0;
   for (unsigned dim = 0; dim < space.dims.size(); ++dim) {
-    if (!isEligible(op, space, dim))
+    if (!mayBeVector(op, space, dim))
       continue;
     int64_t lanes = lanesFor(op, space, dim, registerBits);
     if (lanes == 0) // an element is wider than the registers

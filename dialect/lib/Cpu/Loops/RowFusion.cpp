@@ -46,10 +46,10 @@ static bool writesCaptured(const Nest &writer, const Nest &reader) {
 
 //===--- Members --------------------------------------------------------------------------------------------------===//
 
-/// One parallel dimension, which may be divided into rows.
+/// One parallel dimension, which may be divided into rows. They get a schedule of their own.
 static bool isFlat(const Nest &nest) {
   const IterationSpace &space = nest.space;
-  return space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource;
+  return !nest.isGiven && space.dims.size() == 1 && !space.dims[0].reduced && !space.dims[0].indexSource;
 }
 
 /// A flat nest as `rows` rows.
@@ -119,7 +119,7 @@ static constexpr int64_t largeBytes = 2 << 20;
 static bool doRowByRow(Nest &nest) {
   bool isLarge = llvm::any_of(nest.space.outputs(),
                               [&](const Access &output) { return nest.space.bytesTouched(output) > largeBytes; });
-  if (nest.schedule.jamDim != 0u || !isLarge)
+  if (nest.isGiven || nest.schedule.jamDim != 0u || !isLarge)
     return false;
   nest.schedule.jamDim.reset();
   nest.schedule.jamSize = 1;

@@ -2,6 +2,7 @@
 // vectors. Runs after bufferization, array-lower-matmuls and array-reuse-buffers; array-plan-memory, array-expand-math
 // and the conversions to LLVM follow. IterationSpace reads an op, LoopSchedule chooses, LoopNest and LoopBody emit.
 #include "RowFusion.h"
+#include "ScheduleAttr.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Cpu/Passes.h"
 
@@ -142,8 +143,7 @@ LogicalResult Lowering::lower(linalg::LinalgOp op) {
     space = read(op);
   if (succeeded(space)) {
     loops::Nest nest{op, std::move(*space), {}};
-    nest.schedule = loops::chooseSchedule(op, nest.space, machine);
-    if (failed(takeFills(nest)))
+    if (failed(loops::takeSchedule(nest, machine)) || failed(takeFills(nest)))
       return failure();
     if (!fusion.join(rewriter, indices, nest)) {
       fusion.emit(rewriter, indices);

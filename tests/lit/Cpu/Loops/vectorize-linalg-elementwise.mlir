@@ -2,6 +2,7 @@
 // first, then one step for the rest, which is masked only if it fills no shorter vector; values that are uniform along
 // the vectors are loaded and computed outside of their loop; no linalg is left.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=memref.copy
+// RUN: array-opt %s --array-schedule-loops --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=memref.copy
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

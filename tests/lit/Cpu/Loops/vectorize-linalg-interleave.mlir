@@ -3,6 +3,7 @@
 // the elements between, unless all of them are stored. Short dimensions between the elements of a vector have no loop,
 // so that their loads share registers. Larger strides use gathers.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=scf.if
+// RUN: array-opt %s --array-schedule-loops --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg. --implicit-check-not=scf.if
 
 #id = affine_map<(d0) -> (d0)>
 

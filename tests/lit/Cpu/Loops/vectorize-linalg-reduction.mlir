@@ -3,6 +3,7 @@
 // element, keeps dead lanes of the masked step by a select, joins its lanes once and meets the initial value at the end; a
 // reduction across the vectors starts at the initial value.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
+// RUN: array-opt %s --array-schedule-loops --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -3,6 +3,7 @@
 // accumulator; a temporary that only the loop uses keeps one row (vectorize-linalg-temporaries.mlir), unless a buffer
 // that keeps its rows shares its memory.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
+// RUN: array-opt %s --array-schedule-loops --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -3,6 +3,7 @@
 // blocks by shuffles, others by a linalg.transpose that is left), and the body reads the tile; of a block at the end
 // only the rows and columns that are there are transposed, so nothing is read outside; short dimensions are gathered.
 // RUN: array-opt %s --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.generic
+// RUN: array-opt %s --array-schedule-loops --array-vectorize-linalg | FileCheck %s --implicit-check-not=linalg.generic
 // RUN: array-opt %s --array-vectorize-linalg=vector-bits=256 | FileCheck %s --check-prefix=AVX2
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
