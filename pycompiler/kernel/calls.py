@@ -1,4 +1,4 @@
-"""`kernel_call`: traces the kernel and its index maps, and binds the primitive or computes with a loop over the grid."""
+"""`kernel_call`: traces the kernel and its index maps, and binds the primitive or loops over the grid."""
 
 from __future__ import annotations
 
@@ -178,9 +178,9 @@ def _call(
     ]
     found: Sequence[Any] = initial
     if 0 not in wanted.grid and 0 not in [size for blocks in (*ins, *outs) for size in blocks.padded]:
-        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes)
         numbers = _traced_maps(wanted, [*ins, *outs])
         _check_inside(numbers, wanted.grid, [*ins, *outs])
+        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes)
         form, maps = _form(wanted, body, numbers, ins, outs, scratch, aliases, semantics)
         (opened_maps, map_consts), (opened_body, consts) = opened(maps), opened(body)
         form = form._replace(num_map_consts=len(map_consts), num_consts=len(consts))
@@ -279,7 +279,7 @@ def _traced_kernel(
             result = wanted.kernel(*given, **named)
         if result is not None:
             raise TypeError(
-                f"kernel_call: {function_location(wanted.kernel)} returned {type(result).__name__}, expected None: a "
+                f"kernel_call: {function_location(wanted.kernel)} returned a value, expected None: a "
                 "kernel writes to the references of its outputs"
             )
         return [ref.read() for ref in written]
@@ -407,6 +407,12 @@ def _form(
     ]
     sizes = tuple([blocks.sizes for blocks in (*ins, *outs)])
     return KernelForm(grid, tuple(parallel), tuple(overwritten), sizes, 0, 0, len(ins)), maps
+
+
+def _differs_along(known: Sequence[_Known], blocks: Blocks, dim: int) -> bool:
+    """Whether an index map certainly gives other blocks for another index along a dimension of the grid."""
+    entries = zip(known, blocks.steps, blocks.sizes, strict=True)
+    return any(entry.dim == dim and step == max(size, 1) for entry, step, size in entries)
 
 
 def _is_same_along(known: Sequence[_Known], dim: int) -> bool:
