@@ -60,7 +60,7 @@ def matmul(size=1024, rows=512, columns=512):
     return own, lambda x, w, b: gelu(x @ w + b), [(size, size), (size, size), (size,)]
 
 
-def attention(heads=4, length=2048, depth=64, block=128, step=256):
+def attention(heads=4, length=2048, depth=64, block=256, step=512):
     """Each program computes some rows of the result, and reads the keys and values in blocks."""
 
     def body(q, k, v, o):
