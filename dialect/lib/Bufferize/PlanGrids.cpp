@@ -1,6 +1,6 @@
-// Loops over the grids of kernels, as parts of array-plan-memory: their temporaries get places in one private buffer, of
-// which each piece of the loop has one, and the loop is marked as parallel. A loop that can't be shared stays as it is:
-// its temporaries are in the arena, and one thread runs it.
+// Loops over the grids of kernels, as parts of array-plan-memory: their temporaries get places in one private buffer,
+// of which each piece of the loop has one, and the loop is marked as parallel. A loop that can't be shared stays as it
+// is: its temporaries are in the arena, and one thread runs it.
 #include "Analysis/BufferUses.h"
 #include "Analysis/ParallelLoops.h"
 #include "Temporaries.h"
@@ -56,7 +56,8 @@ static const char *obstacle(scf::ForOp loop) {
   bool calls = loop->walk([](Operation *op) {
                      return isa<ArrayDialect>(op->getDialect()) || isa<LLVM::CallOp>(op) ? WalkResult::interrupt()
                                                                                          : WalkResult::advance();
-                   }).wasInterrupted();
+                   })
+                   .wasInterrupted();
   return calls ? "its body calls library routines" : nullptr;
 }
 
@@ -84,7 +85,9 @@ static void planGrid(func::FuncOp function, scf::ForOp loop) {
   int64_t trips = low && high ? *high - *low : 0;
   if (trips < 2 || ns * double(trips) < kSharedNs)
     return;
-  auto giveUp = [&](const Twine &why) { tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why); };
+  auto giveUp = [&](const Twine &why) {
+    tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why);
+  };
   if (const char *why = obstacle(loop))
     return giveUp(why);
 

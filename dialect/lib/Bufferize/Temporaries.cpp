@@ -54,7 +54,6 @@ std::optional<int64_t> array::assignOffsets(MutableArrayRef<Temporary> temporari
   return arena;
 }
 
-
 namespace {
 
 /// Numbers the operations of the blocks in which temporaries are live, in program order.
@@ -99,8 +98,8 @@ LogicalResult array::checkAlloc(const Allocation &allocation) {
     return alloc.emitError("a temporary must have a dense layout, but is ") << type;
   // Every iteration of a loop uses the same bytes, so no iteration may read another one's values there.
   if (auto loop = alloc->getParentOfType<LoopLikeOpInterface>()) {
-    Region *body = llvm::find_if(
-        loop->getRegions(), [&](Region &region) { return region.findAncestorBlockInRegion(*alloc->getBlock()); });
+    Region *body = llvm::find_if(loop->getRegions(),
+                                 [&](Region &region) { return region.findAncestorBlockInRegion(*alloc->getBlock()); });
     for (Value view : allocation.views)
       if (!body->isAncestor(view.getParentRegion()) || (isa<BlockArgument>(view) && view.getParentRegion() == body))
         return alloc.emitError("a temporary of a loop must not leave its iteration");
@@ -159,13 +158,13 @@ SmallVector<Temporary> array::findLifetimes(func::FuncOp function, ArrayRef<Allo
   return temporaries;
 }
 
-
 void array::replaceByView(const Temporary &temporary, Value buffer, Value offset) {
   memref::AllocOp alloc = temporary.alloc;
   OpBuilder builder(alloc);
   if (!offset)
     offset = arith::ConstantIndexOp::create(builder, alloc.getLoc(), temporary.offset);
-  Value view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), buffer, offset, alloc.getDynamicSizes());
+  Value view =
+      memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), buffer, offset, alloc.getDynamicSizes());
   view.getDefiningOp()->setAttr(kLiveAttr,
                                 builder.getDenseI64ArrayAttr({temporary.first, temporary.last, temporary.bytes}));
   alloc.replaceAllUsesWith(view);

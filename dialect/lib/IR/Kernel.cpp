@@ -20,16 +20,17 @@ static LogicalResult verifyGrid(KernelCallOp op) {
   for (int64_t size : op.getGrid()) {
     programs = size < 1 ? 0 : llvm::SaturatingMultiply(uint64_t(programs), uint64_t(size));
     if (programs < 1 || programs > std::numeric_limits<int32_t>::max())
-      return op.emitOpError("the grid is ") << listed(op.getGrid())
-                                            << ", expected sizes from 1, and at most 2**31 - 1 programs (C1)";
+      return op.emitOpError("the grid is ")
+             << listed(op.getGrid()) << ", expected sizes from 1, and at most 2**31 - 1 programs (C1)";
   }
   int64_t rank = op.getGrid().size(), outputs = op.getOutputs().size();
   if (!areIncreasingDims(op.getParallel(), rank))
-    return op.emitOpError("parallel is ") << listed(op.getParallel()) << ", expected increasing dimensions of a grid of "
-                                          << rank << " dimensions (C2)";
+    return op.emitOpError("parallel is ")
+           << listed(op.getParallel()) << ", expected increasing dimensions of a grid of " << rank
+           << " dimensions (C2)";
   if (!areIncreasingDims(op.getOverwritten(), outputs))
-    return op.emitOpError("overwritten is ") << listed(op.getOverwritten()) << ", expected increasing numbers of "
-                                             << outputs << " outputs (C8)";
+    return op.emitOpError("overwritten is ")
+           << listed(op.getOverwritten()) << ", expected increasing numbers of " << outputs << " outputs (C8)";
   return success();
 }
 
@@ -40,8 +41,8 @@ static LogicalResult verifyBlocks(KernelCallOp op) {
     if (!cast<RankedTensorType>(type).hasStaticShape())
       return op.emitOpError("takes ") << type << ", expected a static shape (C3)";
   if (op.getResultTypes() != op.getOutputs().getTypes())
-    return op.emitOpError("the results are ") << op.getResultTypes() << ", expected the types of the outputs: "
-                                              << op.getOutputs().getTypes() << " (C3)";
+    return op.emitOpError("the results are ")
+           << op.getResultTypes() << ", expected the types of the outputs: " << op.getOutputs().getTypes() << " (C3)";
   if (op.getBlocks().size() != types.size())
     return op.emitOpError("has ") << op.getBlocks().size() << " blocks, expected " << types.size()
                                   << ": one for each input and output (C4)";

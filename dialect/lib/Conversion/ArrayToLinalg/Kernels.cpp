@@ -1,5 +1,5 @@
-// kernel_call -> scf.for over the grid, on tensors: an iteration takes slices of the operands, and inserts the blocks of
-// the outputs. Parallel dimensions of the grid are one outer loop, which is marked; array-plan-memory gives its
+// kernel_call -> scf.for over the grid, on tensors: an iteration takes slices of the operands, and inserts the blocks
+// of the outputs. Parallel dimensions of the grid are one outer loop, which is marked; array-plan-memory gives its
 // iterations memory of their own. array-in-place-carries updates the outputs in place.
 #include "IndexMath.h"
 #include "array/IR/Kernel.h"
@@ -196,10 +196,12 @@ struct KernelCallLowering : OpConversionPattern<KernelCallOp> {
   KernelCallLowering(const TypeConverter &converter, MLIRContext *context, bool hasThreads)
       : OpConversionPattern(converter, context), hasThreads(hasThreads) {}
 
-  LogicalResult matchAndRewrite(KernelCallOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(KernelCallOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     if (hasThreads)
-      return op.emitOpError("is not compiled for GPUs, expected the CPU. What to do: call the kernel on the CPU, or with "
-                            "interpret=True");
+      return op.emitOpError(
+          "is not compiled for GPUs, expected the CPU. What to do: call the kernel on the CPU, or with "
+          "interpret=True");
     SmallVector<Value> inputs(adaptor.getInputs()), outputs(adaptor.getOutputs()), results;
     if (failed(KernelLowering(op, inputs, outputs, *getTypeConverter(), rewriter).lower(results)))
       return failure();
@@ -221,7 +223,8 @@ struct KernelYieldLowering : OpConversionPattern<KernelYieldOp> {
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> values(adaptor.getResults());
-    for (auto [value, whole] : llvm::zip(MutableArrayRef(values).take_front(outputs.getInt()), loop.getRegionIterArgs()))
+    for (auto [value, whole] :
+         llvm::zip(MutableArrayRef(values).take_front(outputs.getInt()), loop.getRegionIterArgs()))
       value = writeBlock(b, whole, value);
     // A loop over parallel indices alone does not carry its scratch memory.
     values.resize(loop.getNumResults());
