@@ -24,7 +24,7 @@ class Program(NamedTuple):
     """The program of a kernel that is being traced."""
 
     grid: tuple[int, ...]
-    index: Sequence[Any]
+    place: Sequence[Any]
 
 
 class _Programs(threading.local):
@@ -58,7 +58,7 @@ def _program(name: str, axis: Any) -> tuple[Program, int]:
 def program_id(axis: int) -> Any:
     """The index of the program along a dimension of the grid, an int32. Raises ArgumentError outside of a kernel."""
     program, place = _program("program_id", axis)
-    return program.index[place]
+    return program.place[place]
 
 
 def num_programs(axis: int) -> int:

@@ -91,6 +91,11 @@ def _batch(
     """A new first dimension of the grid. Mapped operands have a first dimension of one element in their blocks."""
     form = KernelForm(**params)
     size = mapped_size(args, dims)
+    if not isinstance(size, int):
+        raise NotImplementedError(
+            f"kernel_call: vmap over an axis of the symbolic size {size}, and a grid has known sizes. What to do: "
+            "compile the function for each size, without dynamic="
+        )
     given = [x if dim is None else move_dim(x, dim, 0) for x, dim in zip(args, dims, strict=True)]
     map_consts, consts, inputs, outputs = form.split(given)
     mapped_map_consts, mapped_consts, mapped_inputs, mapped_outputs = form.split([dim is not None for dim in dims])

@@ -1,7 +1,7 @@
 // RUN: array-opt %s --pass-pipeline='builtin.module(func.func(array-plan-memory))' --split-input-file | FileCheck %s
 
 // The programs of a kernel have their temporaries in one private buffer, also those that were at the start of the
-// function. %a and %b live at different times, and share bytes; a loop inside belongs to one thread.
+// function. A loop inside belongs to one thread.
 // CHECK-LABEL: func.func @private(
 // CHECK-NOT:     array.arena_bytes
 // CHECK:         %[[OWN:.*]] = memref.alloca() {alignment = 64 : i64, array.private} : memref<8192xi8>
