@@ -291,3 +291,31 @@ def test_what_a_kernel_can_not_do():
 
 def test_a_grid_without_programs_gives_zeros():
     np.testing.assert_array_equal(kernel.kernel_call(double, OUT, grid=(0,))(X), np.zeros_like(X))
+
+
+def test_kernels_that_repeat_in_one_program_and_in_loops():
+    def calls(interpret):
+        def body(x, w, o):
+            y = kernel.dot(pnp.tanh(x[...]), w[...])
+            e = pnp.exp(y - y.max(1, keepdims=True))
+            o[...] = x[...] + e / e.sum(1, keepdims=True)
+
+        spec = kernel.BlockSpec((64, 256), lambda i: (i, 0))
+        out = S((1024, 256), "float32")
+        k = kernel.kernel_call(body, out, grid=(16,), in_specs=[spec, None], out_specs=spec, interpret=interpret)
+        return pc.jit(lambda x, w: (k(x, w) + k(x * 2, w), lax.fori_loop(0, 3, lambda i, y: k(y, w) * 0.5, x)))
+
+    x, w = random(1024, 256), random(256, 256) * np.float32(0.05)
+    compiled, want = calls(False), calls(True)(x, w)
+    for _ in range(4):
+        for found, value in zip(compiled(x, w), want, strict=True):
+            np.testing.assert_allclose(found, value, rtol=1e-3, atol=1e-3)
+
+
+def test_routines_of_libraries_in_a_kernel_run_in_one_thread():
+    x = random(256, 512)
+    spec = kernel.BlockSpec((16, 512), lambda i: (i, 0))
+    call = kernel.kernel_call(
+        lambda x, o: o.set(pnp.sort(x[...], 1)), S(x.shape, "float32"), grid=(16,), in_specs=[spec], out_specs=spec
+    )
+    np.testing.assert_array_equal(call(x), np.sort(x, 1))
