@@ -60,22 +60,27 @@ def matmul(size=1024, rows=512, columns=512):
     return own, lambda x, w, b: gelu(x @ w + b), [(size, size), (size, size), (size,)]
 
 
-def attention(heads=4, length=2048, depth=64, block=256, step=512):
-    """Each program computes some rows of the result, and reads the keys and values in blocks."""
+def attention(heads=4, length=2048, depth=64, block=256, step=512, causal=False):
+    """Each program computes some rows of the result, and reads the keys and values in blocks. With `causal`, a row
+    reads the keys up to its own, and a program none of the later blocks."""
 
     def body(q, k, v, o):
+        first = kernel.program_id(1) * block
         rows = q[...] * np.float32(depth**-0.5)
 
         def add(j, carry):
             top, total, out = carry
             s = kernel.dot(rows, k[kernel.ds(j * step, step)], trans_b=True)
+            if causal:
+                s = pnp.where((first + pnp.arange(block))[:, None] >= j * step + pnp.arange(step), s, -np.inf)
             now = pnp.maximum(top, s.max(1))
             p, scale = pnp.exp(s - now[:, None]), pnp.exp(top - now)
-            out = out * scale[:, None] + kernel.dot(p, v[kernel.ds(j * step, step)])
-            return now, total * scale + p.sum(1), out
+            total = total * scale + p.sum(1)
+            return now, total, out * scale[:, None] + kernel.dot(p, v[kernel.ds(j * step, step)])
 
         start = pnp.full(block, -np.inf, "float32"), pnp.zeros(block), pnp.zeros((block, depth))
-        _, total, out = lax.fori_loop(0, length // step, add, start)
+        steps = kernel.cdiv(first + block, step) if causal else length // step
+        _, total, out = lax.fori_loop(0, steps, add, start)
         o[...] = out / total[:, None]
 
     mine = kernel.BlockSpec((None, block, depth), lambda h, i: (h, i, 0))
@@ -90,10 +95,17 @@ def attention(heads=4, length=2048, depth=64, block=256, step=512):
 
     def composed(q, k, v):
         s = pnp.einsum("hid,hjd->hij", q, k) * np.float32(depth**-0.5)
+        if causal:
+            s = pnp.where(pnp.arange(length)[:, None] >= pnp.arange(length), s, -np.inf)
         p = pnp.exp(s - s.max(-1, keepdims=True))
         return pnp.einsum("hij,hjd->hid", p / p.sum(-1, keepdims=True), v)
 
     return own, composed, [(heads, length, depth)] * 3
+
+
+def causal():
+    """`attention` of each row to the rows before it."""
+    return attention(causal=True, step=256)
 
 
 def stencil(size=4096, block=64, steps=4):
@@ -126,7 +138,7 @@ def stencil(size=4096, block=64, steps=4):
     return own, composed, [(size, size)]
 
 
-EXAMPLES = {"softmax": softmax, "matmul": matmul, "attention": attention, "stencil": stencil}
+EXAMPLES = {"softmax": softmax, "matmul": matmul, "attention": attention, "causal": causal, "stencil": stencil}
 
 
 def main(names):

@@ -20,7 +20,7 @@ def call(interpret):
 
 
 def test_a_kernel_is_refused():
-    with pytest.raises(Exception, match="is not compiled for GPUs.*interpret=True"):
+    with pytest.raises(Exception, match=r"is not compiled for GPUs.*interpret=True"):
         np.asarray(call(False)(np.ones(4, np.float32)))
 
 
