@@ -31,6 +31,7 @@ from pycompiler.primitives.control.checks import check
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.host_calls import HOST_CALLS, host_calls
 from pycompiler.primitives.control.inlined import INLINED
+from pycompiler.primitives.control.kernels import KernelForm, kernel_call
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.while_loop import while_
@@ -53,6 +54,7 @@ READ: dict[Primitive, tuple[str, ...]] = {
     while_: ("cond_nconsts", "cond_jaxpr", "body_nconsts", "body_jaxpr"),
     scan: ("num_consts", "num_carry", "length", "reverse", "jaxpr"),
     cond: ("branches",),
+    kernel_call: ("jaxpr", "maps", *KernelForm._fields),
     module_call: ("module",),
     dim_as_value: ("dim",),
 }

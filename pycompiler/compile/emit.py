@@ -36,6 +36,7 @@ from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
 from pycompiler.primitives.control.host_calls import HOST_CALLS, host_calls
 from pycompiler.primitives.control.inlined import INLINED
+from pycompiler.primitives.control.kernels import KernelForm, kernel_call
 from pycompiler.primitives.control.members import guard, members
 from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.while_loop import split_operands, while_
@@ -479,6 +480,25 @@ class Emitter:
             self._region(region, branch.graph, list(operands[1:]), equation, is_branch=True)
         return self._results(equation, choice)
 
+    def kernel(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
+        """`array.kernel_call`: its regions read the constants from outside."""
+        params = dict(equation.params)
+        jaxpr, maps = params.pop("jaxpr"), params.pop("maps")
+        form = KernelForm(**params)
+        map_consts, consts, inputs, outputs = form.split(operands)
+        blocks = [f"array<i64: {', '.join(map(str, sizes))}>" if sizes else "array<i64>" for sizes in form.blocks]
+        attributes = {
+            "grid": self.attribute(form.grid),
+            "parallel": self.attribute(form.parallel),
+            "overwritten": self.attribute(form.overwritten),
+            "blocks": ir.Attribute.parse(f"[{', '.join(blocks)}]", self.context),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get((len(inputs), len(outputs)), self.context),
+        }
+        call = self._operation("array.kernel_call", equation, [*inputs, *outputs], ip, attributes, regions=2)
+        self._region(call.regions[0], maps.graph, map_consts, equation, end="array.kernel_yield")
+        self._region(call.regions[1], jaxpr.graph, consts, equation, end="array.kernel_yield")
+        return self._results(equation, call)
+
     def _region(
         self,
         region: ir.Region,
@@ -488,6 +508,7 @@ class Emitter:
         *,
         is_condition: bool = False,
         is_branch: bool = False,
+        end: str = "array.yield",
     ) -> None:
         """A block that computes a graph. The first inputs are values from outside, the others are its arguments.
 
@@ -510,7 +531,7 @@ class Emitter:
         if ordered and not is_condition:
             outputs = [self._token, *outputs]
         self._token = outer
-        ir.Operation.create("array.yield", operands=outputs, loc=location, ip=ir.InsertionPoint(block))
+        ir.Operation.create(end, operands=outputs, loc=location, ip=ir.InsertionPoint(block))
 
     def _callee(self, closed: ClosedGraph, name: str) -> str:
         """The symbol of the private function of a nested graph, emitted at its first call."""
@@ -544,6 +565,7 @@ _FORMS: dict[Primitive, Callable[[Emitter, Equation, Sequence[ir.Value], ir.Inse
     while_: Emitter.while_loop,
     scan: Emitter.scan,
     cond: Emitter.cond,
+    kernel_call: Emitter.kernel,
     dim_as_value: Emitter.size_as_value,
     **dict.fromkeys(HOST_CALLS, Emitter.host_call),
 }

@@ -109,6 +109,13 @@ TABLE: tuple[Kind, ...] = (
         of_passes=True,
     ),
     Kind(
+        "sequential-kernel",
+        "the programs of an own kernel are independent, and one thread runs them: their temporaries do not fit on the "
+        "stack of a thread, or the kernel calls library routines",
+        "use smaller blocks, and decompositions, sorts and transforms outside of the kernel",
+        of_passes=True,
+    ),
+    Kind(
         "host-waits",
         "the host needs a value that a GPU computes, to go on with a loop or a branch. Each call waits for the GPU",
         "use lax.fori_loop or lax.scan with a static length, or lax.select in place of lax.cond",

@@ -93,6 +93,8 @@ class Window:
     index: tuple[Any, ...]
     # Whether all of the part is where the index says. None: it certainly is.
     fits: Array | None
+    # How many elements before its place the part begins, along each dimension in which that may be some.
+    shifts: dict[int, Array]
 
 
 def cut(name: str, x: Array, index: Any) -> Window:
@@ -115,6 +117,7 @@ def cut(name: str, x: Array, index: Any) -> Window:
     starts: list[Array] = []
     sizes: list[Any] = list(shape)
     fits: Array | None = None
+    shifts: dict[int, Array] = {}
     for place, size in enumerate(shape):
         item = found.get(place)
         if item is None:
@@ -123,10 +126,12 @@ def cut(name: str, x: Array, index: Any) -> Window:
         sizes[place] = _extent(item)
         if isinstance(size, int) and isinstance(sizes[place], int) and sizes[place] > size:
             raise ArgumentError(f"{name}: {item} covers {sizes[place]} of the {size} elements along axis {place}")
-        start, inside = _start(item.start, size, sizes[place])
+        start, inside, shift = _start(item.start, size, sizes[place])
         starts.append(start)
+        if shift is not None:
+            shifts[place] = shift
         fits = inside if fits is None else fits if inside is None else elementwise.bitwise_and(fits, inside)
-    return Window(starts, movement.dynamic_slice(x, starts, sizes), tuple(rest), fits)
+    return Window(starts, movement.dynamic_slice(x, starts, sizes), tuple(rest), fits, shifts)
 
 
 def _extent(item: Slice) -> Any:
@@ -141,25 +146,28 @@ def _taken(item: Any) -> int:
     return len(item.shape) if dtype == dtypes.bool_ else 0 if type(item) is bool else 1
 
 
-def _start(start: Any, size: Any, extent: Any) -> tuple[Array, Array | None]:
-    """The start of a window that is moved into its dimension, and whether it has not been moved."""
+def _start(start: Any, size: Any, extent: Any) -> tuple[Array, Array | None, Array | None]:
+    """The start of a window that is moved into its dimension, whether it has not been moved, and how far."""
     last = size - extent
     if isinstance(start, int) and isinstance(last, int):
         wanted = start + size if start < 0 else start
         moved = min(max(wanted, 0), last)
-        return np.int32(moved), None if moved == wanted else np.bool_(False)
+        if moved == wanted:
+            return np.int32(moved), None, None
+        return np.int32(moved), np.bool_(False), np.int32(wanted - moved)
     dtype = dtypes.int32 if not isinstance(start, Dim) and get_aval(start).dtype != dtypes.int64 else dtypes.int64
     value, most = cast(start, dtype), cast(last, dtype)
     zero = cast(0, dtype)
     wanted = elementwise.select(elementwise.lt(value, zero), elementwise.add(value, cast(size, dtype)), value)
     moved = elementwise.min(elementwise.max(wanted, zero), most)
-    return moved, elementwise.eq(moved, wanted)
+    return moved, elementwise.eq(moved, wanted), elementwise.sub(wanted, moved)
 
 
 def put_back(x: Array, window: Window, part: Array, always: bool) -> Array:
     """x with another part in the place of a window. A window that was moved is not written, unless `always`."""
-    written = movement.dynamic_update_slice(x, part, window.starts)
-    return written if window.fits is None or always else _chosen(window.fits, written, x)
+    if window.fits is not None and not always:
+        part = _chosen(window.fits, part, window.part)
+    return movement.dynamic_update_slice(x, part, window.starts)
 
 
 def filled(window: Window, part: Array, fill: Any) -> Array:

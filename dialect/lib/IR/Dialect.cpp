@@ -1,6 +1,6 @@
 // The dialect: registration, materialization of constants, inlining.
 #include "Assembly.h"
-#include "array/IR/Array.h"
+#include "array/IR/Kernel.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -34,6 +34,7 @@ void ArrayDialect::initialize() {
 #include "array/IR/ArrayTypes.cpp.inc"
       >();
   registerArrayDialectOperations(this);
+  addOperations<KernelCallOp, KernelYieldOp>();
   addInterfaces<ArrayInlinerInterface>();
 }
 

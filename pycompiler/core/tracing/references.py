@@ -114,7 +114,7 @@ class Ref(Typed):
     It is no array itself: operations take what is read from it. Shape, dtype and sharding are fixed.
     """
 
-    __slots__ = ("__weakref__", "_freed", "_of", "_source", "_value", "aval", "level", "number", "owned")
+    __slots__ = ("__weakref__", "_freed", "_of", "_protection", "_source", "_value", "aval", "level", "number", "owned")
 
     aval: AbstractRef
 
@@ -133,6 +133,8 @@ class Ref(Typed):
         # For one that stands for an argument: its name.
         self._of = of
         self._freed = False
+        # Why it can't be written, if it can't.
+        self._protection: str | None = None
         # Whether nothing but the reference has the array that it holds, so that a call may take its memory.
         self.owned = False
         self._value: Any = None
@@ -201,6 +203,12 @@ class Ref(Typed):
         """Store an array of the same shape and dtype. With `owned`, nothing else has it."""
         if self._freed:
             raise ValueError(f"{self.aval} is used after free_ref")
+        if self._protection is not None:
+            raise ArgumentError(
+                f"a reference of type {self.aval}, which {self.origin}, can't be written: {self._protection}.\nWhat to "
+                "do: write to the reference of an output, which may start with the elements of an input "
+                "(input_output_aliases)"
+            )
         trace = self._trace()
         level = self.level if trace is None else trace.level
         while isinstance(value, Tracer) and value.owner.level > level:
@@ -240,6 +248,10 @@ class Ref(Typed):
             return trace.swap_value_of(self, value)
         self._value, before = value, self._value
         return before
+
+    def protect(self, why: str) -> None:
+        """Any later write is an error, which says why."""
+        self._protection = why
 
     def free(self) -> None:
         """Any later use is an error."""

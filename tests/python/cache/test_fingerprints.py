@@ -9,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import lax
+from pycompiler import kernel, lax
 from pycompiler._compiler import ir
 from pycompiler.cache import fingerprint as module
 from pycompiler.cache.fingerprint import UnkeepableError, fingerprint_of
@@ -80,6 +80,7 @@ def everything(x):
     pc.debug.print("{}", x)
     x = lax.custom_linear_solve(lambda v: v * 2, x, lambda matvec, b: b / 2, symmetric=True)
     x = lax.custom_root(lambda v: v - x, x, lambda f, guess: guess, lambda g, y: y)
+    x = kernel.kernel_call(lambda x, o: o.set(x[...] * 2), pc.ShapeDtypeStruct(x.shape, x.dtype))(x)
     return pc.device_put(x), ys.astype("int32"), pnp.argmax(x, axis=1)
 
 

@@ -22,6 +22,7 @@ include "array/IR/Call.td"
 include "array/IR/Collective.td"
 include "array/IR/ControlFlow.td"
 include "array/IR/Effects.td"
+include "array/IR/Kernel.td"
 include "array/IR/Runtime.td"
 
 #endif // ARRAY_IR_ARRAYOPS_TD

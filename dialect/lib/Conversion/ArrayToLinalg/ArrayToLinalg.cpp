@@ -56,6 +56,7 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     populateCalls(converter, patterns);
     populateEffects(converter, patterns);
     populateControlFlow(converter, patterns);
+    populateKernels(converter, patterns, hasThreads);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);

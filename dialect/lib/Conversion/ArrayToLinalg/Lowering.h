@@ -95,6 +95,7 @@ void populateCollectives(const TypeConverter &converter, RewritePatternSet &patt
 void populateCalls(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateEffects(const TypeConverter &converter, RewritePatternSet &patterns);
 void populateControlFlow(const TypeConverter &converter, RewritePatternSet &patterns);
+void populateKernels(const TypeConverter &converter, RewritePatternSet &patterns, bool hasThreads);
 
 } // namespace mlir::array
 

@@ -1,0 +1,18 @@
+// The ops of own kernels (Kernel.td). Their lowering and the dialect include this file.
+#ifndef ARRAY_IR_KERNEL_H
+#define ARRAY_IR_KERNEL_H
+
+#include "array/IR/Array.h"
+
+namespace mlir::array {
+
+/// The mark of the loop over the parallel indices of a kernel's grid. array-plan-memory gives its iterations memory of
+/// their own, and shares it among threads.
+inline constexpr llvm::StringLiteral kGridAttr = "array.grid";
+
+} // namespace mlir::array
+
+#define GET_OP_CLASSES
+#include "array/IR/KernelOps.h.inc"
+
+#endif // ARRAY_IR_KERNEL_H

@@ -1,0 +1,142 @@
+// Loops over the grids of kernels, as parts of array-plan-memory: their temporaries get places in one private buffer,
+// of which each piece of the loop has one, and the loop is marked as parallel. A loop that can't be shared stays as it
+// is: its temporaries are in the arena, and one thread runs it.
+#include "Analysis/BufferUses.h"
+#include "Analysis/ParallelLoops.h"
+#include "Temporaries.h"
+#include "array/Analysis/GivenUp.h"
+#include "array/IR/Kernel.h"
+#include "runtime/Abi.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::array;
+
+/// The maximum number of bytes that the temporaries of an iteration take on the stack of a thread.
+static constexpr int64_t mostPrivateBytes = int64_t(2) << 20;
+
+/// The number of iterations of a loop whose bounds are computed: a guess, for costs.
+static constexpr double expectedTrips = 8;
+
+/// The rough cost of a block in nanoseconds.
+static double costOf(Block &block) {
+  constexpr double nsOfOperation = 0.5;
+  double ns = 0;
+  for (Operation &op : block) {
+    double trips = 1;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      auto low = getConstantIntValue(loop.getLowerBound()), high = getConstantIntValue(loop.getUpperBound()),
+           step = getConstantIntValue(loop.getStep());
+      trips = low && high && step ? std::max<double>(double(*high - *low) / double(*step), 0) : expectedTrips;
+    }
+    ns += op.hasTrait<OpTrait::IsTerminator>() ? 0 : nsOfOperation;
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        ns += trips * costOf(inner);
+  }
+  return ns;
+}
+
+/// Whether no use of a buffer is outside of a loop.
+static bool isUsedIn(scf::ForOp loop, const llvm::SetVector<Value> &views) {
+  return llvm::all_of(views, [&](Value view) {
+    return llvm::all_of(view.getUsers(), [&](Operation *user) {
+      bool isView = isa<ViewLikeOpInterface>(user) && !loop->isAncestor(user); // its own users count
+      return isView || loop->isAncestor(user);
+    });
+  });
+}
+
+/// Why one thread must run a loop; null if several can.
+static const char *obstacle(scf::ForOp loop) {
+  if (loop.getNumResults() != 0)
+    return "its outputs are not updated in place";
+  bool calls = loop->walk([](Operation *op) {
+                     return isa<ArrayDialect>(op->getDialect()) || isa<LLVM::CallOp>(op) ? WalkResult::interrupt()
+                                                                                         : WalkResult::advance();
+                   })
+                   .wasInterrupted();
+  return calls ? "its body calls library routines" : nullptr;
+}
+
+/// Buffers on the stack that earlier passes made for one thread: each piece has its own.
+static void privatize(func::FuncOp function, scf::ForOp loop) {
+  SmallVector<memref::AllocaOp> buffers;
+  function.walk([&](memref::AllocaOp alloca) {
+    if (!loop->isAncestor(alloca) && !alloca->hasAttr(kPrivateAttr))
+      buffers.push_back(alloca);
+  });
+  for (memref::AllocaOp alloca : buffers) {
+    auto isInside = [&](OpOperand &use) { return loop->isAncestor(use.getOwner()); };
+    if (llvm::none_of(alloca->getUses(), isInside))
+      continue;
+    auto own = cast<memref::AllocaOp>(OpBuilder(alloca).clone(*alloca));
+    own->setAttr(kPrivateAttr, UnitAttr::get(function.getContext()));
+    alloca.getResult().replaceUsesWithIf(own, isInside);
+  }
+}
+
+static void planGrid(func::FuncOp function, scf::ForOp loop) {
+  loop->removeAttr(kGridAttr);
+  auto low = getConstantIntValue(loop.getLowerBound()), high = getConstantIntValue(loop.getUpperBound());
+  double ns = costOf(*loop.getBody());
+  int64_t trips = low && high ? *high - *low : 0;
+  if (trips < 2 || ns * double(trips) < kSharedNs)
+    return;
+  auto giveUp = [&](const Twine &why) {
+    tellGivenUp(loop.getLoc(), "sequential-kernel", "one thread runs the kernel: " + why);
+  };
+  if (const char *why = obstacle(loop))
+    return giveUp(why);
+
+  SmallVector<Allocation> allocations;
+  function.walk([&](memref::AllocOp alloc) {
+    Allocation allocation{alloc, viewsOf(alloc)};
+    if (loop->isAncestor(alloc) || isUsedIn(loop, allocation.views))
+      allocations.push_back(std::move(allocation));
+  });
+  for (const Allocation &allocation : allocations) {
+    memref::AllocOp alloc = allocation.alloc;
+    if (!alloc.getType().hasStaticShape())
+      return giveUp("a temporary has a symbolic size");
+    if (failed(checkAlloc(allocation)))
+      return;
+  }
+  // Buffers of matmuls are at the start of the function.
+  for (const Allocation &allocation : allocations)
+    if (memref::AllocOp alloc = allocation.alloc; !loop->isAncestor(alloc))
+      alloc->moveBefore(loop.getBody(), loop.getBody()->begin());
+  SmallVector<Temporary> temporaries = findLifetimes(function, allocations);
+  std::optional<int64_t> bytes = assignOffsets(temporaries);
+  if (!bytes || *bytes > mostPrivateBytes)
+    return giveUp("the temporaries of one program take " + Twine(bytes.value_or(0)) + " bytes, and at most " +
+                  Twine(mostPrivateBytes) + " are on the stack of a thread. Smaller blocks take less");
+
+  privatize(function, loop);
+  if (!temporaries.empty()) {
+    OpBuilder b = OpBuilder::atBlockBegin(&function.front());
+    auto buffer = memref::AllocaOp::create(b, loop.getLoc(), MemRefType::get({*bytes}, b.getI8Type()),
+                                           b.getI64IntegerAttr(PCRT_ALIGNMENT));
+    buffer->setAttr(kPrivateAttr, b.getUnitAttr());
+    for (const Temporary &temporary : temporaries)
+      replaceByView(temporary, buffer);
+  }
+  loop->walk([](scf::ForOp inner) { inner->removeAttr(kParallelAttr); });
+  markParallel(loop, trips, ns);
+  // Two programs are worth two threads.
+  if (!loop->hasAttr(kParallelAttr))
+    markPieces(loop);
+}
+
+void array::planGrids(func::FuncOp function) {
+  SmallVector<scf::ForOp> loops;
+  function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (loop->hasAttr(kGridAttr))
+      loops.push_back(loop);
+    return loop->hasAttr(kGridAttr) ? WalkResult::skip() : WalkResult::advance();
+  });
+  for (scf::ForOp loop : loops)
+    planGrid(function, loop);
+}

@@ -1,0 +1,39 @@
+"""Own kernels: functions on references to blocks of arrays, for every index of a grid, as in `jax.experimental.pallas`.
+
+`kernel_call` has the arguments of JAX's `pallas_call` that mean the same here, and compiles a kernel to loops over its
+blocks. In a kernel, `ref[...]`, `load` and `store` read and write blocks, `program_id` is the index, and all of `numpy`
+and `lax` computes.
+"""
+
+from pycompiler.core.tracing.boundary import protect
+from pycompiler.kernel.blocks import Blocked, BlockSpec, Element, Squeezed, squeezed
+from pycompiler.kernel.body import cdiv, dot, load, num_programs, program_id, run_scoped, store, swap, when
+from pycompiler.kernel.calls import kernel_call
+from pycompiler.lax.dynamic_slices import Slice, ds
+from pycompiler.lax.names import nearest_name
+
+dslice = ds
+
+__all__ = [
+    "BlockSpec",
+    "Blocked",
+    "Element",
+    "Slice",
+    "Squeezed",
+    "cdiv",
+    "dot",
+    "ds",
+    "dslice",
+    "kernel_call",
+    "load",
+    "num_programs",
+    "program_id",
+    "run_scoped",
+    "squeezed",
+    "store",
+    "swap",
+    "when",
+]
+
+protect(globals(), __all__)
+__getattr__ = nearest_name(__name__, __all__)

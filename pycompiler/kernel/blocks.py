@@ -1,0 +1,151 @@
+"""The blocks of a kernel's arrays: `BlockSpec`, and its plan for one array. `calls` imports this module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pycompiler.core.errors import ArgumentError
+from pycompiler.core.source import function_location
+from pycompiler.core.tracing.arguments import as_index
+from pycompiler.core.types import dtype as dtypes
+from pycompiler.core.types.aval import get_aval, is_array, short
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A dimension in blocks of this size: the index map gives the number of the block. An integer means the same."""
+
+    block_size: int
+
+
+@dataclass(frozen=True)
+class Element:
+    """A dimension in blocks of this size, which may overlap: the index map gives the first element.
+
+    `padding` has the numbers of elements before and after the array. They are zero.
+    """
+
+    block_size: int
+    padding: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Squeezed:
+    """A dimension of which a block has one element; the block does not have the dimension. None means the same."""
+
+
+squeezed = Squeezed()
+
+
+@dataclass(frozen=True)
+class BlockSpec:
+    """The block of an array that a program sees.
+
+    `block_shape` has the size of the block in each dimension of the array: an integer, `Element`, or None for one
+    element whose dimension the block does not have. Without it, the block is the array. `index_map` takes the index in
+    the grid, and gives the number of the block in each dimension. Without it, these are zeros.
+    """
+
+    block_shape: Sequence[Any] | None = None
+    index_map: Callable[..., Any] | None = None
+    memory_space: Any = field(kw_only=True, default=None)
+
+    def __post_init__(self) -> None:
+        if self.block_shape is not None and not isinstance(self.block_shape, Sequence):
+            raise TypeError(f"BlockSpec: block_shape must be a tuple or None, got {self.block_shape!r}")
+        if self.index_map is not None and not callable(self.index_map):
+            raise TypeError(
+                f"BlockSpec: index_map must be a function of the index in the grid, got {self.index_map!r}. What to "
+                "do: give the block's shape first, BlockSpec(block_shape, index_map)"
+            )
+        if self.memory_space is not None:
+            raise ValueError(f"BlockSpec: memory_space must be None: the CPU has one memory, got {self.memory_space!r}")
+
+
+class Blocks(NamedTuple):
+    """The blocks of one array."""
+
+    # For messages: "in_specs[0]".
+    what: str
+    shape: tuple[int, ...]
+    # The size of a block in each dimension; 0 is one element, whose dimension the block does not have.
+    sizes: tuple[int, ...]
+    # How many elements one step of the index map is.
+    steps: tuple[int, ...]
+    # Zeros before and after the array.
+    padding: tuple[tuple[int, int], ...]
+    index_map: Callable[..., Any] | None
+
+    @property
+    def padded(self) -> tuple[int, ...]:
+        """The shape of the array with its padding: whole blocks."""
+        return tuple([low + size + high for size, (low, high) in zip(self.shape, self.padding, strict=True)])
+
+    def indices(self, index: Sequence[Any]) -> list[Any]:
+        """The index map's results for an index in the grid."""
+        if self.index_map is None:
+            return [0] * len(self.shape)
+        found = self.index_map(*index)
+        where = f"kernel_call: the index map of {self.what}, {function_location(self.index_map)},"
+        numbers: list[Any] = list(found) if isinstance(found, (tuple, list)) else [found]
+        if len(numbers) != len(self.shape):
+            raise ArgumentError(
+                f"{where} returned {len(numbers)} indices, expected {len(self.shape)}: one for each dimension of the "
+                f"array, whose shape is {self.shape}"
+            )
+        for number in numbers:
+            aval = get_aval(number) if is_array(number) else None
+            if aval is None or aval.shape or not dtypes.is_integer(aval.dtype):
+                shown = repr(number) if aval is None else short(aval)
+                raise ArgumentError(f"{where} returned {shown}, expected integers without dimensions")
+        return numbers
+
+    def check_inside(self, dim: int, lowest: int, highest: int) -> None:
+        """Raise ArgumentError if the blocks from one index to another leave the array along a dimension."""
+        size = max(self.sizes[dim], 1)
+        last = (self.padded[dim] - size) // self.steps[dim]
+        if lowest < 0 or highest > last:
+            what = "blocks" if self.steps[dim] == size else "elements"
+            raise ArgumentError(
+                f"kernel_call: the index map of {self.what} gives {lowest if lowest < 0 else highest} along dimension "
+                f"{dim}, expected from 0 to {last}: the array of shape {self.shape} has {last + 1} {what} there, of "
+                f"{size}. What to do: change the grid or the index map"
+            )
+
+
+def blocks_of(what: str, shape: tuple[int, ...], spec: BlockSpec | None) -> Blocks:
+    """The blocks that a spec makes of an array of this shape. Raises ArgumentError for sizes that do not fit it."""
+    given = shape if spec is None or spec.block_shape is None else tuple(spec.block_shape)
+    if len(given) != len(shape):
+        raise ArgumentError(
+            f"kernel_call: {what} has the block shape {given}, and the array has the shape {shape}: expected "
+            f"{len(shape)} sizes. What to do: None is the size of a dimension that the block does not have"
+        )
+    sizes: list[int] = []
+    steps: list[int] = []
+    padding: list[tuple[int, int]] = []
+    for dim, (entry, whole) in enumerate(zip(given, shape, strict=True)):
+        if not isinstance(whole, int):
+            raise ArgumentError(f"kernel_call: {what}: dimension {dim} of {shape} is a symbol, expected a known size")
+        size, low, high = 0, 0, 0
+        if isinstance(entry, Element):
+            size, (low, high) = entry.block_size, entry.padding
+        elif entry is not None and not isinstance(entry, Squeezed):
+            size = entry.block_size if isinstance(entry, Blocked) else as_index(f"kernel_call: {what}", "a size", entry)
+            high = -whole % max(size, 1)
+        if (entry is not None and not isinstance(entry, Squeezed) and size < 1) or low < 0 or high < 0:
+            raise ArgumentError(
+                f"kernel_call: {what} has {entry!r} for dimension {dim} of {shape}, expected a positive size"
+            )
+        if size > low + whole + high:
+            raise ArgumentError(
+                f"kernel_call: {what} has {entry!r} for dimension {dim} of {shape}, expected at most "
+                f"{low + whole + high} elements"
+            )
+        sizes.append(size)
+        steps.append(1 if isinstance(entry, Element) else max(size, 1))
+        padding.append((low, high))
+    index_map = None if spec is None else spec.index_map
+    return Blocks(what, shape, tuple(sizes), tuple(steps), tuple(padding), index_map)

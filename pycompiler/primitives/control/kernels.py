@@ -1,0 +1,227 @@
+"""Own kernels: the primitive `kernel_call` runs a graph for every index of a grid, on blocks of arrays.
+
+The operands are the constants of the index maps, those of the kernel, the inputs, and the initial outputs. `maps`
+takes (its constants, the index) and gives an offset in elements for each dimension of each input, then of each output.
+`jaxpr` takes (its constants, the index, the blocks of the inputs, those of the outputs, scratch memory) and gives (the
+blocks of the outputs, scratch memory). `blocks` has the sizes of the blocks; 0 is one element, whose dimension the
+block does not have. The op `array.kernel_call` describes `parallel`, `overwritten`, and the scratch memory.
+
+It is in no TABLE, because it has no samples and no derivative. `kernel/` makes the graphs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from pycompiler._runtime import ShapedArray
+from pycompiler.core.autodiff.call import reference_of
+from pycompiler.core.errors import NotDifferentiableError
+from pycompiler.core.source import user_source
+from pycompiler.core.tracing.evaluate import evaluate
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.primitive import Primitive, Sample
+from pycompiler.core.tracing.record import record
+from pycompiler.core.tracing.structural import mapped_size, move_dim, with_batch_dim
+from pycompiler.core.tracing.trace import DebugInfo
+from pycompiler.core.types.aval import get_aval, shaped, strong
+from pycompiler.primitives import rules
+from pycompiler.primitives.control.graphs import check_takes
+from pycompiler.primitives.indexing import dynamic_slice
+from pycompiler.primitives.rules import Dims, Value
+from pycompiler.primitives.shape import reshape
+
+INDEX = shaped((), rules.INT32)
+
+Sizes = tuple[tuple[int, ...], ...]
+
+
+class KernelForm(NamedTuple):
+    """The parameters except for the graphs."""
+
+    grid: tuple[int, ...]
+    parallel: tuple[int, ...]
+    overwritten: tuple[int, ...]
+    blocks: Sizes
+    num_map_consts: int
+    num_consts: int
+    num_inputs: int
+
+    def split(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+        """The constants of the maps, those of the kernel, the inputs, the outputs."""
+        ends = np.cumsum((self.num_map_consts, self.num_consts, self.num_inputs)).tolist()
+        first, second, third = ends
+        return list(operands[:first]), list(operands[first:second]), list(operands[second:third]), [*operands[third:]]
+
+
+def block_aval(aval: ShapedArray, sizes: Sequence[int]) -> ShapedArray:
+    """The aval of a block of an array."""
+    return shaped(tuple([size for size in sizes if size]), aval.dtype)
+
+
+def _shape(*avals: ShapedArray, jaxpr: ClosedGraph, maps: ClosedGraph, **params: Any) -> tuple[ShapedArray, ...]:
+    form = KernelForm(**params)
+    map_consts, consts, inputs, outputs = form.split(avals)
+    index = [INDEX] * len(form.grid)
+    check_takes("kernel_call", "maps", maps, (*map_consts, *index))
+    blocks = [block_aval(aval, sizes) for aval, sizes in zip((*inputs, *outputs), form.blocks, strict=True)]
+    given = (*consts, *index, *blocks)
+    check_takes("kernel_call", "the kernel", jaxpr, (*given, *jaxpr.in_avals[len(given) :]))
+    return tuple([strong(aval) for aval in outputs])
+
+
+def _no_derivative(*args: Any, **params: Any) -> NoReturn:
+    source = user_source()
+    raise NotDifferentiableError(
+        (f"{source.describe()}\n" if source else "")
+        + "kernel_call: a kernel has no derivative. What to do: give the function that calls it a rule by custom_vjp "
+        "or custom_jvp, differentiate it with interpret=True, or pass it lax.stop_gradient of its arguments"
+    )
+
+
+# Batching
+
+
+def _batch(
+    args: Sequence[Value], dims: Dims, *, jaxpr: ClosedGraph, maps: ClosedGraph, **params: Any
+) -> tuple[tuple[Value, ...], tuple[int, ...]]:
+    """A new first dimension of the grid. Mapped operands have a first dimension of one element in their blocks."""
+    form = KernelForm(**params)
+    size = mapped_size(args, dims)
+    if not isinstance(size, int):
+        raise NotImplementedError(
+            f"kernel_call: vmap over an axis of the symbolic size {size}, and a grid has known sizes. What to do: "
+            "compile the function for each size, without dynamic="
+        )
+    given = [x if dim is None else move_dim(x, dim, 0) for x, dim in zip(args, dims, strict=True)]
+    map_consts, consts, inputs, outputs = form.split(given)
+    mapped_map_consts, mapped_consts, mapped_inputs, mapped_outputs = form.split([dim is not None for dim in dims])
+    outputs = [
+        with_batch_dim(x, 0 if mapped else None, 0, size) for x, mapped in zip(outputs, mapped_outputs, strict=True)
+    ]
+    mapped = (*mapped_inputs, *[True] * len(outputs))
+    blocks = [(0, *sizes) if is_mapped else sizes for sizes, is_mapped in zip(form.blocks, mapped, strict=True)]
+    out = kernel_call.bind(
+        *map_consts,
+        *consts,
+        *inputs,
+        *outputs,
+        jaxpr=_batched_kernel(jaxpr, tuple(mapped_consts), size),
+        maps=_batched_maps(maps, tuple(mapped_map_consts), form, mapped, size),
+        **form._replace(
+            grid=(size, *form.grid), parallel=(0, *[dim + 1 for dim in form.parallel]), blocks=tuple(blocks)
+        )._asdict(),
+    )
+    return out, (0,) * len(out)
+
+
+def _consts_of_member(consts: Sequence[Any], mapped: Sequence[bool], member: Any) -> list[Any]:
+    """The constants for one member: a slice of each mapped one."""
+    return [_slice_of(x, member) if is_mapped else x for x, is_mapped in zip(consts, mapped, strict=True)]
+
+
+def _slice_of(x: Any, member: Any) -> Any:
+    shape = get_aval(x).shape[1:]
+    starts = (member, *[np.int32(0)] * len(shape))
+    return reshape.bind(dynamic_slice.bind(x, *starts, slice_sizes=(1, *shape)), new_sizes=shape)
+
+
+def _with_members(graph: ClosedGraph, mapped: tuple[bool, ...], size: int) -> list[ShapedArray]:
+    """The avals of a graph's inputs with a new first dimension for mapped constants, and the member after these."""
+    consts = [
+        shaped((size, *aval.shape), aval.dtype) if is_mapped else aval
+        for aval, is_mapped in zip(graph.in_avals, mapped, strict=False)
+    ]
+    return [*consts, INDEX, *graph.in_avals[len(mapped) :]]
+
+
+def _batched_kernel(graph: ClosedGraph, mapped: tuple[bool, ...], size: int) -> ClosedGraph:
+    def make() -> ClosedGraph:
+        def run(*args: Any) -> list[Any]:
+            consts, member, rest = args[: len(mapped)], args[len(mapped)], args[len(mapped) + 1 :]
+            return list(evaluate(graph, (*_consts_of_member(consts, mapped, member), *rest)))
+
+        return record(run, _with_members(graph, mapped, size), DebugInfo("vmap", evaluate))
+
+    return graph.derive(("kernel of members", mapped, size), make)
+
+
+def _batched_maps(
+    graph: ClosedGraph, mapped_consts: tuple[bool, ...], form: KernelForm, mapped: tuple[bool, ...], size: int
+) -> ClosedGraph:
+    ranks = tuple([len(sizes) for sizes in form.blocks])
+
+    def make() -> ClosedGraph:
+        def run(*args: Any) -> list[Any]:
+            consts, member, rest = args[: len(mapped_consts)], args[len(mapped_consts)], args[len(mapped_consts) + 1 :]
+            offsets = iter(evaluate(graph, (*_consts_of_member(consts, mapped_consts, member), *rest)))
+            found: list[Any] = []
+            for rank, is_mapped in zip(ranks, mapped, strict=True):
+                found += [member] if is_mapped else []
+                found += itertools.islice(offsets, rank)
+            return found
+
+        return record(run, _with_members(graph, mapped_consts, size), DebugInfo("vmap", evaluate))
+
+    return graph.derive(("maps of members", mapped_consts, ranks, mapped, size), make)
+
+
+# Reference
+
+
+def indices_in_order(form: KernelForm) -> Iterable[tuple[tuple[int, ...], bool]]:
+    """The indices of the grid, parallel dimensions before the others, and whether scratch memory begins as zeros."""
+    rest = [dim for dim in range(len(form.grid)) if dim not in form.parallel]
+    for outer in itertools.product(*[range(form.grid[dim]) for dim in form.parallel]):
+        for number, inner in enumerate(itertools.product(*[range(form.grid[dim]) for dim in rest])):
+            index = dict(zip((*form.parallel, *rest), (*outer, *inner), strict=True))
+            yield tuple([index[dim] for dim in range(len(form.grid))]), number == 0
+
+
+def _reference(*args: Any, jaxpr: ClosedGraph, maps: ClosedGraph, **params: Any) -> tuple[Any, ...]:
+    form = KernelForm(**params)
+    map_consts, consts, inputs, outputs = form.split(args)
+    arrays = [*map(np.asarray, inputs), *[np.array(x) for x in outputs]]
+    results, count = arrays[len(inputs) :], len(outputs)
+    own = jaxpr.in_avals[len(consts) + len(form.grid) + len(arrays) :]
+    scratch: list[Any] = []
+    for index, is_first in indices_in_order(form):
+        if is_first:
+            scratch = [np.zeros(aval.shape, aval.dtype) for aval in own]
+        numbers = [np.int32(x) for x in index]
+        offsets = iter(reference_of(maps, (*map_consts, *numbers)))
+        places = [
+            _place(x.shape, sizes, [int(next(offsets)) for _ in sizes])
+            for x, sizes in zip(arrays, form.blocks, strict=True)
+        ]
+        blocks = [x[place] for x, place in zip(arrays, places, strict=True)]
+        found = reference_of(jaxpr, (*consts, *numbers, *blocks, *scratch))
+        scratch = list(found[count:])
+        for x, place, block in zip(results, places[len(inputs) :], found, strict=False):
+            x[place] = block
+    return tuple(results)
+
+
+def _place(shape: Sequence[int], sizes: Sequence[int], offsets: Sequence[int]) -> tuple[int | slice, ...]:
+    """The index of a block, moved into its array."""
+    moved = [min(max(at, 0), whole - max(size, 1)) for at, size, whole in zip(offsets, sizes, shape, strict=True)]
+    return tuple([slice(at, at + size) if size else at for at, size in zip(moved, sizes, strict=True)])
+
+
+def _no_samples(rng: np.random.Generator) -> Iterable[Sample]:
+    return ()
+
+
+kernel_call = Primitive(
+    "kernel_call",
+    _shape,
+    _no_derivative,
+    None,
+    _batch,
+    _reference,
+    _no_samples,
+    multiple_results=True,
+)
