@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch._C import _to_dlpack  # pyright: ignore[reportAttributeAccessIssue]
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from pycompiler._runtime import Array, array_from_dlpack
 from pycompiler.core.errors import InconclusiveDimensionError
@@ -119,5 +120,6 @@ def _constant(node: torch.fx.Node) -> Any:
 
 
 def array_of(tensor: torch.Tensor) -> Array:
-    """The elements of a tensor."""
-    return array_from_dlpack(_to_dlpack(tensor.detach().contiguous()), True)
+    """The elements of a tensor, also while torch traces with fake ones."""
+    with unset_fake_temporarily():
+        return array_from_dlpack(_to_dlpack(tensor.detach().contiguous()), True)
