@@ -1,4 +1,5 @@
-"""PyTorch's models on this compiler: `torch.compile(model, backend="pycompiler")`.
+"""PyTorch's models on this compiler: `torch.compile(model, backend="pycompiler")`, and `export` of torch's exported
+programs to files and C libraries.
 
 Torch finds the backend by the entry point `torch_dynamo_backends` of an installed package. In a checkout that is not
 installed, `import pycompiler.torch` makes it known. This room comes after `jit` and `export`; nothing imports it, and
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch._dynamo.backends.registry import _BACKENDS
 
-__all__ = ["backend"]
+__all__ = ["backend", "export"]
 
 # Torch loads it at the first use of the name.
 _BACKENDS.setdefault(
@@ -20,6 +21,7 @@ _BACKENDS.setdefault(
 
 if TYPE_CHECKING:
     from pycompiler.torch.backend import backend
+    from pycompiler.torch.exported import export
 
 
 def __getattr__(name: str) -> Any:
@@ -27,4 +29,8 @@ def __getattr__(name: str) -> Any:
         from pycompiler.torch.backend import backend
 
         return backend
+    if name == "export":
+        from pycompiler.torch.exported import export
+
+        return export
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

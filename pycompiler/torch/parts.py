@@ -16,7 +16,7 @@ from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed, boxed, call_of_graph
-from pycompiler.torch.program import NotTakenError
+from pycompiler.torch.nodes import NotTakenError
 
 __all__ = ["compile_graph"]
 

@@ -3,6 +3,7 @@ guards leave."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
@@ -11,14 +12,31 @@ from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from pycompiler.core.dims.dims import Dim, Dimension
 
-__all__ = ["Sizes"]
+__all__ = ["Sizes", "limits"]
+
+
+def limits(bounds: Any) -> tuple[int, int | None]:
+    """The bounds of a size, from one of torch's ranges; None for no upper bound."""
+    low, high = bounds.lower, bounds.upper
+    return (
+        max(int(low), 0) if low.is_Integer else 0,
+        int(high) if high.is_Integer and int(high) < 1 << 40 else None,
+    )
 
 
 class Sizes:
-    """The symbols of one graph, by their names. With `values`, each symbol is the int of one call."""
+    """The symbols of one graph, by the names in torch. With `values`, each is the int of one call. `ranges` are bounds
+    in the place of those that torch's guards leave, and `names` those of the `Dim`s."""
 
-    def __init__(self, values: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        values: dict[str, int] | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        names: Mapping[str, str] | None = None,
+    ) -> None:
         self.values = values
+        self.ranges = ranges or {}
+        self.names = names or {}
         self.symbols: dict[str, Dim] = {}
 
     def of(self, size: Any) -> Dimension:
@@ -62,8 +80,6 @@ class Sizes:
             bounds = env.var_to_range.get(x)
             if bounds is None or name.startswith("u"):
                 raise NotImplementedError(f"the size {name}, which depends on data")
-            low, high = bounds.lower, bounds.upper
-            low = max(int(low), 0) if low.is_Integer else 0
-            high = int(high) if high.is_Integer and int(high) < 1 << 40 else None
-            self.symbols[name] = Dim(name, min=low, max=high)
+            low, high = self.ranges[name] if name in self.ranges else limits(bounds)
+            self.symbols[name] = Dim(self.names.get(name, name), min=low, max=high)
         return self.symbols[name]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import torch._inductor.inductor_prims  # noqa: F401 - makes prims::fma known
 
 import pycompiler.numpy as pnp
 from pycompiler import lax

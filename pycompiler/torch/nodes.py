@@ -1,0 +1,125 @@
+"""The nodes of a graph of torch, computed through the table. `program` and `exported` trace them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._C import _to_dlpack  # pyright: ignore[reportAttributeAccessIssue]
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+from pycompiler._runtime import Array, array_from_dlpack
+from pycompiler.core.errors import InconclusiveDimensionError
+from pycompiler.torch.aten import entry_of
+from pycompiler.torch.dtypes import ours
+from pycompiler.torch.sizes import Sizes
+from pycompiler.torch.table import Out, cast
+
+__all__ = ["Nodes", "NotTakenError", "array_of"]
+
+
+class NotTakenError(Exception):
+    """A node that the table can't express, and why."""
+
+    def __init__(self, node: torch.fx.Node, why: str) -> None:
+        super().__init__(f"{node.target}: {why}")
+        self.node = node
+        self.why = why
+
+
+class Nodes:
+    """The computation of a graph's nodes. `key` makes the key of each random operation."""
+
+    def __init__(self, graph: torch.fx.Graph, sizes: Sizes, key: Callable[[], Any]) -> None:
+        self.graph = graph
+        self.sizes = sizes
+        self.key = key
+
+    def compute(self, values: dict[torch.fx.Node, Any]) -> None:
+        """Add the values of all nodes to those of the inputs that are tensors."""
+        for node in self.graph.nodes:
+            if node.op == "placeholder" and node not in values:
+                values[node] = self._size(node)
+            elif node.op in ("call_function", "get_attr"):
+                values[node] = self._value(node, values)
+
+    def _size(self, node: torch.fx.Node) -> Any:
+        value = node.meta["val"]
+        if not _is_size(value):
+            return Unknown(type(value))
+        try:
+            return self.sizes.of(value)
+        except NotImplementedError as error:
+            raise NotTakenError(node, str(error)) from None
+
+    def _value(self, node: torch.fx.Node, values: dict[torch.fx.Node, Any]) -> Any:
+        wanted = node.meta.get("val")
+        try:
+            if node.op == "get_attr":
+                return _constant(node)
+            if _is_size(wanted):
+                return self.sizes.of(wanted)
+            args: Any = torch.fx.map_arg(node.args, lambda n: values[n])
+            if node.target is operator.getitem:
+                return args[0][args[1]]
+            entry = entry_of(node.target)
+            if entry is None:
+                raise NotImplementedError("it is not in the table")
+            kwargs: Any = torch.fx.map_arg(_meaningful(node.kwargs), lambda n: values[n])
+            return self._checked(wanted, entry(Out(node, self.sizes, self.key), *args, **kwargs))
+        except InconclusiveDimensionError:
+            raise
+        except NotImplementedError as error:
+            raise NotTakenError(node, str(error)) from None
+        except Exception as error:
+            raise NotTakenError(node, f"{type(error).__name__}: {error}") from error
+
+    def _checked(self, wanted: Any, made: Any) -> Any:
+        """The results, if their shapes are those that torch has computed."""
+        if isinstance(wanted, (list, tuple)):
+            if len(made) != len(wanted):
+                raise ValueError(f"{len(made)} results, and torch has {len(wanted)}")
+            return tuple([self._checked(one, other) for one, other in zip(wanted, made, strict=True)])
+        if not isinstance(wanted, torch.Tensor) or made is None:
+            return made
+        made = cast(made, ours(wanted.dtype))
+        shape = self.sizes.shape(wanted.shape)
+        if tuple(made.shape) != shape:
+            raise ValueError(f"the result has the shape {tuple(made.shape)}, and torch's has {shape}")
+        return made
+
+
+# Arguments that say where and how a tensor is stored.
+_PLACES = ("device", "layout", "pin_memory", "non_blocking", "memory_format")
+
+
+def _meaningful(kwargs: Any) -> dict[str, Any]:
+    return {key: value for key, value in kwargs.items() if key not in _PLACES}
+
+
+class Unknown:
+    """A value of a call that no trace knows: a SymFloat, a SymBool, an opaque object. No entry takes it."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool)
+
+
+def _constant(node: torch.fx.Node) -> Any:
+    owner: Any = node.graph.owning_module
+    for part in str(node.target).split("."):
+        owner = getattr(owner, part)
+    if not isinstance(owner, torch.Tensor):
+        raise NotImplementedError(f"the attribute {node.target} of type {type(owner).__name__}")
+    return array_of(owner)
+
+
+def array_of(tensor: torch.Tensor) -> Array:
+    """The elements of a tensor, also while torch traces with fake ones."""
+    with unset_fake_temporarily():
+        return array_from_dlpack(_to_dlpack(tensor.detach().contiguous()), True)
