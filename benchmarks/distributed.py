@@ -41,7 +41,7 @@ BARS = (
     ("overlap", "sum", 0.65, 0.65),
     ("initialize beyond MPI", "seconds", 0.5, 0.5),
 )
-TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "PYCOMPILER_SHARED_WINDOWS": "0"}
+TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "PYCOMPILER_SHARED_MEMORY": "0"}
 
 #  The processes
 
