@@ -295,8 +295,8 @@ def start_mpi(timeout_ms: int, late: str) -> tuple[int, int]:
 def broadcast_by_mpi(own: bytes) -> bytes:
     """The bytes of rank 0."""
 
-def join_transport(may_spin: bool) -> None:
-    """Begin to exchange messages by MPI."""
+def join_transport(may_spin: bool, shares_memory: bool) -> None:
+    """Begin to exchange messages: by memory that the processes of a node share, if they all want it, and by MPI."""
 
 def set_value(key: str, value: bytes) -> None:
     """For all processes."""

@@ -256,7 +256,8 @@ def _meet(start: Start, deadline: float) -> None:
     _runtime.place_devices(start.process_id, ids, others)
     processes.set(start.process_id, hosts)
     neighbours = hosts.count(hosts[start.process_id])
-    _runtime.join_transport(neighbours <= len(os.sched_getaffinity(0)))
+    shares_memory = os.environ.get("PYCOMPILER_SHARED_MEMORY", "1") != "0"
+    _runtime.join_transport(neighbours <= len(os.sched_getaffinity(0)), shares_memory)
 
 
 # Ending

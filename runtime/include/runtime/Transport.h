@@ -54,6 +54,12 @@ public:
                        Transfer &transfer) = 0;
   /// Moves what can be moved now; whether that was anything. One thread does it at a time, the others return at once.
   virtual bool progress() = 0;
+  /// A number that is another one when there may be something to move again, and a sleep until it is, or for this time.
+  /// Transports that can't tell sleep.
+  virtual uint32_t changes() const { return 0; }
+  virtual void waitForChange(uint32_t seen, int64_t ns);
+  /// Whether every change is told.
+  virtual bool tellsChanges() const { return false; }
   /// Ends a transfer of a failed launch. Messages that are on their way still arrive; the others are dropped here, and
   /// by their receivers. Waits for a moment, until the transport no longer uses the memory.
   virtual void abandon(SharedLaunch &launch, Transfer &transfer) = 0;

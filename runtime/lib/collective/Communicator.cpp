@@ -37,32 +37,42 @@ RefPtr<Transfer> Communicator::begin(const std::vector<Piece> &sends, const std:
   return transfer;
 }
 
+void Transport::waitForChange(uint32_t, int64_t ns) {
+  timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+  nanosleep(&time, nullptr);
+}
+
 namespace {
-/// Pauses of a waiting thread between looks at the messages. With a core for each process it spins first. Then it lets
-/// others run, and at last sleeps for longer and longer times: a process that waits long uses no core.
+/// Pauses of a waiting thread between looks at the messages. With a core for each process it spins first. Then it
+/// sleeps until the transport tells of a change. Where none is told, it lets others run, and at last sleeps for longer
+/// and longer times: a process that waits long uses no core.
 class Pauses {
 public:
-  explicit Pauses(bool maySpin) : spinEnd(nowNs() + (maySpin ? spinNs : 0)), yieldEnd(nowNs() + yieldNs) {}
+  explicit Pauses(Transport &transport)
+      : transport(transport), spinEnd(nowNs() + (transport.maySpin() ? spinNs : 0)), yieldEnd(nowNs() + yieldNs) {}
 
-  void pause() {
+  void pause(uint32_t seen) {
     int64_t now = nowNs();
     if (now < spinEnd) {
-      for (int i = 0; i < 16; ++i)
+      for (int i = 0; i < 16 && transport.changes() == seen; ++i)
         spinPause();
+    } else if (transport.tellsChanges()) {
+      transport.waitForChange(seen, longestToldNs);
     } else if (now < yieldEnd) {
       sched_yield();
     } else {
-      timespec time{0, sleepNs};
-      nanosleep(&time, nullptr);
+      transport.waitForChange(seen, sleepNs);
       sleepNs = std::min(2 * sleepNs, longestNs);
     }
   }
 
 private:
   static constexpr int64_t spinNs = 50'000, yieldNs = 1'000'000;
-  static constexpr long longestNs = 1'000'000;
+  /// Failures are not told as changes.
+  static constexpr int64_t longestNs = 1'000'000, longestToldNs = 10'000'000;
+  Transport &transport;
   const int64_t spinEnd, yieldEnd;
-  long sleepNs = 10'000;
+  int64_t sleepNs = 10'000;
 };
 } // namespace
 
@@ -71,9 +81,11 @@ Status Communicator::wait(Transfer &transfer) {
     launch.transport.progress();
   if (!transfer.isDone()) {
     BlockingScope blocking;
-    for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone() && !launch.failure();)
-      if (!launch.transport.progress())
-        pauses.pause();
+    for (Pauses pauses(launch.transport); !transfer.isDone() && !launch.failure();) {
+      uint32_t seen = launch.transport.changes();
+      if (!launch.transport.progress() && !transfer.isDone())
+        pauses.pause(seen);
+    }
   }
   // Also of a transfer that is done: a message that did not fit was dropped.
   RefPtr<Error> failed = launch.failure();

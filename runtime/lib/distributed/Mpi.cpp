@@ -1,10 +1,13 @@
 // The start and the end of MPI in this process.
 #include "distributed/MpiLibrary.h"
 #include "distributed/MpiTransport.h"
+#include "distributed/NodeMemory.h"
 #include "runtime/Processes.h"
 
 #include <csignal>
+#include <sys/statvfs.h>
 #include <thread>
+#include <vector>
 
 using namespace pcrt;
 
@@ -44,6 +47,10 @@ static void startHere(Reply &reply) {
   reply.answer({});
 }
 
+/// The window whose memory the transport uses. Its end is that of MPI.
+static MpiHandle window = 0;
+static bool hasWindow = false;
+
 /// The thread that started MPI must end it. The tokens: its end is wanted; it has ended.
 static Token *endWanted = nullptr, *hasEnded = nullptr;
 
@@ -51,8 +58,11 @@ static void endHere() {
   MpiLibrary &mpi = *MpiLibrary::loaded();
   int isFinalized = 0;
   mpi.Finalized(&isFinalized);
-  if (!isFinalized)
-    mpi.Finalize();
+  if (isFinalized)
+    return;
+  if (hasWindow)
+    mpi.Win_free(&window);
+  mpi.Finalize();
 }
 
 RefPtr<Reply> Mpi::start() {
@@ -98,13 +108,87 @@ Status Mpi::broadcast(std::string &bytes) {
   return Status::ok();
 }
 
-Result<std::unique_ptr<Transport>> Mpi::transport(bool maySpin) {
+//===-- Memory of a node
+//-------------------------------------------------------------------------------------------===//
+
+namespace {
+/// The processes of this one's node, on a communicator of their own.
+struct Node {
+  MpiHandle communicator;
+  size_t place;
+  std::vector<unsigned> ranks;
+};
+} // namespace
+
+/// Whether all processes of the node say so. All come to it.
+static bool doAll(const MpiLibrary &mpi, const Node &node, bool own) {
+  bool all = true;
+  for (size_t place = 0; place < node.ranks.size(); ++place) {
+    char said = own;
+    if (mpi.Bcast(&said, 1, mpi.constants.byte, static_cast<int>(place), node.communicator))
+      return false;
+    all &= said != 0;
+  }
+  return all;
+}
+
+/// Of each process of the node, its segment; null if they can't share memory. What MPI or the system refuses is no
+/// failure: then messages go by MPI.
+static std::unique_ptr<NodeMemory> shareMemory(const MpiLibrary &mpi, const Node &node, bool isWanted) {
+  const size_t count = node.ranks.size(), bytes = NodeMemory::segmentBytes(count);
+  struct statvfs system;
+  bool hasRoom = statvfs("/dev/shm", &system) == 0 && uint64_t(system.f_bavail) * system.f_frsize > 2 * count * bytes;
+  if (!doAll(mpi, node, isWanted && hasRoom))
+    return nullptr;
+  void *own = nullptr;
+  bool isMade = mpi.Win_allocate_shared(static_cast<intptr_t>(bytes), 1, mpi.constants.nullInfo, node.communicator,
+                                        &own, &window) == 0;
+  if (!doAll(mpi, node, isMade))
+    return nullptr;
+  hasWindow = true;
+  NodeMemory::clear(static_cast<char *>(own), count);
+  std::vector<char *> segments;
+  for (size_t place = 0; place < count; ++place) {
+    intptr_t size = 0;
+    int unit = 0;
+    void *start = nullptr;
+    isMade &= mpi.Win_shared_query(window, static_cast<int>(place), &size, &unit, &start) == 0 && start;
+    segments.push_back(static_cast<char *>(start));
+  }
+  // It is also the moment after which all segments are clear.
+  if (!doAll(mpi, node, isMade) || mpi.Barrier(node.communicator))
+    return nullptr;
+  return std::make_unique<NodeMemory>(node.place, node.ranks, std::move(segments));
+}
+
+static std::unique_ptr<NodeMemory> memoryOfNode(const MpiLibrary &mpi, MpiHandle all, bool isWanted) {
+  Node node{};
+  int count = 0, place = 0;
+  if (mpi.Comm_split_type(all, mpi.constants.typeShared, 0, mpi.constants.nullInfo, &node.communicator))
+    return nullptr;
+  mpi.Comm_set_errhandler(node.communicator, mpi.constants.errorsReturn);
+  mpi.Comm_size(node.communicator, &count);
+  mpi.Comm_rank(node.communicator, &place);
+  node.place = static_cast<size_t>(place);
+  for (int each = 0; each < count; ++each) {
+    unsigned rank = Mpi::rank();
+    if (mpi.Bcast(&rank, sizeof(rank), mpi.constants.byte, each, node.communicator))
+      return nullptr;
+    node.ranks.push_back(rank);
+  }
+  std::unique_ptr<NodeMemory> memory = count > 1 ? shareMemory(mpi, node, isWanted) : nullptr;
+  mpi.Comm_free(&node.communicator);
+  return memory;
+}
+
+Result<std::unique_ptr<Transport>> Mpi::transport(bool maySpin, bool sharesMemory) {
   MpiLibrary &mpi = *MpiLibrary::loaded();
   MpiHandle own = 0;
   if (int code = mpi.Comm_dup(mpi.constants.world, &own))
     return mpi.failed("MPI_Comm_dup", code);
   mpi.Comm_set_errhandler(own, mpi.constants.errorsReturn);
-  return std::unique_ptr<Transport>(new MpiTransport(mpi, own, rank(), size(), maySpin));
+  return std::unique_ptr<Transport>(
+      new MpiTransport(mpi, own, rank(), size(), maySpin, memoryOfNode(mpi, own, sharesMemory)));
 }
 
 void Mpi::finish() {

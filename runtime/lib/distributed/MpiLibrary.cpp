@@ -54,19 +54,31 @@ Status MpiLibrary::load(const std::string &path) {
   auto abiVersion = reinterpret_cast<int (*)(int *, int *)>(find("MPI_Abi_get_version"));
   auto address = [&](const char *name) { return reinterpret_cast<MpiHandle>(find(name)); };
   if (abiVersion && abiVersion(&major, &minor) == 0 && major > 0)
-    constants = {"standard ABI", 0x101, 0x247, 0x143, 0x180, -1, 2048, 4096, nullptr};
+    constants = {"standard ABI", 0x101, 0x247, 0x143, 0x180, 0x130, -1, 2048, 4096, 221, nullptr};
   else if (find("ompi_mpi_comm_world"))
     constants = {"Open MPI's ABI",
                  address("ompi_mpi_comm_world"),
                  address("ompi_mpi_byte"),
                  address("ompi_mpi_errors_return"),
                  address("ompi_request_null"),
+                 address("ompi_mpi_info_null"),
                  -1,
                  2,
                  3,
+                 0,
                  nullptr};
   else
-    constants = {"MPICH's ABI", 0x44000000, 0x4c00010d, 0x54000001, 0x2c000000, -2, 2, 3, reinterpret_cast<void *>(1)};
+    constants = {"MPICH's ABI",
+                 0x44000000,
+                 0x4c00010d,
+                 0x54000001,
+                 0x2c000000,
+                 0x1c000000,
+                 -2,
+                 2,
+                 3,
+                 1,
+                 reinterpret_cast<void *>(1)};
   return Status::ok();
 }
 

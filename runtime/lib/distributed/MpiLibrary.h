@@ -23,8 +23,8 @@ public:
   /// Of one ABI.
   struct Constants {
     const char *abi;
-    MpiHandle world, byte, errorsReturn, nullRequest;
-    int anySource, threadSerialized, threadMultiple;
+    MpiHandle world, byte, errorsReturn, nullRequest, nullInfo;
+    int anySource, threadSerialized, threadMultiple, typeShared;
     void *ignoredStatus;
   };
   Constants constants{};
@@ -41,6 +41,11 @@ public:
   X(Comm_rank, (MpiHandle, int *))                                                                                     \
   X(Comm_size, (MpiHandle, int *))                                                                                     \
   X(Comm_set_errhandler, (MpiHandle, MpiHandle))                                                                       \
+  X(Comm_split_type, (MpiHandle, int, int, MpiHandle, MpiHandle *))                                                    \
+  X(Win_allocate_shared, (intptr_t, int, MpiHandle, MpiHandle, void *, MpiHandle *))                                   \
+  X(Win_shared_query, (MpiHandle, int, intptr_t *, int *, void *))                                                     \
+  X(Win_free, (MpiHandle *))                                                                                           \
+  X(Barrier, (MpiHandle))                                                                                              \
   X(Bcast, (void *, int, MpiHandle, int, MpiHandle))                                                                   \
   X(Isend, (const void *, int, MpiHandle, int, int, MpiHandle, MpiHandle *))                                           \
   X(Irecv, (void *, int, MpiHandle, int, int, MpiHandle, MpiHandle *))                                                 \

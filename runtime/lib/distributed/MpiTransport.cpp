@@ -24,9 +24,11 @@ struct MpiTransport::Head {
   uint32_t textLength;
 };
 
-MpiTransport::MpiTransport(const MpiLibrary &mpi, MpiHandle communicator, unsigned rank, unsigned size, bool maySpin)
+MpiTransport::MpiTransport(const MpiLibrary &mpi, MpiHandle communicator, unsigned rank, unsigned size, bool maySpin,
+                           std::unique_ptr<NodeMemory> memory)
     : mpi(mpi), communicator(communicator), ownRank(rank), processCount(size), spins(maySpin),
-      incoming(new char[headBytes]) {}
+      node(memory ? new NodeStreams(std::move(memory), headBytes, *this) : nullptr),
+      hasFar(!node || node->memory->peers.size() + 1 < size), incoming(new char[headBytes]) {}
 
 MpiTransport::~MpiTransport() = default;
 
@@ -52,15 +54,21 @@ void MpiTransport::tellNews() {
 //===-- Sending
 //-----------------------------------------------------------------------------------------------------===//
 
+/// A head as it travels: the text and the bytes of a small message follow it.
+std::string MpiTransport::textOf(const Head &head, const std::string &what, const void *inside) {
+  std::string text(reinterpret_cast<const char *>(&head), sizeof(head));
+  text.append(what, 0, head.textLength);
+  if (inside)
+    text.append(static_cast<const char *>(inside), head.bytes);
+  return text;
+}
+
 void MpiTransport::sendHead(unsigned to, const Head &head, const std::string &what, const void *inside) {
-  size_t inBytes = inside ? head.bytes : 0, size = sizeof(Head) + head.textLength + inBytes;
-  std::unique_ptr<char[]> copy(new char[size]);
-  std::memcpy(copy.get(), &head, sizeof(Head));
-  std::memcpy(copy.get() + sizeof(Head), what.data(), head.textLength);
-  if (inBytes)
-    std::memcpy(copy.get() + sizeof(Head) + head.textLength, inside, inBytes);
+  std::string text = textOf(head, what, inside);
+  std::unique_ptr<char[]> copy(new char[text.size()]);
+  std::memcpy(copy.get(), text.data(), text.size());
   char *bytes = copy.get();
-  begin(/*isSend=*/true, bytes, size, to, headTag, nullptr, nullptr, std::move(copy));
+  begin(/*isSend=*/true, bytes, text.size(), to, headTag, nullptr, nullptr, std::move(copy));
 }
 
 void MpiTransport::begin(bool isSend, void *data, size_t bytes, unsigned peer, int tag, SharedLaunch *launch,
@@ -92,6 +100,13 @@ void MpiTransport::send(unsigned to, const SharedLaunch &launch, const MessageKe
   bool isInside = bytes <= insideBytes;
   Head head{ownRank, 0, key, launch.fingerprint, bytes, 0, 0};
   head.textLength = static_cast<uint32_t>(std::min(launch.what.size(), textBytes));
+  if (node && node->reaches(to)) {
+    node->send(to, textOf(head, launch.what, isInside ? data : nullptr), isInside ? nullptr : data, bytes,
+               const_cast<SharedLaunch *>(&launch), isInside ? nullptr : &transfer);
+    if (isInside)
+      transfer.arrived();
+    return;
+  }
   if (!isInside) {
     head.tag = firstDataTag + nextTag;
     nextTag = (nextTag + 1) % dataTags;
@@ -107,6 +122,8 @@ void MpiTransport::announce(unsigned to, const SharedLaunch &launch) {
   std::lock_guard<std::mutex> guard(lock);
   Head head{ownRank, 1, {launch.processes, launch.number, 0, 0}, launch.fingerprint, 0, 0, 0};
   head.textLength = static_cast<uint32_t>(std::min(launch.what.size(), textBytes));
+  if (node && node->reaches(to))
+    return node->send(to, textOf(head, launch.what, nullptr), nullptr, 0, nullptr, nullptr);
   sendHead(to, head, launch.what, nullptr);
 }
 
@@ -124,14 +141,14 @@ void MpiTransport::receive(unsigned from, SharedLaunch &launch, const MessageKey
   }
   Early arrived = std::move(found->second);
   early.erase(found);
-  deliver(from, arrived, wanted);
+  deliver(from, key, std::move(arrived), std::move(wanted));
   guard.unlock();
   tellNews();
 }
 
-void MpiTransport::deliver(unsigned from, const Early &message, const Awaited &wanted) {
+void MpiTransport::deliver(unsigned from, const MessageKey &key, Early message, Awaited wanted) {
   if (message.fingerprint != wanted.launch->fingerprint || message.bytes != wanted.bytes) {
-    discard(from, message);
+    discard(from, key, message);
     news.push_back(
         [this, from, what = message.what, launch = RefPtr<SharedLaunch>(wanted.launch), transfer = wanted.transfer] {
           events->differs(from, *launch, what);
@@ -139,14 +156,21 @@ void MpiTransport::deliver(unsigned from, const Early &message, const Awaited &w
         });
     return;
   }
-  if (!message.tag) {
-    std::memcpy(wanted.data, message.inside.data(), wanted.bytes);
+  if (message.tag)
+    return begin(/*isSend=*/false, wanted.data, wanted.bytes, from, message.tag, wanted.launch, wanted.transfer.get(),
+                 nullptr);
+  NodeStreams::Incoming *arriving = node ? node->arriving(from, key) : nullptr;
+  std::memcpy(wanted.data, message.data.get(), arriving ? arriving->at : message.bytes);
+  if (!arriving)
     return wanted.transfer->arrived();
-  }
-  begin(/*isSend=*/false, wanted.data, wanted.bytes, from, message.tag, wanted.launch, wanted.transfer.get(), nullptr);
+  arriving->data = static_cast<char *>(wanted.data);
+  arriving->launch = wanted.launch;
+  arriving->transfer = std::move(wanted.transfer);
 }
 
-void MpiTransport::discard(unsigned from, const Early &message) {
+void MpiTransport::discard(unsigned from, const MessageKey &key, const Early &message) {
+  if (NodeStreams::Incoming *arriving = node ? node->arriving(from, key) : nullptr)
+    arriving->data = nullptr;
   if (!message.tag)
     return;
   std::unique_ptr<char[]> scratch(new char[message.bytes]);
@@ -166,38 +190,67 @@ bool MpiTransport::takeHead() {
     return false;
   Head head;
   std::memcpy(&head, incoming.get(), sizeof(head));
-  const char *text = incoming.get() + sizeof(head);
-  Early message{head.fingerprint, head.bytes, head.tag, "", std::string(text, head.textLength)};
+  headArrived(head.from, incoming.get());
+  return true;
+}
+
+/// Of a message in a ring whose bytes follow, the result is where they belong; MPI has them behind the tag.
+std::optional<NodeStreams::Incoming> MpiTransport::headArrived(unsigned from, const char *bytes) {
+  Head head;
+  std::memcpy(&head, bytes, sizeof(head));
+  const char *text = bytes + sizeof(head), *inside = text + head.textLength;
+  Early message{head.fingerprint, head.bytes, head.tag, nullptr, std::string(text, head.textLength)};
   if (head.isAnnouncement) {
     news.push_back([this, head, what = message.what] {
       events->announced(head.from, head.key.processes, head.key.launch, head.fingerprint, what);
     });
-    return true;
+    return std::nullopt;
   }
+  const bool isInside = head.bytes <= insideBytes, isStream = !isInside && !head.tag;
+  std::optional<NodeStreams::Incoming> stream;
+  if (isStream)
+    stream = NodeStreams::Incoming{head.key, nullptr, head.bytes, 0, nullptr, nullptr};
   if (isDropped(head.key.processes, head.key.launch)) {
-    discard(head.from, message);
-    return true;
+    discard(from, head.key, message);
+    return stream;
   }
-  auto found = awaited.find(nameOf(head.from, head.key));
-  // The usual case copies once.
-  if (found != awaited.end() && !head.tag && head.bytes == found->second.bytes &&
-      head.fingerprint == found->second.launch->fingerprint) {
-    std::memcpy(found->second.data, text + head.textLength, head.bytes);
-    RefPtr<Transfer> transfer = std::move(found->second.transfer);
-    awaited.erase(found);
-    transfer->arrived();
-    return true;
-  }
-  if (!head.tag)
-    message.inside.assign(text + head.textLength, head.bytes);
+  auto found = awaited.find(nameOf(from, head.key));
   if (found == awaited.end()) {
-    early.emplace(nameOf(head.from, head.key), std::move(message));
-    return true;
+    if (!head.tag)
+      message.data.reset(new char[std::max<size_t>(head.bytes, 1)]);
+    if (isInside)
+      std::memcpy(message.data.get(), inside, head.bytes);
+    if (stream)
+      stream->data = message.data.get();
+    early.emplace(nameOf(from, head.key), std::move(message));
+    return stream;
   }
   Awaited wanted = std::move(found->second);
   awaited.erase(found);
-  deliver(head.from, message, wanted);
-  return true;
+  if (head.bytes != wanted.bytes || head.fingerprint != wanted.launch->fingerprint || head.tag) {
+    deliver(from, head.key, std::move(message), std::move(wanted));
+  } else if (isInside) {
+    std::memcpy(wanted.data, inside, head.bytes);
+    wanted.transfer->arrived();
+  } else {
+    stream->data = static_cast<char *>(wanted.data);
+    stream->launch = wanted.launch;
+    stream->transfer = std::move(wanted.transfer);
+  }
+  return stream;
+}
+
+void MpiTransport::ended(unsigned from, NodeStreams::Incoming &message, bool isWhole) {
+  if (isWhole && message.transfer)
+    return message.transfer->arrived();
+  if (isWhole)
+    return;
+  // The other side gave up. What waits for it learns why from the control plane.
+  if (message.transfer)
+    awaited.emplace(nameOf(from, message.key),
+                    Awaited{message.data, message.bytes, message.launch, std::move(message.transfer)});
+  else
+    early.erase(nameOf(from, message.key));
 }
 
 bool MpiTransport::testRequests() {
@@ -222,14 +275,31 @@ bool MpiTransport::progress() {
   if (!guard || isBroken)
     return false;
   bool moved = false;
-  while (takeHead())
-    moved = true;
-  moved |= testRequests();
+  if (hasFar) {
+    while (takeHead())
+      moved = true;
+    moved |= testRequests();
+  }
+  if (node) {
+    moved |= node->read();
+    moved |= node->write();
+    // What moved may be what another thread of this process waits for.
+    if (moved)
+      node->memory->wakeOwn();
+  }
   bool hasNews = !news.empty();
   guard.unlock();
   if (hasNews)
     tellNews();
   return moved;
+}
+
+uint32_t MpiTransport::changes() const { return node ? node->memory->changes() : 0; }
+
+void MpiTransport::waitForChange(uint32_t seen, int64_t ns) {
+  if (node)
+    return node->memory->waitForChange(seen, ns);
+  Transport::waitForChange(seen, ns);
 }
 
 //===-- Failed launches
@@ -251,7 +321,7 @@ void MpiTransport::drop(uint64_t processes, uint64_t number) {
       ++each;
       continue;
     }
-    discard(std::get<0>(each->first), each->second);
+    discard(std::get<0>(each->first), keyOf(each->first), each->second);
     each = early.erase(each);
   }
 }
@@ -266,6 +336,8 @@ void MpiTransport::abandon(SharedLaunch &launch, Transfer &transfer) {
         transfer.arrived();
       each = isOurs ? awaited.erase(each) : std::next(each);
     }
+    if (node)
+      node->abandon(transfer);
   }
   for (int64_t end = nowNs() + abandonNs; !transfer.isDone() && nowNs() < end;) {
     if (progress())
@@ -288,6 +360,8 @@ void MpiTransport::failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned
   for (Request &each : requests)
     if (each.peer == rank && each.launch)
       each.launch->fail(why(rank, *each.launch));
+  if (node)
+    node->forLaunchesWith(rank, [&](SharedLaunch &launch) { launch.fail(why(rank, launch)); });
 }
 
 //===-- The end
@@ -295,7 +369,7 @@ void MpiTransport::failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned
 
 bool MpiTransport::isDrained() {
   std::lock_guard<std::mutex> guard(lock);
-  return requests.empty() || isBroken;
+  return isBroken || (requests.empty() && (!node || node->isDrained()));
 }
 
 void MpiTransport::finish() {

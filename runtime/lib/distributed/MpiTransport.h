@@ -5,11 +5,16 @@
 // So MPI never matches by more than source and one tag, of which a receiver learns from a head. Messages of launches
 // that failed are recognised by their heads, received and dropped: they take nothing from later launches.
 //
-// One thread at a time is inside of MPI (`lock`), and no call there waits. Before: MpiLibrary. After: Processes.
+// Between processes of one node that share memory, heads and bytes go through rings (NodeStreams), without MPI. The
+// bytes of a large message follow its head there; before its receive has begun they are kept here.
+//
+// One thread at a time is inside of MPI and the rings (`lock`), and no call there waits. Before: MpiLibrary,
+// NodeStreams. After: Processes.
 #ifndef PYCOMPILER_RUNTIME_LIB_MPITRANSPORT_H
 #define PYCOMPILER_RUNTIME_LIB_MPITRANSPORT_H
 
 #include "distributed/MpiLibrary.h"
+#include "distributed/NodeStreams.h"
 #include "runtime/Transport.h"
 
 #include <deque>
@@ -21,10 +26,11 @@
 
 namespace pcrt {
 
-class MpiTransport final : public Transport {
+class MpiTransport final : public Transport, private NodeStreams::Events {
 public:
-  /// On a communicator that it owns.
-  MpiTransport(const MpiLibrary &mpi, MpiHandle communicator, unsigned rank, unsigned size, bool maySpin);
+  /// On a communicator that it owns. `node` is the memory that it shares with other processes, null if it has none.
+  MpiTransport(const MpiLibrary &mpi, MpiHandle communicator, unsigned rank, unsigned size, bool maySpin,
+               std::unique_ptr<NodeMemory> node = nullptr);
   ~MpiTransport() override;
 
   unsigned rank() const override { return ownRank; }
@@ -35,6 +41,9 @@ public:
   void receive(unsigned from, SharedLaunch &launch, const MessageKey &key, void *data, size_t bytes,
                Transfer &transfer) override;
   bool progress() override;
+  uint32_t changes() const override;
+  void waitForChange(uint32_t seen, int64_t ns) override;
+  bool tellsChanges() const override { return node && !hasFar; }
   void abandon(SharedLaunch &launch, Transfer &transfer) override;
   void announce(unsigned to, const SharedLaunch &launch) override;
   void drop(uint64_t processes, uint64_t number) override;
@@ -44,12 +53,14 @@ public:
 
 private:
   struct Head;
-  /// What is at the receiver: a message's head, and its bytes if they are in it.
+  /// What is at the receiver: a message's head, and its bytes unless MPI is still to be asked for them (by the tag). Of
+  /// a message in a ring, the last bytes may be on their way.
   struct Early {
     uint64_t fingerprint;
     size_t bytes;
     int tag;
-    std::string inside, what;
+    std::unique_ptr<char[]> data;
+    std::string what;
   };
   struct Awaited {
     void *data;
@@ -66,15 +77,21 @@ private:
     std::unique_ptr<char[]> copy;
   };
   using Name = std::tuple<unsigned, uint64_t, uint64_t, uint64_t, uint64_t>;
+  static MessageKey keyOf(const Name &name) {
+    return {std::get<1>(name), std::get<2>(name), std::get<3>(name), std::get<4>(name)};
+  }
   static Name nameOf(unsigned from, const MessageKey &key) {
     return {from, key.processes, key.launch, key.group, key.step};
   }
 
+  static std::string textOf(const Head &head, const std::string &what, const void *inside);
   void sendHead(unsigned to, const Head &head, const std::string &what, const void *inside);
   void begin(bool isSend, void *data, size_t bytes, unsigned peer, int tag, SharedLaunch *launch, Transfer *transfer,
              std::unique_ptr<char[]> copy);
-  void deliver(unsigned from, const Early &early, const Awaited &awaited);
-  void discard(unsigned from, const Early &early);
+  std::optional<NodeStreams::Incoming> headArrived(unsigned from, const char *bytes) override;
+  void ended(unsigned from, NodeStreams::Incoming &message, bool isWhole) override;
+  void deliver(unsigned from, const MessageKey &key, Early early, Awaited awaited);
+  void discard(unsigned from, const MessageKey &key, const Early &early);
   bool takeHead();
   bool testRequests();
   bool isDropped(uint64_t processes, uint64_t number) const;
@@ -85,6 +102,9 @@ private:
   MpiHandle communicator;
   const unsigned ownRank, processCount;
   const bool spins;
+  std::unique_ptr<NodeStreams> node;
+  /// Whether MPI carries messages: a process shares no memory with this one.
+  const bool hasFar;
   std::mutex lock;
   std::map<Name, Early> early;
   std::map<Name, Awaited> awaited;

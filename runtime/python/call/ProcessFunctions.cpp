@@ -94,10 +94,10 @@ static nb::bytes broadcastByMpi(nb::bytes own) {
   return bytesOf(bytes);
 }
 
-static void joinTransport(bool maySpin) {
+static void joinTransport(bool maySpin, bool sharesMemory) {
   Result<std::unique_ptr<Transport>> made = [&] {
     WithoutGil released;
-    return Mpi::transport(maySpin);
+    return Mpi::transport(maySpin, sharesMemory);
   }();
   if (!made.isOk())
     raiseStatus(made.status());
@@ -148,7 +148,7 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
   module.def("mpi_abi", [] { return std::string(Mpi::abi()); });
   module.def("start_mpi", startMpi, nb::arg("timeout_ms"), nb::arg("late"));
   module.def("broadcast_by_mpi", broadcastByMpi, nb::arg("own"));
-  module.def("join_transport", joinTransport, nb::arg("may_spin"));
+  module.def("join_transport", joinTransport, nb::arg("may_spin"), nb::arg("shares_memory"));
   module.def(
       "set_value", [](const std::string &key, nb::bytes value) { processes().set(key, textOf(value)); }, nb::arg("key"),
       nb::arg("value"));

@@ -25,6 +25,18 @@ int MPI_Comm_free(Handle *communicator) { return (void)communicator, 0; }
 int MPI_Comm_rank(Handle communicator, int *rank) { return (void)communicator, *rank = 0, 0; }
 int MPI_Comm_size(Handle communicator, int *size) { return (void)communicator, *size = 1, 0; }
 int MPI_Comm_set_errhandler(Handle communicator, Handle handler) { return (void)communicator, (void)handler, 0; }
+int MPI_Comm_split_type(Handle from, int type, int key, Handle info, Handle *to) {
+  (void)key, (void)info;
+  return *to = from, type == (FAKE_ABI == 1 ? 221 : FAKE_ABI == 2 ? 1 : 0) ? 0 : 5;
+}
+int MPI_Win_allocate_shared(long bytes, int unit, Handle info, Handle communicator, void *start, Handle *window) {
+  return (void)bytes, (void)unit, (void)info, (void)communicator, (void)start, (void)window, 5;
+}
+int MPI_Win_shared_query(Handle window, int rank, long *bytes, int *unit, void *start) {
+  return (void)window, (void)rank, (void)bytes, (void)unit, (void)start, 5;
+}
+int MPI_Win_free(Handle *window) { return (void)window, 0; }
+int MPI_Barrier(Handle communicator) { return (void)communicator, 0; }
 int MPI_Bcast(void *data, int count, Handle type, int root, Handle communicator) {
   return (void)data, (void)count, (void)type, (void)root, (void)communicator, 0;
 }
@@ -68,5 +80,5 @@ int MPI_Get_library_version(char *text, int *length) {
 #if FAKE_ABI == 1
 int MPI_Abi_get_version(int *major, int *minor) { return *major = 1, *minor = 0, 0; }
 #elif FAKE_ABI == 3
-int ompi_mpi_comm_world, ompi_mpi_byte, ompi_mpi_errors_return, ompi_request_null;
+int ompi_mpi_comm_world, ompi_mpi_byte, ompi_mpi_errors_return, ompi_request_null, ompi_mpi_info_null;
 #endif

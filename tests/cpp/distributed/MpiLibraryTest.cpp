@@ -80,7 +80,7 @@ static int testLibrary(const std::string &path, const std::string &abi) {
   reply->wait();
   CHECK(!reply->isRefused);
   CHECK(Mpi::rank() == 0 && Mpi::size() == 1);
-  Result<std::unique_ptr<Transport>> transport = Mpi::transport(false);
+  Result<std::unique_ptr<Transport>> transport = Mpi::transport(false, true);
   REQUIRE(transport.isOk());
   movesMessages(*transport.value());
   Mpi::finish();
