@@ -6,6 +6,7 @@ LLVM; the first compilation does. A missing name is an AttributeError that sugge
 
 # ruff: noqa: E402
 import gc
+import importlib
 from typing import TYPE_CHECKING
 
 # Nearly all that an import makes stays, so that collections on the way find nothing, in an eighth of its time.
@@ -318,6 +319,9 @@ __all__ = [
 
 _protect(globals(), [name for name in __all__ if name not in _LATER])
 __getattr__ = nearest_name(__name__, __all__, later=_LATER)
+
+# It gives the function `checkpoint` the functions save, restore, latest and wait.
+importlib.import_module("pycompiler.checkpoint")
 
 if _collects:
     gc.enable()

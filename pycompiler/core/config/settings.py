@@ -378,6 +378,13 @@ TABLE: tuple[Setting, ...] = (
         told=(_limit_memory, _keep_memory_limit),
     ),
     Setting(
+        "collective_timeout",
+        int,
+        300,
+        "PYCOMPILER_COLLECTIVE_TIMEOUT",
+        "the seconds that a launch over processes waits for a process that does not come to it; 0 for ever",
+    ),
+    Setting(
         "wait_for_callbacks",
         bool,
         False,
