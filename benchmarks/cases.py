@@ -91,7 +91,27 @@ STENCILS = tuple(
         stencils.periodic((4001,), 100, dtype, bar=0.6),
         stencils.periodic((150, 150), 50, dtype, bar=0.6),
         stencils.periodic((32, 33, 35), 20, dtype, bar=0.6),
+        stencils.padded((151, 150), 25, "constant", dtype, bar=0.6),
+        stencils.padded((31, 33, 35), 10, "edge", dtype, bar=0.6),
+        stencils.seawater((128, 128, 26), dtype, bar=0.6),
         stencils.gradient(301, dtype, bar=0.6),
+        stencils.gradient_of_steps(151, 8, dtype, bar=0.6),
+    )
+)
+# The same at 4 and 16 times the size.
+LARGE_STENCILS = tuple(
+    case
+    for k in (2, 4)
+    for case in (
+        stencils.averages(4000 * k * k, 400 // k**2, bar=0.6),
+        stencils.five_points(150 * k, 25, bar=0.6),
+        stencils.fields(200 * k, 220 * k, 40 // k, bar=0.6),
+        stencils.diffusion((64 * k, 64 * k, 60), bar=0.6),
+        stencils.rank_two(1000 * k, bar=0.6),
+        stencils.last_axis((60 * k, 64 * k, 70), bar=0.6),
+        stencils.periodic((150 * k, 150 * k), 48 // k, bar=0.6),
+        stencils.seawater((128 * k, 128 * k, 26), bar=0.6),
+        stencils.gradient(301 * k, bar=0.6),
     )
 )
 
@@ -145,6 +165,7 @@ CASES: tuple[Case, ...] = (
     *PROGRAMS,
     *RANDOM,
     *loops.LOOPS,
+    *LARGE_STENCILS,
     *LARGE,
 )
 

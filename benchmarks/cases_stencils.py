@@ -6,14 +6,35 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import with_c
+import with_numba
+import with_torch
 from library import Case, Inputs, Library, Tree, normal, repeat, replaced, uniform
 
 SHORT = {"float32": "f32", "float64": "f64"}
 
 
-def _case(name: str, inputs: Inputs, build: Callable[[Library], Any], dtype: str, bar: float | None) -> Case:
-    tolerance = 1e-3 if dtype == "float32" else 1e-8
-    return Case(f"{name} {SHORT[dtype]}", inputs, build, tolerance=tolerance, bar=bar, against="jax", x64=True)
+def _case(
+    name: str,
+    inputs: Inputs,
+    build: Callable[[Library], Any],
+    dtype: str,
+    bar: float | None,
+    has_steps: bool = False,
+    numpy: bool = True,
+    **peers: Callable[[Any], Any],
+) -> Case:
+    return Case(
+        f"{name} {SHORT[dtype]}",
+        inputs,
+        build,
+        tolerance=1e-3 if dtype == "float32" else 1e-8,
+        bar=bar,
+        against="jax",
+        x64=True,
+        numpy=numpy,
+        peers=with_torch.peers(build, has_steps) | peers,
+    )
 
 
 def averages(length: int, steps: int, dtype: str = "float64", bar: float | None = None) -> Case:
@@ -29,7 +50,10 @@ def averages(length: int, steps: int, dtype: str = "float64", bar: float | None 
 
         return lambda a, b: repeat(lib, steps, step, (a, b))
 
-    return _case(f"3-point averages {length} x {steps}", normal((length,), (length,), dtype=dtype), build, dtype, bar)
+    inputs = normal((length,), (length,), dtype=dtype)
+    c = with_c.function("averages", with_c.like(2), N=length, STEPS=steps)
+    name = f"3-point averages {length} x {steps}"
+    return _case(name, inputs, build, dtype, bar, has_steps=True, c=c, numba=with_numba.averages(steps))
 
 
 def five_points(size: int, steps: int, dtype: str = "float64", bar: float | None = None) -> Case:
@@ -48,9 +72,10 @@ def five_points(size: int, steps: int, dtype: str = "float64", bar: float | None
 
         return lambda a, b: repeat(lib, steps, step, (a, b))
 
-    return _case(
-        f"5-point averages {size} x {steps}", normal((size, size), (size, size), dtype=dtype), build, dtype, bar
-    )
+    inputs = normal((size, size), (size, size), dtype=dtype)
+    c = with_c.function("five_points", with_c.like(2), N=size, STEPS=steps)
+    name = f"5-point averages {size} x {steps}"
+    return _case(name, inputs, build, dtype, bar, has_steps=True, c=c, numba=with_numba.five_points(steps))
 
 
 def _added(lib: Library, x: Any, place: Any, value: Any) -> Any:
@@ -73,8 +98,10 @@ def fields(rows: int, columns: int, steps: int, dtype: str = "float64", bar: flo
 
         return lambda ex, ey, hz: repeat(lib, steps, step, (ex, ey, hz))
 
-    shapes = [(rows, columns)] * 3
-    return _case(f"fields {rows}x{columns} x {steps}", normal(*shapes, dtype=dtype), build, dtype, bar)
+    inputs = normal(*[(rows, columns)] * 3, dtype=dtype)
+    c = with_c.function("fields", with_c.like(3), N=rows, M=columns, STEPS=steps)
+    name = f"fields {rows}x{columns} x {steps}"
+    return _case(name, inputs, build, dtype, bar, has_steps=True, c=c, numba=with_numba.fields(steps))
 
 
 def diffusion(shape: tuple[int, int, int], dtype: str = "float64", bar: float | None = None) -> Case:
@@ -94,7 +121,9 @@ def diffusion(shape: tuple[int, int, int], dtype: str = "float64", bar: float | 
 
         return run
 
-    return _case(f"diffusion {'x'.join(map(str, shape))}", uniform(inner, shape, dtype=dtype), build, dtype, bar)
+    c = with_c.function("diffusion", lambda _, shape: [shape], N=shape[0], M=shape[1], L=shape[2])
+    name = f"diffusion {'x'.join(map(str, shape))}"
+    return _case(name, uniform(inner, shape, dtype=dtype), build, dtype, bar, c=c)
 
 
 def rank_two(size: int, dtype: str = "float64", bar: float | None = None) -> Case:
@@ -112,7 +141,8 @@ def rank_two(size: int, dtype: str = "float64", bar: float | None = None) -> Cas
 
     vector = (size,)
     inputs = uniform((size, size), *[vector] * 6, low=-1 / size, high=1 / size, dtype=dtype)
-    return _case(f"rank-two update {size}", inputs, build, dtype, bar)
+    c = with_c.function("rank_two", lambda *shapes: [shapes[0], vector, vector], N=size)
+    return _case(f"rank-two update {size}", inputs, build, dtype, bar, c=c)
 
 
 def last_axis(shape: tuple[int, int, int], dtype: str = "float64", bar: float | None = None) -> Case:
@@ -124,9 +154,9 @@ def last_axis(shape: tuple[int, int, int], dtype: str = "float64", bar: float | 
             lib.numpy.reshape(a, (shape[0], shape[1], 1, size)) @ b, axis=2
         )  # as in doitgen
 
-    return _case(
-        f"3-D by matrix {'x'.join(map(str, shape))}", uniform(shape, (size, size), dtype=dtype), build, dtype, bar
-    )
+    c = with_c.function("last_axis", with_c.like(1), N=shape[0], M=shape[1], L=size)
+    name = f"3-D by matrix {'x'.join(map(str, shape))}"
+    return _case(name, uniform(shape, (size, size), dtype=dtype), build, dtype, bar, c=c)
 
 
 def periodic(shape: tuple[int, ...], steps: int, dtype: str = "float64", bar: float | None = None) -> Case:
@@ -144,7 +174,77 @@ def periodic(shape: tuple[int, ...], steps: int, dtype: str = "float64", bar: fl
         return lambda x: repeat(lib, steps, step, x)
 
     name = f"periodic diffusion {'x'.join(map(str, shape))} x {steps}"
-    return _case(name, normal(shape, dtype=dtype), build, dtype, bar)
+    sizes = dict(zip("NML", shape, strict=False))
+    c = with_c.function("periodic", with_c.like(1), STEPS=steps, **sizes)
+    return _case(name, normal(shape, dtype=dtype), build, dtype, bar, has_steps=True, c=c)
+
+
+def padded(shape: tuple[int, ...], steps: int, mode: str, dtype: str = "float64", bar: float | None = None) -> Case:
+    """Diffusion with a border that is added in each step."""
+
+    def build(lib: Library) -> Callable[..., Tree]:
+        tenth = np.dtype(dtype).type(0.1)
+        options = {} if lib.name == "numpy" or lib.lax is not None else {"value": 0.0}
+
+        def step(_: Any, x: Any) -> Any:
+            around = -2 * len(shape) * x
+            wide = lib.numpy.pad(x, 1, mode=mode, **options)
+            for axis in range(len(shape)):
+                for start in (0, 2):
+                    place = [slice(1, -1)] * len(shape)
+                    place[axis] = slice(start, start + shape[axis])
+                    around = around + wide[tuple(place)]
+            return x + tenth * around
+
+        return lambda x: repeat(lib, steps, step, x)
+
+    name = f"padded diffusion ({mode}) {'x'.join(map(str, shape))} x {steps}"
+    case = _case(name, normal(shape, dtype=dtype), build, dtype, bar)
+    return Case(**{**case.__dict__, "peers": {}})  # torch.pad is another function
+
+
+def _horner(coefficients: Any, x: Any) -> Any:
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = value * x + coefficient
+    return value
+
+
+def seawater(shape: tuple[int, ...], dtype: str = "float64", bar: float | None = None) -> Case:
+    """An equation of state: the derivative of an enthalpy from quotients of polynomials in the salinity, its root, the
+    temperature and the pressure: some 300 operations. The coefficients are of the size of those of the 48 terms.
+    """
+    draw = np.random.default_rng(48)
+    terms = [[float(c) for c in draw.uniform(0.5, 1.5, n) * 1e-2] for n in (4, 4, 3, 4, 3, 2, 5, 4, 5, 4, 5, 2, 3, 2)]
+
+    def build(lib: Library) -> Callable[..., Tree]:
+        xp = lib.numpy
+
+        def volume(sa: Any, root: Any, ct: Any, shift: float) -> tuple[Any, Any, Any]:
+            """The three coefficients of a polynomial in the pressure."""
+            part = [[c + shift for c in term] for term in terms]
+            first = 1 + _horner(part[0], ct) + sa * (_horner(part[1], ct) + root * _horner(part[2], ct))
+            second = 1 + _horner(part[3], ct) + sa * (_horner(part[4], ct) + root * _horner(part[5], ct))
+            third = 1 + _horner(part[6], ct) + sa * _horner(part[7], ct)
+            return first, second, third
+
+        def run(sa: Any, ct: Any, p: Any) -> Tree:
+            root = xp.sqrt(sa)
+            a0, a1, a2 = volume(sa, root, ct, 0.0)
+            b0, b1, b2 = volume(sa, root, ct, 0.01)
+            part = [_horner(term, ct) for term in terms[8:]]
+            slope = part[0] + sa * (part[1] + root * part[2]) + p * (part[3] + sa * part[4] + p * part[5])
+            density = (a0 + p * (a1 + p * a2)) / (b0 + p * (b1 + p * b2))
+            c, d = xp.sqrt(a1 * a1 + a0 * a2), xp.sqrt(b1 * b1 + b0 * b2)
+            quotient = (a1 - c) * (d + p) / ((a1 + c) * (d + p * b1))
+            first = p * (density - a1 / a2) / (c + d)
+            second = xp.sqrt(1 + quotient * quotient) * (a0 * b1 - a1 * b0) / (2 * d * b2)
+            return first + second / (1 + slope) + slope * density / xp.sqrt(1 + density * density)
+
+        return run
+
+    inputs = uniform(shape, shape, shape, low=0.1, high=1.0, dtype=dtype)
+    return _case(f"seawater {'x'.join(map(str, shape))}", inputs, build, dtype, bar)
 
 
 def gradient(size: int, dtype: str = "float64", bar: float | None = None) -> Case:
@@ -157,5 +257,25 @@ def gradient(size: int, dtype: str = "float64", bar: float | None = None) -> Cas
 
         return lib.top.grad(energy)
 
-    case = _case(f"gradient of a 5-point stencil {size}", normal((size, size), dtype=dtype), build, dtype, bar)
-    return Case(**{**case.__dict__, "numpy": False})
+    c = with_c.function("gradient", with_c.like(1), N=size)
+    name = f"gradient of a 5-point stencil {size}"
+    return _case(name, normal((size, size), dtype=dtype), build, dtype, bar, numpy=False, c=c)
+
+
+def gradient_of_steps(size: int, steps: int, dtype: str = "float64", bar: float | None = None) -> Case:
+    """The gradient of the sum of squares after some steps of diffusion, whose Python loop is unrolled."""
+
+    def build(lib: Library) -> Callable[..., Tree]:
+        tenth = np.dtype(dtype).type(0.1)
+
+        def energy(x: Any) -> Any:
+            for _ in range(steps):
+                middle = x[1:-1, 1:-1]
+                around = x[2:, 1:-1] + x[:-2, 1:-1] + x[1:-1, 2:] + x[1:-1, :-2] - 4 * middle
+                x = replaced(lib, x, np.s_[1:-1, 1:-1], middle + tenth * around)
+            return (x**2).sum()
+
+        return lib.top.grad(energy)
+
+    name = f"gradient of {steps} steps of diffusion {size}"
+    return _case(name, normal((size, size), dtype=dtype), build, dtype, bar, numpy=False)

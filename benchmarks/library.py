@@ -16,7 +16,8 @@ Inputs = Callable[[np.random.Generator], tuple[Tree, ...]]
 class Library:
     """The part of a library that a case may use: its NumPy namespace and, unless it is NumPy, its transformations.
 
-    For NumPy, `scipy` is SciPy, whose functions count as NumPy's; None if it is not installed.
+    For NumPy, `scipy` is SciPy, whose functions count as NumPy's; None if it is not installed. `step` compiles a step
+    of `repeat`, for a library without a loop.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Library:
     lax: Any = None
     random: Any = None
     scipy: Any = None
+    step: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class Case:
 
     `bar` is the maximum ratio of our time to that of `against`: a library's name, or "best", the better of NumPy and
     jax. The cases of a `group` also have a bar for their geometric mean (GROUPS in cases.py). `peers` are other
-    libraries with the same function: for the name of each module, a function that creates it from the module, for NumPy
-    arrays (torch: tensors).
+    libraries with the same function: for the name of each (measure.PEERS), a function that creates it from its module,
+    for NumPy arrays (torch and inductor: tensors).
     """
 
     name: str
@@ -66,15 +68,16 @@ def repeat(lib: Library, steps: int, step: Callable[[Any, Tree], Tree], state: T
     """A loop of `steps` steps: the library's own loop, or a Python loop for NumPy."""
     if lib.lax is not None:
         return lib.lax.fori_loop(0, steps, step, state)
+    step = step if lib.step is None else lib.step(step)
     for i in range(steps):
         state = step(i, state)
     return state
 
 
 def replaced(lib: Library, x: Any, place: Any, value: Any) -> Any:
-    """`x` with another value at a place; for NumPy, a write into a copy."""
+    """`x` with another value at a place; for NumPy and torch, a write into a copy."""
     if lib.lax is not None:
         return x.at[place].set(value)
-    x = x.copy()
+    x = x.copy() if isinstance(x, np.ndarray) else x.clone()
     x[place] = value
     return x

@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import shutil
 import statistics
 import threading
 import time
@@ -32,7 +33,13 @@ import pycompiler.numpy
 import pycompiler.random
 import pycompiler.scipy.special
 
-PEERS = tuple(name for name in ("scipy", "numba", "torch") if importlib.util.find_spec(name))
+# The module of each other library that is installed. C takes part if there is gcc.
+MODULES = {"scipy": "scipy", "numba": "numba", "torch": "torch", "inductor": "torch", "c": "with_c"}
+PEERS = tuple(
+    name
+    for name, module in MODULES.items()
+    if importlib.util.find_spec(module) and (name != "c" or shutil.which("gcc") is not None)
+)
 
 OURS = Library("pycompiler", pc.numpy, pc, pc.nn, pc.lax, pc.random, pc.scipy)
 JAX = Library("jax", jax.numpy, jax, jax.nn, jax.lax, jax.random, jax.scipy)
@@ -54,7 +61,7 @@ def now() -> np.ndarray:
 def versions() -> dict[str, str]:
     """The versions of the libraries that take part."""
     return {"numpy": np.__version__, "jax": jax.__version__} | {
-        name: importlib.import_module(name).__version__ for name in PEERS
+        name: importlib.import_module(name).__version__ for name in PEERS if name == MODULES[name]
     }
 
 
@@ -69,9 +76,9 @@ def prepare(lib: Library, case: Case, arrays: tuple[Any, ...]) -> Callable[[], A
 
 
 def prepare_peer(name: str, case: Case, arrays: tuple[Any, ...]) -> Callable[[], Any]:
-    module = importlib.import_module(name)
+    module = importlib.import_module(MODULES[name])
     function = case.peers[name](module)
-    if name == "torch":
+    if MODULES[name] == "torch":
         module.set_num_threads(len(os.sched_getaffinity(0)))
         arrays = jax.tree.map(module.from_numpy, arrays)
     return lambda: function(*arrays)

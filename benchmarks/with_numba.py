@@ -96,3 +96,69 @@ def bodies(steps: int) -> Callable[[Any], Callable[..., tuple[np.ndarray, np.nda
         return bodies
 
     return build
+
+
+def averages(steps: int) -> Callable[[Any], Callable[..., tuple[np.ndarray, np.ndarray]]]:
+    def build(numba: Any) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+        @numba.njit(fastmath=True)
+        def averages(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            a, b = a.copy(), b.copy()
+            third = a.dtype.type(1 / 3)
+            for _ in range(steps):
+                for i in range(1, a.size - 1):
+                    b[i] = (a[i - 1] + a[i] + a[i + 1]) * third
+                for i in range(1, a.size - 1):
+                    a[i] = (b[i - 1] + b[i] + b[i + 1]) * third
+            return a, b
+
+        return averages
+
+    return build
+
+
+def five_points(steps: int) -> Callable[[Any], Callable[..., tuple[np.ndarray, np.ndarray]]]:
+    def build(numba: Any) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+        @numba.njit(fastmath=True)
+        def sweep(a: np.ndarray, b: np.ndarray) -> None:
+            fifth = a.dtype.type(0.2)
+            for i in range(1, a.shape[0] - 1):
+                for j in range(1, a.shape[1] - 1):
+                    b[i, j] = fifth * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + a[i - 1, j])
+
+        @numba.njit(fastmath=True)
+        def five_points(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            a, b = a.copy(), b.copy()
+            for _ in range(steps):
+                sweep(a, b)
+                sweep(b, a)
+            return a, b
+
+        return five_points
+
+    return build
+
+
+def fields(steps: int) -> Callable[[Any], Callable[..., tuple[np.ndarray, ...]]]:
+    def build(numba: Any) -> Callable[..., tuple[np.ndarray, ...]]:
+        @numba.njit(fastmath=True)
+        def fields(ex: np.ndarray, ey: np.ndarray, hz: np.ndarray) -> tuple[np.ndarray, ...]:
+            ex, ey, hz = ex.copy(), ey.copy(), hz.copy()
+            half, most = ex.dtype.type(0.5), ex.dtype.type(0.7)
+            rows, columns = ex.shape
+            for _ in range(steps):
+                for j in range(columns):
+                    ey[0, j] = half * ey[1, j]
+                for i in range(1, rows):
+                    for j in range(columns):
+                        ey[i, j] -= half * (hz[i, j] - hz[i - 1, j])
+                for i in range(rows):
+                    for j in range(1, columns):
+                        ex[i, j] -= half * (hz[i, j] - hz[i, j - 1])
+                for i in range(rows - 1):
+                    for j in range(columns - 1):
+                        hz[i, j] -= most * (ex[i, j + 1] - ex[i, j] + ey[i + 1, j] - ey[i, j])
+            return ex, ey, hz
+
+        return fields
+
+    return build

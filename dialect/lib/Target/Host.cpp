@@ -1,5 +1,6 @@
 // LLVM IR -> optimized LLVM IR -> object code in memory, for this machine or another one.
 #include "Host.h"
+#include "SplitStores.h"
 #include "array/Target/Stop.h"
 
 #include "llvm/IR/LegacyPassManager.h"
@@ -38,6 +39,7 @@ struct HostTarget::Optimizer {
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, callGraph, modules);
     llvm::cantFail(builder.parsePassPipeline(passes, kLLVMPipeline));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(SplitStores()));
     // Code generation takes half a millisecond for each function, however short. Inlining comes after the other passes,
     // because they have more facts about pointers that are arguments.
     passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
