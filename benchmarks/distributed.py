@@ -159,7 +159,9 @@ def mlp(engine: Engine, batch: int, count: int) -> Callable[[], Any]:
         call = top.jit(step)
     else:
         params = top.device_put(params, top.sharding.NamedSharding(engine.mesh, P()))
-        mapped = top.shard_map(step, mesh=engine.mesh, in_specs=(P(), P("x", None), P("x")), out_specs=P(), check_vma=False)
+        mapped = top.shard_map(
+            step, mesh=engine.mesh, in_specs=(P(), P("x", None), P("x")), out_specs=P(), check_vma=False
+        )
         call = top.jit(mapped)
     return lambda: top.block_until_ready(call(params, x, y))
 
@@ -280,11 +282,21 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def start(count: int, rows: list[str], runs: int, seconds: float, **variables: str) -> dict[str, dict[str, list[float]]]:
+def start(
+    count: int, rows: list[str], runs: int, seconds: float, **variables: str
+) -> dict[str, dict[str, list[float]]]:
     """The samples of a start of `count` processes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "samples.json"
-        command = [Path(sys.prefix) / "bin" / "mpiexec.hydra", "-n", str(count), sys.executable, __file__, "--rank", path]
+        command = [
+            Path(sys.prefix) / "bin" / "mpiexec.hydra",
+            "-n",
+            str(count),
+            sys.executable,
+            __file__,
+            "--rank",
+            path,
+        ]
         command += ["--runs", str(runs), "--rows", *rows]
         extra = {
             "OMP_NUM_THREADS": "1",
@@ -352,7 +364,9 @@ def main() -> None:
     for count in options.counts:
         samples = start(count, rows, options.runs, options.seconds) if rows else {}
         if tcp:
-            samples |= {row: each for row, each in start(count, tcp, options.runs, options.seconds, **TCP).items() if row in tcp}
+            samples |= {
+                row: each for row, each in start(count, tcp, options.runs, options.seconds, **TCP).items() if row in tcp
+            }
         print_table(count, samples)
         results[count] = samples
     if options.json:
