@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
-.PHONY: test-libraries library-values bench-programs demo-jax demo-distributed test-pjrt bench-jax-backend
+.PHONY: test-libraries library-values bench-programs demo-jax demo-distributed test-pjrt bench-jax-backend bench-distributed
 .PHONY: test-torch test-torch-full demo-torch bench-torch
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
 
@@ -173,6 +173,11 @@ bench: build ## speed, compile time and memory beside NumPy, SciPy and jax 0.10.
 
 bench-programs: build .venv/.libraries ## whole JAX programs beside JAX: from an empty disk cache, again, and their steps (benchmarks/programs.py)
 	$(PY) benchmarks/programs.py $(NAMES)
+
+bench-distributed: build ## programs of 2 and 4 processes beside jax's gloo, mpi4jax and mpi4py, in turns (benchmarks/distributed.py)
+	$(PY) tools/requirements.py bench distributed > .venv/requirements-distributed.txt
+	$(PY) -m pip install -q -r .venv/requirements-distributed.txt
+	$(PY) benchmarks/distributed.py
 
 bench-jax-backend: build ## the backend that JAX loads beside XLA's CPU, in one process, in turns (benchmarks/jax_backend.py)
 	$(PY) benchmarks/jax_backend.py

@@ -6,11 +6,47 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 
 using namespace pcrt;
 
 /// Up to this many bytes of an input, an all_reduce fetches all of every input: one step of messages instead of two.
 static constexpr size_t wholeBytes = size_t(1) << 14;
+/// The bytes of a piece of a larger one, and the number of pieces that are fetched before they are needed.
+static constexpr size_t pieceBytes = size_t(1) << 18, ahead = 3;
+
+namespace {
+struct Range {
+  size_t start, end;
+};
+
+/// Steps that have begun, in order. At their end none uses the caller's memory, also if the launch failed.
+class Steps {
+public:
+  explicit Steps(Communicator &communicator) : communicator(communicator) {}
+  Steps(const Steps &) = delete;
+  Steps &operator=(const Steps &) = delete;
+  /// Some are left after a failure only: then the waits abandon them.
+  ~Steps() {
+    while (!isEmpty())
+      static_cast<void>(waitForFirst().isOk());
+  }
+
+  bool isEmpty() const { return transfers.empty(); }
+  void begin(const std::vector<Piece> &sends, const std::vector<Piece> &receives) {
+    transfers.push_back(communicator.begin(sends, receives));
+  }
+  Status waitForFirst() {
+    RefPtr<Transfer> first = std::move(transfers.front());
+    transfers.pop_front();
+    return communicator.wait(*first);
+  }
+
+private:
+  Communicator &communicator;
+  std::deque<RefPtr<Transfer>> transfers;
+};
+} // namespace
 
 RemoteCollective::RemoteCollective(SharedLaunch &launch, const std::vector<int64_t> &participants)
     : communicator(launch, participants) {
@@ -144,45 +180,80 @@ Status RemoteCollective::fetchWhole(bool toOutputs) {
 
 /// Each process combines a part of the elements of all members, and sends it to the others. The bytes are those of a
 /// ring, and the order of additions is that of the members.
+///
+/// A part goes in pieces, and each round of messages brings one of every part. While a round is combined the next ones
+/// are on their way, and what has come is still in the caches.
 Status RemoteCollective::reduceInParts() {
   const size_t count = ordered.size(), rounding = 64;
   auto startOf = [&](size_t part) { return part == count ? elements : elements * part / count / rounding * rounding; };
+  size_t longest = 0;
+  for (size_t part = 0; part < count; ++part)
+    longest = std::max(longest, startOf(part + 1) - startOf(part));
+  const size_t piece = std::max<size_t>(pieceBytes / width, 1), rounds = (longest + piece - 1) / piece;
+  auto pieceOf = [&](size_t part, size_t round) {
+    size_t end = startOf(part + 1);
+    return Range{std::min(startOf(part) + round * piece, end), std::min(startOf(part) + (round + 1) * piece, end)};
+  };
   const auto own = static_cast<size_t>(std::find(ordered.begin(), ordered.end(), communicator.launch.transport.rank()) -
                                        ordered.begin());
-  const size_t ownBytes = (startOf(own + 1) - startOf(own)) * width;
+  char *output = static_cast<char *>(full[here[0]].output.data);
+  std::vector<char *> copies;
+  for (size_t source = 0; source < processes.size(); ++source)
+    copies.push_back(isHere(source) ? nullptr : block(ahead * std::min(piece, longest) * width));
+  auto copyOf = [&](size_t source, size_t round) {
+    return copies[source] + round % ahead * std::min(piece, longest) * width;
+  };
 
   std::vector<Piece> sends, receives;
-  std::vector<const char *> inputs;
-  for (size_t source = 0; source < processes.size(); ++source) {
-    char *input = static_cast<char *>(full[source].input.data);
-    if (!isHere(source)) {
-      char *copy = block(ownBytes);
-      receives.push_back({processes[source], towards(source, own), copy, ownBytes});
-      inputs.push_back(copy);
-      continue;
+  Steps inputs(communicator), results(communicator);
+  auto add = [&](std::vector<Piece> &list, size_t process, size_t number, char *from, Range range) {
+    if (range.end > range.start)
+      list.push_back({ordered[process], number, from, (range.end - range.start) * width});
+  };
+  auto beginInputs = [&](size_t round) {
+    sends.clear();
+    receives.clear();
+    for (size_t source = 0; source < processes.size(); ++source) {
+      if (!isHere(source)) {
+        auto process =
+            static_cast<size_t>(std::find(ordered.begin(), ordered.end(), processes[source]) - ordered.begin());
+        add(receives, process, towards(source, own), copyOf(source, round), pieceOf(own, round));
+        continue;
+      }
+      for (size_t part = 0; part < count; ++part)
+        if (part != own)
+          add(sends, part, towards(source, part),
+              static_cast<char *>(full[source].input.data) + pieceOf(part, round).start * width, pieceOf(part, round));
     }
-    inputs.push_back(input + startOf(own) * width);
-    for (size_t part = 0; part < count; ++part)
-      if (part != own)
-        sends.push_back({ordered[part], towards(source, part), input + startOf(part) * width,
-                         (startOf(part + 1) - startOf(part)) * width});
+    inputs.begin(sends, receives);
+  };
+  for (size_t round = 0; round < std::min(ahead, rounds); ++round)
+    beginInputs(round);
+  for (size_t round = 0; round < rounds; ++round) {
+    if (Status status = inputs.waitForFirst(); !status.isOk())
+      return status;
+    const Range mine = pieceOf(own, round);
+    std::vector<const char *> operands;
+    for (size_t source = 0; source < processes.size(); ++source)
+      operands.push_back(isHere(source) ? static_cast<char *>(full[source].input.data) + mine.start * width
+                                        : copyOf(source, round));
+    combine(operands, mine.end - mine.start, output + mine.start * width);
+    sends.clear();
+    receives.clear();
+    for (size_t part = 0; part < count; ++part) {
+      if (part == own)
+        continue;
+      Range theirs = pieceOf(part, round);
+      add(sends, part, own, output + mine.start * width, mine);
+      add(receives, part, part, output + theirs.start * width, theirs);
+    }
+    results.begin(sends, receives);
+    if (round + ahead < rounds)
+      beginInputs(round + ahead);
   }
-  if (Status status = step(sends, receives); !status.isOk())
-    return status;
-
-  char *output = static_cast<char *>(full[here[0]].output.data);
-  combine(inputs, startOf(own + 1) - startOf(own), output + startOf(own) * width);
-  sends.clear();
-  receives.clear();
-  for (size_t part = 0; part < count; ++part) {
-    if (part == own)
-      continue;
-    sends.push_back({ordered[part], own, output + startOf(own) * width, ownBytes});
-    receives.push_back(
-        {ordered[part], part, output + startOf(part) * width, (startOf(part + 1) - startOf(part)) * width});
-  }
-  if (Status status = step(sends, receives); !status.isOk())
-    return status;
+  while (!results.isEmpty())
+    if (Status status = results.waitForFirst(); !status.isOk())
+      return status;
   for (size_t i = 1; i < here.size(); ++i)
     std::memcpy(full[here[i]].output.data, output, elements * width);
   return Status::ok();

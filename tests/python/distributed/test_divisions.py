@@ -5,9 +5,9 @@ import re
 from starting import HERE, start
 
 
-def digest(count, each, seed):
+def digest(count, each, seed, **variables):
     codes, output = start(
-        "pmi", count, [HERE / "divisions_program.py", seed], PYCOMPILER_NUM_CPU_DEVICES=str(each)
+        "pmi", count, [HERE / "divisions_program.py", seed], PYCOMPILER_NUM_CPU_DEVICES=str(each), **variables
     ).wait(100)
     assert codes == [0] * count, output
     return re.search(r"hash (\w+)", output)[1]
@@ -17,3 +17,7 @@ def test_divisions_of_the_devices_have_the_same_bits():
     one = digest(1, 4, 7)
     assert digest(2, 2, 7) == one
     assert digest(4, 1, 7) == one
+
+
+def test_messages_of_mpi_have_the_bits_of_messages_in_shared_memory():
+    assert digest(4, 1, 3, PYCOMPILER_SHARED_MEMORY="0") == digest(4, 1, 3)
