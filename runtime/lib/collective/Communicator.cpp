@@ -71,6 +71,7 @@ Status Communicator::wait(Transfer &transfer) {
     launch.transport.progress();
   if (!transfer.isDone()) {
     BlockingScope blocking;
+    SharedLaunch::Waiting waiting(launch);
     for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone() && !launch.failure();)
       if (!launch.transport.progress())
         pauses.pause();
