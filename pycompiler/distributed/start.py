@@ -297,6 +297,8 @@ def shutdown() -> None:
     if not processes.are_several:
         _state.has_left = True
         return
+    for finish in processes.before_end:
+        finish()
     _runtime.synchronize()
     _runtime.tell_end()
     everyone = list(range(processes.count))

@@ -10,6 +10,7 @@ what = sys.argv[1]
 import numpy as np  # noqa: E402
 
 import pycompiler as pc  # noqa: E402
+from pycompiler.experimental import multihost_utils  # noqa: E402
 from pycompiler.sharding import PartitionSpec as P  # noqa: E402
 
 # From here on nothing may hang.
@@ -66,6 +67,7 @@ except pc.errors.DistributedError as error:
     )
 is_late = False
 # The next launch works, when the late process has come.
+multihost_utils.sync_global_devices("all are here")
 assert summed(x)[0, 0] == pc.device_count()
 pc.distributed.shutdown()
 print(f"process {number} is done", flush=True)

@@ -32,7 +32,7 @@ def test_a_late_process_is_named_with_its_line_and_awaited(what, told):
     assert output.count("had its result") == 3
 
 
-@pytest.mark.parametrize("what", ["sleeps", "callback"])
+@pytest.mark.parametrize("what", ["sleeps", pytest.param("callback", marks=pytest.mark.full)])
 def test_after_the_timeout_this_launch_fails_everywhere_and_the_next_works(what):
     codes, output = late(what, 2)
     assert codes == [0, 0, 0], output
