@@ -1,4 +1,4 @@
-"""The line that runs in this process, for others that wait long for it. After `launchers`; `start` begins the thread."""
+"""The line that runs in this process, for others that wait long for it. After `launchers`; `start` begins it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _answer() -> None:
 
 
 def current_place(is_in_launch: bool) -> str:
-    """`train.py:31 (load)`, of the main thread. In a launch, that of its callback, which a thread of the runtime calls."""
+    """`train.py:31 (load)`, of the main thread. In a launch, that of its callback, which the runtime calls."""
     frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
     main = frames.pop(threading.main_thread().ident or 0, None)
     callbacks = [frame for frame in frames.values() if _is_called_by_runtime(frame)] if is_in_launch else []

@@ -49,8 +49,8 @@ void World::watchWaits() {
       if (!limit || now - since < limit)
         continue;
       const std::string time = " for " + seconds(limit) + " (the setting collective_timeout)";
-      PeerFailure late{self.rank, self.host, self.pid, "it waits in " + launch->what + time + ", and no process is late",
-                       ""};
+      PeerFailure late{self.rank, self.host, self.pid,
+                       "it waits in " + launch->what + time + ", and no process is late", ""};
       if (entry->second.late) {
         late = *entry->second.late;
         late.cause += ". Process " + std::to_string(self.rank) + " has waited in " + launch->what + time;
