@@ -313,6 +313,16 @@ def process_failure() -> str | None:
 def tell_failure(cause: str, place: str) -> None:
     """Tell the other processes that this one ends with an error."""
 
+def next_question() -> tuple[int, bool] | None:
+    """Wait until another process asks where this one is: the number of the question, and whether the launch that it
+    waits in runs here. None when this process leaves."""
+
+def tell_place(id: int, place: str) -> None:
+    """The answer."""
+
+def set_collective_timeout(seconds: int) -> None:
+    """The time after which a wait in a launch over processes is an error; 0 for never."""
+
 def tell_end() -> None:
     """Tell the others that this process launches no more."""
 

@@ -1,88 +1,18 @@
 """Checkpoints of programs of one or several processes: `checkpoint.save(folder, step, tree)`, `restore`, `latest`.
 
 `pycompiler.checkpoint` is at the same time JAX's function of that name, which recomputes values in derivatives. So the
-functions here are attributes of that one, which takes the place of this module: both ways of importing give one object.
-What they call, `pycompiler.checkpoints`, is loaded at the first call. docs/how-to/save-checkpoints.md has examples.
+functions of `pycompiler.checkpoints` are attributes of that one, which takes the place of this module: both ways of
+importing give one object. docs/how-to/save-checkpoints.md has examples.
 """
 
-import importlib
-import os
 import sys
 from typing import Any, cast
 
 import pycompiler
-from pycompiler.core.tracing.boundary import protect
+from pycompiler.checkpoints import latest, restore, save, wait
 
 __all__ = ["latest", "restore", "save", "wait"]
 
-_Folder = str | os.PathLike[str]
-
-
-def _room() -> Any:
-    return importlib.import_module("pycompiler.checkpoints")
-
-
-def save(folder: _Folder, step: int, tree: Any, *, keep: int | None = None) -> None:
-    """Save a tree as the checkpoint of a step, in `folder/step-<step>`. All processes call it, with one folder that all
-    of them see; each writes the parts of its devices.
-
-    It returns at once, and a thread writes: later calls may donate the arrays. The next call of `save`, `restore` or
-    `wait` waits for it, and raises its failure. `keep` removes all but the last checkpoints when this one is whole.
-    Leaves are arrays of any dtype, keys, NumPy's arrays, numbers and strings. Values that are not divided must be equal
-    in all processes.
-
-    Raises ValueError for a step that has a checkpoint, TypeError for other leaves.
-
-    >>> import pycompiler as pc, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> pc.checkpoint.save(folder, 10, {"w": pc.numpy.ones(3), "rate": 0.5})
-    >>> pc.checkpoint.restore(folder)
-    {'rate': 0.5, 'w': Array([1., 1., 1.], dtype=float32)}
-    """
-    _room().save(folder, step, tree, keep)
-
-
-def restore(folder: _Folder, like: Any = None, *, step: int | None = None, sharding: Any = None) -> Any:
-    """The tree of a checkpoint in `folder`: that of `step`, or the last one. All processes call it, as many as there
-    are now.
-
-    `like` is a tree of the same structure, of arrays or ShapeDtypeStructs: arrays get the shardings of its leaves.
-    Without it the tree is made of dicts, lists, tuples and namedtuples of the program, and of Python's and NumPy's
-    values where these were saved. `sharding` is a sharding, a device, or a tree of them that is a prefix: then arrays
-    get these. A process reads those elements that its devices hold, from the files that have them.
-
-    Raises FileNotFoundError without a checkpoint, ValueError where it and `like` differ, or for damaged files.
-
-    >>> import pycompiler as pc, tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> pc.checkpoint.save(folder, 3, (pc.numpy.arange(4), "adam"))
-    >>> sharding = pc.NamedSharding(pc.make_mesh((1,), ("data",)), pc.P("data"))
-    >>> pc.checkpoint.restore(folder, sharding=sharding)
-    (Array([0, 1, 2, 3], dtype=int32), 'adam')
-    """
-    return _room().restore(folder, like, step, sharding)
-
-
-def latest(folder: _Folder) -> int | None:
-    """The step of the last checkpoint in a folder that is whole, None if there is none. It reads the folder only: one
-    process may call it. A save that is under way is none yet.
-
-    >>> import pycompiler as pc, tempfile
-    >>> pc.checkpoint.latest(tempfile.mkdtemp()) is None
-    True
-    """
-    return _room().latest(folder)
-
-
-def wait() -> None:
-    """Wait until what was saved is on the disk. `save` and `restore` do it first, and the end of the program.
-
-    Raises what went wrong: OSError if this process could not write its file, RuntimeError for a failure elsewhere.
-    """
-    _room().wait()
-
-
-protect(globals(), __all__)
 for _name in __all__:
     setattr(pycompiler.checkpoint, _name, globals()[_name])
 sys.modules[__name__] = cast(Any, pycompiler.checkpoint)

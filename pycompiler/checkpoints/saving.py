@@ -226,6 +226,9 @@ def _write(root: Path, index: Index, taken: _Snapshot, keep: int | None) -> None
             _saving.failure = error
 
 
+processes.before_end.append(wait)
+
+
 @atexit.register
 def _tell_of_failure() -> None:
     if _saving.failure is not None:

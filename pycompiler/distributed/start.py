@@ -24,6 +24,7 @@ from pycompiler.core.mesh.processes import processes
 from pycompiler.core.source import user_source
 from pycompiler.distributed.launchers import Start, find_start
 from pycompiler.distributed.mpi import load
+from pycompiler.distributed.places import start_answering
 
 
 @dataclass
@@ -101,6 +102,7 @@ def initialize(
         deadline = time.monotonic() + initialization_timeout
         state.pmi_port = _start(start, deadline, int(heartbeat_timeout_seconds * 1000), coordinator_bind_address)
         _install_ends()
+        start_answering()
     _state = state
 
 
@@ -296,6 +298,8 @@ def shutdown() -> None:
     if not processes.are_several:
         _state.has_left = True
         return
+    for finish in processes.before_end:
+        finish()
     _runtime.synchronize()
     _runtime.tell_end()
     everyone = list(range(processes.count))

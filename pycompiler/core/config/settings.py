@@ -13,6 +13,7 @@ from pycompiler._runtime import (
     gpu_failure,
     gpu_library_names,
     local_devices,
+    set_collective_timeout,
     set_default_device,
     set_memory_limit,
     set_platform_device,
@@ -55,6 +56,8 @@ class Setting:
             return self._cpu_devices(value)
         if self.name == "gpu_libraries":
             return self._libraries(value)
+        if self.name == "collective_timeout":
+            return self._seconds(value)
         if self.name == "platform_name" and isinstance(value, str):
             return self._platform(value)
         if self.name in _WORDS and isinstance(value, str) and value.lower() in self.choices:
@@ -85,6 +88,12 @@ class Setting:
             )
         if int(text) > there:
             add_cpu_devices(int(text) - there)
+        return int(text)
+
+    def _seconds(self, value: object) -> int:
+        text = str(value).strip()
+        if not text.isdecimal():
+            raise ValueError(f"config: {self.name} must be a number of seconds, 0 for no limit, got {value!r}")
         return int(text)
 
     def _libraries(self, value: object) -> str:
@@ -176,6 +185,14 @@ def _limit_memory(value: Value) -> None:
 
 def _keep_memory_limit(value: Value) -> Value:
     raise ValueError("config: memory_limit is of the process, and no thread's own; call config.update")
+
+
+def _limit_waits(value: Value) -> None:
+    set_collective_timeout(cast(int, value))
+
+
+def _keep_waits(value: Value) -> Value:
+    raise ValueError("config: collective_timeout is of the process, and no thread's own; call config.update")
 
 
 def _wait_for_callbacks(value: Value) -> None:
@@ -383,6 +400,7 @@ TABLE: tuple[Setting, ...] = (
         300,
         "PYCOMPILER_COLLECTIVE_TIMEOUT",
         "the seconds that a launch over processes waits for a process that does not come to it; 0 for ever",
+        told=(_limit_waits, _keep_waits),
     ),
     Setting(
         "wait_for_callbacks",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 Device = Any
@@ -18,6 +18,8 @@ class Processes:
         self.index = 0
         self.count = 1
         self.hosts: tuple[str, ...] = ()
+        # What must end before this process leaves the others, such as a checkpoint that is being written.
+        self.before_end: list[Callable[[], None]] = []
 
     def set(self, index: int, hosts: Iterable[str]) -> None:
         """This process is number `index` of those on these hosts."""

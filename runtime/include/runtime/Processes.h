@@ -93,6 +93,18 @@ public:
   /// The failure of any process, or null.
   virtual RefPtr<Error> failure() = 0;
 
+  /// A question of another process, which waits long for this one: which line is running?
+  struct Question {
+    uint64_t id;
+    /// Whether the launch runs here, and so perhaps a callback, or the program has not come to it.
+    bool isInLaunch;
+  };
+  /// Waits for the next one; false when this process leaves the program.
+  virtual bool nextQuestion(Question &question) = 0;
+  virtual void tellPlace(uint64_t id, const std::string &place) = 0;
+  /// The time after which a wait in a launch is an error, 0 for never. Of the process, also before `begin`.
+  static void setCollectiveTimeout(int64_t seconds);
+
   /// Tells the others that this process ends with an error.
   virtual void tellFailure(const std::string &cause, const std::string &place) = 0;
   /// This process has come to its end, and will launch no more.

@@ -5,6 +5,7 @@
 
 #include "runtime/Token.h"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -118,6 +119,33 @@ public:
   /// Tells the other processes that a participant of this one has failed.
   virtual void tell(Error &error) = 0;
 
+  /// While it lives, a thread waits in the launch for other processes.
+  class Waiting {
+  public:
+    explicit Waiting(SharedLaunch &launch) : launch(launch), since(nowNs()) {
+      std::lock_guard<std::mutex> guard(launch.lock);
+      launch.waits.push_back(this);
+    }
+    ~Waiting() {
+      std::lock_guard<std::mutex> guard(launch.lock);
+      launch.waits.erase(std::find(launch.waits.begin(), launch.waits.end(), this));
+    }
+    Waiting(const Waiting &) = delete;
+
+  private:
+    friend class SharedLaunch;
+    SharedLaunch &launch;
+    const int64_t since;
+  };
+  /// The begin of the longest wait of its threads (nowNs), 0 if none waits.
+  int64_t waitingSince() {
+    std::lock_guard<std::mutex> guard(lock);
+    int64_t first = 0;
+    for (const Waiting *wait : waits)
+      first = first ? std::min(first, wait->since) : wait->since;
+    return first;
+  }
+
   Transport &transport;
   const std::vector<unsigned> owners;
   const uint64_t processes, number, fingerprint;
@@ -127,6 +155,7 @@ private:
   std::mutex lock;
   std::atomic<bool> hasFailed{false};
   RefPtr<Error> cause;
+  std::vector<const Waiting *> waits;
 };
 
 } // namespace pcrt

@@ -86,6 +86,10 @@ Status Communicator::wait(Transfer &transfer) {
       if (!launch.transport.progress() && !transfer.isDone())
         pauses.pause(seen);
     }
+    SharedLaunch::Waiting waiting(launch);
+    for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone() && !launch.failure();)
+      if (!launch.transport.progress())
+        pauses.pause();
   }
   // Also of a transfer that is done: a message that did not fit was dropped.
   RefPtr<Error> failed = launch.failure();

@@ -116,6 +116,12 @@ void ControlClient::handle(Frame &frame) {
                               static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)});
   case FrameKind::PeerAtEnd:
     return events.peerAtEnd(static_cast<unsigned>(frame.integer(0)));
+  case FrameKind::Asked:
+    return events.asked(static_cast<unsigned>(frame.integer(0)), frame.integer(1), frame.integer(2), frame.text(3));
+  case FrameKind::PeerLate:
+    return events.peerLate({static_cast<unsigned>(frame.integer(0)), frame.text(1),
+                            static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)},
+                           frame.integer(5), frame.integer(6));
   case FrameKind::LaunchFailed:
     return events.launchFailed({static_cast<unsigned>(frame.integer(0)), frame.text(1),
                                 static_cast<int64_t>(frame.integer(2)), frame.text(3), frame.text(4)},

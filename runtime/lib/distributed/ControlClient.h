@@ -19,6 +19,10 @@ public:
   virtual void peerFailed(const PeerFailure &failure) = 0;
   virtual void peerAtEnd(unsigned rank) = 0;
   virtual void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) = 0;
+  /// A process waits long in a launch of `members` (numbers with commas): is this one late?
+  virtual void asked(unsigned from, uint64_t processes, uint64_t number, const std::string &members) = 0;
+  /// The answer of a late process; `cause` says in what state it is.
+  virtual void peerLate(const PeerFailure &peer, uint64_t processes, uint64_t number) = 0;
 };
 
 class ControlClient {

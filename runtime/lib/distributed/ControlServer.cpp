@@ -215,12 +215,25 @@ void ControlServer::handle(Connection &connection, Frame &frame) {
     return gather(connection, frame);
   case FrameKind::Failed:
     return fail(rank, frame.text(0), frame.text(1));
-  case FrameKind::Launch:
+  case FrameKind::Launch: {
+    unsigned because = frame.fields.size() > 4 ? static_cast<unsigned>(frame.integer(4)) : rank;
+    if (because >= size)
+      return;
     return broadcast({FrameKind::LaunchFailed,
                       0,
-                      {std::to_string(rank), processes[rank].host, std::to_string(processes[rank].pid), frame.text(2),
-                       frame.text(3), frame.text(0), frame.text(1)}},
+                      {std::to_string(because), processes[because].host, std::to_string(processes[because].pid),
+                       frame.text(2), frame.text(3), frame.text(0), frame.text(1)}},
                      rank);
+  }
+  case FrameKind::Ask:
+    return broadcast({FrameKind::Asked, 0, {std::to_string(rank), frame.text(0), frame.text(1), frame.text(2)}}, rank);
+  case FrameKind::Place:
+    if (Connection *to = of(static_cast<unsigned>(frame.integer(0))))
+      send(*to, {FrameKind::PeerLate,
+                 0,
+                 {std::to_string(rank), processes[rank].host, std::to_string(processes[rank].pid), frame.text(3),
+                  frame.text(4), frame.text(1), frame.text(2)}});
+    return;
   case FrameKind::AtEnd:
     processes[rank].isAtEnd = true;
     return broadcast({FrameKind::PeerAtEnd, 0, {std::to_string(rank)}}, rank);

@@ -19,7 +19,9 @@ enum class FrameKind : uint8_t {
   Gather, // {name, members, own bytes, milliseconds}
   Alive,  // {}
   Failed, // {cause, place}: this process ends with an error
-  Launch, // {processes, launch, cause, place}: a launch failed here
+  Launch, // {processes, launch, cause, place}: a launch failed here; {..., rank}: because of another process
+  Ask,    // {processes, launch, members}: it waits long here, so where are the others?
+  Place,  // {to, processes, launch, state, place}: this process is late, and here
   AtEnd,  // {}: this process has reached its end
   Bye,    // {}: and now closes
   // From the server.
@@ -28,6 +30,8 @@ enum class FrameKind : uint8_t {
   PeerFailed,   // {rank, host, pid, cause, place}
   LaunchFailed, // {rank, host, pid, cause, place, processes, launch}
   PeerAtEnd,    // {rank}
+  Asked,        // {rank, processes, launch, members}
+  PeerLate,     // {rank, host, pid, state, place, processes, launch}
 };
 
 /// A frame that is being read or written. Numbers are written as texts: frames are small and rare.

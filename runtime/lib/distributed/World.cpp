@@ -24,14 +24,14 @@ static World *current = nullptr;
 static std::unique_ptr<ControlServer> server;
 static std::unique_ptr<PmiServer> pmi;
 
-static std::string nameOf(const PeerFailure &failure) {
+std::string pcrt::nameOf(const PeerFailure &failure) {
   std::string name = "process " + std::to_string(failure.rank);
   if (!failure.host.empty())
     name += " (" + failure.host + ", pid " + std::to_string(failure.pid) + ")";
   return name;
 }
 
-static RefPtr<Error> errorOf(const PeerFailure &failure, const std::string &verb) {
+RefPtr<Error> pcrt::errorOf(const PeerFailure &failure, const std::string &verb) {
   std::string message = nameOf(failure) + " " + verb + ": " + failure.cause;
   if (!failure.place.empty())
     message += " (" + failure.place + ")";
@@ -240,6 +240,7 @@ void World::poll() {
     }
     for (unsigned rank : over)
       transport->failThoseWithout(rank, withoutPeer);
+    watchWaits();
     if (mustLeave) {
       std::fprintf(stderr, "pycompiler: process %u ends, because %s\n", self.rank, failure()->message.c_str());
       std::fflush(stderr);
@@ -303,6 +304,7 @@ void World::leave() {
   }
   client.tell(FrameKind::Bye, {});
   isStopped.store(true);
+  questionCame.notify_all();
   if (poller.joinable())
     poller.join();
   if (transport)

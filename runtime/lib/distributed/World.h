@@ -14,11 +14,17 @@
 #include "distributed/PmiServer.h"
 #include "runtime/Processes.h"
 
+#include <condition_variable>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace pcrt {
+
+/// A failure of a process, as the error of what waited for it. `verb`: "failed", "is late".
+RefPtr<Error> errorOf(const PeerFailure &failure, const std::string &verb);
+std::string nameOf(const PeerFailure &failure);
 
 class World final : public Processes, public ControlEvents, public Transport::Events {
 public:
@@ -36,6 +42,8 @@ public:
   Result<RefPtr<SharedLaunch>> launch(std::vector<unsigned> owners, uint64_t fingerprint, std::string what) override;
   RefPtr<Token> turn(RefPtr<Token> ends) override;
   RefPtr<Error> failure() override;
+  bool nextQuestion(Question &question) override;
+  void tellPlace(uint64_t id, const std::string &place) override;
   void tellFailure(const std::string &cause, const std::string &place) override;
   void tellEnd() override;
   void leave() override;
@@ -44,6 +52,8 @@ public:
   void peerFailed(const PeerFailure &failure) override;
   void peerAtEnd(unsigned rank) override;
   void launchFailed(const PeerFailure &failure, uint64_t processes, uint64_t number) override;
+  void asked(unsigned from, uint64_t processes, uint64_t number, const std::string &members) override;
+  void peerLate(const PeerFailure &peer, uint64_t processes, uint64_t number) override;
   void announced(unsigned from, uint64_t processes, uint64_t number, uint64_t fingerprint,
                  const std::string &what) override;
   void differs(unsigned from, SharedLaunch &launch, const std::string &what) override;
@@ -60,6 +70,8 @@ private:
   };
 
   void poll();
+  void watchWaits();
+  void answerForPython();
   void failAll(RefPtr<Error> error);
   void ended(Launch &launch);
   void remember(Number number, Program program, std::deque<std::pair<Number, Program>> &list);
@@ -75,12 +87,31 @@ private:
   std::map<uint64_t, uint64_t> lastNumbers;
   /// Of launches with other processes, and of their announcements, of which each launch brings one.
   uint64_t launchCount = 0, announcementCount = 0;
-  std::map<Number, Launch *> active;
+  std::map<Number, SharedLaunch *> active;
   /// The last launches of this process, those that others announced before, and those that failed elsewhere before.
   std::deque<std::pair<Number, Program>> launched, announcedBefore;
   std::deque<std::pair<Number, RefPtr<Error>>> failedBefore;
   std::map<unsigned, int64_t> endTimes;
   std::deque<RefPtr<Token>> channels;
+
+  // Waits.cpp. A wait of this process that was asked about, and the first process that answered that it is late.
+  struct LongWait {
+    int64_t since;
+    std::optional<PeerFailure> late;
+  };
+  /// A question of another process, until Python answers.
+  struct Asked {
+    uint64_t id;
+    unsigned from;
+    Number number;
+    std::string state;
+    bool isInLaunch, isTaken;
+    int64_t at;
+  };
+  std::map<Number, LongWait> longWaits;
+  std::deque<Asked> questions;
+  uint64_t lastQuestion = 0;
+  std::condition_variable questionCame;
 
   std::atomic<bool> isStopped{false};
   std::thread poller;

@@ -118,6 +118,17 @@ static nb::bytes getValue(const std::string &key, int64_t timeoutMs) {
   return bytesOf(waitForReply(*reply)[0]);
 }
 
+static nb::object nextQuestion() {
+  Processes &all = processes();
+  Processes::Question question{};
+  bool isThere;
+  {
+    WithoutGil released;
+    isThere = all.nextQuestion(question);
+  }
+  return isThere ? nb::object(nb::make_tuple(question.id, question.isInLaunch)) : nb::none();
+}
+
 static void leave(bool endsMpi, int pmiPort) {
   Processes &all = processes();
   WithoutGil released;
@@ -161,6 +172,11 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
   module.def(
       "tell_failure", [](const std::string &cause, const std::string &place) { processes().tellFailure(cause, place); },
       nb::arg("cause"), nb::arg("place"));
+  module.def("next_question", nextQuestion);
+  module.def(
+      "tell_place", [](uint64_t id, const std::string &place) { processes().tellPlace(id, place); }, nb::arg("id"),
+      nb::arg("place"));
+  module.def("set_collective_timeout", Processes::setCollectiveTimeout, nb::arg("seconds"));
   module.def("note_use_of_devices", noteUseOfDevices);
   module.def("first_use_of_devices", []() -> nb::object {
     const char *place = firstUseOfDevices();

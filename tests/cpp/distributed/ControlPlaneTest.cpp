@@ -12,6 +12,8 @@ namespace {
 
 /// What a connection was told.
 struct Told final : ControlEvents {
+  void asked(unsigned, uint64_t, uint64_t, const std::string &) override {}
+  void peerLate(const PeerFailure &, uint64_t, uint64_t) override {}
   void peerFailed(const PeerFailure &failure) override {
     std::lock_guard<std::mutex> guard(lock);
     failures.push_back(failure);
