@@ -133,8 +133,8 @@ struct Mpi {
   static unsigned size();
   /// The bytes of rank 0, in all processes.
   static Status broadcast(std::string &bytes);
-  /// A transport on a communicator of its own. If it `sharesMemory`, messages within a node go by that where MPI and the
-  /// system can; all processes come to it.
+  /// A transport on a communicator of its own. If it `sharesMemory`, messages within a node go by that where MPI and
+  /// the system can; all processes come to it.
   static Result<std::unique_ptr<Transport>> transport(bool maySpin, bool sharesMemory);
   /// Ends what `start` began, if it began it: all processes come to it.
   static void finish();
