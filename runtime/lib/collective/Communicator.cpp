@@ -81,15 +81,12 @@ Status Communicator::wait(Transfer &transfer) {
     launch.transport.progress();
   if (!transfer.isDone()) {
     BlockingScope blocking;
+    SharedLaunch::Waiting waiting(launch);
     for (Pauses pauses(launch.transport); !transfer.isDone() && !launch.failure();) {
       uint32_t seen = launch.transport.changes();
       if (!launch.transport.progress() && !transfer.isDone())
         pauses.pause(seen);
     }
-    SharedLaunch::Waiting waiting(launch);
-    for (Pauses pauses(launch.transport.maySpin()); !transfer.isDone() && !launch.failure();)
-      if (!launch.transport.progress())
-        pauses.pause();
   }
   // Also of a transfer that is done: a message that did not fit was dropped.
   RefPtr<Error> failed = launch.failure();

@@ -64,4 +64,6 @@ static int decompose(void) {
   return 0;
 }
 
-int main(int argc, char **argv) { return argc > 1 && strcmp(argv[1], "threads") == 0 ? threads() : decompose(); }
+int main(int argc, char **argv) {
+  return argc > 1 && strcmp(argv[1], "threads") == 0 ? threads() : decompose();
+}
