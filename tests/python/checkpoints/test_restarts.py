@@ -35,7 +35,7 @@ def train(folder, count, steps=10, killed_at=-1, torn_at=-1):
         codes, output = [done.returncode], done.stdout + done.stderr
     else:
         codes, output = starting.start("pmi", count, command).wait(80)
-    return codes, {int(number): value for number, value in re.findall(r"step (\d+) (\S+)", output)}, output
+    return codes, {int(number): value for number, value in re.findall(r"step (\d+) (-?0x\S+)", output)}, output
 
 
 def close(losses, others):
