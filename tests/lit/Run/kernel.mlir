@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+
 // Own kernels: blocks of arrays, for every index of a grid.
 
 // Blocks of two elements, and the index along the grid.
