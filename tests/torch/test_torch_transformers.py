@@ -139,7 +139,6 @@ def test_training_with_dropout(name):
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters() if parameter.grad is not None)
 
 
-@pytest.mark.full
 def test_one_compilation_for_all_lengths():
     model, _ = MODELS["llama"]()
     model.eval()

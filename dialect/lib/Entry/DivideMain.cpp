@@ -282,6 +282,9 @@ struct DivideMain : impl::DivideMainBase<DivideMain> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
+    ofArena.clear();
+    // The size of the arena is also computed without @main (array-emit-entry), so its operations stay together.
+    main->walk([&](ArenaOp arena) { findOperands(arena, ofArena); });
     // Blocks of loops first: then the loops are short.
     SmallVector<Block *> blocks;
     // Loops in a loop for threads belong to one thread.
@@ -312,7 +315,7 @@ struct DivideMain : impl::DivideMainBase<DivideMain> {
       size = 0;
     };
     for (auto [op, own] : sizes) {
-      if (staysInMain(op)) {
+      if (ofArena.contains(op) || staysInMain(op)) {
         finish();
         continue;
       }
@@ -327,6 +330,15 @@ struct DivideMain : impl::DivideMainBase<DivideMain> {
     }
     finish();
   }
+
+  /// Adds the operations that compute the operands of an operation.
+  static void findOperands(Operation *op, SmallPtrSetImpl<Operation *> &found) {
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp(); source && found.insert(source).second)
+        findOperands(source, found);
+  }
+
+  SmallPtrSet<Operation *, 16> ofArena;
 
   /// Erases views and constants that only the functions need now.
   static void eraseUnused(func::FuncOp main) {

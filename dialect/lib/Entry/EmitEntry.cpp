@@ -111,7 +111,8 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     } else {
       for (Value operand : op->getOperands())
         cloneInto(builder, operand, mapping, symbols);
-      made = builder.clone(*op, mapping)->getResult(0);
+      builder.clone(*op, mapping);
+      made = mapping.lookup(value);
     }
     mapping.map(value, made);
     return made;
