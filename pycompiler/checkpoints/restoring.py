@@ -23,7 +23,7 @@ from pycompiler.checkpoints.index import (
     read_index,
     tree_of,
 )
-from pycompiler.checkpoints.saving import agreed, host_dtype, value_of, wait
+from pycompiler.checkpoints.saving import PYTHON, agreed, host_dtype, value_of, wait
 from pycompiler.core.mesh.placement import check_placement, single_device
 from pycompiler.core.mesh.processes import processes
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
@@ -38,7 +38,6 @@ from pycompiler.random.keys import wrap_key_data
 from pycompiler.spmd.sharded import from_shards, on_device, places
 
 Range = tuple[slice, ...]
-_PYTHON = (bool, int, float, complex, str)
 
 
 class _Reader:
@@ -135,9 +134,9 @@ def _restored(reader: _Reader, leaf: Leaf, like: Any, place: Any) -> Any:
             return as_array(np.asarray(value, like.dtype))
         return value
     as_it_was = like is None and leaf.kind == "numpy" and place is None
-    if as_it_was or isinstance(like, (np.ndarray, np.generic)) or type(like) in _PYTHON:
+    if as_it_was or isinstance(like, (np.ndarray, np.generic)) or type(like) in PYTHON:
         values = np.array(reader.read(leaf, host_dtype(_dtype(leaf)), (slice(None),) * len(leaf.shape)))
-        return cast(Any, type(like))(values.item()) if type(like) in _PYTHON else values
+        return cast(Any, type(like))(values.item()) if type(like) in PYTHON else values
     return _array(reader, leaf, place)
 
 
@@ -162,7 +161,7 @@ def _difference(leaf: Leaf, like: Any) -> str | None:
         fits = given == (leaf.shape, _dtype(leaf)) if leaf.dtype else leaf.kind != "str" and given[0] == ()
         wanted = short(ShapedArray(*given))
         return None if fits else f"{leaf.path!r} is {_shown(leaf)} in the checkpoint, {wanted} in like"
-    if type(like) not in _PYTHON:
+    if type(like) not in PYTHON:
         return f"{leaf.path!r} is of type {type(like).__name__} in like, which no checkpoint holds"
     if leaf.shape != () or (leaf.kind != type(like).__name__ and not leaf.dtype):
         return f"{leaf.path!r} is {_shown(leaf)} in the checkpoint, a Python {type(like).__name__} in like"

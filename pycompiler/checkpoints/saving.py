@@ -49,7 +49,8 @@ from pycompiler.spmd.sharded import global_shards, is_sharded, on_host
 
 # The dtype of keys in files: their two words.
 KEY_WORDS = np.dtype(np.uint64)
-_PYTHON = (bool, int, float, complex, str)
+# Python's values, which the index holds as text.
+PYTHON = (bool, int, float, complex, str)
 
 
 def everyone() -> tuple[int, ...]:
@@ -156,7 +157,7 @@ def _taken(pairs: list[tuple[Any, Any]]) -> _Snapshot:
             kept = np.array(x)
             parts = _of_all(path, kept.dtype, kept.shape, partial(np.asarray, kept), taken)
             leaf = Leaf(path, "numpy", kept.dtype.name, kept.shape, parts=tuple(parts))
-        elif type(x) in _PYTHON:
+        elif type(x) in PYTHON:
             leaf = Leaf(path, type(x).__name__, value=_text(x))
             taken.shared.append((path, partial(np.frombuffer, leaf.value.encode(), np.uint8)))
         else:

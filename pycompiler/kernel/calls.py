@@ -379,13 +379,7 @@ def _form(
     starts_again = any(body.graph.inputs[first + len(outs) + place] in read for place in range(len(scratch)))
     parallel: list[int] = []
     for dim, size in enumerate(grid):
-        divides = size == 1 or all(
-            any(
-                entry.dim == dim and step == max(part, 1)
-                for entry, step, part in zip(one, b.steps, b.sizes, strict=True)
-            )
-            for one, b in zip(each, outs, strict=True)
-        )
+        divides = size == 1 or all(_differs_along(one, b, dim) for one, b in zip(each, outs, strict=True))
         if semantics is None:
             if divides and not starts_again:
                 parallel.append(dim)
