@@ -5,7 +5,7 @@ import pytest
 
 import pycompiler as pc
 from pycompiler import kernel
-from pycompiler.errors import ShardingTypeError
+from pycompiler.core.errors import ShardingTypeError
 from pycompiler.sharding import AxisType
 
 DEVICES = 4
