@@ -56,6 +56,8 @@ class Case:
 
 def normal(*shapes: tuple[int, ...], dtype: str = "float32") -> Inputs:
     """Arrays of these shapes, normally distributed."""
+    if dtype == "float32":
+        return lambda rng: tuple(rng.standard_normal(shape, np.float32) for shape in shapes)
     return lambda rng: tuple(rng.standard_normal(shape).astype(dtype) for shape in shapes)
 
 

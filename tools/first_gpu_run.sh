@@ -14,10 +14,10 @@ export OUT
 mkdir -p "$OUT"
 export PYCOMPILER_PLATFORM=gpu PYTHONUNBUFFERED=1 PYTHONPATH="$PWD:$PWD/tools"
 
-TESTS="array/test_asynchronous.py array/test_types_and_placement.py jit/test_jit.py jit/test_tracing_rules.py
+TESTS=${TESTS:-"array/test_asynchronous.py array/test_types_and_placement.py jit/test_jit.py jit/test_tracing_rules.py
   primitives/test_table.py spmd/test_mapping_over_devices.py spmd/test_placement.py kernel/test_kernel_on_gpu.py
   gpu/test_jit_on_gpu.py gpu/test_libraries.py gpu/test_library_routines.py
-  gpu/test_primitives_on_gpu.py gpu/test_several_devices.py"
+  gpu/test_primitives_on_gpu.py gpu/test_several_devices.py"}
 
 pack() {
   local folder

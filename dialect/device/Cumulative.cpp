@@ -1,7 +1,8 @@
 // Running reductions along the middle one of the dimensions [outer, length, inner], forward or from the end. Many
 // lines, or short ones, have one thread each. Of a long line, each block takes a chunk: a first launch reduces the
-// chunks, a second computes the running result before each chunk, and a third writes the results. Accumulators are as
-// wide as on the CPU (cpu/CumulativeOperations.h).
+// chunks, a second computes the running result before each chunk, and a third writes the results. The threads of a
+// block share a chunk in rounds, in which they have neighbouring elements. Accumulators are as wide as on the CPU
+// (cpu/CumulativeOperations.h).
 #include "Device.h"
 #include "Elements.h"
 #include "cpu/CumulativeOperations.h"
@@ -56,15 +57,15 @@ DEVICE_INLINE void lines(const T *source, T *target, int64_t length, int64_t inn
   }
 }
 
-/// The elements of this thread in its block's chunk: [low, high) of the line.
+/// The elements of this thread in a round of its block's chunk: [low, high) of the line.
 struct Share {
-  int64_t line, low, high;
+  int64_t low, high;
 
-  DEVICE_INLINE Share(int64_t length, int64_t chunks, int64_t share) {
-    line = device_block() / chunks;
-    low = (device_block() % chunks * device_threads() + device_thread()) * share;
+  DEVICE_INLINE Share(int64_t length, int64_t chunks, int64_t rounds, int64_t round, int64_t items) {
+    int64_t chunk = device_block() % chunks * rounds + round;
+    low = (chunk * device_threads() + device_thread()) * items;
     low = low < length ? low : length;
-    high = low + share < length ? low + share : length;
+    high = low + items < length ? low + items : length;
   }
 };
 
@@ -79,11 +80,13 @@ DEVICE_INLINE typename Operation::Running totalOf(const T *source, const Line &l
 /// One block for each chunk: the combined value of the chunk.
 template <typename T, typename Operation>
 DEVICE_INLINE void totals(const T *source, typename Operation::Running *totals, int64_t length, int64_t inner,
-                          int64_t chunks, int64_t items, int64_t reverse, typename Operation::Running *shared) {
-  Share share(length, chunks, items);
-  Line line(share.line, length, inner, reverse);
-  typename Operation::Running total;
-  before<Operation>(totalOf<T, Operation>(source, line, share), shared, total);
+                          int64_t chunks, int64_t rounds, int64_t items, int64_t reverse,
+                          typename Operation::Running *shared) {
+  Line line(device_block() / chunks, length, inner, reverse);
+  typename Operation::Running own = Operation::neutral, total;
+  for (int64_t round = 0; round < rounds; ++round)
+    own = Operation::combine(own, totalOf<T, Operation>(source, line, Share(length, chunks, rounds, round, items)));
+  before<Operation>(own, shared, total);
   if (device_thread() == 0)
     totals[device_block()] = total;
 }
@@ -104,15 +107,19 @@ DEVICE_INLINE void prefixes(typename Operation::Running *totals, int64_t chunks,
 
 template <typename T, typename Operation>
 DEVICE_INLINE void results(const T *source, T *target, const typename Operation::Running *prefixes, int64_t length,
-                           int64_t inner, int64_t chunks, int64_t items, int64_t reverse,
+                           int64_t inner, int64_t chunks, int64_t rounds, int64_t items, int64_t reverse,
                            typename Operation::Running *shared) {
-  Share share(length, chunks, items);
-  Line line(share.line, length, inner, reverse);
-  typename Operation::Running total, running = totalOf<T, Operation>(source, line, share);
-  running = Operation::combine(prefixes[device_block()], before<Operation>(running, shared, total));
-  for (int64_t i = share.low; i < share.high; ++i) {
-    running = Operation::next(running, source[line.at(i)]);
-    target[line.at(i)] = static_cast<T>(running);
+  Line line(device_block() / chunks, length, inner, reverse);
+  typename Operation::Running total, carry = prefixes[device_block()];
+  for (int64_t round = 0; round < rounds; ++round) {
+    Share share(length, chunks, rounds, round, items);
+    auto running = before<Operation>(totalOf<T, Operation>(source, line, share), shared, total);
+    running = Operation::combine(carry, running);
+    for (int64_t i = share.low; i < share.high; ++i) {
+      running = Operation::next(running, source[line.at(i)]);
+      target[line.at(i)] = static_cast<T>(running);
+    }
+    carry = Operation::combine(carry, total);
   }
 }
 
@@ -123,10 +130,10 @@ DEVICE_INLINE void results(const T *source, T *target, const typename Operation:
                                                         int64_t count, int64_t reverse) {                              \
     device::lines<T, __VA_ARGS__>(source, target, length, inner, count, reverse);                                      \
   }                                                                                                                    \
-  extern "C" void cumulative_totals_##operation##_##name(const T *source, __VA_ARGS__::Running *totals,                \
-                                                         int64_t length, int64_t inner, int64_t chunks, int64_t items, \
-                                                         int64_t reverse, __VA_ARGS__::Running *shared) {              \
-    device::totals<T, __VA_ARGS__>(source, totals, length, inner, chunks, items, reverse, shared);                     \
+  extern "C" void cumulative_totals_##operation##_##name(                                                              \
+      const T *source, __VA_ARGS__::Running *totals, int64_t length, int64_t inner, int64_t chunks, int64_t rounds,    \
+      int64_t items, int64_t reverse, __VA_ARGS__::Running *shared) {                                                  \
+    device::totals<T, __VA_ARGS__>(source, totals, length, inner, chunks, rounds, items, reverse, shared);             \
   }                                                                                                                    \
   extern "C" void cumulative_prefixes_##operation##_##name(__VA_ARGS__::Running *totals, int64_t chunks,               \
                                                            __VA_ARGS__::Running *shared) {                             \
@@ -134,8 +141,8 @@ DEVICE_INLINE void results(const T *source, T *target, const typename Operation:
   }                                                                                                                    \
   extern "C" void cumulative_results_##operation##_##name(                                                             \
       const T *source, T *target, const __VA_ARGS__::Running *prefixes, int64_t length, int64_t inner, int64_t chunks, \
-      int64_t items, int64_t reverse, __VA_ARGS__::Running *shared) {                                                  \
-    device::results<T, __VA_ARGS__>(source, target, prefixes, length, inner, chunks, items, reverse, shared);          \
+      int64_t rounds, int64_t items, int64_t reverse, __VA_ARGS__::Running *shared) {                                  \
+    device::results<T, __VA_ARGS__>(source, target, prefixes, length, inner, chunks, rounds, items, reverse, shared);  \
   }
 
 #define DEVICE_SUMS(name, T)                                                                                           \

@@ -142,8 +142,10 @@ void BlockRunner::suspend(Thread &thread, State state) {
   switchFiber(thread.fiber->context, scheduler);
 }
 
-void BlockRunner::barrier(const EmulatedThread *thread) {
-  current->suspend(*reinterpret_cast<Thread *>(const_cast<EmulatedThread *>(thread)), State::AtBarrier);
+void BlockRunner::barrier(const EmulatedThread *view, int32_t site) {
+  auto &thread = *reinterpret_cast<Thread *>(const_cast<EmulatedThread *>(view));
+  thread.site = site;
+  current->suspend(thread, State::AtBarrier);
 }
 
 uint32_t BlockRunner::shuffle(const EmulatedThread *view, int32_t mode, uint32_t value, uint32_t offset, uint32_t width,
@@ -224,6 +226,19 @@ bool BlockRunner::release() {
     return fail(CUDA_ERROR_LAUNCH_FAILED, "deadlock: " + nameOf(*other) +
                                               " waits at a shuffle that not all of its warp reach" +
                                               (waiting ? ", and " + nameOf(*waiting) + " waits at a barrier" : ""));
+  const Thread *first = nullptr; // of the warp, at the barrier
+  for (size_t number = 0; number < threads.size(); ++number) {
+    Thread &thread = threads[number];
+    if (number % warpSize == 0)
+      first = nullptr;
+    if (thread.state != State::AtBarrier)
+      continue;
+    first = first ? first : &thread;
+    // A GPU would wait forever.
+    if (thread.site != first->site)
+      return fail(CUDA_ERROR_LAUNCH_FAILED,
+                  nameOf(*first) + " and " + nameOf(thread) + " of one warp are at different barriers");
+  }
   for (Thread &thread : threads)
     if (thread.state == State::AtBarrier)
       thread.state = State::Ready;

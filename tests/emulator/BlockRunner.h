@@ -42,13 +42,14 @@ private:
     EmulatedThread view;
     State state;
     Fiber *fiber;
+    int32_t site; ///< Of the barrier.
     int32_t mode;
     uint32_t value, offset, width;
     uint32_t result;
     uint8_t valid;
   };
 
-  static void barrier(const EmulatedThread *thread);
+  static void barrier(const EmulatedThread *thread, int32_t site);
   static uint32_t shuffle(const EmulatedThread *thread, int32_t mode, uint32_t value, uint32_t offset, uint32_t width,
                           uint8_t *valid);
   static void fiberMain();

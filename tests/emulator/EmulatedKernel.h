@@ -16,8 +16,9 @@ struct EmulatedThread {
      no bytes.
      What it holds when the block starts is undefined (all ones, so that a read before a write shows). */
   void *shared;
-  /* Byte 56: every thread of the block that has not returned comes here; what they wrote before is seen after. */
-  void (*barrier)(const EmulatedThread *);
+  /* Byte 56: every thread of the block that has not returned comes here; what they wrote before is seen after. `site`
+     is the number of this barrier in the kernel: the threads of a warp must be at the same one, as for bar.sync. */
+  void (*barrier)(const EmulatedThread *, int32_t site);
   /* Byte 64: exchange among the 32 threads of a warp, of which the first `width` (a power of two up to 32) take part;
      threads are counted x first. Gives the 32 bits of the lane that `mode` and `offset` name. `*valid` becomes 1 if
      that lane is below `width`, else 0 and the result is the own value. A lane that is not there (the block is smaller,

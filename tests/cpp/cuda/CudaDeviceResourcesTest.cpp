@@ -20,7 +20,7 @@ static std::unique_ptr<DeviceResources> device(int number) {
 
 static std::unique_ptr<KernelModule> kernels(DeviceResources &device, const std::vector<std::string> &names) {
   static const std::string image = test::readFile(EMULATED_KERNELS);
-  auto loaded = KernelModule::load(device.context(), image.data(), names);
+  auto loaded = KernelModule::load(device.context(), image, names);
   REQUIRE(loaded.isOk());
   return loaded.take();
 }

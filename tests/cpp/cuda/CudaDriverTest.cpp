@@ -479,6 +479,7 @@ static void breaks(const char *kernel, unsigned block, unsigned sharedBytes, voi
   breaks("overflow", 1, 0, &lane, CUDA_ERROR_ILLEGAL_ADDRESS, "accesses");
   breaks("outside", 1, 128, &size, CUDA_ERROR_ILLEGAL_ADDRESS, "accesses");
   breaks("diverge", 32, 0, &lane, CUDA_ERROR_LAUNCH_FAILED, "deadlock");
+  breaks("split", 32, 0, &lane, CUDA_ERROR_LAUNCH_FAILED, "at different barriers");
 }
 
 int main() {

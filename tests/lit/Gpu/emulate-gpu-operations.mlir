@@ -125,7 +125,7 @@ gpu.module @kernels {
 // LLVM-DAG: llvm.mlir.global external constant @block_shared(128 : i64)
 // CHECK-DAG: llvm.mlir.global external constant @block_shared(128 : i64)
 // CHECK-LABEL: func.func @block(
-// CHECK: llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr) -> ()
+// CHECK: llvm.call %{{.*}} : !llvm.ptr, (!llvm.ptr, i32) -> ()
 gpu.module @kernels {
   gpu.func @block(%out: memref<2xf32>, %x: f32) kernel {
     %i = gpu.thread_id x

@@ -96,7 +96,7 @@ gpu.module @kernels {
     memref.store %w, %p[%again] : memref<2xf32, #gpu.address_space<private>>
     // CHECK: llvm.getelementptr inbounds %[[THREAD]][56]
     // CHECK: %[[BARRIER:.*]] = llvm.load
-    // CHECK: llvm.call %[[BARRIER]](%[[THREAD]]) : !llvm.ptr, (!llvm.ptr) -> ()
+    // CHECK: llvm.call %[[BARRIER]](%[[THREAD]], %{{.*}}) : !llvm.ptr, (!llvm.ptr, i32) -> ()
     gpu.barrier
     // Dynamic shared memory follows the kernel's 33 numbers, at the next 16 bytes.
     // CHECK: llvm.getelementptr inbounds %[[SHARED]][144]

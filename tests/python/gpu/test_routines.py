@@ -7,6 +7,7 @@ from test_strategies import compiled, data
 
 import pycompiler.numpy as pnp
 from pycompiler import lax
+from pycompiler.core.config.config import enable_x64
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -18,6 +19,16 @@ def test_running_sums(shape, axis, reverse):
     want = [turned.astype(np.float64).cumsum(axis), np.maximum.accumulate(turned, axis)]
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, np.flip(b, axis) if reverse else b, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_sums_of_long_lines_in_several_rounds(reverse):
+    """Longer than twice the greatest number of chunks of one round."""
+    x = np.random.default_rng(0).integers(-9, 9, 2 * 4096 * 1024 + 77).astype(np.int8)
+    _, (got,) = compiled(lambda v: lax.cummax(lax.cumsum(v, 0, reverse), 0, reverse), x)
+    turned = np.flip(x) if reverse else x
+    want = np.maximum.accumulate(turned.cumsum(dtype=np.int8))
+    np.testing.assert_array_equal(got, np.flip(want) if reverse else want)
 
 
 def test_running_sums_of_integers_wrap():
@@ -33,6 +44,24 @@ def test_sort(shape, axis):
     _, (values, order) = compiled(lambda v: (pnp.sort(v, axis=axis), pnp.argsort(v, axis=axis)), x)
     np.testing.assert_array_equal(values, np.sort(x, axis))
     np.testing.assert_array_equal(order, np.argsort(x, axis, kind="stable"))
+
+
+LONG = {np.int8: 2048 * 8, np.float16: 2048 * 16, np.float32: 2048 * 32, np.int64: 2048 * 64}
+
+
+@pytest.mark.parametrize(("dtype", "length"), LONG.items(), ids=lambda x: getattr(x, "__name__", str(x)))
+@pytest.mark.parametrize("more", [0, 1, 2047])
+def test_long_lines_are_sorted_by_radix(dtype, length, more):
+    with enable_x64(True):
+        rng = np.random.default_rng(more)
+        x = rng.integers(-100, 100, (length + more, 2)).astype(dtype)  # many are equal
+        if np.dtype(dtype).kind == "f":
+            x[::97], x[5::97], x[7::97] = np.nan, -np.inf, -0.0
+            x += rng.integers(0, 2, x.shape).astype(dtype) / 8
+        text, (order,) = compiled(lambda v: pnp.argsort(v, axis=0, stable=True), x)
+    assert "radix_move" in text
+    assert "sort_merge" not in text
+    np.testing.assert_array_equal(order, np.argsort(x, 0, kind="stable"))
 
 
 def test_sort_by_several_keys_keeps_the_order_of_equal_ones():

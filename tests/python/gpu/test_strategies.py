@@ -258,6 +258,16 @@ def test_transposes_through_shared_memory(shape, dtype):
     np.testing.assert_array_equal(mixed, (swapped * y + row * swapped).astype(dtype))
 
 
+@pytest.mark.parametrize("operands", [1, 3])
+def test_large_transposes_have_large_tiles(operands):
+    x = np.random.default_rng(3).integers(0, 99, (operands, 530, 515)).astype(np.float32)
+    y = np.random.default_rng(4).integers(0, 99, (515, 530)).astype(np.float32)
+    text, (got,) = compiled(lambda b, *parts: sum(part.T for part in parts) * b, y, *x)
+    side = 32 if operands > 2 else 64  # three large tiles would take more shared memory than there is
+    assert text.count(f"memref<{side}x{side + 1}xf32, #gpu.address_space<workgroup>>") > 0
+    np.testing.assert_array_equal(got, sum(part.T for part in x) * y)
+
+
 def test_short_dimensions_are_transposed_without_tiles():
     x = data(5, 40)
     text, (got,) = compiled(lambda v: v.T + 1, x)

@@ -224,8 +224,9 @@ private:
         .Case([&](gpu::NumSubgroupsOp count) { return replace(count, warpCount()); })
         .Case([&](gpu::BarrierOp op) {
           Value function = loadPointer(b, b.getLoc(), thread, Field::barrier);
-          auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer});
-          LLVM::CallOp::create(b, type, ValueRange{function, thread});
+          auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, b.getI32Type()});
+          Value site = arith::ConstantIntOp::create(b, b.getI32Type(), barriers++);
+          LLVM::CallOp::create(b, type, ValueRange{function, thread, site});
           return replace(op, {});
         })
         .Case([&](gpu::DynamicSharedMemoryOp op) { return emulateDynamic(op); })
@@ -346,6 +347,7 @@ private:
   Type pointer;
   Value thread, parameters, sharedBase, valid;
   DenseMap<int64_t, Value> numbers;
+  int64_t barriers = 0; ///< In the kernel so far.
   int64_t sharedBytes = 0;
   SmallVector<Operation *> replaced;
 };

@@ -12,7 +12,12 @@ namespace mlir::array {
 
 namespace {
 
-constexpr int64_t kTile = 32, kRows = kBlockSize / kTile;
+/// The sides of tiles. A large one has accesses of 256 bytes for f32, and 16 of them in flight for each thread: rows of
+/// a transposed operand are far apart in memory, and its pages are opened for each.
+constexpr int64_t kSmallTile = 32, kLargeTile = 64;
+/// Tiles are large from this size of both dimensions on, for elements of so many bytes, and so many operands: kernels
+/// have 48 KiB of shared memory without a request.
+constexpr int64_t kLargeDimension = 512, kMostBytesOfLarge = 4, kMostLargeTiles = 2;
 /// Dimensions shorter than this leave most of a tile empty.
 constexpr int64_t kShortest = 16;
 
@@ -34,21 +39,27 @@ public:
         other = dim;
         most = count;
       }
+    bool isNarrow = llvm::all_of(member.space.accesses, [](const Access &a) {
+      return a.scalar || a.element.getIntOrFloatBitWidth() <= 8 * kMostBytesOfLarge;
+    });
+    if (isNarrow && most > 0 && most <= kMostLargeTiles && std::min(sizes[last], sizes[other]) >= kLargeDimension)
+      side = kLargeTile;
+    rows = kBlockSize / side;
     return most > 0;
   }
 
   void emit() {
     SmallVector<int64_t> counts = sizes; // of tiles
-    counts[last] = llvm::divideCeil(sizes[last], kTile);
-    counts[other] = llvm::divideCeil(sizes[other], kTile);
+    counts[last] = llvm::divideCeil(sizes[last], side);
+    counts[other] = llvm::divideCeil(sizes[other], side);
     k.setGrid(product(counts), kBlockSize);
     Values tile = k.place(counts, k.block());
-    tile[last] = k.mul(tile[last], kTile);
-    tile[other] = k.mul(tile[other], kTile);
-    Value x = k.remainder(k.thread(), kTile), y = k.divide(k.thread(), kTile);
+    tile[last] = k.mul(tile[last], side);
+    tile[other] = k.mul(tile[other], side);
+    Value x = k.remainder(k.thread(), side), y = k.divide(k.thread(), side);
     readTiles(tile, x, y);
     gpu::BarrierOp::create(k);
-    for (int64_t row = 0; row < kTile; row += kRows)
+    for (int64_t row = 0; row < side; row += rows)
       computeRow(tile, x, k.add(y, row));
   }
 
@@ -64,8 +75,8 @@ private:
     for (auto [number, access] : llvm::enumerate(member.space.inputs())) {
       if (!isAlong(access, other))
         continue;
-      Value shared = tiles[number] = shareBuffer(k, {kTile, kTile + 1}, access.element);
-      for (int64_t row = 0; row < kTile; row += kRows) {
+      Value shared = tiles[number] = shareBuffer(k, {side, side + 1}, access.element);
+      for (int64_t row = 0; row < side; row += rows) {
         Values at(tile);
         Value own = k.add(y, row);
         at[last] = k.least(k.add(at[last], own), sizes[last] - 1);
@@ -81,7 +92,7 @@ private:
     Values at(tile);
     at[last] = k.add(at[last], x);
     at[other] = k.add(at[other], row);
-    auto isInside = [&](unsigned dim) { return sizes[dim] % kTile == 0 ? Value() : k.isLess(at[dim], sizes[dim]); };
+    auto isInside = [&](unsigned dim) { return sizes[dim] % side == 0 ? Value() : k.isLess(at[dim], sizes[dim]); };
     k.when(k.both(isInside(last), isInside(other)), [&] {
       Values arguments;
       for (auto [number, access] : llvm::enumerate(member.space.accesses)) {
@@ -99,7 +110,8 @@ private:
   const Member &member;
   SmallVector<int64_t> sizes;
   unsigned last = 0, other = 0;
-  DenseMap<size_t, Value> tiles; ///< By the number of the access.
+  int64_t side = kSmallTile, rows = 0; ///< Of a tile; rows of it that the threads of the block have at once.
+  DenseMap<size_t, Value> tiles;       ///< By the number of the access.
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "GpuMatmulWarpgroup.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -136,16 +137,32 @@ public:
 private:
   static constexpr int64_t block = 16; ///< rows, or columns, whose registers are read at once
 
+  /// The registers that `read` gives, loaded one by one: matrix `number` has rows of 16 bytes, a row for four lanes.
+  Value readNumbers(GpuMatmulLoader &loader, bool isLeft, Value stage, Value first, int64_t term, VectorType type) {
+    Value row = kernel.add(first, kernel.div(kernel.lane, 4)), column = kernel.add(kernel.rem(kernel.lane, 4), term);
+    Value numbers = arith::ConstantOp::create(b, b.getZeroAttr(type));
+    for (int64_t number = 0; number < 4; ++number) {
+      int64_t low = number % 2, high = number / 2;
+      Value outer = kernel.add(row, (isLeft ? low : high) * 8),
+            terms = kernel.add(column, (isLeft ? high : low) * unit);
+      Value loaded = memref::LoadOp::create(b, loader.memory(), loader.place(stage, outer, terms));
+      numbers = vector::InsertOp::create(b, loaded, numbers, ArrayRef<int64_t>{number, 0});
+    }
+    return numbers;
+  }
+
   /// Matrix `lane / 8` is at 8 rows, or at 16 bytes of terms, from the first; the order of both differs by side. The
   /// lane gives the address of the matrix's row `lane % 8`, which is a term if terms are not adjacent.
   Value read(GpuMatmulLoader &loader, bool isLeft, Value stage, Value first, int64_t term) {
+    auto type = VectorType::get({4, 32 / element.getIntOrFloatBitWidth()}, element);
+    if (element.isF32() && !loader.areTermsInner())
+      return roundToTf32(readNumbers(loader, isLeft, stage, first, term, type));
     Value matrix = kernel.div(kernel.lane, 8), within = kernel.rem(kernel.lane, 8);
     Value low = kernel.rem(matrix, 2), high = kernel.div(matrix, 2);
     bool transposes = !loader.areTermsInner();
     Value outer = kernel.add(first, kernel.mul(isLeft ? low : high, 8));
     Value terms = kernel.add(kernel.mul(isLeft ? high : low, unit), term);
     (transposes ? terms : outer) = kernel.add(transposes ? terms : outer, within);
-    auto type = VectorType::get({4, 32 / element.getIntOrFloatBitWidth()}, element);
     Value read = nvgpu::LdMatrixOp::create(b, type, loader.memory(), loader.place(stage, outer, terms), transposes, 4);
     return element.isF32() ? roundToTf32(read) : read;
   }

@@ -75,6 +75,10 @@ int64_t elementBytes(Type type);
 /// The number of blocks of `threads` threads with a thread for each of `count`.
 int64_t blocksFor(int64_t count, int64_t threads);
 
+/// Running reductions along a dimension, of one of the operations of runtime/Accumulations.h.
+void launchCumulative(DeviceLauncher &launcher, StringRef operation, Type element, Value source, Value target,
+                      const AxisSizes &sizes, bool isReverse);
+
 /// The matrices of an operand: the leading dimensions are those of the batch.
 struct Matrices {
   int64_t count = 1, rows, columns;

@@ -33,8 +33,14 @@ private:
   DeviceLauncher &launcher;
   AxisSizes sizes;
   int64_t lines, count;
+  int64_t keyBits = 0; ///< All others of a word's key are 0.
   Value keys, positions;
-  Value nextKeys, nextPositions; ///< Destination of merges.
+  Value nextKeys, nextPositions; ///< Destination of merges and moves.
+
+  void sortByMerging();
+  void sortByRadix();
+  /// After keys and positions were written to the next ones.
+  void advance();
 };
 
 } // namespace mlir::array
