@@ -49,10 +49,20 @@ static int64_t packedRows(const BoundedSize &m) {
   return m.isStatic() ? m.expected() : std::min(m.expected(), std::max(m.least(), kFewPacked));
 }
 
-bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
-  const BoundedSize &m = product.m.size;
+/// Whether a panel is probably needed once, and fits on the stack.
+static bool needsPanelsOnce(const BoundedSize &m, const MatmulBlocks &blocks) {
   bool isOneBlock = m.expected() <= blocks.rows || (!m.isStatic() && m.least() < kFewPacked);
-  return product.n.strides[1].isStatic(1) && isOneBlock && blocks.depth <= kMatmulDepth;
+  return isOneBlock && blocks.depth <= kMatmulDepth;
+}
+
+bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
+  return product.n.strides[1].isStatic(1) && needsPanelsOnce(product.m.size, blocks);
+}
+
+bool canTurnOnce(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks) {
+  return !product.n.strides[1].isStatic(1) && product.k.strides[1].isStatic(1) &&
+         leastDepthBlock(product.k.size, blocks.depth) >= tile.squareSide() &&
+         needsPanelsOnce(product.m.size, blocks);
 }
 
 /// The packing of b. Reading it in place is faster until its rows are a page apart, because they then compete for the
@@ -70,6 +80,8 @@ static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &
       return MatmulPacking::InPlace;
     return canCopyOnce(product, blocks) ? MatmulPacking::Once : MatmulPacking::Rows;
   }
+  if (canTurnOnce(product, tile, blocks))
+    return MatmulPacking::Turned;
   bool hasSquares = product.k.strides[1].isStatic(1) && product.k.size.expected() >= tile.squareSide();
   return hasSquares ? MatmulPacking::Columns : MatmulPacking::Strided;
 }
@@ -124,11 +136,16 @@ MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Ty
       packing = MatmulPacking::Rows;
     else if (packs == "once" && canCopyOnce(product, blocks))
       packing = MatmulPacking::Once;
+    else if (packs == "copied" && packing == MatmulPacking::Turned)
+      packing = MatmulPacking::Columns;
+    else if (packs == "once" && canTurnOnce(product, tile, blocks))
+      packing = MatmulPacking::Turned;
     else if (isAlongColumns && product.n.size.isMultipleOf(tile.columns()) && packs == "in-place")
       packing = MatmulPacking::InPlace;
   }
   int64_t fewRows = method == MatmulMethod::Tiles ? streamedRows(product, element, vectorBits) : 0;
-  bool packsLeft = method == MatmulMethod::Tiles && packing != MatmulPacking::Once && paysToPackLeft(product);
+  bool packsLeft = method == MatmulMethod::Tiles && packing != MatmulPacking::Once &&
+                   packing != MatmulPacking::Turned && paysToPackLeft(product);
   return {method, tile, packing, blocks, fewRows, packsLeft};
 }
 
