@@ -23,7 +23,7 @@ struct MatmulTile {
   int64_t columns() const { return vectors * lanes; }
   /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 compile in a third of the
   /// time of 16, and are transposed at the speed of the second cache.
-  int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
+  int64_t squareSide() const { return lanes; }
   /// The tile whose panels form a packed left operand: [tile][k][row].
   MatmulTile ofLeftPanels() const { return {rows, 1, rows}; }
 };
