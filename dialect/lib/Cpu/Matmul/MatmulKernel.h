@@ -52,9 +52,22 @@ protected:
   }
 
   /// Copies the columns from `first` on of a matrix with unit stride along them, n x k, to a panel: squares are
-  /// transposed in registers. The last square starts early enough to be whole. Columns beyond n repeat the last one.
+  /// transposed in registers, of whole vectors if k allows it: they take half the shuffles of squares of 8.
   void transposePanel(Value source, Value first, Value panels, Value panel) {
-    int64_t side = tile.squareSide();
+    int64_t least = tile.squareSide();
+    if (least == tile.lanes)
+      return transposeSquares(source, first, panels, panel, least);
+    Value isDeep = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, dim(source, 1), g.index(tile.lanes));
+    auto branch = scf::IfOp::create(b, isDeep, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    transposeSquares(source, first, panels, panel, tile.lanes);
+    b.setInsertionPointToStart(branch.elseBlock());
+    transposeSquares(source, first, panels, panel, least);
+  }
+
+  /// The last square starts early enough to be whole. Columns beyond n repeat the last one.
+  void transposeSquares(Value source, Value first, Value panels, Value panel, int64_t side) {
     Value depths = dim(source, 1), lastColumn = g.sub(dim(source, 0), 1), lastSquare = g.sub(depths, side);
     auto type = VectorType::get({side}, element);
     g.loop(g.index(0), g.index(tile.columns()), side, [&](Value column) {

@@ -21,8 +21,8 @@ struct MatmulTile {
   int64_t lanes;
 
   int64_t columns() const { return vectors * lanes; }
-  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 compile in a third of the
-  /// time of 16, and are transposed at the speed of the second cache.
+  /// The side of the smallest squares that are transposed for MatmulPacking::Columns. Deep panels have squares of whole
+  /// vectors.
   int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
   /// The tile whose panels form a packed left operand: [tile][k][row].
   MatmulTile ofLeftPanels() const { return {rows, 1, rows}; }

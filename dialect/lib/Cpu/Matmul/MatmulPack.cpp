@@ -64,9 +64,8 @@ func::FuncOp PackKernel::getPackColumns() {
   if (isThere({matmulMatrixType(element, true), matmulPackedType(element, tile)}))
     return function;
   Value source = function.getArgument(0), panels = function.getArgument(1);
-  g.loop(g.index(0), dim(panels, 0), 1, [&](Value panel) {
-    transposePanel(source, g.mul(panel, tile.columns()), panels, panel);
-  });
+  g.loop(g.index(0), dim(panels, 0), 1,
+         [&](Value panel) { transposePanel(source, g.mul(panel, tile.columns()), panels, panel); });
   return end();
 }
 

@@ -49,20 +49,16 @@ static int64_t packedRows(const BoundedSize &m) {
   return m.isStatic() ? m.expected() : std::min(m.expected(), std::max(m.least(), kFewPacked));
 }
 
-/// Whether a panel is probably needed once, and fits on the stack.
-static bool needsPanelsOnce(const BoundedSize &m, const MatmulBlocks &blocks) {
-  bool isOneBlock = m.expected() <= blocks.rows || (!m.isStatic() && m.least() < kFewPacked);
-  return isOneBlock && blocks.depth <= kMatmulDepth;
-}
-
 bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
-  return product.n.strides[1].isStatic(1) && needsPanelsOnce(product.m.size, blocks);
+  const BoundedSize &m = product.m.size;
+  bool isOneBlock = m.expected() <= blocks.rows || (!m.isStatic() && m.least() < kFewPacked);
+  return product.n.strides[1].isStatic(1) && isOneBlock && blocks.depth <= kMatmulDepth;
 }
 
 bool canTurnOnce(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks) {
   return !product.n.strides[1].isStatic(1) && product.k.strides[1].isStatic(1) &&
-         leastDepthBlock(product.k.size, blocks.depth) >= tile.squareSide() &&
-         needsPanelsOnce(product.m.size, blocks);
+         leastDepthBlock(product.k.size, blocks.depth) >= tile.squareSide() && product.m.size.isAtMost(blocks.rows) &&
+         blocks.depth <= kMatmulDepth;
 }
 
 /// The packing of b. Reading it in place is faster until its rows are a page apart, because they then compete for the

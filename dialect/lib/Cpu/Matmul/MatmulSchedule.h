@@ -39,7 +39,7 @@ bool canStream(const MatmulForm &product, Type element, unsigned vectorBits);
 /// rows, each block makes its own copy, and a panel fits on the stack.
 bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks);
 
-/// The same for MatmulPacking::Turned.
+/// The same for MatmulPacking::Turned. Transposing takes longer than a copy, so there is certainly one block of rows.
 bool canTurnOnce(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks);
 
 /// The cost model's choice, overridden by the plan of the operation as far as the operands' layout allows.
