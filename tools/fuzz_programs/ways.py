@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,8 +26,8 @@ from pycompiler import export
 from pycompiler.sharding import NamedSharding, PartitionSpec
 
 MEMBERS = 4
-# Runs of a program with callbacks, until two call as many.
-_RUNS_OF_EFFECTS = 4
+# JAX's barrier may return before its callbacks have, on a busy machine: none has come for this time, in seconds.
+_QUIET = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +74,16 @@ def _is_inexact(x: Any) -> bool:
     return jnp.issubdtype(jnp.dtype(str(x.dtype)), jnp.inexact)
 
 
+def _callbacks_of_jax() -> list[float]:
+    """What JAX's callbacks were shown, when all have come."""
+    jax.effects_barrier()
+    count = -1
+    while count != len(libraries.SEEN):
+        count = len(libraries.SEEN)
+        time.sleep(_QUIET)
+    return sorted(libraries.SEEN)
+
+
 class Reference:
     """What JAX computes of a program; each part once, when it is asked for."""
 
@@ -106,17 +117,7 @@ class Reference:
             run = jax.jit(f)
             libraries.SEEN.clear()
             first = [np.asarray(x) for x in leaves(run(*self.args))]
-            jax.effects_barrier()
-            self.seen = sorted(libraries.SEEN)
-            # JAX's barrier may return before its callbacks have, on a busy machine, so that a later run sees them.
-            for _ in range(_RUNS_OF_EFFECTS if "debug.callback" in self.program.text() else 0):
-                before = self.seen
-                libraries.SEEN.clear()
-                jax.block_until_ready(run(*self.args))
-                jax.effects_barrier()
-                self.seen = sorted(libraries.SEEN)
-                if len(self.seen) == len(before):
-                    break
+            self.seen = _callbacks_of_jax() if "debug.callback" in self.program.text() else []
             others = [[np.asarray(x) for x in leaves(run(*args))] for args in self.moved]
             jax.effects_barrier()
         except Exception as error:  # anything: it is no answer

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pycompiler.core.autodiff.custom import custom_lin
 from pycompiler.core.tracing.dim_value import dim_as_value
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.primitives.control.kernels import kernel_call
 from pycompiler.primitives.creation import iota
 from pycompiler.primitives.data_sizes import take_first
 from pycompiler.primitives.module_call import module_call
@@ -25,4 +26,5 @@ WITHOUT_RULE: dict[Primitive, str] = {
     custom_lin: "is transposed before anything is computed",
     take_first: "the graph is cut there, before it is computed",
     module_call: "the module was compiled for whole arrays",
+    kernel_call: "an index map may read any block; in shard_map a kernel computes on the parts of a device",
 }

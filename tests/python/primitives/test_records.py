@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[3]
 MADE_ELSEWHERE = {
     "constant": "literals of graphs",
     "call": "calls of imported modules",
+    "kernel_call": "own kernels: pycompiler.kernel",
+    "kernel_yield": "own kernels: pycompiler.kernel",
     "yield": "regions of loops and branches",
     "symbol": "symbolic sizes",
     "create_token": "effects in their order",
