@@ -63,6 +63,19 @@ def gpt_block(width: int, heads: int, length: int, batch: int, bar: float | None
     )
 
 
+def attention(shape: tuple[int, int, int, int]) -> Case:
+    """Attention of queries to keys of the same shape: batch, length, heads, depth."""
+    batch, length, heads, depth = shape
+    return Case(
+        f"attention {'x'.join(map(str, shape))} f32",
+        normal(shape, shape, shape),
+        lambda lib: lib.nn.dot_product_attention,
+        flops=4.0 * batch * heads * length * length * depth,
+        numpy=False,
+        tolerance=2e-3,
+    )
+
+
 def gpt_step(layers: int, width: int, heads: int, length: int, batch: int, tokens: int) -> Case:
     """A training step of the whole network. compile.py and memory.py use it; run.py uses one block."""
 

@@ -7,13 +7,14 @@ no library may use tf32. Without a GPU, or without a jax that finds it, a messag
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from options import RESULTS, parser
@@ -44,11 +45,11 @@ def _missing() -> str:
     return ""
 
 
-def _torch_call(row: Row, arrays: tuple[Any, ...]) -> Callable[[], Any]:
+def torch_call(row: Row, arrays: tuple[Any, ...]) -> Callable[[], Any]:
     import torch
 
     assert row.torch is not None
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = row.precision == "tensorfloat32"
     function = row.torch(torch)
     # torch does not know NumPy's bfloat16.
     tensors = [torch.from_numpy(x.astype("float32")).to(getattr(torch, str(x.dtype))).cuda() for x in arrays]
@@ -61,18 +62,35 @@ def _torch_call(row: Row, arrays: tuple[Any, ...]) -> Callable[[], Any]:
     return call
 
 
+@contextlib.contextmanager
+def context(row: Row) -> Iterator[None]:
+    """The settings of a row, in all libraries."""
+    import jax
+    from measure import settings
+
+    import pycompiler as pc
+
+    with (
+        settings(row.case),
+        jax.default_matmul_precision(row.precision),
+        pc.default_matmul_precision(row.precision),
+        pc.gpu_libraries(row.libraries),
+    ):
+        yield
+
+
 def _run(row: Row, runs: int) -> Samples:
     """The samples of each library. Raises AssertionError if our result differs from jax's."""
     import numpy as np
-    from measure import JAX, OURS, check_equal, interleaved, prepare, settings
+    from measure import JAX, OURS, check_equal, interleaved, prepare
 
-    with settings(row.case):
+    with context(row):
         arrays = row.case.inputs(np.random.default_rng(0))
         calls = {lib.name: prepare(lib, row.case, arrays) for lib in (OURS, JAX)}
         check_equal(row.case, calls[OURS.name](), JAX.name, calls[JAX.name]())
         if row.torch is not None and importlib.util.find_spec("torch"):
-            calls["torch"] = _torch_call(row, arrays)
-        return interleaved(calls, runs)
+            calls["torch"] = torch_call(row, arrays)
+        return interleaved(calls, runs, settles=False)
 
 
 def _bandwidth(runs: int) -> float:
@@ -124,11 +142,17 @@ def main() -> None:
     table = Table(title=title, title_justify="left")
     for column in ("case", "pycompiler", "jax", "torch", "of copy", "GFLOP/s", "ratio", "bar", "holds"):
         table.add_column(column, justify="left" if column == "case" else "right")
+    failed: list[str] = []
     results: dict[str, Any] = {"device": pc.devices()[0].device_kind, "bandwidth": bandwidth, "cases": {}}
     for row in ROWS:
         if options.cases and not any(part in row.case.name for part in options.cases):
             continue
-        times = {name: median(samples) for name, samples in _run(row, options.runs).items()}
+        try:
+            times = {name: median(samples) for name, samples in _run(row, options.runs).items()}
+        except Exception as error:  # the other cases are measured even so
+            failed.append(row.case.name)
+            print(f"{row.case.name}: {type(error).__name__} {str(error)[:2000]}", file=sys.stderr, flush=True)
+            continue
         ours = times[OURS.name]
         share = row.moved / ours / bandwidth if row.moved else None
         value = ours / times[row.against] if row.against in times else None
@@ -144,6 +168,8 @@ def main() -> None:
             bar,
             kept,
         )
+        shown = {name: round(1e6 * seconds, 1) for name, seconds in times.items()}
+        print(f"{row.case.name}: {shown} us, ratio {value and round(value, 2)}", file=sys.stderr, flush=True)
         results["cases"][row.case.name] = {"seconds": times, "share": share, "ratio": value}
     enqueue = _enqueue(options.runs)
     value = enqueue[OURS.name] / enqueue["jax"]
@@ -154,6 +180,8 @@ def main() -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1))
     Console(width=160).print(table)
+    if failed:
+        sys.exit(f"bench-gpu: failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

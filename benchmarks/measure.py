@@ -126,8 +126,11 @@ def settle(call: Callable[[], Any]) -> None:
         call()
 
 
-def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
-    """Seconds of each call: `runs` samples, each of enough repetitions to last about 2 ms, in turn."""
+def interleaved(calls: dict[str, Callable[[], Any]], runs: int, settles: bool = True) -> Samples:
+    """Seconds of each call: `runs` samples, each of enough repetitions to last about 2 ms, in turn.
+
+    `settles`: whether the processor's cores are prepared for each sample, which takes longer than the work of a GPU.
+    """
     repetitions: dict[str, int] = {}
     once = 0.0
     for name, call in calls.items():
@@ -140,7 +143,8 @@ def interleaved(calls: dict[str, Callable[[], Any]], runs: int) -> Samples:
     samples: Samples = {name: [] for name in calls}
     for _ in range(min(runs, max(LEAST, int(PATIENCE / once)))):
         for name, call in calls.items():
-            settle(call)
+            if settles:
+                settle(call)
             start = now()
             for _ in range(repetitions[name]):
                 call()

@@ -26,6 +26,7 @@ inline void run(const char *name, void (*function)()) {
   int before = failures();
   function();
   std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", name);
+  std::fflush(stdout); // a test that hangs is the next one
 }
 
 } // namespace test

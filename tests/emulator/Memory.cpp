@@ -53,6 +53,23 @@ CUresult cuMemGetInfo_v2(size_t *freeBytes, size_t *totalBytes) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
+  PCRT_ENTER(cuCtxGetLimit);
+  if (!value || limit != CU_LIMIT_STACK_SIZE)
+    return CUDA_ERROR_INVALID_VALUE;
+  *value = currentContext->stackBytes;
+  return CUDA_SUCCESS;
+}
+
+/// The stacks of fibers are always large.
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  PCRT_ENTER(cuCtxSetLimit);
+  if (limit != CU_LIMIT_STACK_SIZE)
+    return CUDA_ERROR_INVALID_VALUE;
+  currentContext->stackBytes = value;
+  return CUDA_SUCCESS;
+}
+
 //===-- The pool
 //----------------------------------------------------------------------------------------------------===//
 

@@ -54,6 +54,15 @@ CUresult CUmod_st::check(std::string &log) {
   return find(std::string(file.value().symbolName(*first)), unused, log);
 }
 
+size_t CUmod_st::sizeOfVariable(const std::string &name) const {
+  Result<ElfFile> file = ElfFile::parse(image, hostMachine);
+  for (const Elf64_Sym &symbol : file.value().symbols())
+    if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT &&
+        file.value().symbolName(symbol) == name)
+      return symbol.st_size;
+  return 0;
+}
+
 CUresult CUmod_st::find(const std::string &name, CUfunction &function, std::string &log) {
   std::lock_guard<std::mutex> guard(lock);
   std::shared_ptr<CUfunc_st> &known = functions[name];

@@ -35,6 +35,8 @@ public:
   /// Checks the image; errors go to `log`.
   CUresult check(std::string &log);
   CUresult find(const std::string &name, CUfunction &function, std::string &log);
+  /// The size of a variable; 0 if there is none of this name.
+  size_t sizeOfVariable(const std::string &name) const;
 
   /// The size of the ELF file at this address; 0 if there is none.
   static size_t sizeOf(const void *image);

@@ -74,6 +74,20 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
   return module->find(name, *function, log);
 }
 
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, CUmodule module, const char *name) {
+  PCRT_ENTER(cuModuleGetGlobal);
+  if (!module || !name)
+    return CUDA_ERROR_INVALID_VALUE;
+  size_t found = module->sizeOfVariable(name);
+  if (found == 0)
+    return CUDA_ERROR_NOT_FOUND;
+  if (pointer) // kernels reach their variables themselves
+    *pointer = 0;
+  if (bytes)
+    *bytes = found;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
   PCRT_ENTER(cuFuncGetAttribute);
   if (!function)

@@ -25,6 +25,8 @@ struct CUctx_st {
   std::set<CUstream> streams;
   /// Made when it is first used.
   CUstream defaultStream = nullptr;
+  /// CU_LIMIT_STACK_SIZE, at first CUDA's.
+  std::atomic<size_t> stackBytes{1024};
 };
 
 namespace emulator {

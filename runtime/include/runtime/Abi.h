@@ -20,6 +20,13 @@ enum { PCRT_ABI_VERSION = 5 };
 // memory, with only the alignment of their element type.
 enum { PCRT_ALIGNMENT = 64 };
 
+// An image of kernels with functions that call themselves has a variable of this name, whose size is the stack that a
+// thread needs: the driver knows only the stack of other functions. It reserves so much for every thread that the
+// device can hold, 4 GiB on a large one. The frames of the recursions in use (confluent hypergeometric functions) take
+// 4 KiB a level, and go three levels deep.
+#define PCRT_STACK_VARIABLE "pcrt_stack"
+enum { PCRT_RECURSIVE_STACK_BYTES = 16384 };
+
 enum PcrtStatus {
   PCRT_OK = 0,
   PCRT_INVALID_ARGUMENT = 1,

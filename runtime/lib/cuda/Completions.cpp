@@ -83,6 +83,19 @@ CUresult Completions::waitFor(CUevent event) const {
   return result == CUDA_ERROR_NOT_READY ? driver.cuEventSynchronize(event) : result;
 }
 
+void Completions::finishFirst(const Status &status) {
+  std::unique_lock<std::mutex> guard(lock);
+  Entry entry = entries.front();
+  entries.pop_front();
+  ++takenCount;
+  guard.unlock();
+  entry.completion->done(status);
+  guard.lock();
+  events.push_back(entry.event);
+  ++doneCount;
+  finished.notify_all();
+}
+
 void Completions::loop() {
   Status current = context.makeCurrent();
   std::unique_lock<std::mutex> guard(lock);
@@ -90,20 +103,40 @@ void Completions::loop() {
     added.wait(guard, [this] { return !entries.empty() || isEnding; });
     if (entries.empty())
       return;
-    Entry entry = entries.front();
-    entries.pop_front();
+    CUevent event = entries.front().event;
+    uint64_t number = takenCount;
     guard.unlock();
-    Status status = current.isOk() ? context.driver().check(waitFor(entry.event), "waiting for the device")
+    Status status = current.isOk() ? context.driver().check(waitFor(event), "waiting for the device")
                                    : Status(current.code(), current.message());
-    entry.completion->done(status);
+    {
+      std::lock_guard<std::mutex> ours(turn);
+      guard.lock();
+      bool isFirst = takenCount == number; // no waiter has completed it meanwhile
+      guard.unlock();
+      if (isFirst)
+        finishFirst(status);
+    }
     // The destroyed objects may have switched to another device's context.
     if (current.isOk())
       current = context.makeCurrent();
     guard.lock();
-    events.push_back(entry.event);
-    ++doneCount;
-    finished.notify_all();
   }
+}
+
+void Completions::help() {
+  std::unique_lock<std::mutex> ours(turn, std::try_to_lock);
+  if (!ours.owns_lock() || !context.makeCurrent().isOk())
+    return;
+  CUevent event;
+  {
+    std::lock_guard<std::mutex> guard(lock);
+    if (entries.empty())
+      return;
+    event = entries.front().event;
+  }
+  CUresult result = context.driver().cuEventQuery(event);
+  if (result != CUDA_ERROR_NOT_READY)
+    finishFirst(context.driver().check(result, "waiting for the device"));
 }
 
 void Completions::drain() {

@@ -60,7 +60,7 @@ private:
 
 Result<std::unique_ptr<LoadedKernels>> CudaDevice::load(const KernelImage &image) {
   Result<std::unique_ptr<KernelModule>> module =
-      KernelModule::load(resources->context(), image.bytes().c_str(), image.kernels());
+      KernelModule::load(resources->context(), image.bytes(), image.kernels());
   if (!module.isOk())
     return Status(module.status().code(), name() + " can't load the program's kernels: " + module.status().message());
   return std::unique_ptr<LoadedKernels>(new CudaKernels(module.take(), resources->stream()));

@@ -18,6 +18,10 @@ using namespace pcrt::cuda;
 /// The maximum bytes that the launching thread copies to page-locked memory itself: some microseconds.
 static constexpr uint64_t shortCopyBytes = 256 << 10;
 
+/// The longest time that a thread waits for the device without sleeping. After work of this length, the time of a
+/// wake-up no longer counts.
+static constexpr int64_t awakeNs = 5'000'000;
+
 //===-- CudaExecution
 //-----------------------------------------------------------------------------------------------===//
 
@@ -48,6 +52,7 @@ public:
 private:
   friend class Execution;
   CudaExecution(CudaStream &stream, const Launch &launch) : Execution(stream, launch, this + 1), owner(stream) {}
+  void waitAwake() override;
   void inputsReady() override { owner.device.threads().submit(this); }
   void noteSharedInputs();
   void settle(RefPtr<Error> error);
@@ -119,6 +124,17 @@ void CudaExecution::runTask() {
 
 void CudaExecution::done(const Status &status) {
   settle(status.isOk() ? nullptr : owner.lose(errorOf(request, status)));
+}
+
+void CudaExecution::waitAwake() {
+  Completions &completions = owner.resources.completions();
+  spinUntil(
+      [&] {
+        if (enqueued.isDone())
+          completions.help();
+        return isDone();
+      },
+      awakeNs);
 }
 
 /// The device has finished it, or is lost.

@@ -7,16 +7,32 @@ using namespace pcrt::cuda;
 /// The maximum shared memory of a launch without a request (cuFuncSetAttribute).
 static constexpr uint32_t sharedWithoutAsking = 48 << 10;
 
-Result<std::unique_ptr<KernelModule>> KernelModule::load(const Context &context, const void *image,
+/// Raises the context's stack to that of the module's recursive functions, if there are such.
+static Status reserveStack(const Driver &driver, CUmodule module) {
+  CUdeviceptr variable = 0;
+  size_t needed = 0, before = 0;
+  if (driver.cuModuleGetGlobal(&variable, &needed, module, PCRT_STACK_VARIABLE) != CUDA_SUCCESS)
+    return Status::ok();
+  Status status = driver.check(driver.cuCtxGetLimit(&before, CU_LIMIT_STACK_SIZE), "cuCtxGetLimit");
+  if (!status.isOk() || before >= needed)
+    return status;
+  return driver.check(driver.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, needed), "cuCtxSetLimit");
+}
+
+Result<std::unique_ptr<KernelModule>> KernelModule::load(const Context &context, const std::string &image,
                                                          const std::vector<std::string> &kernels) {
   if (Status status = context.makeCurrent(); !status.isOk())
     return status;
-  Result<CUmodule> loaded = context.driver().loadModule(image);
+  Result<CUmodule> loaded = context.driver().loadModule(image.c_str());
   if (!loaded.isOk())
     return Status(loaded.status().code(), loaded.status().message());
   std::unique_ptr<KernelModule> result(new KernelModule(context, kernels.size()));
   result->module = loaded.value();
   const Driver &driver = context.driver();
+  // The driver would report a name that it does not find to tools such as compute-sanitizer.
+  if (image.find(PCRT_STACK_VARIABLE) != std::string::npos)
+    if (Status status = reserveStack(driver, result->module); !status.isOk())
+      return status;
   for (size_t i = 0; i < kernels.size(); ++i) {
     Function &function = result->functions[i];
     function.name = kernels[i];

@@ -18,7 +18,7 @@ class KernelModule {
 public:
   /// `image` is PTX (with a 0 at its end) or a cubin. A failure names a missing kernel, or has the log of the driver's
   /// compiler.
-  static Result<std::unique_ptr<KernelModule>> load(const Context &context, const void *image,
+  static Result<std::unique_ptr<KernelModule>> load(const Context &context, const std::string &image,
                                                     const std::vector<std::string> &kernels);
   /// No launch of the module may be on a stream any more.
   ~KernelModule();

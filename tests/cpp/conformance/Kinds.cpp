@@ -75,6 +75,8 @@ public:
     REQUIRE(made.isOk());
     tested = made.take();
     adds = executable(addTo, "add", false, 0);
+    // The driver loads the kernels here: it waits for the device to do so, and would wait for `held` forever.
+    CHECK(read(add(value(0), value(0))) == 0);
   }
   ~CudaSubject() override { finish(); }
 

@@ -80,6 +80,33 @@ static void letsTheDriverBeCalled() {
   CHECK(freer.result == CUDA_SUCCESS);
 }
 
+/// A waiting thread completes what the device has finished, in the order of the stream.
+static void waitersHelp() {
+  Fixture fixture;
+  std::atomic<bool> isOver{false};
+  std::vector<std::thread> helpers;
+  for (int number = 0; number < 3; ++number)
+    helpers.emplace_back([&] {
+      while (!isOver)
+        fixture.completions->help();
+    });
+  for (int round = 0; round < 20; ++round) {
+    std::vector<RefPtr<DeviceToken>> tokens;
+    int before = DeviceToken::counter;
+    fixture.block();
+    for (int number = 0; number < 20; ++number)
+      CHECK(fixture.completions->add(*tokens.emplace_back(newToken())).isOk());
+    CHECK(!tokens.front()->isDone());
+    gateOpen = true;
+    fixture.completions->drain();
+    for (int number = 0; number < 20; ++number)
+      CHECK(tokens[number]->isDone() && tokens[number]->order == before + number + 1);
+  }
+  isOver = true;
+  for (std::thread &thread : helpers)
+    thread.join();
+}
+
 static void hearsThreads() {
   Fixture fixture;
   std::vector<std::thread> threads;
@@ -128,6 +155,7 @@ static void hearsThreads() {
 int main() {
   RUN(tellsInOrder);
   RUN(letsTheDriverBeCalled);
+  RUN(waitersHelp);
   RUN(hearsThreads);
   // As in CudaDriverTest: sanitizers mistake a signal that the emulator leaves by switching stacks for an endless one.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)

@@ -24,7 +24,7 @@ struct Fixture : test::StreamInUse {
   }
   Status load(const std::vector<std::string> &kernels) {
     static const std::string image = test::readFile(EMULATED_KERNELS);
-    auto loaded = KernelModule::load(context, image.data(), kernels);
+    auto loaded = KernelModule::load(context, image, kernels);
     if (!loaded.isOk())
       return Status(loaded.status().code(), loaded.status().message());
     module = loaded.take();
@@ -54,6 +54,15 @@ static void launchesByNumber() {
   CHECK(got[0] == 1 && got[59] == 60);
   CHECK(fixture.module->launch(0, {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 256}, fixture.stream, params).isOk());
   CHECK(fixture.values(64)[0] == 63 * 1001);
+}
+
+static void recursiveFunctionsHaveAStack() {
+  Fixture fixture;
+  REQUIRE(fixture.driver.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024) == CUDA_SUCCESS);
+  REQUIRE(fixture.load({"own"}).isOk());
+  size_t bytes = 0;
+  CHECK(fixture.driver.cuCtxGetLimit(&bytes, CU_LIMIT_STACK_SIZE) == CUDA_SUCCESS);
+  CHECK(bytes == PCRT_RECURSIVE_STACK_BYTES);
 }
 
 static void leavesOutEmptyGrids() {
@@ -96,6 +105,7 @@ static void refusesByName() {
 
 int main() {
   RUN(launchesByNumber);
+  RUN(recursiveFunctionsHaveAStack);
   RUN(leavesOutEmptyGrids);
   RUN(asksForSharedMemory);
   RUN(refusesByName);

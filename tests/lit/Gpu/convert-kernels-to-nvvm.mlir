@@ -37,3 +37,25 @@ gpu.module @dynamic {
     gpu.return
   }
 }
+
+// A variable tells the runtime that a function calls itself. The layout of the target gives 64-bit integers their
+// alignment.
+// CHECK-LABEL: gpu.module @recursive
+// CHECK-SAME:    llvm.data_layout = "e-{{.*}}i64:64
+// CHECK:         llvm.mlir.global external @pcrt_stack({{.*}}) {addr_space = 1 : i32, {{.*}}} : !llvm.array<16384 x i8>
+gpu.module @recursive {
+  func.func @other(%n: i64) -> i64 {
+    %m = func.call @self(%n) : (i64) -> i64
+    return %m : i64
+  }
+  func.func @self(%n: i64) -> i64 {
+    %m = func.call @other(%n) : (i64) -> i64
+    return %m : i64
+  }
+  gpu.func @kernel(%x: memref<64xi64>, %n: index) kernel {
+    %v = memref.load %x[%n] : memref<64xi64>
+    %m = func.call @self(%v) : (i64) -> i64
+    memref.store %m, %x[%n] : memref<64xi64>
+    gpu.return
+  }
+}

@@ -25,9 +25,6 @@ from pycompiler.compile.plan import plan_outputs
 
 ROOT = Path(__file__).resolve().parents[3]
 VERSION = (ROOT / "llvm-version.txt").read_text().strip()
-LLVM = Path(
-    subprocess.run([f"llvm-config-{VERSION}", "--bindir"], check=True, capture_output=True, text=True).stdout[:-1]
-)
 ARRAY_OPT = ROOT / "build" / "bin" / "array-opt"
 RUNTIME = ROOT / "build" / "runtime" / "libPyCompilerRuntime.a"  # has the roundings to narrow floats
 C = ctypes.CDLL(None)
@@ -69,6 +66,12 @@ def run(*command, text=None):
 def array_opt(text, *passes):
     """The module after these passes."""
     return run(ARRAY_OPT, f"--pass-pipeline=builtin.module({','.join(passes)})", text=text)
+
+
+@functools.cache
+def llvm():
+    """The folder of LLVM's programs. Files that import this module also run on machines without LLVM."""
+    return Path(run(f"llvm-config-{VERSION}", "--bindir").strip())
 
 
 @functools.cache
@@ -176,10 +179,10 @@ _numbers = itertools.count()
 def load(lowered):
     """The library of a module of the LLVM dialect."""
     place = folder() / f"{next(_numbers)}.o"
-    code = run(LLVM / "mlir-translate", "--mlir-to-llvmir", text=lowered)
-    run(LLVM / "llc", "-O1", "-mcpu=native", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
+    code = run(llvm() / "mlir-translate", "--mlir-to-llvmir", text=lowered)
+    run(llvm() / "llc", "-O1", "-mcpu=native", "-filetype=obj", "-relocation-model=pic", "-o", place, text=code)
     library = place.with_suffix(".so")
-    run(LLVM / "ld.lld", "-shared", "-o", library, place, RUNTIME, emulator(), "-rpath", emulator().parent)
+    run(llvm() / "ld.lld", "-shared", "-o", library, place, RUNTIME, emulator(), "-rpath", emulator().parent)
     place.unlink()
     return ctypes.CDLL(str(library))
 

@@ -127,7 +127,10 @@ def test_factors_are_rounded_to_tf32_where_that_is_asked_for():
     def rounded(x):
         return ((x.view(np.uint32) + 0x1000) & 0xFFFFE000).view(np.float32)
 
-    assert_product(got, rounded(left), rounded(right))
+    if IS_EMULATED:
+        assert_product(got, rounded(left), rounded(right))
+    else:  # the library may truncate the bits that tf32 lacks
+        np.testing.assert_array_less(abs(got - left.astype(float) @ right), 2.0**-9 * (abs(left) @ abs(right)))
     with pytest.raises(AssertionError):
         assert_product(got, left, right)
 

@@ -85,8 +85,22 @@ def assemble(ptx, chip, path):
     return run.stderr + run.stdout if run.returncode else None
 
 
+DOUBLE = re.compile(r"^\s(?!setp|cvt|set\.)[\w.]+\.f64 \t(%rd\d+),", re.MULTILINE)
+NARROW_STORE = re.compile(r"^\s(st\.[\w.]*\.b(?:8|16|32) \t.*(%rd\d+);)", re.MULTILINE)
+
+
+def halves_of_doubles(ptx):
+    """Stores of a part of a 64-bit float's register. ptxas converts the number to an integer there (CUDA 13.0)."""
+    found = []
+    for function in re.split(r"^\.(?:visible )?(?:entry|func)", ptx, flags=re.MULTILINE):
+        doubles = set(DOUBLE.findall(function))
+        found += [line for line, register in NARROW_STORE.findall(function) if register in doubles]
+    return found
+
+
 def check(texts, chip, folder):
     kernels = ptx_of(texts, chip)
+    assert not [line for ptx in kernels for line in halves_of_doubles(ptx)]
     with ThreadPoolExecutor(2) as threads:
         answers = threads.map(lambda item: assemble(item[1], chip, folder / f"{item[0]}.ptx"), enumerate(kernels))
     refused = [answer for answer in answers if answer]

@@ -37,6 +37,11 @@ EXACT |= {"reduce_and", "reduce_or", "gather", "dynamic_slice", "dynamic_update_
 # They leave the sign of a zero open.
 EITHER_ZERO = {"max", "min", "sort", "top_k", "reduce_max", "reduce_min", "cummax", "cummin"}
 EITHER_ZERO |= {"reduce_window_max", "reduce_window_min"}
+# Errors are relative to the greatest element.
+BY_NORM = {"expm"}
+ON_GPU = pc.devices()[0].platform == "gpu"
+# On a GPU these are errors (docs/gpu.md).
+COMPILED = [name for name in NAMES if not ON_GPU or name not in {"eig", "schur", "sylvester"}]
 MATH = {entry.name for entry in math.TABLE}
 
 
@@ -80,16 +85,19 @@ def assert_near(name, got, want):
     if name in EXACT or rules.kind(got.dtype) != "f":
         np.testing.assert_array_equal(got.astype(np.float64), want.astype(np.float64))
         if name not in EITHER_ZERO:
-            np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+            # A GPU has one nan, without a sign.
+            unsigned = np.isnan(want.astype(np.float64)) & ON_GPU
+            np.testing.assert_array_equal(np.signbit(got) | unsigned, np.signbit(want) | unsigned)
         return
     limits = ml_dtypes.finfo(got.dtype)
     got, want = got.astype(np.float64), want.astype(np.float64)
     # Sums are within a number of roundings of their greatest value; numbers below the least normal one may be zero.
     ulps, scale = (8, 0.0) if name in MATH else (40, np.max(np.abs(want), initial=0, where=np.isfinite(want)))
-    atol = 2 * float(limits.tiny) + 4 * scale * float(limits.eps)
+    atol = 2 * float(limits.tiny) + (ulps if name in BY_NORM else 4) * scale * float(limits.eps)
     np.testing.assert_allclose(got, want, rtol=ulps * float(limits.eps), atol=atol)
 
 
+@pytest.mark.skipif(ON_GPU, reason="gpu/test_primitives_on_gpu.py tests it: some primitives have no kernel")
 @pytest.mark.parametrize("name", NAMES)
 def test_eager_is_the_reference(name):
     primitive = PRIMITIVES[name]
@@ -104,7 +112,7 @@ def test_eager_is_the_reference(name):
                     raise AssertionError(f"{name} of {described} with {sample.params}: {error}") from None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMPILED)
 def test_eager_is_jit_bit_for_bit(name):
     primitive = PRIMITIVES[name]
     every = samples(name)
@@ -136,7 +144,7 @@ def test_vmap_is_a_loop(name):
             assert_near(name, np.asarray(got)[i], np.asarray(want))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMPILED)
 def test_module_verifies_and_names_the_op(name):
     primitive = PRIMITIVES[name]
     sample = samples(name)[0]

@@ -27,7 +27,8 @@ def ConvertArrayToLinalg : Pass<"convert-array-to-linalg", "ModuleOp"> {
   let options = [Option<"hasThreads", "has-threads", "bool", "false",
                         "Elements have threads, as on a GPU: nothing that could run at the same time is a loop">,
                  Option<"narrowFactors", "narrow-factors", "bool", "false",
-                        "Leave the factors of large convolutions in their own type, where the sums are wider">];
+                        "Multiply factors of 16 bits in their own type where the sums are wider, even if they are "
+                        "widened first">];
   let dependentDialects = ["arith::ArithDialect", "func::FuncDialect", "linalg::LinalgDialect", "math::MathDialect",
                            "scf::SCFDialect", "tensor::TensorDialect"];
 }

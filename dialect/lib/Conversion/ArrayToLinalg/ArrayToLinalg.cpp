@@ -22,6 +22,8 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
   using ConvertArrayToLinalgBase::ConvertArrayToLinalgBase;
 
   void runOnOperation() override {
+    if (narrowFactors)
+      multiplyNarrowFactors(getOperation());
     StorageTypeConverter converter;
     ConversionTarget target(getContext());
     target.addIllegalDialect<ArrayDialect>();

@@ -127,3 +127,30 @@ Value array::contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, 
 void array::populateContraction(const TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<DotGeneralLowering>(converter, patterns.getContext());
 }
+
+/// The operand of a conversion from a float of 16 bits to f32; null if `value` is something else.
+static Value beforeWidening(Value value) {
+  auto convert = value.getDefiningOp<ConvertOp>();
+  if (!convert || !cast<RankedTensorType>(value.getType()).getElementType().isF32())
+    return {};
+  Value narrow = convert.getOperand();
+  Type element = cast<RankedTensorType>(narrow.getType()).getElementType();
+  return element.isF16() || element.isBF16() ? narrow : Value();
+}
+
+void array::multiplyNarrowFactors(Operation *root) {
+  root->walk([](Operation *op) {
+    if (!isa<DotGeneralOp, ConvGeneralDilatedOp>(op) || !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+      return;
+    Value factors[] = {beforeWidening(op->getOperand(0)), beforeWidening(op->getOperand(1))};
+    if (!factors[0] || !factors[1] ||
+        getElementTypeOrSelf(factors[0].getType()) != getElementTypeOrSelf(factors[1].getType()))
+      return;
+    for (unsigned side : {0, 1}) {
+      Operation *convert = op->getOperand(side).getDefiningOp();
+      op->setOperand(side, factors[side]);
+      if (convert->use_empty())
+        convert->erase();
+    }
+  });
+}

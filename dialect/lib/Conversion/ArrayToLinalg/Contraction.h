@@ -16,6 +16,10 @@ Value contraction(ImplicitLocOpBuilder &b, Operation *source, Value lhs, Value r
                   ArrayRef<utils::IteratorType> iterators, ArrayRef<OpFoldResult> sizes, Type element,
                   Type resultElement);
 
+/// Factors of 16 bits that are widened to f32 before a product in f32 are multiplied as they are: each product is exact
+/// in f32 on units that keep subnormal numbers, as a GPU's do.
+void multiplyNarrowFactors(Operation *root);
+
 /// Like populateConvolution, but factors are widened in the multiplication, and not before.
 void populateNarrowConvolution(const TypeConverter &converter, RewritePatternSet &patterns);
 

@@ -3,6 +3,7 @@
 // of them, and not calls of libdevice, which a user may not have.
 #include "UnrollVectors.h"
 #include "array/Gpu/Passes.h"
+#include "runtime/Abi.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -20,6 +21,9 @@
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace mlir::array {
 
@@ -80,6 +84,37 @@ struct ConvertMma : ConvertOpToLLVMPattern<nvgpu::MmaSyncOp> {
   }
 };
 
+/// Whether a function calls itself, perhaps through others. Then its stack has no size that the assembler could know.
+bool isRecursive(gpu::GPUModuleOp module) {
+  llvm::StringMap<SmallVector<StringRef>> callees;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    function.walk([&, name = function.getName()](LLVM::CallOp call) {
+      if (std::optional<StringRef> callee = call.getCallee())
+        callees[name].push_back(*callee);
+    });
+  for (const auto &function : callees) {
+    llvm::StringSet<> seen;
+    SmallVector<StringRef> waiting(function.second);
+    while (!waiting.empty()) {
+      StringRef callee = waiting.pop_back_val();
+      if (callee == function.first())
+        return true;
+      if (auto found = callees.find(callee); seen.insert(callee).second && found != callees.end())
+        llvm::append_range(waiting, found->second);
+    }
+  }
+  return false;
+}
+
+/// Tells the runtime how much stack a thread needs, by the size of a variable.
+void declareStack(gpu::GPUModuleOp module) {
+  auto b = OpBuilder::atBlockEnd(module.getBody());
+  auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), PCRT_RECURSIVE_STACK_BYTES);
+  LLVM::GlobalOp::create(b, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External, PCRT_STACK_VARIABLE,
+                         b.getZeroAttr(RankedTensorType::get({PCRT_RECURSIVE_STACK_BYTES}, b.getI8Type())),
+                         /*alignment=*/4, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
+}
+
 struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvvm> {
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
@@ -126,6 +161,12 @@ struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvv
           type.getNumElements() == 0)
         global.setLinkage(LLVM::Linkage::External);
     }
+    if (isRecursive(module))
+      declareStack(module);
+    // Without it the translation to LLVM assumes the alignments of no target: 64-bit integers would be loaded and
+    // stored in halves.
+    module->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
+                    StringAttr::get(context, llvm::Triple("nvptx64-nvidia-cuda").computeDataLayout()));
   }
 };
 
