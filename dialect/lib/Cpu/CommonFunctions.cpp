@@ -35,6 +35,7 @@ void addCommonFunctions(ModuleOp module, unsigned vectorBits) {
         MatmulTile fitted{rows, tile.vectors, tile.lanes};
         getMatmulTiles(module, element, fitted);
         getMatmulTilesOnce(module, element, fitted);
+        getMatmulTilesTurned(module, element, fitted);
         if (tile.vectors > 1) {
           getMatmulTilesAhead(module, element, fitted);
           getMatmulTilesPacked(module, element, fitted);

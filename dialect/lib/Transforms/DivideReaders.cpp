@@ -16,8 +16,8 @@ namespace mlir::array {
 namespace {
 
 /// The maximum number of ops that replace one op, if each has at least elementsOfPart elements on average, and the
-/// maximum size of all their bodies.
-constexpr int64_t mostParts = 25, elementsOfPart = 256, mostOperations = 512;
+/// maximum size of all their bodies. A roll in three dimensions has 27 parts.
+constexpr int64_t mostParts = 27, elementsOfPart = 256, mostOperations = 512;
 /// The number of elements in a row of memory that take as long as one element: a part of short rows is not a vector.
 constexpr int64_t elementsOfRow = 16;
 
@@ -126,8 +126,8 @@ bool hasElementwiseReaders(Value tensor) {
 
 class Divider {
 public:
-  Divider(linalg::GenericOp op, function_ref<bool(linalg::GenericOp)> isCheap)
-      : op(op), builder(op), loc(op.getLoc()), isCheap(isCheap) {}
+  Divider(linalg::GenericOp op, function_ref<int64_t(linalg::GenericOp)> elementCost, int64_t cheapCost)
+      : op(op), builder(op), loc(op.getLoc()), elementCost(elementCost), cheapCost(cheapCost) {}
 
   bool divide() {
     for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -137,8 +137,10 @@ public:
       if (pieces && hasElementwiseReaders(wholeOf(operand->get())))
         assembled[operand->get()] = std::move(*pieces);
     }
-    if (assembled.empty() || !findParts() || !isWorthwhile())
-      return false;
+    // What is assembled along the last dimensions has the shortest rows: it is stored if the whole is not worthwhile.
+    while (!findParts() || !isWorthwhile())
+      if (!storeInnermost())
+        return false;
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     Value result = parts.size() == 1 ? Value() : tensor::EmptyOp::create(builder, loc, type, ValueRange());
     for (const Part &part : parts) {
@@ -173,8 +175,36 @@ private:
     return tensor;
   }
 
+  /// The assembled operands that are cut along the innermost loop will be stored. Returns whether there are others.
+  bool storeInnermost() {
+    auto isCut = [&](OpOperand *operand, unsigned loop) {
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      return llvm::any_of(assembled.lookup(operand->get()), [&](const Piece &piece) {
+        return llvm::any_of(llvm::zip_equal(map.getResults(), piece.box), [&](auto dimension) {
+          auto [expr, side] = dimension;
+          return cast<AffineDimExpr>(expr).getPosition() == loop &&
+                 side != std::pair<int64_t, int64_t>(0, op.getStaticLoopRanges()[loop]);
+        });
+      });
+    };
+    for (unsigned loop = op.getNumLoops(); loop-- > 0;) {
+      SmallVector<Value> cut;
+      for (OpOperand *operand : op.getDpsInputOperands())
+        if (assembled.contains(operand->get()) && isCut(operand, loop))
+          cut.push_back(operand->get());
+      for (Value tensor : cut)
+        assembled.erase(tensor);
+      if (!cut.empty())
+        return !assembled.empty();
+    }
+    return false;
+  }
+
   /// Cuts the loops at all borders of pieces, and joins neighbours with equal pieces.
   bool findParts() {
+    if (assembled.empty())
+      return false;
+    parts.clear();
     SmallVector<SmallVector<int64_t>> cuts;
     for (int64_t range : op.getStaticLoopRanges())
       cuts.push_back({0, range});
@@ -226,22 +256,40 @@ private:
     parts = std::move(joined);
   }
 
+  /// The time for a box, in elements.
+  static int64_t costOf(const Box &box, ArrayRef<int64_t> sizes) {
+    int64_t row = 1, rows = 1;
+    bool isWhole = true;
+    for (auto [side, whole] : llvm::reverse(llvm::zip_equal(box, sizes))) {
+      int64_t size = side.second - side.first;
+      (isWhole ? row : rows) *= size;
+      isWhole &= size == whole;
+    }
+    return rows * std::max(row, elementsOfRow);
+  }
+
+  /// Whether the parts take less time than the whole, with operands that are assembled in memory. An element costs its
+  /// operations; assembly reads and writes it, for all readers.
+  bool isLessThanAssembly(int64_t parts, int64_t elements) {
+    int64_t assembly = 0;
+    for (auto &[tensor, pieces] : assembled) {
+      int64_t cost = 0;
+      for (const Piece &piece : pieces)
+        cost += 2 * costOf(piece.box, cast<RankedTensorType>(tensor.getType()).getShape());
+      assembly += cost / llvm::range_size(wholeOf(tensor).getUses());
+    }
+    return (parts - elements) * elementCost(op) <= assembly;
+  }
+
   bool isWorthwhile() {
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     int64_t elements = 1, cost = 0, count = parts.size();
     for (int64_t range : ranges)
       elements *= range;
-    for (const Part &part : parts) {
-      int64_t row = 1, rows = 1;
-      bool isWhole = true;
-      for (auto [side, range] : llvm::reverse(llvm::zip_equal(part.box, ranges))) {
-        int64_t size = side.second - side.first;
-        (isWhole ? row : rows) *= size;
-        isWhole &= size == range;
-      }
-      cost += rows * std::max(row, elementsOfRow);
-    }
-    return count == 1 || (count <= mostParts && elements >= count * elementsOfPart && 2 * cost <= 3 * elements &&
+    for (const Part &part : parts)
+      cost += costOf(part.box, ranges);
+    return count == 1 || (count <= mostParts && elements >= count * elementsOfPart &&
+                          (2 * cost <= 3 * elements || isLessThanAssembly(cost, elements)) &&
                           count * int64_t(op.getBody()->getOperations().size()) <= mostOperations);
   }
 
@@ -314,7 +362,7 @@ private:
     if (type.hasStaticShape() && box == wholeBox(type.getShape()))
       return tensor;
     if (auto producer = tensor.getDefiningOp<linalg::GenericOp>();
-        producer && isElementwise(producer) && (isLast || isCheap(producer)))
+        producer && isElementwise(producer) && (isLast || elementCost(producer) <= cheapCost))
       return emit(producer, box,
                   [&](OpOperand &operand, const Box &part) { return sliceOf(operand.get(), part, /*isLast=*/false); });
     if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
@@ -343,14 +391,15 @@ private:
   linalg::GenericOp op;
   OpBuilder builder;
   Location loc;
-  function_ref<bool(linalg::GenericOp)> isCheap;
+  function_ref<int64_t(linalg::GenericOp)> elementCost;
+  int64_t cheapCost;
   llvm::MapVector<Value, SmallVector<Piece>> assembled;
   SmallVector<Part> parts;
 };
 
 } // namespace
 
-bool divideReaders(func::FuncOp function, function_ref<bool(linalg::GenericOp)> isCheap) {
+bool divideReaders(func::FuncOp function, function_ref<int64_t(linalg::GenericOp)> costOf, int64_t cheapCost) {
   SmallVector<linalg::GenericOp> readers;
   function.walk([&](linalg::GenericOp op) {
     if (isElementwise(op))
@@ -358,7 +407,7 @@ bool divideReaders(func::FuncOp function, function_ref<bool(linalg::GenericOp)> 
   });
   bool changed = false;
   for (linalg::GenericOp reader : readers)
-    changed |= Divider(reader, isCheap).divide();
+    changed |= Divider(reader, costOf, cheapCost).divide();
   if (changed) { // what assembled them counts as a reader of the sources
     IRRewriter rewriter(function.getContext());
     (void)runRegionDCE(rewriter, function->getRegions());

@@ -494,7 +494,7 @@ struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
     if (fuser.fuseSlices(getOperation()))
       fuser.run(getOperation(), /*first=*/false);
     // The producers of a part and the op that reads it may fuse now.
-    if (array::divideReaders(getOperation(), [](linalg::GenericOp op) { return elementCost(op) <= cheapCost; }))
+    if (array::divideReaders(getOperation(), elementCost, cheapCost))
       fuser.run(getOperation(), /*first=*/false);
     array::fuseVariances(getOperation());
     // Fills that are read as scalars now.

@@ -457,3 +457,14 @@ def test_many_vectors_times_one_matrix():
     v = v.astype(np.complex64)
     np.testing.assert_array_equal(pnp.matvec(a, v), np.einsum("mn,...n->...m", a, v))
     np.testing.assert_array_equal(pnp.vecmat(v, a.T), np.einsum("...n,nm->...m", v.conj(), a.T))
+
+
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+@pytest.mark.parametrize(
+    ("rows", "depth", "columns"), [(128, 784, 1030), (97, 9, 1024), (64, 17, 1100), (390, 520, 1024)]
+)
+def test_few_rows_and_many_columns(rows: int, depth: int, columns: int, transposed: str) -> None:
+    """One block of rows, whose tiles copy or transpose each panel, by squares of 8 or 16; several blocks of depth."""
+    check(normal(rows, depth), normal(depth, columns), transposed)
+    with pc.enable_x64(True):
+        check(normal(rows, depth).astype(np.float64), normal(depth, columns).astype(np.float64), transposed)

@@ -329,7 +329,7 @@ private:
       }
       firstInput[side] = product.more.size();
       product = std::move(*extended);
-      if (side == 1 && (packing == MatmulPacking::InPlace || packing == MatmulPacking::Once))
+      if (side == 1 && !makesPanels(packing))
         packing = MatmulPacking::Rows;
     }
   }

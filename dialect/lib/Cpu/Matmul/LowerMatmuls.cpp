@@ -150,6 +150,11 @@ std::vector<MatmulPlan> matmulPlans(linalg::LinalgOp op, unsigned vectorBits, bo
     if (schedule.packing != MatmulPacking::InPlace && product->n.size.isMultipleOf(schedule.tile.columns()))
       freedom.packings.push_back("in-place");
   }
+  if (!freedom.isDot2 && schedule.packing == MatmulPacking::Turned)
+    freedom.packings.push_back("copied");
+  if (!freedom.isDot2 && schedule.packing == MatmulPacking::Columns &&
+      canTurnOnce(*product, schedule.tile, schedule.blocks))
+    freedom.packings.push_back("once");
   freedom.canStream = schedule.method != MatmulMethod::Stream && canStream(*product, element, vectorBits);
   freedom.registers = vectorBits >= 512 ? 32 : 16;
   return matmulPlanTable(freedom);

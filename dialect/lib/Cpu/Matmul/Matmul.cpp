@@ -18,11 +18,10 @@ public:
       : MatmulEmitter(b, module, call), leftMatrix(call.a) {}
 
   void emit() {
-    isOnce = call.packing == MatmulPacking::Once;
     getTiles();
     if (call.pairing)
       dot2Left();
-    else if (call.packing != MatmulPacking::InPlace && !isOnce && !call.produceRight)
+    else if (makesPanels(call.packing) && !call.produceRight)
       getPack();
     depthBlock = chooseDepthBlock();
     int64_t n = std::min(call.n.expected(), call.blocks.columns);
@@ -53,6 +52,9 @@ public:
 
 private:
   bool isPacked() const { return pack || call.produceRight; }
+  /// The function of the tiles copies a panel.
+  bool isOnce() const { return call.packing == MatmulPacking::Once; }
+  bool isTurned() const { return call.packing == MatmulPacking::Turned; }
 
   /// The functions for tiles: of one height, or of all heights that a block of rows may choose.
   void getTiles() {
@@ -63,7 +65,8 @@ private:
       MatmulTile tile = call.tile;
       tile.rows = height;
       tiles.push_back(call.packsLeft        ? getMatmulTilesPacked(module, call.element, tile)
-                      : isOnce              ? getMatmulTilesOnce(module, call.element, tile)
+                      : isOnce()            ? getMatmulTilesOnce(module, call.element, tile)
+                      : isTurned()          ? getMatmulTilesTurned(module, call.element, tile)
                       : !call.ahead.empty() ? getMatmulTilesAhead(module, call.element, tile)
                                             : getMatmulTiles(module, call.element, tile, call.pairing.has_value()));
     }
@@ -209,8 +212,9 @@ private:
       bool isWhole = call.n.isMultipleOf(columns);
       Value size = isWhole ? g.index(columns) : g.min(g.sub(g.index(call.n), at), g.index(columns));
       Value result = view(call.c, row, at, rows, size, /*unitStride=*/true);
-      Value right =
-          isOnce ? view(call.b, depth, at, height, size, /*unitStride=*/true) : panel(depth, height, column, first);
+      Value right = isOnce()     ? view(call.b, depth, at, height, size, /*unitStride=*/true)
+                    : isTurned() ? columnsOf(depth, at, height, size)
+                                 : panel(depth, height, column, first);
       SmallVector<Value> ahead;
       for (const MatmulAhead &next : call.ahead)
         ahead.push_back(aheadOf(next, first));
@@ -335,6 +339,11 @@ private:
     }
     if (call.packing != MatmulPacking::Columns)
       return view(call.b, depth, column, height, width, /*unitStride=*/call.packing == MatmulPacking::Rows);
+    return columnsOf(depth, column, height, width);
+  }
+
+  /// A block of b with unit stride along its columns, n x k.
+  Value columnsOf(Value depth, Value column, Value height, Value width) {
     MatmulMatrix transposed{call.b.buffer, call.b.offset, call.b.columnStride, call.b.rowStride};
     return view(transposed, column, depth, width, height, /*unitStride=*/true);
   }
@@ -343,7 +352,6 @@ private:
   SmallVector<int64_t> heights; ///< of the tiles
   func::FuncOp pack, packShort;
   BoundedSize depthBlock;
-  bool isOnce = false;     ///< the first tile of a panel copies it
   MatmulMatrix leftMatrix; ///< as the tiles read it
   Value leftPanels;        ///< if a is packed
   double panelNs = 0;      ///< of a panel, if threads may share the panels

@@ -55,6 +55,11 @@ int64_t rowStepOf(const MatmulTile &tile, const CacheBlocks &cached, int64_t m, 
     int64_t places = kPageBytes / std::gcd(rowBytes, kPageBytes);
     return std::min(tile.rows * places, most);
   }
+  // Threads share the panels of a block if there are enough of them, so rows that stay in the cache need no division:
+  // every further block would read all panels again, and they would have to be packed before the first one.
+  int64_t panels = llvm::divideCeil(std::min(n, cached.columns), tile.columns()), whole = llvm::alignTo(m, tile.rows);
+  if (panels >= rowBlocks && whole <= most + most / 2)
+    return std::max(whole, most);
   double blockNs = estimateMatmulNs(tile, m, std::min(n, cached.columns), evenDepthBlock(k, kMatmulDepth));
   if (blockNs < kSharedNs || m < 4 * leastRowBlock)
     return most;
@@ -156,7 +161,7 @@ MatmulBlocks chooseMatmulBlocks(Type element, const MatmulTile &tile, int64_t m,
 
 int64_t matmulPackElements(const MatmulTile &tile, MatmulPacking packing, const MatmulBlocks &blocks,
                            const BoundedSize &k, const BoundedSize &n) {
-  if (packing == MatmulPacking::InPlace || packing == MatmulPacking::Once)
+  if (!makesPanels(packing))
     return 0;
   return mostDepthBlock(k, blocks.depth) * llvm::alignTo(std::min(n.most(), blocks.columns), tile.columns());
 }

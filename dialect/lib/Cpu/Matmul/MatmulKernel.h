@@ -51,6 +51,60 @@ protected:
     return masks;
   }
 
+  /// Copies the columns from `first` on of a matrix with unit stride along them, n x k, to a panel: squares are
+  /// transposed in registers, of whole vectors if k allows it: they take half the shuffles of squares of 8.
+  void transposePanel(Value source, Value first, Value panels, Value panel) {
+    int64_t least = tile.squareSide();
+    if (least == tile.lanes)
+      return transposeSquares(source, first, panels, panel, least);
+    Value isDeep = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, dim(source, 1), g.index(tile.lanes));
+    auto branch = scf::IfOp::create(b, isDeep, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    transposeSquares(source, first, panels, panel, tile.lanes);
+    b.setInsertionPointToStart(branch.elseBlock());
+    transposeSquares(source, first, panels, panel, least);
+  }
+
+  /// The last square starts early enough to be whole. Columns beyond n repeat the last one.
+  void transposeSquares(Value source, Value first, Value panels, Value panel, int64_t side) {
+    Value depths = dim(source, 1), lastColumn = g.sub(dim(source, 0), 1), lastSquare = g.sub(depths, side);
+    auto type = VectorType::get({side}, element);
+    g.loop(g.index(0), g.index(tile.columns()), side, [&](Value column) {
+      SmallVector<Value> columns;
+      for (int64_t lane = 0; lane < side; ++lane)
+        columns.push_back(g.min(g.add(g.add(first, column), lane), lastColumn));
+      g.loop(g.index(0), depths, side, [&](Value position) {
+        Value depth = g.min(position, lastSquare);
+        SmallVector<Value> square;
+        for (Value from : columns)
+          square.push_back(vector::LoadOp::create(b, type, source, ValueRange{from, depth}));
+        transpose(square);
+        for (auto [lane, row] : llvm::enumerate(square))
+          vector::StoreOp::create(b, row, panels, ValueRange{panel, g.add(depth, lane), column});
+      });
+    });
+  }
+
+  /// Swaps the off-diagonal halves of blocks of 2, 4, 8, ... elements.
+  void transpose(MutableArrayRef<Value> rows) {
+    int64_t size = rows.size();
+    for (int64_t half = 1; half < size; half *= 2) {
+      SmallVector<int64_t> low, high;
+      for (int64_t column = 0; column < size; ++column) {
+        low.push_back((column & half) == 0 ? column : size + column - half);
+        high.push_back((column & half) == 0 ? column + half : size + column);
+      }
+      for (int64_t row = 0; row < size; ++row) {
+        if ((row & half) != 0)
+          continue;
+        Value first = rows[row], second = rows[row + half];
+        rows[row] = vector::ShuffleOp::create(b, first, second, low);
+        rows[row + half] = vector::ShuffleOp::create(b, first, second, high);
+      }
+    }
+  }
+
   Type element;
   MatmulTile tile;
   ImplicitLocOpBuilder b;

@@ -21,8 +21,8 @@ struct MatmulTile {
   int64_t lanes;
 
   int64_t columns() const { return vectors * lanes; }
-  /// The side of the squares that are transposed for MatmulPacking::Columns. Squares of 8 compile in a third of the
-  /// time of 16, and are transposed at the speed of the second cache.
+  /// The side of the smallest squares that are transposed for MatmulPacking::Columns. Deep panels have squares of whole
+  /// vectors.
   int64_t squareSide() const { return std::min<int64_t>(lanes, 8); }
   /// The tile whose panels form a packed left operand: [tile][k][row].
   MatmulTile ofLeftPanels() const { return {rows, 1, rows}; }
@@ -36,10 +36,16 @@ inline constexpr int64_t kMatmulDepth = 512;
 enum class MatmulPacking {
   InPlace, ///< Not copied: unit stride along n, n a multiple of the tile's columns.
   Once,    ///< Copied to the stack by the first tile; unit stride along n.
+  Turned,  ///< Copied to the stack before the first tile, as Columns are.
   Rows,    ///< Copied to panels; unit stride along n.
   Columns, ///< Copied to panels; unit stride along k, at least `squareSide()` long: transposed in registers.
   Strided, ///< Copied to panels, element by element; any strides.
 };
+
+/// Whether panels are packed before the tiles read them.
+inline bool makesPanels(MatmulPacking packing) {
+  return packing != MatmulPacking::InPlace && packing != MatmulPacking::Once && packing != MatmulPacking::Turned;
+}
 
 /// Matrices as parameters of the functions: dynamic sizes, offset and row stride.
 MemRefType matmulMatrixType(Type element, bool unitStride);
@@ -71,6 +77,10 @@ func::FuncOp getMatmulTilesPacked(ModuleOp module, Type element, const MatmulTil
 /// kMatmulDepth. One call handles all rows, which are few.
 func::FuncOp getMatmulTilesOnce(ModuleOp module, Type element, const MatmulTile &tile);
 
+/// @matmul_tiles_turned_*(a, b: n x k, c, d, adds, rectifies): the same for a panel with unit stride along k, which has
+/// at least `squareSide()` terms.
+func::FuncOp getMatmulTilesTurned(ModuleOp module, Type element, const MatmulTile &tile);
+
 /// Columns of b that are streamed at once with this many rows of a: rows of 16 KiB, whose sums stay in the first cache,
 /// or fewer if the sums of all rows need the space, but enough for memory prefetching.
 int64_t streamColumns(Type element, int64_t rows);
@@ -83,7 +93,7 @@ int64_t mostStreamColumns(Type element, int64_t rows);
 /// caches (far) is prefetched. The tile has one vector.
 func::FuncOp getMatmulStream(ModuleOp module, Type element, const MatmulTile &tile);
 
-/// @matmul_pack_*(b: k x n, panels), for MatmulPacking::Columns (b: n x k, panels). `packing` is not InPlace.
+/// @matmul_pack_*(b: k x n, panels), for MatmulPacking::Columns (b: n x k, panels). `packing` makes panels.
 func::FuncOp getMatmulPack(ModuleOp module, Type element, const MatmulTile &tile, MatmulPacking packing);
 
 } // namespace mlir::array

@@ -14,9 +14,6 @@ public:
   func::FuncOp getPackRows();
   func::FuncOp getPackColumns();
   func::FuncOp getPackStrided();
-
-private:
-  void transpose(MutableArrayRef<Value> rows);
 };
 
 /// Rows that are packed together, panel after panel. Their pages fit the translation cache, and panels whose lines
@@ -63,52 +60,13 @@ func::FuncOp PackKernel::getPackStrided() {
   return end();
 }
 
-/// Transposes squares in registers. The last square starts early enough to be whole. Columns beyond n repeat the last
-/// one.
 func::FuncOp PackKernel::getPackColumns() {
   if (isThere({matmulMatrixType(element, true), matmulPackedType(element, tile)}))
     return function;
-  Value source = function.getArgument(0), panels = function.getArgument(1), zero = g.index(0);
-  int64_t side = tile.squareSide();
-  Value depths = dim(source, 1), lastColumn = g.sub(dim(source, 0), 1), lastSquare = g.sub(depths, side);
-  auto type = VectorType::get({side}, element);
-  g.loop(zero, dim(panels, 0), 1, [&](Value panel) {
-    g.loop(zero, g.index(tile.columns()), side, [&](Value column) {
-      Value first = g.add(g.mul(panel, tile.columns()), column);
-      SmallVector<Value> columns;
-      for (int64_t lane = 0; lane < side; ++lane)
-        columns.push_back(g.min(g.add(first, lane), lastColumn));
-      g.loop(zero, depths, side, [&](Value position) {
-        Value depth = g.min(position, lastSquare);
-        SmallVector<Value> square;
-        for (Value from : columns)
-          square.push_back(vector::LoadOp::create(b, type, source, ValueRange{from, depth}));
-        transpose(square);
-        for (auto [lane, row] : llvm::enumerate(square))
-          vector::StoreOp::create(b, row, panels, ValueRange{panel, g.add(depth, lane), column});
-      });
-    });
-  });
+  Value source = function.getArgument(0), panels = function.getArgument(1);
+  g.loop(g.index(0), dim(panels, 0), 1,
+         [&](Value panel) { transposePanel(source, g.mul(panel, tile.columns()), panels, panel); });
   return end();
-}
-
-/// Swaps the off-diagonal halves of blocks of 2, 4, 8, ... elements.
-void PackKernel::transpose(MutableArrayRef<Value> rows) {
-  int64_t size = rows.size();
-  for (int64_t half = 1; half < size; half *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t column = 0; column < size; ++column) {
-      low.push_back((column & half) == 0 ? column : size + column - half);
-      high.push_back((column & half) == 0 ? column + half : size + column);
-    }
-    for (int64_t row = 0; row < size; ++row) {
-      if ((row & half) != 0)
-        continue;
-      Value first = rows[row], second = rows[row + half];
-      rows[row] = vector::ShuffleOp::create(b, first, second, low);
-      rows[row + half] = vector::ShuffleOp::create(b, first, second, high);
-    }
-  }
 }
 
 } // namespace
@@ -117,6 +75,7 @@ func::FuncOp getMatmulPack(ModuleOp module, Type element, const MatmulTile &tile
   switch (packing) {
   case MatmulPacking::InPlace:
   case MatmulPacking::Once:
+  case MatmulPacking::Turned:
     break;
   case MatmulPacking::Rows:
     return PackKernel(module, "matmul_pack_rows", element, tile).getPackRows();
@@ -125,7 +84,7 @@ func::FuncOp getMatmulPack(ModuleOp module, Type element, const MatmulTile &tile
   case MatmulPacking::Strided:
     return PackKernel(module, "matmul_pack_strided", element, tile).getPackStrided();
   }
-  llvm_unreachable("an operand that is read in place is not packed");
+  llvm_unreachable("no panels are packed before the tiles");
 }
 
 } // namespace mlir::array

@@ -55,6 +55,12 @@ bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks) {
   return product.n.strides[1].isStatic(1) && isOneBlock && blocks.depth <= kMatmulDepth;
 }
 
+bool canTurnOnce(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks) {
+  return !product.n.strides[1].isStatic(1) && product.k.strides[1].isStatic(1) &&
+         leastDepthBlock(product.k.size, blocks.depth) >= tile.squareSide() && product.m.size.isAtMost(blocks.rows) &&
+         blocks.depth <= kMatmulDepth;
+}
+
 /// The packing of b. Reading it in place is faster until its rows are a page apart, because they then compete for the
 /// same sets of the cache; the limit is half a page if a has many rows, which amortize the packing. If a has few rows,
 /// one block of them needs each panel, so that block copies it.
@@ -70,6 +76,8 @@ static MatmulPacking choosePacking(const MatmulForm &product, const MatmulTile &
       return MatmulPacking::InPlace;
     return canCopyOnce(product, blocks) ? MatmulPacking::Once : MatmulPacking::Rows;
   }
+  if (canTurnOnce(product, tile, blocks))
+    return MatmulPacking::Turned;
   bool hasSquares = product.k.strides[1].isStatic(1) && product.k.size.expected() >= tile.squareSide();
   return hasSquares ? MatmulPacking::Columns : MatmulPacking::Strided;
 }
@@ -124,11 +132,16 @@ MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Ty
       packing = MatmulPacking::Rows;
     else if (packs == "once" && canCopyOnce(product, blocks))
       packing = MatmulPacking::Once;
+    else if (packs == "copied" && packing == MatmulPacking::Turned)
+      packing = MatmulPacking::Columns;
+    else if (packs == "once" && canTurnOnce(product, tile, blocks))
+      packing = MatmulPacking::Turned;
     else if (isAlongColumns && product.n.size.isMultipleOf(tile.columns()) && packs == "in-place")
       packing = MatmulPacking::InPlace;
   }
   int64_t fewRows = method == MatmulMethod::Tiles ? streamedRows(product, element, vectorBits) : 0;
-  bool packsLeft = method == MatmulMethod::Tiles && packing != MatmulPacking::Once && paysToPackLeft(product);
+  bool packsLeft = method == MatmulMethod::Tiles && packing != MatmulPacking::Once &&
+                   packing != MatmulPacking::Turned && paysToPackLeft(product);
   return {method, tile, packing, blocks, fewRows, packsLeft};
 }
 

@@ -35,9 +35,12 @@ MatmulMethod chooseMethod(const MatmulForm &product, Type element, const Registe
 /// Whether a matmul can be streamed: the layout of b allows it, and the factors of a row of a fit in registers.
 bool canStream(const MatmulForm &product, Type element, unsigned vectorBits);
 
-/// Whether the first tiles that read b's panels can copy them: there is probably one block of rows, each block makes
-/// its own copy, and a panel fits on the stack.
+/// Whether the tiles that first read b's panels can copy them (MatmulPacking::Once): there is probably one block of
+/// rows, each block makes its own copy, and a panel fits on the stack.
 bool canCopyOnce(const MatmulForm &product, const MatmulBlocks &blocks);
+
+/// The same for MatmulPacking::Turned. Transposing takes longer than a copy, so there is certainly one block of rows.
+bool canTurnOnce(const MatmulForm &product, const MatmulTile &tile, const MatmulBlocks &blocks);
 
 /// The cost model's choice, overridden by the plan of the operation as far as the operands' layout allows.
 MatmulSchedule chooseSchedule(linalg::LinalgOp op, const MatmulForm &product, Type element, const Registers &registers);

@@ -2,7 +2,8 @@
 //   @matmul_tiles_*        one tile of accumulators in registers at a time;
 //   @matmul_tiles_ahead_*  and prefetch the operands and the result of the next matmul;
 //   @matmul_tiles_packed_* with a packed left operand;
-//   @matmul_tiles_once_*   with a panel in place that no later rows need: the first tile copies it.
+//   @matmul_tiles_once_*   with a panel in place that no later rows need: the first tile copies it;
+//   @matmul_tiles_turned_* with such a panel of columns: it is transposed before the first tile.
 // The left operand is read by scalar broadcasts: in place, with any strides, or packed. Rows beyond the last one are
 // clamped to it: they compute and store the same values again. Columns beyond the last one are masked.
 #include "MatmulDot2.h"
@@ -21,6 +22,7 @@ public:
   func::FuncOp getTilesAhead();
   func::FuncOp getTilesPacked();
   func::FuncOp getTilesOnce();
+  func::FuncOp getTilesTurned();
 
 private:
   /// The parameters of all tile functions.
@@ -100,6 +102,19 @@ func::FuncOp TileKernel::getTilesOnce() {
   Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
   emitTile(zero, /*isWhole=*/false, argument(Right), masks, copy);
   emitTiles(g.index(tile.rows), copy, masks);
+  return end();
+}
+
+func::FuncOp TileKernel::getTilesTurned() {
+  if (isThere(tileArguments(matmulMatrixType(element, false), matmulMatrixType(element, true))))
+    return function;
+  readFlags();
+  SmallVector<Value> masks = columnMasks(dim(argument(Result), 1));
+  auto type = MemRefType::get({1, kMatmulDepth, tile.columns()}, element);
+  Value copy = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)), zero = g.index(0);
+  transposePanel(argument(Right), zero, copy, zero);
+  SmallVector<ReassociationIndices> dims{{0, 1}, {2}};
+  emitTiles(zero, memref::CollapseShapeOp::create(b, copy, dims), masks);
   return end();
 }
 
@@ -297,6 +312,10 @@ func::FuncOp getMatmulTilesPacked(ModuleOp module, Type element, const MatmulTil
 
 func::FuncOp getMatmulTilesOnce(ModuleOp module, Type element, const MatmulTile &tile) {
   return TileKernel(module, "matmul_tiles_once", element, tile).getTilesOnce();
+}
+
+func::FuncOp getMatmulTilesTurned(ModuleOp module, Type element, const MatmulTile &tile) {
+  return TileKernel(module, "matmul_tiles_turned", element, tile).getTilesTurned();
 }
 
 } // namespace mlir::array

@@ -91,18 +91,22 @@ func.func @shared(%a: memref<400x100xf32>, %b: memref<100x70xf32>, %c: memref<40
 
 // -----
 
-// A transposed right operand is packed by transposing squares; the buffer for it is an allocation that memory planning
-// finds. The batch is a loop around the call.
+// A panel of a transposed right operand, which one block of rows needs, is transposed to the stack by the function of
+// its tiles: by squares of whole vectors, or of 8 with fewer terms. The batch is a loop around the call.
 #a = affine_map<(b, m, n, k) -> (b, m, k)>
 #b = affine_map<(b, m, n, k) -> (b, n, k)>
 #c = affine_map<(b, m, n, k) -> (b, m, n)>
 // CHECK-LABEL: func.func @batch
-// CHECK: memref.alloc() {alignment = 64 : i64} : memref<2048xf32>
+// CHECK-NOT: memref.alloc
 // CHECK: scf.for
-// CHECK: func.call @matmul_pack_columns_f32_8x32
-// CHECK: func.call @matmul_tiles_f32_8x32
-// CHECK: func.func private @matmul_pack_columns_f32_8x32
-// CHECK-COUNT-24: vector.shuffle
+// CHECK: func.call @matmul_tiles_turned_f32_8x32
+// CHECK: func.func private @matmul_tiles_turned_f32_8x32
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<1x512x32xf32>
+// CHECK: scf.if
+// CHECK-COUNT-64: vector.shuffle {{.*}} : vector<16xf32>
+// CHECK: else
+// CHECK-COUNT-24: vector.shuffle {{.*}} : vector<8xf32>
+// CHECK: vector.fma
 func.func @batch(%a: memref<7x48x32xf32>, %b: memref<7x50x32xf32>, %c: memref<7x48x50xf32>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
     ins(%a, %b : memref<7x48x32xf32>, memref<7x50x32xf32>) outs(%c : memref<7x48x50xf32>) {
@@ -158,10 +162,9 @@ func.func @ahead(%a: memref<64x64xf32>, %b: memref<9x64x64xf32>, %c: memref<9x64
 #c = affine_map<(m, n, k) -> (n, m)>
 // CHECK-LABEL: func.func @transposed_result
 // CHECK-SAME: %[[A:.*]]: memref<64x96xf64>, %[[B:.*]]: memref<96x32xf64>
-// CHECK: %[[BLOCK:.*]] = memref.reinterpret_cast %[[A]]
-// CHECK: call @matmul_pack_columns_f64_8x16(%[[BLOCK]],
 // CHECK: %[[LEFT:.*]] = memref.reinterpret_cast %[[B]]
-// CHECK: call @matmul_tiles_f64_8x16(%[[LEFT]],
+// CHECK: %[[PANEL:.*]] = memref.reinterpret_cast %[[A]]
+// CHECK: call @matmul_tiles_turned_f64_8x16(%[[LEFT]], %[[PANEL]],
 func.func @transposed_result(%a: memref<64x96xf64>, %b: memref<96x32xf64>, %c: memref<32x64xf64>) {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
     ins(%a, %b : memref<64x96xf64>, memref<96x32xf64>) outs(%c : memref<32x64xf64>) {
