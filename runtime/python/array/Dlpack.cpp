@@ -193,6 +193,9 @@ PyObject *dlpackCapsule(PyObject *, PyObject *args) {
 //===-- Import
 //------------------------------------------------------------------------------------------------------===//
 
+/// The bytes that a kernel of a GPU accesses at once (docs/gpu.md).
+constexpr int kernelAlignment = 16;
+
 bool dtypeOf(DlDataType type, DType &dtype) {
   for (int i = 0; i < dtypeCount; ++i) {
     if (dlTypes[i].lanes == 1 && type.lanes == 1 && dlTypes[i].code == type.code && dlTypes[i].bits == type.bits) {
@@ -277,6 +280,13 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
                  device->hasHostMemory() ? "leave out copy=False" : "make it contiguous on its device");
     return nullptr;
   }
+  // Kernels of a GPU access 16 bytes at once: a part of another library's array that begins in between is copied.
+  bool isPlaced = device->hasHostMemory() || reinterpret_cast<uintptr_t>(data) % kernelAlignment == 0;
+  if (isUsable && !isPlaced && copy == 0)
+    return PyErr_Format(PyExc_BufferError,
+                        "from_dlpack: the array begins at an address that is not a multiple of %d bytes, which kernels "
+                        "need; leave out copy=False",
+                        kernelAlignment);
   // A GPU computes with operands in its own memory: elements of the host are copied there if it is the default device.
   Device &target = device->hasHostMemory() ? defaultDevice() : *device;
   bool isShared = isUsable && (!device->hasHostMemory() || (copy != 1 && target.hasHostMemory()));
@@ -284,7 +294,7 @@ template <typename Managed> PyObject *import(PyObject *capsule, int copy) {
     PyCapsule_SetName(capsule, usedName<Managed>);
     PyCapsule_SetDestructor(capsule, nullptr);
     RefPtr<Buffer> shared = Buffer::wrap(&target, data, bytes, releaseManaged<Managed>, managed);
-    RefPtr<Buffer> own = copy == 1 ? copyTo(target, aval, *shared) : shared;
+    RefPtr<Buffer> own = copy == 1 || !isPlaced ? copyTo(target, aval, *shared) : shared;
     return own ? newArray(aval, std::move(own)) : nullptr;
   }
   if (copy == 0 && bytes > 0)

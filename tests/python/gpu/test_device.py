@@ -160,6 +160,36 @@ for ask, text in (
 """)
 
 
+def test_a_part_of_anothers_array_that_kernels_cannot_access_is_copied():
+    """As torch's x[1:]: a kernel's accesses of 16 bytes need an address that is a multiple of 16."""
+    output("""
+import ctypes
+x = pnp.asarray(np.arange(4097, dtype=np.float32))
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+class Part:
+    def __dlpack__(self, **options):
+        capsule = x.__dlpack__()
+        tensor = pointer_of(capsule, b"dltensor")
+        ctypes.c_int64.from_address(ctypes.c_void_p.from_address(tensor + 24).value).value = 4096  # shape[0]
+        ctypes.c_uint64.from_address(tensor + 40).value = 4  # byte_offset
+        return capsule
+    def __dlpack_device__(self):
+        return (2, 0)
+
+y = pnp.from_dlpack(Part())
+assert y.unsafe_buffer_pointer() % 16 == 0
+assert np.array_equal(np.asarray(y * 2), 2 * np.arange(1, 4097))
+try:
+    pnp.from_dlpack(Part(), copy=False)
+except BufferError as error:
+    assert "not a multiple of 16 bytes" in str(error), error
+else:
+    raise AssertionError("shared")
+""")
+
+
 def test_memory_is_the_devices():
     output(
         """
