@@ -111,7 +111,7 @@ def main() -> None:
     pin(options.threads)
     # Libraries are imported from here on. They read the number of cores.
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
-    from cases import COMPILED, warming
+    from cases.tables import COMPILED, warming
 
     wanted = [case for case in COMPILED if not options.cases or any(part in case.name for part in options.cases)]
     if options.load:
@@ -120,7 +120,7 @@ def main() -> None:
 
     from statistics import geometric_mean
 
-    from cases import COMPILE_BAR, LOAD_BAR
+    from cases.tables import COMPILE_BAR, LOAD_BAR
     from measure import JAX, OURS, holds, median, ratio, seconds
     from rich.console import Console
     from rich.markup import escape

@@ -24,7 +24,7 @@ from options import RESULTS, parser
 
 if TYPE_CHECKING:
     import numpy as np
-    from cases_dynamic import SizedCall, SizedCase
+    from cases.dynamic import SizedCall, SizedCase
 
 # The functions of a whole run: jit(f, dynamic={...}), jit(f, dynamic="auto"), jit(f), and jax's jit(f).
 SIDES = ("told", "auto", "static", "jax")
@@ -283,7 +283,7 @@ def _of(case: SizedCase, sizes: int | None) -> SizedCase:
 
 def _measure(report: Report, case: SizedCase, runs: int, threads: int) -> None:
     """All measurements of a program. Each part runs even if another one failed."""
-    from cases import AUTO_BAR, TOLD_BAR, WARM_BAR, WHOLE_BAR
+    from cases.tables import AUTO_BAR, TOLD_BAR, WARM_BAR, WHOLE_BAR
 
     try:
         report.add_warm(case, _warm(case, runs), WARM_BAR)
@@ -309,7 +309,7 @@ def main() -> None:
     options = _options()
     pin(options.threads)
     # Libraries are imported from here on. They read the number of cores.
-    from cases import DYNAMIC, SMALL_BAR, SMALL_CALLS
+    from cases.tables import DYNAMIC, SMALL_BAR, SMALL_CALLS
 
     def wanted(name: str) -> bool:
         return not options.cases or any(part in name for part in options.cases)

@@ -26,7 +26,7 @@ from affinity import pin
 
 if TYPE_CHECKING:
     import numpy as np
-    from cases_functions import Function
+    from cases.functions import Function
 
 PATIENCE = 0.3  # seconds for the rounds of a line
 # The greatest difference relative to the greatest value. Both libraries may have an error of half of it.
@@ -47,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     pin(options.threads)
     # Libraries are imported from here on. They read the number of cores.
-    from cases_functions import functions
+    from cases.functions import functions
 
     warnings.simplefilter("ignore")
     ratios: dict[str, tuple[float, float, float]] = {}

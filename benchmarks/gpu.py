@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from options import RESULTS, parser
 
 if TYPE_CHECKING:
-    from cases_gpu import Row
+    from cases.gpu import Row
     from measure import Samples
 
 # Set before the imports.
@@ -107,7 +107,7 @@ def _run(row: Row, runs: int) -> Samples:
 
 def _bandwidth(runs: int) -> float:
     """Bytes per second that the fastest copy reads and writes."""
-    from cases_gpu import BYTES, SQUARE, Row
+    from cases.gpu import BYTES, SQUARE, Row
     from library import Case, normal
     from measure import median
 
@@ -142,7 +142,7 @@ def main() -> None:
     if why := _missing():
         print(f"bench-gpu: skipped: {why}", file=sys.stderr)
         return
-    from cases_gpu import ENQUEUE_BAR, ROWS
+    from cases.gpu import ENQUEUE_BAR, ROWS
     from measure import OURS, holds, median
     from rich.console import Console
     from rich.table import Table

@@ -56,7 +56,7 @@ def report(name: str, events: list[Any], runs: int) -> None:
 def main() -> None:
     options = parser(__doc__, runs=5).parse_args()
     import numpy as np
-    from cases_gpu import ROWS
+    from cases.gpu import ROWS
     from gpu import context, torch_call
     from measure import JAX, OURS, prepare
 

@@ -35,7 +35,7 @@ class Case:
     """`build(lib)` returns the function to time, `inputs(rng)` its arguments as NumPy arrays.
 
     `bar` is the maximum ratio of our time to that of `against`: a library's name, or "best", the better of NumPy and
-    jax. The cases of a `group` also have a bar for their geometric mean (GROUPS in cases.py). `peers` are other
+    jax. The cases of a `group` also have a bar for their geometric mean (GROUPS in cases/tables.py). `peers` are other
     libraries with the same function: for the name of each (measure.PEERS), a function that creates it from its module,
     for NumPy arrays (torch and inductor: tensors).
     """

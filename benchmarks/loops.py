@@ -1,4 +1,4 @@
-"""Loops: one function source for pycompiler and jax, with their `numpy`, `lax` and transformations. See cases.py.
+"""Loops: one function source for pycompiler and jax, with their `numpy`, `lax` and transformations. See tables.py.
 
 A compiled loop is measured from its first to its last step, so that the overhead of a step counts a thousand times.
 """

@@ -26,7 +26,7 @@ def main() -> None:
     # Libraries are imported from here on. They read the number of cores.
     warnings.filterwarnings("ignore", message="(?s).*operations were recorded from this line")
     import numpy as np
-    from cases import MEASURED_MEMORY, MEMORY_BAR, MEMORY_OF_A_THREAD
+    from cases.tables import MEASURED_MEMORY, MEMORY_BAR, MEMORY_OF_A_THREAD
     from measure import JAX, OURS, holds, settings
     from rich.console import Console
     from rich.markup import escape

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from cases import compile_case
+from cases.tables import compile_case
 from library import Case, Library
 from loops import STEPS, chain, counted
 from measure import JAX, OURS, Samples, interleaved, now, prepare

@@ -48,7 +48,7 @@ class Report:
         self.cases: dict[str, dict[str, Any]] = {}
 
     def add(self, case: Case, samples: Samples) -> None:
-        from cases import THREADS_BAR
+        from cases.tables import THREADS_BAR
         from measure import JAX, NUMPY, OURS, PEERS, holds, median, ratio, seconds
         from rich.markup import escape
 
@@ -91,7 +91,7 @@ class Report:
         """Add the geometric means of the groups whose cases all ran."""
         from statistics import geometric_mean
 
-        from cases import CASES, GROUPS
+        from cases.tables import CASES, GROUPS
         from measure import holds
 
         self.header["groups"] = {}
@@ -117,7 +117,7 @@ def main() -> None:
     options = parser(__doc__, runs=15).parse_args()
     pin(options.threads)
     # Libraries are imported from here on. They read the number of cores.
-    from cases import CASES
+    from cases.tables import CASES
     from measure import run_case
     from others import MEASURED
     from rich.console import Console

@@ -1,4 +1,4 @@
-// The stencils of cases_stencils.py, as loops (with_c.py). T is the type, N, M, L and STEPS are the sizes.
+// The stencils of cases/stencils.py, as loops (with_c.py). T is the type, N, M, L and STEPS are the sizes.
 #include <math.h>
 #include <string.h>
 

@@ -45,11 +45,12 @@ def test_a_case_is_not_timed_where_results_differ_and_the_others_are(tmp_path):
     # One case with another function under pycompiler, one that raises, and one that is right.
     script = tmp_path / "differing.py"
     script.write_text(
-        "import sys, cases, run\n"
+        "import run\n"
+        "from cases import tables\n"
         "from library import Case, normal\n"
         "def case(name, build): return Case(name, normal((3,)), build, bar=1.0)\n"
         "def raising(lib): raise ValueError('no such function')\n"
-        "cases.CASES = (\n"
+        "tables.CASES = (\n"
         "    case('differs', lambda lib: lambda x: x + (lib.name == 'pycompiler')),\n"
         "    case('raises', raising),\n"
         "    case('is right', lambda lib: lambda x: x + 1),\n"
@@ -104,12 +105,13 @@ def test_the_table_of_many_sizes(tmp_path):
 def test_many_sizes_are_not_timed_where_results_differ(tmp_path):
     script = tmp_path / "differing.py"
     script.write_text(
-        "import cases, dynamic\n"
+        "from cases import tables\n"
+        "import dynamic\n"
         "import numpy as np\n"
-        "from cases_dynamic import SizedCase\n"
+        "from cases.dynamic import SizedCase\n"
         "def build(lib): return lambda x: x + (lib.name == 'pycompiler')\n"
         "inputs = lambda rng, size: (np.ones(size, np.float32),)\n"
-        "cases.DYNAMIC = (SizedCase('differs', (2, 3), inputs, build, {0: ('n',)}),)\n"
+        "tables.DYNAMIC = (SizedCase('differs', (2, 3), inputs, build, {0: ('n',)}),)\n"
         "dynamic.main()\n"
     )
     path = tmp_path / "dynamic.json"
@@ -140,7 +142,7 @@ def test_a_function_that_differs_is_reported(tmp_path):
 
 def test_every_case_has_a_name_of_its_own_and_a_bar_that_can_be_missed():
     code = (
-        "from cases import CASES, COMPILED, GROUPS\n"
+        "from cases.tables import CASES, COMPILED, GROUPS\n"
         "names = [case.name for case in CASES]\n"
         "assert len(set(names)) == len(names)\n"
         "assert all(case.bar is None or 0 < case.bar <= 1.1 for case in CASES)\n"

@@ -16,8 +16,8 @@ from pathlib import Path
 os.environ["PYCOMPILER_ENABLE_COMPILATION_CACHE"] = "0"
 sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks"))
 
-import cases
 import numpy as np
+from cases import tables
 from library import Case, Library
 
 import pycompiler as pc
@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="")
     options = parser.parse_args()
     machine = options.triple.partition("-")[0] or "x86_64"
-    every = {case.name: case for case in (*cases.CASES, *cases.COMPILED)}
+    every = {case.name: case for case in (*tables.CASES, *tables.COMPILED)}
     for case in every.values():
         if options.part in case.name:
             print(line_of(case, machine, {"triple": options.triple, "cpu": options.cpu}), flush=True)

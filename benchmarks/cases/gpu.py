@@ -6,14 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import cases_contraction as contraction
-import cases_elementwise as elementwise
-import cases_programs as programs
-import cases_reduction as reduction
-import cases_scatter as scatter
 import jax
 import numpy as np
 from library import Case, normal, uniform
+
+from cases import contraction, elementwise, programs, reduction, scatter
 
 # 256 MB of f32.
 SQUARE = (8192, 8192)

@@ -1,4 +1,4 @@
-"""Cases of linear algebra: stacks of small matrices. Sizes and bars: cases.py."""
+"""Cases of linear algebra: stacks of small matrices. Sizes and bars: tables.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs with calls at many sizes of one dimension. Sizes and bars: cases.py; dynamic.py measures them."""
+"""Programs with calls at many sizes of one dimension. Sizes and bars: tables.py; dynamic.py measures them."""
 
 from __future__ import annotations
 

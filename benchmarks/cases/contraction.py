@@ -1,4 +1,4 @@
-"""Cases of matrix products and convolutions. Sizes, dtypes and bars: cases.py."""
+"""Cases of matrix products and convolutions. Sizes, dtypes and bars: tables.py."""
 
 from __future__ import annotations
 

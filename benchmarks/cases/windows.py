@@ -1,4 +1,4 @@
-"""Cases of pooling: reductions over windows, and their gradients. Sizes and bars: cases.py."""
+"""Cases of pooling: reductions over windows, and their gradients. Sizes and bars: tables.py."""
 
 from __future__ import annotations
 

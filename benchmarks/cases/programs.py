@@ -1,4 +1,4 @@
-"""Cases that are whole programs of users, with fusion, matmuls and loops. Sizes and bars: cases.py."""
+"""Cases that are whole programs of users, with fusion, matmuls and loops. Sizes and bars: tables.py."""
 
 from __future__ import annotations
 

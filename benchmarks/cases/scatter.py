@@ -1,4 +1,4 @@
-"""Cases that change elements at positions in the data. Sizes and bars: cases_gpu.py."""
+"""Cases that change elements at positions in the data. Sizes and bars: cases/gpu.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stencils and other programs of scientific Python that read an array at shifted places. Sizes and bars: cases.py."""
+"""Stencils and other programs of scientific Python that read an array at shifted places. Sizes and bars: tables.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of elementwise arithmetic: chains that should be one loop, and elementary functions. Sizes: cases.py."""
+"""Cases of elementwise arithmetic: chains that should be one loop, and elementary functions. Sizes: tables.py."""
 
 from __future__ import annotations
 

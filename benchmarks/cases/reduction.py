@@ -1,4 +1,4 @@
-"""Cases that reduce, scan, sort or move along an axis. Sizes, dtypes and bars: cases.py."""
+"""Cases that reduce, scan, sort or move along an axis. Sizes, dtypes and bars: tables.py."""
 
 from __future__ import annotations
 

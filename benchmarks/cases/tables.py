@@ -7,16 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import cases_contraction as contraction
-import cases_dynamic as dynamic
-import cases_elementwise as elementwise
-import cases_linalg as linalg
-import cases_programs as programs
-import cases_reduction as reduction
-import cases_stencils as stencils
-import cases_windows as windows
 import loops
 from library import Case, Library, Tree
+
+from cases import contraction, dynamic, elementwise, linalg, programs, reduction, stencils, windows
 
 MILLION = 1 << 20
 SQUARE = (1024, 1024)
