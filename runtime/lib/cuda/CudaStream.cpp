@@ -127,11 +127,13 @@ void CudaExecution::done(const Status &status) {
 }
 
 void CudaExecution::waitAwake() {
+  // Until the host's part has run, it may need this thread's place in the pool.
+  if (!spinUntil([this] { return enqueued.isDone() || isDone(); }, spinNs))
+    return;
   Completions &completions = owner.resources.completions();
   spinUntil(
       [&] {
-        if (enqueued.isDone())
-          completions.help();
+        completions.help();
         return isDone();
       },
       awakeNs);
