@@ -91,7 +91,9 @@ void Completions::finishFirst(const Status &status) {
   guard.unlock();
   entry.completion->done(status);
   guard.lock();
-  events.push_back(entry.event);
+  // The thread would wait for the next recording of its event.
+  if (entry.event != awaited)
+    events.push_back(entry.event);
   ++doneCount;
   finished.notify_all();
 }
@@ -103,7 +105,7 @@ void Completions::loop() {
     added.wait(guard, [this] { return !entries.empty() || isEnding; });
     if (entries.empty())
       return;
-    CUevent event = entries.front().event;
+    CUevent event = awaited = entries.front().event;
     uint64_t number = takenCount;
     guard.unlock();
     Status status = current.isOk() ? context.driver().check(waitFor(event), "waiting for the device")
@@ -111,7 +113,10 @@ void Completions::loop() {
     {
       std::lock_guard<std::mutex> ours(turn);
       guard.lock();
+      awaited = nullptr;
       bool isFirst = takenCount == number; // no waiter has completed it meanwhile
+      if (!isFirst)
+        events.push_back(event);
       guard.unlock();
       if (isFirst)
         finishFirst(status);

@@ -63,8 +63,9 @@ private:
   /// An entry was added, or the end was requested; a completion is done.
   std::condition_variable added, finished;
   std::deque<Entry> entries;
-  /// For the next ones.
+  /// For the next ones; without the one that the thread waits for.
   std::vector<CUevent> events;
+  CUevent awaited = nullptr;
   uint64_t addedCount = 0, takenCount = 0, doneCount = 0;
   bool isEnding = false;
   std::thread thread;

@@ -57,6 +57,8 @@ NodeMemory::NodeMemory(size_t own, const std::vector<unsigned> &ranks, std::vect
 //------------------------------------------------------------------------------------------------------===//
 
 void Ring::write(const void *from, size_t count) {
+  if (count == 0) // a record without bytes, from a null pointer
+    return;
   size_t at = written % capacity, first = std::min(count, capacity - at);
   std::memcpy(bytes + at, from, first);
   std::memcpy(bytes, static_cast<const char *>(from) + first, count - first);
