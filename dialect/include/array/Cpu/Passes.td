@@ -154,6 +154,17 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ContractProducts : Pass<"array-contract-products", "::mlir::ModuleOp"> {
+  let summary = "Add products with one rounding";
+  let description = [{
+    A sum or difference in f32 or f64 with the flag `contract`, an operand of which is a product with that flag that
+    nothing else uses, becomes `math.fma`: of two products, the first is contracted. LLVM would decide this for each
+    basic block, so that a loop over vectors and its remainder could round differently. For machines with the
+    instruction; on others LLVM contracts nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def ExpandFma : Pass<"array-expand-fma", "::mlir::ModuleOp"> {
   let summary = "Multiply and add with one rounding where the machine has no instruction for it";
   let description = [{
