@@ -1,11 +1,15 @@
 """In a program of symbolic sizes, a row's result does not depend on the number of rows: loops over vectors of rows and
 their remainders round alike."""
 
+import ctypes
+import platform
+
 import numpy as np
 import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler import export
 
 FUNCTIONS = {
     "variance": lambda x: pnp.var(x, axis=-1),
@@ -27,3 +31,27 @@ def test_the_number_of_rows_does_not_matter(name, dtype):
         whole = np.asarray(function(x))
         for rows in (1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 48, 66):
             np.testing.assert_array_equal(np.asarray(function(x[:rows])), whole[:rows], err_msg=f"{rows} rows")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="code for a processor without masked accesses of 8 bits")
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32"])
+def test_the_number_of_rows_does_not_matter_without_masks(dtype, tmp_path):
+    (rows,) = export.symbolic_shape("rows")
+    x = (np.random.default_rng(0).random((67, 5)) * 9 - 4).astype(dtype)
+    spec = pc.ShapeDtypeStruct((rows, 5), x.dtype)
+    function = lambda x: FUNCTIONS["variance"](x.astype("float32"))  # noqa: E731
+    export.to_shared_object(function, tmp_path / "variance.so", spec, name="variance", cpu="x86-64-v3")
+    compiled = ctypes.CDLL(str(tmp_path / "variance.so")).variance
+
+    def call(part):
+        out = np.empty(len(part), np.float32)
+        assert (
+            compiled(ctypes.c_int64(len(part)), ctypes.c_void_p(part.ctypes.data), ctypes.c_void_p(out.ctypes.data))
+            == 0
+        )
+        return out
+
+    whole = call(x)
+    np.testing.assert_allclose(whole, x.astype(np.float64).var(-1), rtol=1e-4, atol=1e-5)
+    for count in (1, 3, 7, 8, 17, 66):
+        np.testing.assert_array_equal(call(x[:count]), whole[:count], err_msg=f"{count} rows")
