@@ -4,7 +4,7 @@
 #
 #   tools/first_gpu_run.sh pack KIT                      where the project is built: a kit of the wheel in dist/ and the C++ tests
 #   OUT=results tools/first_gpu_run.sh unpack KIT        on the other machine: the extension modules come into the checkout
-#   OUT=results tools/first_gpu_run.sh PART...           smoke, conformance, tests, all-tests, bench, sanitizer
+#   OUT=results tools/first_gpu_run.sh PART...           smoke, conformance, tests, all-tests, bench, profile, sanitizer
 set -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 PYTHON=${PYTHON:-python3}
@@ -60,7 +60,7 @@ tests() { run_pytest $(printf 'tests/python/%s ' $TESTS); }
 
 all-tests() { run_pytest ${FOLDERS:-tests/python/{array,core,interpreters,jit,lax,nn,numpy,primitives,random,runtime,scipy,transforms}}; }
 
-profile() { (cd benchmarks && timeout "${LIMIT:-300}" "$PYTHON" gpu_profile.py "$@"); }
+profile() { (cd benchmarks && timeout "${LIMIT:-300}" "$PYTHON" gpu_profile.py ${PROFILED:-softmax cumsum sort}); }
 
 bench() { (cd benchmarks && timeout -s ABRT "${LIMIT:-590}" "$PYTHON" -X faulthandler gpu.py --runs "${RUNS:-9}" --json "$OUT/bench-gpu.json" $CASES); }
 

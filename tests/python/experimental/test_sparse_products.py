@@ -104,7 +104,7 @@ def test_sampled():
     found = sparse.bcoo_dot_general_sampled(a, b, mat.indices, dimension_numbers=numbers)
     np.testing.assert_allclose(found, sparse.bcoo_extract(mat, a @ b).data)
     other = theirs.bcoo_dot_general_sampled(a, b, np.asarray(mat.indices), dimension_numbers=numbers)
-    np.testing.assert_allclose(found, other, rtol=1e-5, atol=1e-6)  # the first sum nearly cancels
+    np.testing.assert_allclose(found, other, rtol=1e-5, atol=3e-7)  # the first sum nearly cancels
     turned = sparse.bcoo_dot_general_sampled(a.T, b, mat.indices, dimension_numbers=(((0,), (0,)), ((), ())))
     np.testing.assert_allclose(turned, found)
     batched = BCOO.fromdense(dense_of((4, 5)), n_batch=1)
