@@ -148,6 +148,7 @@ coverage-runtime: build ## which lines of runtime/ its C++ tests reach, the leas
 	@$(PY) -m pip install -q -r .venv/requirements-coverage.txt
 	@cmake --preset coverage > /dev/null
 	@$(PYTHON3) tools/build.py build-coverage -j $(JOBS)
+	find build-coverage -name '*.gcda' -delete
 	ctest --test-dir build-coverage --output-on-failure -j $(JOBS)
 	$(PY) -m gcovr --root . --filter runtime/lib --sort uncovered-percent --sort-reverse build-coverage
 

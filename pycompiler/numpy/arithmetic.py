@@ -18,7 +18,7 @@ from pycompiler.lax import elementwise as lax
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays, weakly
 from pycompiler.numpy.promotion import converted, promoted, promoted_inexact, weak_scalars
-from pycompiler.numpy.ufuncs import Binary, Unary, isnan, isposinf, refuse_complex
+from pycompiler.numpy.ufuncs import Binary, Unary, isposinf, refuse_complex
 from pycompiler.transforms import custom_jvp
 
 __all__ = [
@@ -191,13 +191,13 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 
 def logarithm_of_sum(x: Array, y: Array, power: Unary, unit: float) -> Array:
     """max(x, y) + log(1 + b**-|x - y|) for a base b: `power` computes powers of b, `unit` is the logarithm of b."""
-    difference = lax.sub(x, y)
-    # Equal infinities have no difference. Their sum is the result.
-    undefined = isnan(difference)
-    distance = lax.abs(lax.select(undefined, 0.0, difference))
+    # Equal infinities have no difference. Equal numbers get the logarithm of 2 without a product that a sum contracts:
+    # logaddexp2(-1, -1) is 0, and not nearly 0.
+    equal = lax.eq(x, y)
+    distance = lax.abs(lax.select(equal, 0.0, lax.sub(x, y)))
     more = lax.log1p(power(lax.neg(distance)))
     more = more if unit == 1 else lax.mul(more, 1 / unit)
-    return lax.select(undefined, lax.add(x, y), lax.add(lax.max(x, y), more))
+    return lax.select(equal, lax.add(x, log(2) / unit), lax.add(lax.max(x, y), more))
 
 
 @custom_jvp

@@ -74,6 +74,16 @@ def _is_inexact(x: Any) -> bool:
     return jnp.issubdtype(jnp.dtype(str(x.dtype)), jnp.inexact)
 
 
+def _moved(x: np.ndarray, eps: float, rng: np.random.Generator) -> np.ndarray:
+    """`x` with each number moved by a few roundings of its own size and of 1: zeros move, too."""
+    if not _is_inexact(x):
+        return x
+    by = (1 + 4 * eps * rng.choice([-1.0, 1.0], x.shape)) * x.astype(
+        np.complex128 if x.dtype.kind == "c" else np.float64
+    )
+    return (by + 4 * eps * rng.choice([-1.0, 1.0], x.shape)).astype(x.dtype)
+
+
 def _callbacks_of_jax() -> list[float]:
     """What JAX's callbacks were shown, when all have come."""
     jax.effects_barrier()
@@ -95,16 +105,7 @@ class Reference:
         eps = max(eps, 2.0**-8 if "bfloat16" in text else 2.0**-10 if "float16" in text else 2.0**-23)
         self.eps = eps
         rng = np.random.default_rng(0)
-
-        def moved(x: np.ndarray) -> np.ndarray:
-            if not _is_inexact(x):
-                return x
-            by = (1 + 4 * eps * rng.choice([-1.0, 1.0], x.shape)) * x.astype(
-                np.complex128 if x.dtype.kind == "c" else np.float64
-            )
-            return (by + 4 * eps * rng.choice([-1.0, 1.0], x.shape)).astype(x.dtype)
-
-        self.moved = [[moved(x) for x in self.args] for _ in range(2)]
+        self.moved = [[_moved(x, eps, rng) for x in self.args] for _ in range(2)]
 
     def compute(self, wide: bool) -> None:
         """All of it now, as far as there is an answer."""
@@ -273,12 +274,14 @@ def _together(
     each, stacked = _members(program)
     wanted = _one_by_one(pc.jit(f), each)
     got = [np.asarray(x) for x in leaves(how(f)(*stacked))]
-    return difference(got, wanted, _moved(f, each, reference), reference.eps)
+    return difference(got, wanted, _of_moved_members(f, each, reference), reference.eps)
 
 
-def _moved(f: Callable[..., Any], each: Sequence[Sequence[np.ndarray]], reference: Reference) -> list[list[np.ndarray]]:
-    by = 1 + 4 * reference.eps
-    return [_one_by_one(pc.jit(f), [[(x * by).astype(x.dtype) if _is_inexact(x) else x for x in xs] for xs in each])]
+def _of_moved_members(
+    f: Callable[..., Any], each: Sequence[Sequence[np.ndarray]], reference: Reference
+) -> list[list[np.ndarray]]:
+    rng, run = np.random.default_rng(0), pc.jit(f)
+    return [_one_by_one(run, [[_moved(x, reference.eps, rng) for x in xs] for xs in each]) for _ in range(2)]
 
 
 def _scanned(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -311,7 +314,7 @@ def _gradient_of_members(program: Program, reference: Reference) -> str | None:
     each, stacked = _members(program)
     total = loss(OUR_NAMES, f)
     wanted = _one_by_one(pc.jit(pc.grad(total, places)), each)
-    moved = _moved(pc.grad(total, places), each, reference)
+    moved = _of_moved_members(pc.grad(total, places), each, reference)
     got = pc.jit(pc.grad(lambda *xs: pc.numpy.sum(pc.vmap(total)(*xs)), places))(*stacked)
     # A member whose own gradient is undefined says nothing about the others.
     defined = [np.where(np.isfinite(x), x, 0) for x in wanted]

@@ -380,6 +380,18 @@ def test_logarithms_of_sums_of_powers_of_two():
     np.testing.assert_allclose(pc.grad(pc.grad(pnp.logaddexp2))(3.0, 2.0), np.log(2) * 2 / 9, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
+def test_logarithms_of_sums_of_equal_powers_are_exact(dtype):
+    """NumPy's rule. Compiled code that contracts the product and the sum once gave -1e-8 for two terms of -1."""
+    x = np.array([-20, -3, -1, 0, 1, 7], dtype)
+    with pc.enable_x64(dtype == np.float64):
+        for f in (pnp.logaddexp2, pc.jit(pnp.logaddexp2), pc.jit(pc.vmap(pnp.logaddexp2))):
+            np.testing.assert_array_equal(f(x, x), x + 1.0)
+        one = pnp.asarray(x[2])
+        np.testing.assert_array_equal(pc.jit(pnp.logaddexp2)(x[:, None], one)[2], 0)
+        np.testing.assert_array_equal(pc.jit(lambda v: pnp.logaddexp2(v, v))(one), 0)
+
+
 @pytest.mark.parametrize("sides", [(3.0, 3.0), (-2.0, 2.0), (3.0, -4.0), (0.0, 2.0), (1e-30, 1e-30)])
 def test_hypot_and_its_derivatives(sides):
     x, y = sides

@@ -7,7 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases_names import CASES as MORE_CASES
+from cases_indices import CASES as OF_INDICES
+from cases_names import CASES as OF_NAMES
+from cases_statistics import CASES as OF_STATISTICS
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
@@ -405,8 +407,9 @@ CASES["std"].append(lambda m: m.std(F, correction=1))
 for name in NAN_REDUCTIONS:
     CASES[name] = [lambda m, f=name: getattr(m, f)(NAN[:, :4]), lambda m, f=name: getattr(m, f)(NAN, axis=0)]
 
-for name, cases in MORE_CASES.items():
-    CASES[name] = CASES.get(name, []) + cases
+for more in (OF_STATISTICS, OF_NAMES, OF_INDICES):
+    for name, cases in more.items():
+        CASES[name] = CASES.get(name, []) + cases
 CASES = dict(sorted(CASES.items()))
 TYPES = {"bool", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"} | {
     "float16", "bfloat16", "float32", "float64"
