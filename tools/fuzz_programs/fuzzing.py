@@ -13,8 +13,9 @@ import jax
 import pycompiler as pc
 from fuzz_programs.generate import draw_program
 from fuzz_programs.programs import Program, literal
+from fuzz_programs.reference import Reference
 from fuzz_programs.shrink import shrink
-from fuzz_programs.ways import WAYS, Failure, Reference, check
+from fuzz_programs.ways import WAYS, Failure, check
 
 ORACLE = "# the oracle"
 """How the file that says how far a process came begins while JAX computes."""

@@ -30,9 +30,9 @@ class Body:
     form: str = "{}"
     """How the results are returned: `({}, None)` for the body of a scan."""
 
-    def text(self, depth: int) -> Iterator[str]:
+    def text(self, depth: int, rounded: bool = False) -> Iterator[str]:
         yield f"{_INDENT * depth}def {self.name}({', '.join(self.parameters)}):"
-        yield from _lines(self.lines, depth + 1)
+        yield from _lines(self.lines, depth + 1, rounded)
         yield f"{_INDENT * (depth + 1)}return {self.form.format(_tuple(self.results))}"
 
     def free(self) -> set[str]:
@@ -64,17 +64,19 @@ class Program:
     lines: tuple[Line, ...]
     results: tuple[str, ...]
 
-    def text(self, name: str = "f") -> str:
+    def text(self, name: str = "f", rounded: bool = False) -> str:
+        """`rounded`: each value passes through a function of that name."""
         body = Body(name, tuple(self.inputs), self.lines, self.results)
-        return "\n".join(body.text(0)) + "\n"
+        return "\n".join(body.text(0, rounded)) + "\n"
 
     def arguments(self) -> list[np.ndarray]:
         return list(self.inputs.values())
 
-    def function(self, names: Mapping[str, Any]) -> Callable[..., Any]:
-        """The function over the modules and functions of `names`."""
-        scope = dict(names)
-        exec(compile(self.text(), "<program>", "exec"), scope)
+    def function(self, names: Mapping[str, Any], rounded: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+        """The function over the modules and functions of `names`. `rounded` takes each value, and gives one that rounds
+        otherwise."""
+        scope = dict(names) | {"rounded": rounded}
+        exec(compile(self.text(rounded=rounded is not None), "<program>", "exec"), scope)
         return scope["f"]
 
     def pruned(self) -> Program:
@@ -105,12 +107,14 @@ def _needed(lines: Sequence[Line], needed: set[str]) -> tuple[tuple[Line, ...], 
     return tuple(reversed(kept)), needed
 
 
-def _lines(lines: Sequence[Line], depth: int) -> Iterator[str]:
+def _lines(lines: Sequence[Line], depth: int, rounded: bool) -> Iterator[str]:
     for line in lines:
         for body in line.bodies:
-            yield from body.text(depth)
+            yield from body.text(depth, rounded)
         head = f"{', '.join(line.targets)} = " if line.targets else ""
         yield f"{_INDENT * depth}{head}{line.expression}"
+        for target in line.targets if rounded else ():
+            yield f"{_INDENT * depth}{target} = rounded({target})"
 
 
 def _tuple(results: Sequence[str]) -> str:

@@ -1,33 +1,27 @@
-"""The ways to run a program, and when two of them disagree.
+"""The ways to run a program, each beside the oracle.
 
-`Reference` holds what JAX gives: the values, the gradient, and each of them once more at inputs that are moved by a few
-roundings. Where that moves the result much, a difference says nothing; where it doesn't, the result has to be the same.
 What concerns many members at once is compared with the members one by one.
 """
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 import pycompiler as pc
 from fuzz_programs import libraries
-from fuzz_programs.libraries import JAX_NAMES, OUR_NAMES, WIDE_NAMES
+from fuzz_programs.libraries import OUR_NAMES
 from fuzz_programs.programs import Program
+from fuzz_programs.reference import NoAnswerError, Reference, difference, floats, if_any, leaves, loss, moved, rounding
 from pycompiler import export
 from pycompiler.sharding import NamedSharding, PartitionSpec
 
 MEMBERS = 4
-# JAX's barrier may return before its callbacks have, on a busy machine: none has come for this time, in seconds.
-_QUIET = 0.2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,170 +34,6 @@ class Failure:
 
     def is_like(self, other: Failure | None) -> bool:
         return other is not None and (self.way, self.kind) == (other.way, other.kind)
-
-
-class NoAnswerError(Exception):
-    """The oracle has no answer: JAX refuses the program, or it is not differentiable."""
-
-
-def floats(arrays: Sequence[Any]) -> list[int]:
-    return [i for i, x in enumerate(arrays) if jnp.issubdtype(np.asarray(x).dtype, jnp.inexact)]
-
-
-def leaves(out: Any) -> list[Any]:
-    return list(out) if isinstance(out, tuple | list) else [out]
-
-
-def weights(x: Any) -> np.ndarray:
-    """Cotangents that make no sum vanish by symmetry."""
-    return np.cos(np.arange(int(np.prod(np.shape(x)))) + 0.3).reshape(np.shape(x)).astype(np.float32)
-
-
-def loss(names: Any, f: Callable[..., Any]) -> Callable[..., Any]:
-    """A real number made of all the floats and complex numbers that `f` gives."""
-    lib = names["pnp"]
-
-    def total(*args: Any) -> Any:
-        parts = [lib.sum(lib.real(x).astype(lib.float32) * weights(x)) for x in leaves(f(*args)) if _is_inexact(x)]
-        return sum(parts, lib.float32(0))
-
-    return total
-
-
-def _is_inexact(x: Any) -> bool:
-    return jnp.issubdtype(jnp.dtype(str(x.dtype)), jnp.inexact)
-
-
-def _moved(x: np.ndarray, eps: float, rng: np.random.Generator) -> np.ndarray:
-    """`x` with each number moved by a few roundings of its own size and of 1: zeros move, too."""
-    if not _is_inexact(x):
-        return x
-    by = (1 + 4 * eps * rng.choice([-1.0, 1.0], x.shape)) * x.astype(
-        np.complex128 if x.dtype.kind == "c" else np.float64
-    )
-    return (by + 4 * eps * rng.choice([-1.0, 1.0], x.shape)).astype(x.dtype)
-
-
-def _callbacks_of_jax() -> list[float]:
-    """What JAX's callbacks were shown, when all have come."""
-    jax.effects_barrier()
-    count = -1
-    while count != len(libraries.SEEN):
-        count = len(libraries.SEEN)
-        time.sleep(_QUIET)
-    return sorted(libraries.SEEN)
-
-
-class Reference:
-    """What JAX computes of a program; each part once, when it is asked for."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.args = program.arguments()
-        eps = max([float(jnp.finfo(x.dtype).eps) for x in self.args if _is_inexact(x)], default=0.0)
-        text = program.text()
-        eps = max(eps, 2.0**-8 if "bfloat16" in text else 2.0**-10 if "float16" in text else 2.0**-23)
-        self.eps = eps
-        rng = np.random.default_rng(0)
-        self.moved = [[_moved(x, eps, rng) for x in self.args] for _ in range(2)]
-
-    def compute(self, wide: bool) -> None:
-        """All of it now, as far as there is an answer."""
-        with jax.enable_x64(wide), contextlib.suppress(NoAnswerError):
-            self.values  # noqa: B018 (computes)
-            self.gradient  # noqa: B018
-
-    def _run(self, f: Callable[..., Any]) -> list[list[np.ndarray]]:
-        try:
-            run = jax.jit(f)
-            libraries.SEEN.clear()
-            first = [np.asarray(x) for x in leaves(run(*self.args))]
-            self.seen = _callbacks_of_jax() if "debug.callback" in self.program.text() else []
-            others = [[np.asarray(x) for x in leaves(run(*args))] for args in self.moved]
-            jax.effects_barrier()
-        except Exception as error:  # anything: it is no answer
-            raise NoAnswerError(str(error)) from error
-        return [first, *others]
-
-    @functools.cached_property
-    def values(self) -> list[list[np.ndarray]]:
-        return self._run(self.program.function(JAX_NAMES))
-
-    @functools.cached_property
-    def gradient(self) -> list[list[np.ndarray]]:
-        wanted = floats(self.args)
-        if not wanted:
-            raise NoAnswerError("no floats")
-        known = [*self.args, *(x for each in self.values for x in each)]
-        if not all(np.all(np.isfinite(x)) for x in known if _is_inexact(x)):
-            raise NoAnswerError("nothing to differentiate where a result is none")
-        return self._run(jax.grad(loss(JAX_NAMES, self.program.function(JAX_NAMES)), tuple(wanted)))
-
-    def _exact(self, make: Callable[[Any], Callable[..., Any]]) -> list[np.ndarray] | None:
-        """What a function made of wider floats gives; None if it has no answer."""
-        wide = {"f": np.float64, "c": np.complex128}
-        args = [x.astype(wide.get(x.dtype.kind, x.dtype)) for x in self.args]
-        try:
-            with jax.enable_x64(True):
-                return [np.asarray(x) for x in leaves(make(WIDE_NAMES)(*args))]
-        except Exception:  # anything: it is no answer
-            return None
-
-    @functools.cached_property
-    def exact_values(self) -> list[np.ndarray] | None:
-        return self._exact(self.program.function)
-
-    @functools.cached_property
-    def exact_gradient(self) -> list[np.ndarray] | None:
-        places = tuple(floats(self.args))
-        return self._exact(lambda names: jax.grad(loss(names, self.program.function(names)), places))
-
-
-def difference(
-    got: Sequence[Any],
-    wanted: Sequence[np.ndarray],
-    moved: Sequence[Sequence[np.ndarray]],
-    eps: float,
-    least: float = 4,
-    exact: Callable[[], list[np.ndarray] | None] = lambda: None,
-) -> str | None:
-    """Says where results differ by more than rounding explains; None where they don't. `least` is the rounding, in eps,
-    that the smallest number may have: that of terms that cancel. `exact` has the results of wider floats: a result
-    that is about as near to them as the wanted one is right."""
-    if len(got) != len(wanted):
-        return f"{len(got)} results instead of {len(wanted)}"
-    for place, (x, y) in enumerate(zip(got, wanted, strict=True)):
-        x, y = np.asarray(x), np.asarray(y)
-        if x.shape != y.shape or x.dtype != y.dtype:
-            return f"result {place} is {x.dtype}{x.shape} instead of {y.dtype}{y.shape}"
-        others = [np.asarray(each[place]) for each in moved]
-        if not _is_inexact(y):
-            known = np.all([other == y for other in others], axis=0) if others else np.ones(y.shape, bool)
-            bad = known & (x != y)
-        else:
-            wide = np.complex128 if y.dtype.kind == "c" else np.float64
-            with np.errstate(all="ignore"):
-                a, b, rest = x.astype(wide), y.astype(wide), [other.astype(wide) for other in others]
-                spread = np.max([np.abs(other - b) for other in rest], axis=0) if rest else np.zeros(b.shape)
-                largest = np.max(np.abs(b[np.isfinite(b)]), initial=0.0)
-                own = max(eps, float(jnp.finfo(y.dtype).eps))
-                allowed = 16 * spread + 64 * own * np.abs(b) + 16 * own * largest + least * own
-                known = np.isfinite(b) & (spread < 0.05 * (np.abs(b) + largest))
-                known &= np.all([np.isfinite(other) for other in rest], axis=0) if rest else True
-                bad = known & ~(np.abs(a - b) <= allowed)
-                # Infinities and nans that stay when the inputs move.
-                same = [np.isnan(other) == np.isnan(b) for other in rest] + [
-                    (other == b) | np.isnan(b) for other in rest
-                ]
-                settled = ~np.isfinite(b) & (np.all(same, axis=0) if same else True)
-                bad |= settled & np.where(np.isnan(b), ~np.isnan(a), a != b)
-            if np.any(bad) and (known_better := exact()) is not None and known_better[place].shape == b.shape:
-                with np.errstate(all="ignore"):
-                    bad &= ~(np.abs(a - known_better[place]) <= 4 * np.abs(b - known_better[place]))
-        if np.any(bad):
-            where = tuple(int(i) for i in np.argwhere(bad)[0])
-            return f"result {place}{list(where)} is {x[where]!r} instead of {y[where]!r}"
-    return None
 
 
 # The ways. Each gives a difference in words, or None.
@@ -227,9 +57,17 @@ def _with_effects(run: Callable[..., Any], program: Program, reference: Referenc
     libraries.SEEN.clear()
     got = [np.asarray(x) for x in leaves(run(*[pc.numpy.asarray(x) for x in program.arguments()]))]
     pc.effects_barrier()
-    found = difference(got, wanted, moved, reference.eps, exact=lambda: reference.exact_values)
-    if found is None and len(libraries.SEEN) != len(reference.seen):
-        return f"{len(libraries.SEEN)} callbacks were called instead of {len(reference.seen)}"
+    seen = len(libraries.SEEN)
+    found = difference(
+        got,
+        wanted,
+        moved,
+        reference.eps,
+        exact=lambda: reference.exact_values,
+        rounded=lambda: reference.rounded_values,
+    )
+    if found is None and seen != len(reference.seen):
+        return f"{seen} callbacks were called instead of {len(reference.seen)}"
     return found
 
 
@@ -242,7 +80,13 @@ def _gradient(program: Program, reference: Reference) -> str | None:
     got = pc.grad(pc.jit(loss(OUR_NAMES, program.function(OUR_NAMES))), places)(*program.arguments())
     eps = max(reference.eps, 2.0**-20)
     return difference(
-        [np.asarray(x) for x in got], wanted, moved, eps, least=64, exact=lambda: reference.exact_gradient
+        [np.asarray(x) for x in got],
+        wanted,
+        moved,
+        eps,
+        least=64,
+        exact=lambda: reference.exact_gradient,
+        rounded=lambda: reference.rounded_gradient,
     )
 
 
@@ -274,14 +118,23 @@ def _together(
     each, stacked = _members(program)
     wanted = _one_by_one(pc.jit(f), each)
     got = [np.asarray(x) for x in leaves(how(f)(*stacked))]
-    return difference(got, wanted, _of_moved_members(f, each, reference), reference.eps)
+    moved = _of_moved_members(f, each, reference)
+    rounded = functools.partial(_of_rounded_members, lambda f: f, program, each)
+    return difference(got, wanted, moved, reference.eps, rounded=rounded)
 
 
 def _of_moved_members(
     f: Callable[..., Any], each: Sequence[Sequence[np.ndarray]], reference: Reference
 ) -> list[list[np.ndarray]]:
     rng, run = np.random.default_rng(0), pc.jit(f)
-    return [_one_by_one(run, [[_moved(x, reference.eps, rng) for x in xs] for xs in each]) for _ in range(2)]
+    return [_one_by_one(run, [[moved(x, reference.eps, rng) for x in xs] for xs in each]) for _ in range(2)]
+
+
+def _of_rounded_members(
+    make: Callable[[Callable[..., Any]], Callable[..., Any]], program: Program, each: Sequence[Sequence[np.ndarray]]
+) -> list[list[np.ndarray]]:
+    run = pc.jit(make(program.function(OUR_NAMES, rounding(0))))
+    return if_any(lambda: _one_by_one(run, each))
 
 
 def _scanned(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -319,7 +172,9 @@ def _gradient_of_members(program: Program, reference: Reference) -> str | None:
     # A member whose own gradient is undefined says nothing about the others.
     defined = [np.where(np.isfinite(x), x, 0) for x in wanted]
     cleaned = [np.where(np.isfinite(y), np.asarray(x), 0).astype(y.dtype) for x, y in zip(got, wanted, strict=True)]
-    return difference(cleaned, [x.astype(y.dtype) for x, y in zip(defined, wanted, strict=True)], moved, reference.eps)
+    wanted = [x.astype(y.dtype) for x, y in zip(defined, wanted, strict=True)]
+    rounded = functools.partial(_of_rounded_members, lambda f: pc.grad(loss(OUR_NAMES, f), places), program, each)
+    return difference(cleaned, wanted, moved, reference.eps, rounded=rounded)
 
 
 WAYS: dict[str, Callable[[Program, Reference], str | None]] = {

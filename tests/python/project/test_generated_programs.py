@@ -21,8 +21,9 @@ sys.path.append(str(ROOT / "tools"))
 from fuzz_programs import libraries  # noqa: E402 (a tool, which is not installed)
 from fuzz_programs.generate import draw_program  # noqa: E402
 from fuzz_programs.programs import Body, Line, Program, literal  # noqa: E402
+from fuzz_programs.reference import Reference, difference  # noqa: E402
 from fuzz_programs.shrink import shrink  # noqa: E402
-from fuzz_programs.ways import WAYS, check, difference  # noqa: E402
+from fuzz_programs.ways import WAYS, check  # noqa: E402
 
 
 @pytest.mark.parametrize("batches", [2, pytest.param(40, marks=pytest.mark.full)])
@@ -133,3 +134,17 @@ def test_rounding_is_no_difference():
     assert "instead of" in difference([x + np.float32([0, 1e-3, 0, 0])], [x], moved, 2.0**-23)
     assert "instead of" in difference([np.nan_to_num(x)], [x], moved, 2.0**-23)
     assert "float32(4,) instead of float64(4,)" in difference([x], [x.astype(np.float64)], moved, 2.0**-23)
+
+
+def test_roundings_within_a_program_of_integers_are_no_difference():
+    """A tangent of a large number, which moves by twenty times what its argument moves. Integers can't be moved."""
+    lines = (Line(("b",), "pnp.linalg.norm(pnp.tanh(a), ord=1, axis=1)"), Line(("c",), "pnp.tan(b * b)"))
+    program = Program({"a": np.array([[3, -1, -1], [4, -2, -3]], np.int32)}, lines, ("c",))
+    reference = Reference(program)
+    wanted, *moved = reference.values
+    assert not np.any(np.asarray(moved) - np.asarray(wanted))
+    got = [wanted[0] * np.float32(1 + 100 * 2**-23)]
+    assert "instead of" in difference(got, wanted, moved, reference.eps)
+    assert difference(got, wanted, moved, reference.eps, rounded=lambda: reference.rounded_values) is None
+    far = [wanted[0] * np.float32(1.01)]
+    assert "instead of" in difference(far, wanted, moved, reference.eps, rounded=lambda: reference.rounded_values)
