@@ -8,7 +8,8 @@ ours divided by the median of a peer, "best" being the better one of gloo and mp
 installed (`pip install mpi4jax`; PEERS=folder adds a folder to the path).
 
 A turn begins with a barrier. Rows of one call repeat it, and every process takes part in each repetition. The row "TCP"
-is a start of its own, in which neither MPICH nor pycompiler has shared memory.
+is a start of its own, in which neither MPICH nor pycompiler has shared memory. So is "overlap", in which messages take
+longer: a sum beside computation, of the time of both in turn.
 """
 
 from __future__ import annotations
@@ -39,9 +40,12 @@ BARS = (
     ("halo 2048x2048, 50 steps", "best", 0.5, 0.5),
     ("halo 256x256, 50 steps", "best", 0.5, 0.5),
     ("MLP step, 7.5 MB", "best", 0.8, 0.8),
+    ("overlap", "in turn", 0.65, 0.65),
     ("initialize beyond MPI", "seconds", 0.5, 0.5),
 )
 TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "PYCOMPILER_SHARED_MEMORY": "0"}
+# Four exchanges of a sum take 20 ms more, in which a processor has nothing to do.
+SLOW = {"PYCOMPILER_MESSAGE_DELAY": "5", "BENCH_ONLY": "1"}
 
 #  The processes
 
@@ -166,6 +170,43 @@ def mlp(engine: Engine, batch: int, count: int) -> Callable[[], Any]:
     return lambda: top.block_until_ready(call(params, x, y))
 
 
+def overlap(engine: Engine, size: int, count: int) -> Callable[[], Any]:
+    """A sum of 1 MiB over a slow network, and matrix products that do not depend on it."""
+    call, (x, w) = _sum_and_products(engine, size)
+    both = engine.mapped(
+        lambda x, w: (engine.sum(x), call(w)), (engine.P("x"), engine.P()), (engine.P(), engine.P("x"))
+    )
+    return lambda: engine.top.block_until_ready(both(x, w))
+
+
+def in_turn(engine: Engine, size: int, count: int) -> Callable[[], Any]:
+    """The same, one after the other."""
+    call, (x, w) = _sum_and_products(engine, size)
+    exchange = engine.mapped(engine.sum, engine.P("x"), engine.P())
+    compute = engine.mapped(call, engine.P(), engine.P("x"))
+
+    def run() -> Any:
+        sums = engine.top.block_until_ready(exchange(x))
+        return sums, engine.top.block_until_ready(compute(w))
+
+    return run
+
+
+def _sum_and_products(engine: Engine, size: int) -> tuple[Callable[[Any], Any], tuple[Any, Any]]:
+    import numpy as np
+
+    top = engine.top
+    w = np.random.default_rng(0).normal(size=(size, size)).astype(np.float32) / np.float32(size**0.5)
+    whole = top.device_put(w, top.sharding.NamedSharding(engine.mesh, engine.P()))
+
+    def products(w: Any) -> Any:
+        for _ in range(12):
+            w = top.numpy.tanh(w @ w)
+        return w
+
+    return products, (engine.place(np.ones(1 << 18, np.float32), ("x",)), whole)
+
+
 ROWS: dict[str, tuple[Callable[[Engine, int, int], Callable[[], Any]], int]] = {
     "psum 4 B": (psum, 1),
     "psum 1 MiB": (psum, 1 << 18),
@@ -173,6 +214,7 @@ ROWS: dict[str, tuple[Callable[[Engine, int, int], Callable[[], Any]], int]] = {
     "halo 2048x2048, 50 steps": (halo, 2048),
     "halo 256x256, 50 steps": (halo, 256),
     "MLP step, 7.5 MB": (mlp, 128),
+    "overlap": (overlap, 512),
 }
 
 
@@ -234,6 +276,8 @@ def run_rank(rows: list[str], runs: int, path: str) -> None:
         base = row.removeprefix("TCP, ")
         build, size = ROWS[base]
         calls = {engine.name: build(engine, size, count) for engine in every}
+        if base == "overlap":
+            calls = {"pycompiler": calls["pycompiler"], "in turn": in_turn(every[0], size, count)}
         if base.startswith("psum"):
             ones, total = np.full(size, 1, np.float32), np.empty(size, np.float32)
             calls["mpi4py"] = lambda ones=ones, total=total: world.Allreduce(ones, total)
@@ -288,16 +332,6 @@ def start(
     """The samples of a start of `count` processes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "samples.json"
-        command = [
-            Path(sys.prefix) / "bin" / "mpiexec.hydra",
-            "-n",
-            str(count),
-            sys.executable,
-            __file__,
-            "--rank",
-            path,
-        ]
-        command += ["--runs", str(runs), "--rows", *rows]
         command = [Path(sys.prefix) / "bin" / "mpiexec.hydra", "-n", str(count), sys.executable, __file__]
         command += ["--rank", path, "--runs", str(runs), "--rows", *rows]
         extra = {
@@ -337,7 +371,7 @@ def quotient(found: dict[str, list[float]], peer: str) -> float | None:
 
 
 def print_table(count: int, samples: dict[str, dict[str, list[float]]]) -> None:
-    names = ("pycompiler", "gloo", "mpi4jax", "mpi4py")
+    names = ("pycompiler", "gloo", "mpi4jax", "mpi4py", "in turn")
     print(f"\n{count} processes on {len(os.sched_getaffinity(0))} cores; medians in us")
     print(f"{'':28}" + "".join(f"{name:>12}" for name in names) + f"{'of':>10}{'quotient':>10}{'bar':>6}")
     for row, peer, *bars in BARS:
@@ -362,17 +396,16 @@ def main() -> None:
     if options.rank:
         run_rank(options.rows, options.runs, options.rank)
     wanted = tuple(options.rows or [""])
-    rows = [row for row in ROWS if row.startswith(wanted)]
-    tcp = [row for row in ("TCP, psum 64 MiB",) if row.startswith(wanted)]
+    # Rows with a start of their own.
+    rows = [row for row in ROWS if row.startswith(wanted) and row != "overlap"]
+    special = {"TCP, psum 64 MiB": TCP, "overlap": SLOW}
     results = {}
     for count in options.counts:
         samples = start(count, rows, options.runs, options.seconds) if rows else {}
-        if tcp:
-            samples |= {
-                row: each for row, each in start(count, tcp, options.runs, options.seconds, **TCP).items() if row in tcp
-            }
-            without = start(count, tcp, options.runs, options.seconds / 4, **TCP)
-            samples |= {row: each for row, each in without.items() if row in tcp}
+        for row, variables in special.items():
+            if row.startswith(wanted):
+                found = start(count, [row], options.runs, options.seconds / 4, **variables)
+                samples |= {name: each for name, each in found.items() if name == row}
         print_table(count, samples)
         results[count] = samples
     if options.json:

@@ -75,7 +75,7 @@ private:
 
 bool actsOutside(RuntimeCallOp call) {
   return (call.getEffectful() && call.getName() != "check") || call.getName() == "host_call" ||
-         call.getName() == "collective";
+         call.getName().starts_with("collective");
 }
 
 bool writesArgument(func::FuncOp main) {

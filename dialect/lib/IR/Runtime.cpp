@@ -46,7 +46,7 @@ void RuntimeCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
   add(getInsMutable(), MemoryEffects::Read::get());
   add(getOutsMutable(), MemoryEffects::Write::get());
   // All participants execute the same collectives in the same order, whether their results are used or not.
-  if (getName() == "collective") {
+  if (getName().starts_with("collective")) {
     effects.emplace_back(MemoryEffects::Read::get());
     effects.emplace_back(MemoryEffects::Write::get());
   }

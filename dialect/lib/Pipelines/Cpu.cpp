@@ -33,6 +33,7 @@ static void buildToLinalg(OpPassManager &pm, bool isGpu) {
   pm.addPass(createCheckCalls());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+  pm.addNestedPass<func::FuncOp>(createJoinReductions());
   if (isGpu)
     pm.addPass(createExpandCollectives());
   pm.addPass(createCanonicalizerPass());
@@ -65,6 +66,7 @@ void buildLinalgToBuffersPipeline(OpPassManager &pm, const CpuFeatures &features
 void buildBuffersToArenaPipeline(OpPassManager &pm, const CpuFeatures &features) {
   pm.addNestedPass<func::FuncOp>(createForwardCopies());
   pm.addNestedPass<func::FuncOp>(createForwardStores());
+  pm.addNestedPass<func::FuncOp>(createOverlapCollectives());
   // Matmuls first, while each is still one operation. They allocate packing buffers.
   pm.addPass(createLowerConvolutions({features.vectorBits}));
   pm.addPass(createLowerMatmuls({features.vectorBits, features.bfloat16Dot2}));

@@ -25,6 +25,7 @@ ELSEWHERE: dict[str, str] = {
     "PYCOMPILER_SECRET": "a text that the processes of one program show each other",
     "PYCOMPILER_SUBDOMAIN": "the headless service of a Kubernetes job's pods",
     "PYCOMPILER_MPI": "the file of the library of MPI",
+    "PYCOMPILER_MESSAGE_DELAY": "milliseconds that exchanges between processes take more: a slow network, for tests",
     "PYCOMPILER_SHARED_MEMORY": "0: the processes of a node exchange messages by MPI, not by memory that they share",
     "PYCOMPILER_CUDA_DRIVER": "the file of the CUDA driver",
     "PYCOMPILER_CUBLASLT": "the file of cuBLASLt",

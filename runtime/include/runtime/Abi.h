@@ -156,6 +156,9 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
 //     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
 //     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Only within a run of several participants.
+//   collective_start: the operands of `collective`, which it begins. Until the collective_wait with the same output, the
+//     program does not write the input, and does not use the output.
+//   collective_wait: the same operands; params = {}. Waits for the collective that was started with this output.
 //   check: no operands; params = {PcrtCheck, number of the operand, dimension, the params of PcrtCheck};
 //     PCRT_INVALID_ARGUMENT unless it holds. On the host, wherever the program's arrays are.
 #define PCRT_LIBRARY_CALLS(X)                                                                                          \
@@ -167,7 +170,9 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
   X(collective)                                                                                                        \
   X(host_call)                                                                                                         \
   X(product)                                                                                                           \
-  X(check)
+  X(check)                                                                                                             \
+  X(collective_start)                                                                                                  \
+  X(collective_wait)
 
 // The condition of `check`, and the params that follow the operand's number and the dimension. The codes are part of
 // the ABI: never renumber.

@@ -17,6 +17,8 @@ namespace pcrt {
 class Device;
 class Rendezvous;
 class Exchange;
+class StartedCollectives;
+class UnfinishedWork;
 struct Contribution;
 
 /// A participant of a run, which its launch carries.
@@ -54,6 +56,12 @@ public:
   /// The collective of `params` (runtime/Abi.h), from the input to the output: waits for the other members of the
   /// participant's group. If it fails with the error of another participant, collectiveFailure returns that, too.
   Status exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
+  /// Begins it: a collective with members in other processes goes on in a thread of its own, in the order of the
+  /// participant's collectives, as `unfinished` work. Others are done on return.
+  Status start(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params,
+               UnfinishedWork *&unfinished);
+  /// Waits for the one that was started with this output.
+  Status waitForStarted(unsigned number, const void *output);
   /// After the participant's last collective.
   DeviceEnds deviceEnds(unsigned number);
 
@@ -62,6 +70,7 @@ private:
   friend class Exchange;
   friend RefPtr<Error> collectiveFailure(void *participant);
   friend void endParticipant(void *participant, Error *error);
+  friend class StartedCollectives;
   ~Rendezvous();
 
   /// The reason why a participant's collective failed: another one's failure, or a message.
@@ -77,8 +86,11 @@ private:
     RefPtr<Error> cause;
     RefPtr<Token> onDevice;
     std::vector<Exchange *> groups;
+    /// Of the participant's own thread, without the lock.
+    std::unique_ptr<StartedCollectives> started;
   };
 
+  Status exchangeNow(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params);
   Exchange *groupOf(unsigned number, const int64_t *params);
   Status fail(unsigned number, const Failure &failure);
   /// Whether a member cannot arrive, with the reason.

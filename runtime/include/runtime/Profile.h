@@ -20,6 +20,7 @@ namespace pcrt {
   X(Run, "run")                                                                                                        \
   X(Copy, "copy")                                                                                                      \
   X(Callback, "callback")                                                                                              \
+  X(Collective, "collective")                                                                                          \
   X(Wait, "wait")                                                                                                      \
   X(User, "user")
 

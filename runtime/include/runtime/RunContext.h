@@ -10,6 +10,16 @@ namespace pcrt {
 class Device;
 class Executable;
 
+/// Work that a run has begun and that uses its memory.
+class UnfinishedWork {
+public:
+  /// Waits until nothing of it is left.
+  virtual void finish() = 0;
+
+protected:
+  ~UnfinishedWork() = default;
+};
+
 struct RunContext {
   Device &device;
   const Executable &executable;
@@ -18,6 +28,8 @@ struct RunContext {
 
   /// The status of the routine that failed first; see `fail`.
   mutable std::atomic<Status *> reason{nullptr};
+  /// The executable ends it before the memory of the run is used otherwise. Null if nothing was begun.
+  mutable UnfinishedWork *unfinished = nullptr;
 
   ~RunContext() { delete reason.load(std::memory_order_relaxed); }
 

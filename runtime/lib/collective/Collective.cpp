@@ -3,8 +3,10 @@
 
 #include "collective/CollectiveJob.h"
 #include "collective/RemoteCollective.h"
+#include "collective/StartedCollectives.h"
 #include "memory/HostOperands.h"
 #include "runtime/Device.h"
+#include "runtime/Profile.h"
 #include "runtime/RunContext.h"
 #include "runtime/ThreadPool.h"
 #include "support/LibraryCalls.h"
@@ -167,6 +169,38 @@ bool Rendezvous::isMissing(const Exchange &group, Failure &why) const {
 }
 
 Status Rendezvous::exchange(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params) {
+  // In the order of the participant's collectives.
+  if (states[number].started)
+    states[number].started->waitForAll();
+  return exchangeNow(number, input, output, params);
+}
+
+Status Rendezvous::start(unsigned number, const PcrtTensor &input, const PcrtTensor &output, const int64_t *params,
+                         UnfinishedWork *&unfinished) {
+  bool isFar = false;
+  if (shared && (!devices[number] || devices[number]->hasHostMemory())) {
+    std::lock_guard<std::mutex> guard(lock);
+    Exchange *group = groupOf(number, params);
+    isFar = group && group->expected < group->members.size();
+  }
+  if (!isFar)
+    return exchange(number, input, output, params);
+  std::unique_ptr<StartedCollectives> &started = states[number].started;
+  if (!started)
+    started = std::make_unique<StartedCollectives>(*this, number);
+  started->start(input, output, params);
+  unfinished = started.get();
+  return Status::ok();
+}
+
+Status Rendezvous::waitForStarted(unsigned number, const void *output) {
+  StartedCollectives *started = states[number].started.get();
+  return started ? started->wait(output) : Status::ok();
+}
+
+Status Rendezvous::exchangeNow(unsigned number, const PcrtTensor &input, const PcrtTensor &output,
+                               const int64_t *params) {
+  ProfileScope recorded(ProfileKind::Collective, CollectiveParams(params).name());
   std::unique_lock<std::mutex> guard(lock);
   Exchange *group = groupOf(number, params);
   if (!group)
@@ -386,5 +420,25 @@ int32_t library::collective(const PcrtFrame *frame, const PcrtTensor *inputs, in
   auto number = static_cast<int32_t>(self->number);
   std::memcpy(operands.outputs()[0].data, &number, sizeof(number));
   Status status = operands.store();
+  return status.isOk() ? PCRT_OK : run.fail(std::move(status));
+}
+
+int32_t library::collective_start(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount,
+                                  const PcrtTensor *outputs, int32_t outputCount, const int64_t *params) {
+  const RunContext &run = RunContext::of(frame);
+  auto *self = static_cast<Participant *>(run.participant);
+  if (!self || inputCount != 1 || outputCount != 1)
+    return PCRT_INVALID_ARGUMENT;
+  Status status = self->run->start(self->number, inputs[0], outputs[0], params, run.unfinished);
+  return status.isOk() ? PCRT_OK : run.fail(std::move(status));
+}
+
+int32_t library::collective_wait(const PcrtFrame *frame, const PcrtTensor *, int32_t, const PcrtTensor *outputs,
+                                 int32_t outputCount, const int64_t *) {
+  const RunContext &run = RunContext::of(frame);
+  auto *self = static_cast<Participant *>(run.participant);
+  if (!self || outputCount != 1)
+    return PCRT_INVALID_ARGUMENT;
+  Status status = self->run->waitForStarted(self->number, outputs[0].data);
   return status.isOk() ? PCRT_OK : run.fail(std::move(status));
 }

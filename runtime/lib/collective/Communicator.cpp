@@ -4,6 +4,7 @@
 #include "runtime/ThreadPool.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <sched.h>
 
@@ -37,10 +38,12 @@ RefPtr<Transfer> Communicator::begin(const std::vector<Piece> &sends, const std:
   return transfer;
 }
 
-void Transport::waitForChange(uint32_t, int64_t ns) {
+static void waitNs(int64_t ns) {
   timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
   nanosleep(&time, nullptr);
 }
+
+void Transport::waitForChange(uint32_t, int64_t ns) { waitNs(ns); }
 
 namespace {
 /// Pauses of a waiting thread between looks at the messages. With a core for each process it spins first. Then it
@@ -76,6 +79,15 @@ private:
 };
 } // namespace
 
+/// Of PYCOMPILER_MESSAGE_DELAY, in milliseconds: a slow network, for tests and benchmarks.
+static int64_t delayNs() {
+  static const int64_t delay = [] {
+    const char *text = std::getenv("PYCOMPILER_MESSAGE_DELAY");
+    return text ? static_cast<int64_t>(std::strtod(text, nullptr) * 1e6) : 0;
+  }();
+  return delay;
+}
+
 Status Communicator::wait(Transfer &transfer) {
   if (!transfer.isDone())
     launch.transport.progress();
@@ -87,6 +99,10 @@ Status Communicator::wait(Transfer &transfer) {
       if (!launch.transport.progress() && !transfer.isDone())
         pauses.pause(seen);
     }
+  }
+  if (int64_t delay = delayNs()) {
+    BlockingScope blocking;
+    waitNs(delay);
   }
   // Also of a transfer that is done: a message that did not fit was dropped.
   RefPtr<Error> failed = launch.failure();

@@ -66,6 +66,8 @@ int32_t library::read(const PcrtFrame *, const void *, void *, int64_t) { return
     return PCRT_INVALID_ARGUMENT;                                                                                      \
   }
 PCRT_REFUSED(collective)
+PCRT_REFUSED(collective_start)
+PCRT_REFUSED(collective_wait)
 PCRT_REFUSED(host_call)
 PCRT_REFUSED(product)
 

@@ -106,7 +106,11 @@ Status Executable::runWithArena(const RunContext &context, const void *const *ar
                      const_cast<RunContext *>(&context),
                      budget,
                      sizes.empty() ? nullptr : sizes.data()};
-  return statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
+  Status status = statusOf(kernel ? kernel->run(frame, operands, count) : entry(&frame), context);
+  // After a failure some may be left, which use the arena.
+  if (context.unfinished)
+    context.unfinished->finish();
+  return status;
 }
 
 bool Executable::isWorthSpeculating(double mostNs) {

@@ -4,6 +4,7 @@
 #include "Operands.h"
 #include "distributed/InProcessTransport.h"
 #include "runtime/Collective.h"
+#include "runtime/RunContext.h"
 
 #include <random>
 #include <thread>
@@ -169,7 +170,81 @@ static void failsEverywhere() {
   }
 }
 
+/// Several are on their way while a participant computes, and are awaited in another order.
+static void startedOnesHaveTheSameBits() {
+  constexpr int64_t large = 70001, small = 5;
+  auto some = randomInputs<float>(large), few = randomInputs<float>(small);
+  std::vector<int64_t> sum = form(PCRT_ALL_REDUCE, all4), most = form(PCRT_ALL_REDUCE, pairs4, PCRT_REDUCTION_MAX),
+                       next = form(PCRT_COLLECTIVE_PERMUTE, all4, 0, 0, 0, {0, 1, 1, 2, 2, 3, 3, 0});
+  auto sums = results<float>(divisions[0], {large}, {large}, sum, some);
+  auto maxima = results<float>(divisions[0], {small}, {small}, most, few);
+  auto moved = results<float>(divisions[0], {small}, {small}, next, few);
+  for (const std::vector<unsigned> &owners : divisions)
+    for (unsigned seed : {0u, 5u}) {
+      Run run(owners, seed);
+      run.all([&](Rendezvous &meeting, unsigned number) {
+        UnfinishedWork *unfinished = nullptr;
+        for (int round = 0; round < 3; ++round) {
+          Operand<float> in({large}, some[number]), out({large}), in2({small}, few[number]), out2({small}),
+              out3({small}), out4({small});
+          auto start = [&](Operand<float> &from, Operand<float> &to, const std::vector<int64_t> &params) {
+            // The caller's arrays are gone when the collective runs.
+            std::vector<int64_t> copy = params;
+            PcrtTensor input = from, output = to;
+            std::vector<int64_t> dims(input.dims, input.dims + input.rank);
+            input.dims = output.dims = dims.data();
+            CHECK(meeting.start(number, input, output, copy.data(), unfinished).isOk());
+            copy.assign(copy.size(), -1);
+            dims.assign(dims.size(), -1);
+          };
+          start(in, out, sum);
+          start(in2, out2, most);
+          CHECK(meeting.waitForStarted(number, out2.values.data()).isOk());
+          start(in2, out3, next);
+          if (round == 1) // Another one waits for all.
+            CHECK(meeting.exchange(number, in2, out4, most.data()).isOk());
+          CHECK(meeting.waitForStarted(number, out3.values.data()).isOk());
+          CHECK(meeting.waitForStarted(number, out.values.data()).isOk());
+          CHECK(out.values == sums[number] && out2.values == maxima[number] && out3.values == moved[number]);
+          CHECK(round != 1 || out4.values == maxima[number]);
+        }
+        if (unfinished)
+          unfinished->finish();
+        return RefPtr<Error>();
+      });
+      CHECK(run.network.messages.empty());
+    }
+}
+
+/// Its memory is free when a participant leaves, whether it has waited or not, and a failure is not lost.
+static void startedOnesFail() {
+  for (const std::vector<unsigned> &owners : divisions)
+    for (int kind = 0; kind < 3; ++kind) {
+      Run run(owners);
+      run.all([&](Rendezvous &meeting, unsigned number) {
+        if (number == 2)
+          return RefPtr<Error>::adopt(new Error(Code::OutOfMemory, "no memory", "f", ""));
+        Operand<float> in({3}, std::vector<float>(3)), out({3}), out2({3});
+        std::vector<int64_t> params = form(PCRT_ALL_REDUCE, all4);
+        UnfinishedWork *unfinished = nullptr;
+        Status status = meeting.start(number, in, out, params.data(), unfinished);
+        if (status.isOk() && kind == 1) {
+          Status other = meeting.exchange(number, in, out2, params.data());
+          CHECK(!other.isOk());
+        }
+        if (status.isOk() && kind != 2)
+          status = meeting.waitForStarted(number, out.values.data());
+        CHECK((status.isOk() && kind == 2) || status.code() == Code::OutOfMemory);
+        if (unfinished)
+          unfinished->finish();
+        return RefPtr<Error>::adopt(new Error(Code::OutOfMemory, "no memory", "f", ""));
+      });
+    }
+}
+
 int main() {
+  RUN(startedOnesHaveTheSameBits);
+  RUN(startedOnesFail);
   RUN(reducesWithTheSameBits);
   RUN(gathersScattersAndExchanges);
   RUN(permutes);

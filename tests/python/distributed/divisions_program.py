@@ -1,6 +1,7 @@
 """Prints a hash of the results of programs on four devices, which are divided among any number of processes."""
 
 import hashlib
+import itertools
 import sys
 
 import numpy as np
@@ -42,6 +43,33 @@ for axes in ("a", "b", ("a", "b")):
         return total + pc.lax.all_gather(part, axes, axis=1, tiled=True).sum(keepdims=True)
 
     note(pc.jit(pc.shard_map(each, mesh=mesh, in_specs=P(("a", "b")), out_specs=P(("a", "b")), check_vma=False))(x))
+# Sums that go on beside the computation, and small ones, which are joined.
+sizes = [64, 96, 80, 8]
+params = [
+    (rng.normal(size=pair).astype(np.float32) / 8, rng.normal(size=pair[1]).astype(np.float32))
+    for pair in itertools.pairwise(sizes)
+]
+x = on(P(("a", "b")), rng.normal(size=(256, 64)).astype(np.float32))
+
+
+def step(params, x):
+    def loss(params):
+        h = x
+        for w, b in params:
+            h = pnp.tanh(h @ w + b)
+        return (h**2).sum()
+
+    value, slopes = pc.value_and_grad(loss)(params)
+    sums = pc.lax.psum(slopes, ("a", "b"))
+    return pc.tree.map(lambda p, g: p - 0.01 * g, params, sums), pc.lax.psum(value, ("a", "b"))
+
+
+mapped = pc.jit(pc.shard_map(step, mesh=mesh, in_specs=(P(), P(("a", "b"))), out_specs=P(), check_vma=False))
+params = pc.device_put(params, NamedSharding(mesh, P()))
+for _ in range(3):
+    params, value = mapped(params, x)
+for each in [value, *pc.tree.leaves(params)]:
+    note(each)
 if pc.process_index() == 0:
     print("hash", found.hexdigest(), flush=True)
 pc.distributed.shutdown()

@@ -21,3 +21,7 @@ def test_divisions_of_the_devices_have_the_same_bits():
 
 def test_messages_of_mpi_have_the_bits_of_messages_in_shared_memory():
     assert digest(4, 1, 3, PYCOMPILER_SHARED_MEMORY="0") == digest(4, 1, 3)
+
+
+def test_a_slow_network_gives_the_same_bits():
+    assert digest(2, 2, 5, PYCOMPILER_MESSAGE_DELAY="3") == digest(1, 4, 5)

@@ -52,6 +52,21 @@ def ForwardStores : Pass<"array-forward-stores", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def OverlapCollectives : Pass<"array-overlap-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Start collectives early and wait for them late";
+  let description = [{
+    A call of the routine `collective` becomes `collective_start` and `collective_wait`, if enough computation of its
+    block fits between them. The start moves up to the last operation that writes its input or uses its output, and the
+    wait moves down to the first one. Neither passes an effect outside the program, and neither leaves its block. All
+    participants run one program, so all start their collectives in one order.
+
+    Invariants: before, every argument and every allocation is memory of its own. Between a start and its wait nothing
+    writes the input or uses the output. Both have the operands of the call, so that the memory is in use until the
+    wait.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def ReuseBuffers : Pass<"array-reuse-buffers", "::mlir::func::FuncOp"> {
   let summary = "Let elementwise ops overwrite operands that are dead afterwards";
   let description = [{

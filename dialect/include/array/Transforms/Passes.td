@@ -18,6 +18,16 @@ def ExpandComplex : Pass<"array-expand-complex"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def JoinReductions : Pass<"array-join-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Join small reductions among participants into one";
+  let description = [{
+    `array.all_reduce` ops of one block with one kind, one element type and the same groups, of at most 64 KiB each and
+    together at most 1 MiB, become one reduction of their concatenated elements, at the place of the last one. Each value
+    has the same bits as before: members are combined in the same order. Between the first and the last of them there is
+    no other collective, no effect, and no use of their results.
+  }];
+}
+
 def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise linalg ops into their elementwise readers and reductions";
   let description = [{
