@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pycompiler._runtime import Array, ShapedArray, sharding_of, shards_of
+from pycompiler._runtime import Array, ShapedArray, sharded_array, sharding_of, shards_of
 from pycompiler.compile.compile import Compilation
 from pycompiler.compile.donation import taken_once
 from pycompiler.core.autodiff.call import call
@@ -21,7 +21,7 @@ from pycompiler.core.mesh.processes import owners_of, processes
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding
 from pycompiler.core.mesh.spec import Layout, PartitionSpec, spec_of
-from pycompiler.core.mesh.typed import type_layout
+from pycompiler.core.mesh.typed import type_layout, with_type
 from pycompiler.core.tracing import axes
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, close_over
 from pycompiler.core.tracing.lowering import lowered
@@ -49,6 +49,53 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     if axes.in_scope():
         with axes.unbound():
             return execute(closed, name, leaves, donated)
+    known = closed.derive("prepared", dict) if explicit_mesh() is None else {}
+    key = tuple([id(sharding_of(leaf)) if type(leaf) is Array else None for leaf in leaves])
+    prepared = known.get(key)
+    if prepared is None:
+        prepared, given = _prepare(closed, name, leaves)
+        if all(x is y for x, y in zip(given, leaves, strict=True)) and None not in key:
+            while len(known) >= _MOST_PREPARED:
+                known.pop(next(iter(known), None), None)
+            known[key] = prepared
+    else:
+        given = leaves
+    gone = taken_once(lowered(closed), name, leaves, donated) if donated else ()
+    if gone:
+        closed.derive(("told of donation", gone), lambda: _tell_of_donation(name, closed, gone))
+    parts = [*prepared.consts, *[shards_of(x) for x in given]]
+    mesh = prepared.mesh
+    results = _run(
+        prepared.program, mesh, [[part[place] for part in parts] for place in range(len(mesh.local_numbers))]
+    )
+    for number in gone:
+        if isinstance(leaves[number], Array):
+            leaves[number].delete()
+    return [
+        sharded_array(aval, tuple([row[index] for row in results]), sharding)
+        for index, (aval, sharding) in enumerate(prepared.outs)
+    ]
+
+
+_MOST_PREPARED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A call of a graph but for the parts of its arguments, for arguments with these shardings."""
+
+    mesh: Mesh
+    program: SpmdProgram
+    consts: list[Sequence[Array]]
+    """The parts of the constants."""
+    outs: list[tuple[ShapedArray, NamedSharding]]
+    shardings: list[NamedSharding | None]
+    """Of the arguments: they are known by their addresses."""
+
+
+def _prepare(closed: ClosedGraph, name: str, leaves: Sequence[Any]) -> tuple[_Prepared, list[Array]]:
+    """The call, and its arguments on the devices of its mesh."""
+    whole = closed
     closed = lowered(closed)
     opened, consts = closed.derive("opened", lambda: close_over(closed))
     given = [*consts, *map(as_array, leaves)]
@@ -59,23 +106,24 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     placed = [_on_mesh(name, x, mesh, wish, strict) for x, wish in zip(given, wishes, strict=True)]
     layouts = tuple([sharding_of(x).layout(x.shape) for x in placed])
     found = partition(opened, mesh, layouts)
-    program = compile_spmd(found.graph, mesh.shape_tuple, name)
     if not mesh.local_numbers:
         raise ValueError(
             f"{name}: {mesh} has no devices of process {processes.index}: its processes alone, "
             f"{list(owners_of(mesh.device_list))}, compute on it. What to do: call {name} in these processes only"
         )
-    parts = [shards_of(x) for x in placed]
-    gone = taken_once(closed, name, leaves, donated)
-    if gone:
-        closed.derive(("told of donation", gone), lambda: _tell_of_donation(name, closed, gone))
-    results = _run(program, mesh, [[part[number] for part in parts] for number in range(len(mesh.local_numbers))])
-    for number in gone:
-        given[len(consts) + number].delete()
-    return [
-        from_shards(aval, _placed_by(mesh, layout, aval), [row[index] for row in results])
-        for index, (aval, layout) in enumerate(zip(opened.out_avals, found.out_layouts, strict=True))
-    ]
+    # Equal shardings of arguments and results are one object, so that results that become arguments are known.
+    equal: dict[NamedSharding, NamedSharding] = whole.derive("shardings", dict)
+    shardings = [sharding_of(x) for x in placed[len(consts) :]]
+    for sharding in shardings:
+        equal.setdefault(sharding, sharding)
+    outs: list[tuple[ShapedArray, NamedSharding]] = []
+    for aval, layout in zip(opened.out_avals, found.out_layouts, strict=True):
+        made = _placed_by(mesh, layout, aval)
+        made = equal.setdefault(made, made)
+        outs.append((with_type(aval, made), made))
+    program = compile_spmd(found.graph, mesh.shape_tuple, name)
+    parts = [shards_of(x) for x in placed[: len(consts)]]
+    return _Prepared(mesh, program, parts, outs, shardings), placed[len(consts) :]
 
 
 def _placed_by(mesh: Mesh, layout: Layout, aval: ShapedArray) -> NamedSharding:
@@ -136,8 +184,9 @@ def distributed(closed: ClosedGraph, name: str, shardings: Sequence[Sharding | N
 
 
 def _run(program: SpmdProgram, mesh: Mesh, args: Sequence[Sequence[Array]]) -> list[list[Array]]:
-    results = program(mesh.device_list, args)
-    for index, (kind, _) in enumerate(program.compiled_for(mesh.device_list).plan.outputs):
+    compilation = program.compiled_for(mesh.device_list)
+    results = program.run(compilation, mesh.device_list, args)
+    for index, (kind, _) in enumerate(compilation.plan.outputs):
         if kind == "const":
             # All results share one array, which is on one device: each device gets a copy.
             for device, row in zip(mesh.local_devices, results, strict=True):

@@ -273,6 +273,12 @@ class SpmdProgram:
 
         Returns at once, like every call. The results may still be in computation.
         """
+        return self.run(self.compiled_for(devices), devices, args)
+
+    def run(
+        self, compilation: Compilation, devices: Sequence[Device], args: Sequence[Sequence[Array]]
+    ) -> list[list[Array]]:
+        """The same, with its code for these devices."""
         numbers = range(len(devices))
         if processes.are_several:
             numbers = [number for number in numbers if processes.is_here(devices[number])]
@@ -282,7 +288,6 @@ class SpmdProgram:
                 f"arguments, got {len(devices)} and {len(args)}"
             )
         here = [devices[number] for number in numbers] if len(numbers) < len(devices) else devices
-        compilation = self.compiled_for(devices)
         plan, executable = compilation.plan, compilation.executable
         found: list[list[Array]] = [[] for _ in args]
         if executable is not None:
