@@ -307,8 +307,10 @@ def _traced_kernel(
     scratch_shapes: Any,
     started: Mapping[int, int],
 ) -> ClosedGraph:
-    """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory). The blocks of the
-    inputs in `started` are those of outputs before they are written."""
+    """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory).
+
+    The blocks of the inputs in `started` are those of outputs before they are written.
+    """
     rank, first = len(wanted.grid), len(wanted.grid) + len(ins) - len(started)
     in_blocks = [
         block_aval(aval, blocks.sizes)
