@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pycompiler.experimental import (
         checkify,
         compilation_cache,
+        custom_partitioning,
         jet,
         layout,
         mesh_utils,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "checkify",
     "compilation_cache",
+    "custom_partitioning",
     "disable_x64",
     "enable_x64",
     "io_callback",
