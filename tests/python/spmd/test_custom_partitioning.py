@@ -10,13 +10,8 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.core.errors import ArgumentError, NotDifferentiableError
-from pycompiler.experimental.custom_partitioning import (
-    BATCHING,
-    ArrayMapping,
-    CompoundFactor,
-    SdyShardingRule,
-    custom_partitioning,
-)
+from pycompiler.experimental import custom_partitioning as module
+from pycompiler.experimental.custom_partitioning import BATCHING, SdyShardingRule, custom_partitioning
 from pycompiler.sharding import NamedSharding
 from pycompiler.sharding import PartitionSpec as P
 from pycompiler.spmd.partition.factors import divided_by, parsed
@@ -182,10 +177,10 @@ def test_a_rule_divides_factors():
         [((),)],
     )
     assert parsed("... k, ...1 k->").operand_mappings == (
-        ArrayMapping(BATCHING, "k"),
-        ArrayMapping(BATCHING + "1", "k"),
+        module.ArrayMapping(BATCHING, "k"),
+        module.ArrayMapping(BATCHING + "1", "k"),
     )
-    assert parsed("->").result_mappings == (ArrayMapping(),)
+    assert parsed("->").result_mappings == (module.ArrayMapping(),)
     assert str(SdyShardingRule((("i",),), (("i",),), permutation_factors=("i",))) == (
         "SdyShardingRule((('i',),), (('i',),), {} permutation_factors=('i',))"
     )
@@ -209,8 +204,8 @@ def test_a_rule_divides_factors():
         (lambda: parsed("i -> i", i=2), "and for no other"),
         (lambda: parsed("i -> i", reduction_factors=("j",)), "not used"),
         (lambda: parsed("i -> i", reduction_factors=("i",), permutation_factors=("i",)), "given twice"),
-        (lambda: CompoundFactor("a"), "two factors or more"),
-        (lambda: ArrayMapping("a", BATCHING), "comes first"),
+        (lambda: module.CompoundFactor("a"), "two factors or more"),
+        (lambda: module.ArrayMapping("a", BATCHING), "comes first"),
         (lambda: custom_partitioning(lambda x: x)(A), "call its def_partition first"),
         (lambda: custom_partitioning(lambda x: x).def_partition(print, i=2), "belong to a sharding_rule"),
     ],
