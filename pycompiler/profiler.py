@@ -7,7 +7,10 @@ writes `plugins/profile/<time>/perfetto_trace.json.gz` below the directory: open
 file there, or unpack it and open it in chrome://tracing. One row for each thread shows tracing, compilation and its
 stages, enqueued calls, runs (with the name of the jitted function, the line of the call among their arguments, and an
 arrow from the enqueued call), copies, callbacks and waits. It keeps a million events and counts later ones as
-`droppedEvents`. The format is Chrome's Trace Event Format. A profile covers this process alone.
+`droppedEvents`. The format is Chrome's Trace Event Format. A profile covers this process, and those of
+`register_subprocess`. `ProfileData.from_file` reads it. `start_server` makes profiles of a running program:
+
+    curl 'localhost:9999/trace?seconds=2' > trace.json
 """
 
 from __future__ import annotations
@@ -20,21 +23,31 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pycompiler._runtime import start_profile, stop_profile
 from pycompiler.core.profile import Scope, thread_names
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.diagnostics.pprof import device_memory_profile, save_device_memory_profile
+from pycompiler.diagnostics.profile_data import ProfileData, ProfileEvent, ProfilePlane
 from pycompiler.lax.names import nearest_name
 
+if TYPE_CHECKING:
+    from pycompiler.diagnostics.profile_server import ProfilerServer
+
 __all__ = [
+    "ProfileData",
+    "ProfileEvent",
+    "ProfilePlane",
     "StepTraceAnnotation",
     "TraceAnnotation",
     "annotate_function",
     "device_memory_profile",
+    "register_subprocess",
     "save_device_memory_profile",
+    "start_server",
     "start_trace",
+    "stop_server",
     "stop_trace",
     "trace",
 ]
@@ -44,6 +57,10 @@ _R = TypeVar("_R")
 
 # The directory of the current profile.
 _directory: Path | None = None
+# The clock at its start, and the other processes that record, by the ports of their servers.
+_begin = 0
+_started: dict[int, int] = {}
+_server: ProfilerServer | None = None
 _lock = threading.Lock()
 
 
@@ -59,7 +76,7 @@ def start_trace(
     being recorded, ValueError for `create_perfetto_link` (no server provides a link) and for `profiler_options` (none
     exist).
     """
-    global _directory
+    global _directory, _begin, _started
     if create_perfetto_link:
         raise ValueError(
             "start_trace: create_perfetto_link would need a server: load the file at https://ui.perfetto.dev"
@@ -72,8 +89,14 @@ def start_trace(
         directory = Path(log_dir)
         directory.mkdir(parents=True, exist_ok=True)
         thread_names()
+        _begin = time.monotonic_ns()
         if not start_profile():
             raise RuntimeError("start_trace: a profile is being recorded")
+        try:
+            _started = _servers().start_others() if _have_others else {}
+        except BaseException:
+            stop_profile(thread_names())
+            raise
         _directory = directory
 
 
@@ -88,10 +111,64 @@ def stop_trace() -> None:
             raise RuntimeError("stop_trace: nothing is being recorded: call start_trace first")
         directory, _directory = _directory, None
         content = stop_profile(thread_names())
+        if _started:
+            content = _servers().joined(content, _begin, _started)
         folder = directory / "plugins" / "profile" / time.strftime("%Y_%m_%d_%H_%M_%S")
         folder.mkdir(parents=True, exist_ok=True)
         with importlib.import_module("gzip").open(folder / "perfetto_trace.json.gz", "wb", 6) as file:
             file.write(content)
+
+
+# Whether processes have been registered: the server's module is loaded at its first use.
+_have_others = False
+
+
+def _servers() -> Any:
+    return importlib.import_module("pycompiler.diagnostics.profile_server")
+
+
+def start_server(port: int, requires_backend: bool = True) -> ProfilerServer:
+    """Serve profiles of this process at `http://localhost:<port>` until `stop_server`; port 0 is any free one.
+
+    `/trace?seconds=2` records the next two seconds and answers with the timeline, `/memory` with the arrays in memory
+    in pprof's format. `requires_backend` changes nothing. Raises ValueError while a server runs.
+
+    >>> import json, urllib.request
+    >>> import pycompiler as pc
+    >>> server = pc.profiler.start_server(0)
+    >>> with urllib.request.urlopen(f"http://localhost:{server.port}/trace?seconds=0.01") as answer:
+    ...     print(sorted(json.load(answer)))
+    ['displayTimeUnit', 'droppedEvents', 'traceEvents']
+    >>> pc.profiler.stop_server()
+    """
+    global _server
+    with _lock:
+        if _server is not None:
+            raise ValueError(f"start_server: a server runs at port {_server.port}: call stop_server first")
+        server = _server = _servers().ProfilerServer(port)
+    return server
+
+
+def stop_server() -> None:
+    """End the server. Raises ValueError when none runs."""
+    global _server
+    with _lock:
+        if _server is None:
+            raise ValueError("stop_server: no server runs: call start_server first")
+        server, _server = _server, None
+    server.stop()
+
+
+def register_subprocess(pid: int, port: int) -> Callable[[], None]:
+    """Record another process, which has called `start_server(port)`, in each profile of this one from now on.
+
+    Returns a function that ends this. Raises ValueError for a process that is registered already, RuntimeError if no
+    server answers at the port.
+    """
+    global _have_others
+    remove = _servers().register_subprocess(pid, port)
+    _have_others = True
+    return remove
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ experimental.multihost_utils experimental.ode experimental.pallas experimental.p
 experimental.rnn experimental.serialize_executable experimental.shard_map experimental.sparse
 experimental.sparse.linalg experimental.topologies experimental.xla_metadata export extend extend.backend extend.core
 extend.core.primitives extend.ifrt_programs extend.linear_util extend.random extend.sharding extend.source_info_util
-extend.xla ffi flatten_util image interpreters interpreters.ad interpreters.batching interpreters.mlir
+extend.xla ffi flatten_util image memory interpreters interpreters.ad interpreters.batching interpreters.mlir
 interpreters.partial_eval interpreters.pxla interpreters.xla lax lax.linalg lib monitoring nn nn.initializers numpy
 numpy.fft numpy.linalg ops profiler random ref scipy scipy.cluster scipy.cluster.vq scipy.fft scipy.integrate
 scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.sparse scipy.sparse.linalg

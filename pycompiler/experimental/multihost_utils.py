@@ -1,15 +1,16 @@
 """Communication between the processes of a program. All processes call each function, in the same order."""
 
+import contextlib
 import math
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
 
-from pycompiler._runtime import Array
+from pycompiler._runtime import Array, Device
 from pycompiler.core.mesh.mesh import Mesh
-from pycompiler.core.mesh.processes import processes
+from pycompiler.core.mesh.processes import owners_of, processes
 from pycompiler.core.mesh.sharding import NamedSharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.core.tracing.boundary import protect
@@ -24,6 +25,7 @@ __all__ = [
     "broadcast_one_to_all",
     "global_array_to_host_local_array",
     "host_local_array_to_global_array",
+    "live_devices",
     "process_allgather",
     "reached_preemption_sync_point",
     "sync_global_devices",
@@ -95,6 +97,41 @@ def sync_global_devices(name: str, timeout: float | None = None) -> None:
         raise TypeError(f"sync_global_devices: the name must be a str, got {name!r} of type {type(name).__name__}")
     if processes.are_several:
         meet(f"sync_global_devices: {name!r}", _everyone(), b"", 0 if timeout is None else max(int(timeout * 1000), 1))
+
+
+@contextlib.contextmanager
+def live_devices(devices: Sequence[Device]) -> Generator[list[Device]]:
+    """A block that the processes of some devices run together: all of them complete it, or all of them raise.
+
+    It gives the devices in their order. Processes wait for each other before and after the block. A program does not
+    go on without a process that has failed, so that all devices of a running program are live: DistributedError says
+    which process it was. Raises RuntimeError if the block raised in another process, ValueError for devices of which
+    this process has none.
+
+    >>> import pycompiler as pc
+    >>> from pycompiler.experimental import multihost_utils
+    >>> with multihost_utils.live_devices(pc.devices()) as live:
+    ...     print(live == pc.devices())
+    True
+    """
+    members = owners_of(tuple(devices))
+    if processes.index not in members:
+        raise ValueError(f"live_devices: process {processes.index} has none of the devices {list(devices)}")
+    several = len(members) > 1
+    if several:
+        meet("live_devices", members, b"", 0)
+    error: Exception | None = None
+    try:
+        yield sorted(devices, key=lambda device: device.id)
+    except Exception as raised:
+        error = raised
+    told = b"" if error is None else f"{type(error).__name__}: {error}".encode()
+    others = meet("the end of live_devices", members, told, 0) if several else []
+    if error is not None:
+        raise error
+    failed = [f"process {number}: {text.decode()}" for number, text in zip(members, others, strict=False) if text]
+    if failed:
+        raise RuntimeError(f"live_devices: the block failed in another process: {'; '.join(failed)}")
 
 
 def assert_equal(in_tree: Any, fail_message: str = "") -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler.core.config.config import default_matmul_precision
+from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
@@ -21,7 +22,7 @@ from pycompiler.jit.jit import jit
 from pycompiler.lax import fori_loop, scan, while_loop
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import Array
-from pycompiler.transforms import closure_convert, custom_vjp, vjp, vmap
+from pycompiler.transforms import closure_convert, custom_vjp, eval_shape, vjp, vmap
 
 __all__ = ["odeint"]
 
@@ -63,7 +64,8 @@ def odeint(
     most `mxstep` of them between two times, and none is longer than `hmax`. Reverse mode solves the adjoint equation,
     by the initial value, the times, `args`, and traced values that `func` closes over.
 
-    Raises TypeError if `t` is not an array of floats, or an argument no array.
+    Raises TypeError if `t` is not an array of floats, if `y0` has integers, or an argument is no array, ArgumentError
+    if `func` returns other shapes than those of `y0`.
 
     >>> import pycompiler.numpy as pnp
     >>> from pycompiler.experimental.ode import odeint
@@ -76,8 +78,23 @@ def odeint(
     t = pnp.asarray(t)
     if not dtypes.is_floating(get_aval(t).dtype) or get_aval(t).ndim != 1:
         raise TypeError(f"odeint: t must be an array of floats, of one dimension, but got {short(t)}")
+    _check_slope(func, y0, t, args)
     converted, consts = closure_convert(func, y0, t[0], *args)
     return _of_tree(converted, rtol, atol, mxstep, hmax, y0, t, *args, *consts)
+
+
+def _check_slope(func: Dynamics, y0: Any, t: Any, args: Any) -> None:
+    states = tree_leaves(y0)
+    for state in states:
+        if not is_array(state) or not dtypes.is_inexact(get_aval(state).dtype):
+            shown = short(get_aval(state)) if is_array(state) else repr(state)
+            raise TypeError(f"odeint: y0 has {shown}, expected arrays of floats or complex numbers")
+    slopes = tree_leaves(eval_shape(func, y0, t[0], *args))
+    if [x.shape for x in slopes] != [get_aval(x).shape for x in states]:
+        raise ArgumentError(
+            f"odeint: func returned {', '.join([short(get_aval(x)) for x in slopes])}, expected the slopes of "
+            f"y0, which is {', '.join([short(get_aval(x)) for x in states])}"
+        )
 
 
 @partial(jit, static_argnums=(0, 1, 2, 3, 4))

@@ -118,7 +118,7 @@ def c_function(
         operands = [_operand(what, p, x) for p, x in zip(parts.given(), given, strict=True)]
         sizes = _sizes(what, parts.given(), [get_aval(x).shape for x in operands])
         results = [] if isinstance(parts.returns, str) else [ShapedArray((), parts.returns)]
-        results += [_result(p, sizes) for p in parts.results()]
+        results += [_result(what, p, sizes) for p in parts.results()]
         outs = foreign_calls.ffi_call.bind(
             *operands,
             target=target,
@@ -216,5 +216,19 @@ def _sizes(what: str, given: Sequence[Parameter], shapes: Sequence[tuple[Dimensi
     return sizes
 
 
-def _result(parameter: Parameter, sizes: dict[str, Dimension]) -> ShapedArray:
-    return ShapedArray(tuple([size_of(dim, sizes) for dim in parameter.dims]), parameter.dtype)
+def _result(what: str, parameter: Parameter, sizes: dict[str, Dimension]) -> ShapedArray:
+    """The type of a written array. Raises ArgumentError for a size that is none."""
+    shape: list[Dimension] = []
+    for dim in parameter.dims:
+        try:
+            size = size_of(dim, sizes)
+        except ZeroDivisionError:
+            size = None
+        if size is None or (isinstance(size, int) and size < 0):
+            known = ", ".join([f"{name} = {value}" for name, value in sizes.items()])
+            raise ArgumentError(
+                f"{what}: the size {dim} of {parameter.name} is {'a division by 0' if size is None else size}, with "
+                f"{known}. What to do: give larger arrays, or another signature"
+            )
+        shape.append(size)
+    return ShapedArray(tuple(shape), parameter.dtype)

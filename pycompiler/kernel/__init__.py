@@ -6,8 +6,8 @@ and `lax` computes.
 """
 
 from pycompiler.core.tracing.boundary import protect
-from pycompiler.kernel.blocks import Blocked, BlockSpec, Element, Squeezed, squeezed
-from pycompiler.kernel.body import cdiv, dot, load, num_programs, program_id, run_scoped, store, swap, when
+from pycompiler.kernel.blocks import ANY, Blocked, BlockSpec, Element, GridSpec, MemorySpace, Squeezed, squeezed
+from pycompiler.kernel.body import cdiv, dot, load, loop, num_programs, program_id, run_scoped, store, swap, when
 from pycompiler.kernel.calls import kernel_call
 from pycompiler.lax.dynamic_slices import Slice, ds
 from pycompiler.lax.names import nearest_name
@@ -15,9 +15,12 @@ from pycompiler.lax.names import nearest_name
 dslice = ds
 
 __all__ = [
+    "ANY",
     "BlockSpec",
     "Blocked",
     "Element",
+    "GridSpec",
+    "MemorySpace",
     "Slice",
     "Squeezed",
     "cdiv",
@@ -26,6 +29,7 @@ __all__ = [
     "dslice",
     "kernel_call",
     "load",
+    "loop",
     "num_programs",
     "program_id",
     "run_scoped",

@@ -1,12 +1,15 @@
-"""The blocks of a kernel's arrays: `BlockSpec`, and its plan for one array. `calls` imports this module."""
+"""The blocks of a kernel's arrays: `BlockSpec`, `GridSpec`, and the plan for one array. `calls` imports this module."""
 
 from __future__ import annotations
 
+import enum
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pycompiler.core.errors import ArgumentError
+from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.source import function_location
 from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.types import dtype as dtypes
@@ -39,6 +42,26 @@ class Squeezed:
 squeezed = Squeezed()
 
 
+class MemorySpace(enum.Enum):
+    """Where a block or scratch memory is. A CPU has one memory, so that both names mean the same.
+
+    A call gives the type of scratch memory.
+
+    >>> from pycompiler import kernel
+    >>> kernel.MemorySpace.ANY((2, 3), "float32")
+    ShapeDtypeStruct(shape=(2, 3), dtype=float32)
+    """
+
+    ANY = "any"
+    DEFAULT = "default"
+
+    def __call__(self, shape: Sequence[int], dtype: Any) -> ShapeDtypeStruct:
+        return ShapeDtypeStruct(shape, dtype)
+
+
+ANY = MemorySpace.ANY
+
+
 @dataclass(frozen=True)
 class BlockSpec:
     """The block of an array that a program sees.
@@ -60,8 +83,21 @@ class BlockSpec:
                 f"BlockSpec: index_map must be a function of the index in the grid, got {self.index_map!r}. What to "
                 "do: give the block's shape first, BlockSpec(block_shape, index_map)"
             )
-        if self.memory_space is not None:
-            raise ValueError(f"BlockSpec: memory_space must be None: the CPU has one memory, got {self.memory_space!r}")
+        if self.memory_space is not None and not isinstance(self.memory_space, MemorySpace):
+            raise ValueError(
+                f"BlockSpec: memory_space is {self.memory_space!r} of type {type(self.memory_space).__name__}, "
+                "expected None or a MemorySpace: a CPU has one memory"
+            )
+
+
+@dataclass(frozen=True)
+class GridSpec:
+    """The arguments `grid`, `in_specs`, `out_specs` and `scratch_shapes` of `kernel_call`, as one."""
+
+    grid: int | Sequence[int] = ()
+    in_specs: Any = None
+    out_specs: Any = None
+    scratch_shapes: Any = ()
 
 
 class Blocks(NamedTuple):
@@ -87,6 +123,7 @@ class Blocks(NamedTuple):
         """The index map's results for an index in the grid."""
         if self.index_map is None:
             return [0] * len(self.shape)
+        check_arguments(f"the index map of {self.what}", self.index_map, index, f"the grid has {len(index)} dimensions")
         found = self.index_map(*index)
         where = f"kernel_call: the index map of {self.what}, {function_location(self.index_map)},"
         numbers: list[Any] = list(found) if isinstance(found, (tuple, list)) else [found]
@@ -113,6 +150,22 @@ class Blocks(NamedTuple):
                 f"{dim}, expected from 0 to {last}: the array of shape {self.shape} has {last + 1} {what} there, of "
                 f"{size}. What to do: change the grid or the index map"
             )
+
+
+def check_arguments(what: str, function: Callable[..., Any], given: Sequence[Any], why: str, **named: Any) -> None:
+    """Raise TypeError if a function of the user does not take the arguments that `kernel_call` gives it."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a callable without a signature
+        return
+    try:
+        signature.bind(*given, **named)
+    except TypeError as error:
+        count = len(given) + len(named)
+        raise TypeError(
+            f"kernel_call: {what}, {function_location(function)}, takes {signature}, and gets {count} arguments: {why} "
+            f"({error})"
+        ) from None
 
 
 def blocks_of(what: str, shape: tuple[int, ...], spec: BlockSpec | None) -> Blocks:

@@ -12,12 +12,12 @@ from pycompiler.array.references import Ref, get, set
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, is_array, short
-from pycompiler.lax import branches, contraction, dynamic_slices, elementwise, movement
+from pycompiler.lax import branches, contraction, control_flow, dynamic_slices, elementwise, movement
 from pycompiler.lax.operands import broadcast_to, cast
 from pycompiler.numpy.indexing import getitem
 from pycompiler.numpy.updates import IndexUpdateRef
 
-__all__ = ["cdiv", "dot", "load", "num_programs", "program_id", "run_scoped", "store", "swap", "when"]
+__all__ = ["cdiv", "dot", "load", "loop", "num_programs", "program_id", "run_scoped", "store", "swap", "when"]
 
 
 class Program(NamedTuple):
@@ -86,6 +86,30 @@ def when(condition: Any) -> Callable[[Callable[[], None]], None]:
                 function()
         else:
             branches.cond(condition, lambda: function(), lambda: None)
+
+    return call
+
+
+def loop(
+    lower: Any, upper: Any, *, init_carry: Any = None, step: Any = 1, unroll: int | bool | None = None
+) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that calls the function for lower, lower + step, ... below upper. With `init_carry`, the function
+    takes and returns a carry, and its name becomes the last one.
+
+    >>> from pycompiler import kernel
+    >>> @kernel.loop(0, 10, step=3, init_carry=0)
+    ... def total(i, carry):
+    ...     return carry + i
+    >>> total
+    Array(18, dtype=int32, weak_type=True)
+    """
+
+    def call(function: Callable[..., Any]) -> Any:
+        def body(count: Any, carry: Any) -> Any:
+            i = lower + count * step
+            return function(i) if init_carry is None else function(i, carry)
+
+        return control_flow.fori_loop(0, cdiv(upper - lower, step), body, init_carry, unroll=unroll)
 
     return call
 

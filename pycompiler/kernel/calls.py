@@ -17,29 +17,26 @@ from pycompiler.core.mesh.shape_struct import described
 from pycompiler.core.source import function_location
 from pycompiler.core.tracing.arguments import as_index
 from pycompiler.core.tracing.boundary import boundary
-from pycompiler.core.tracing.evaluate import evaluate
 from pycompiler.core.tracing.flat import argument_names
-from pycompiler.core.tracing.graph import ClosedGraph, Literal
-from pycompiler.core.tracing.record import make_graph, record
+from pycompiler.core.tracing.graph import ClosedGraph
+from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.trace import DebugInfo, Tracer
 from pycompiler.core.types.aval import get_aval, is_array, short, strong
 from pycompiler.core.types.tree import PyTreeDef, tree_flatten
 from pycompiler.jit.jit import jit
-from pycompiler.kernel.blocks import Blocks, BlockSpec, blocks_of
+from pycompiler.kernel.blocks import Blocks, BlockSpec, GridSpec, blocks_of, check_arguments
 from pycompiler.kernel.body import Program, running
+from pycompiler.kernel.independence import ARBITRARY, PARALLEL, begins_with, form_of, known_numbers
 from pycompiler.kernel.interpreter import interpreted
 from pycompiler.lax import movement
 from pycompiler.lax.operands import cast
 from pycompiler.lax.tracing import check_callable, name_of
 from pycompiler.primitives.control.graphs import mapped_graph, opened
-from pycompiler.primitives.control.kernels import INDEX, KernelForm, block_aval
+from pycompiler.primitives.control.kernels import INDEX, block_aval
 from pycompiler.primitives.control.kernels import kernel_call as primitive
 
 # The maximum number of programs whose indices are checked one by one, if an index map is not a simple one.
 _MOST_CHECKED = 1 << 14
-
-PARALLEL = "parallel"
-ARBITRARY = "arbitrary"
 
 
 @boundary
@@ -55,6 +52,7 @@ def kernel_call(
     dimension_semantics: Sequence[str] | None = None,
     interpret: bool = False,
     name: str | None = None,
+    grid_spec: GridSpec | None = None,
 ) -> Callable[..., Any]:
     """A function of arrays that runs `kernel` for every index of a grid, on blocks of the arrays.
 
@@ -62,8 +60,9 @@ def kernel_call(
     reference to an input can't be written.
 
     `out_shape` is a tree of ShapeDtypeStructs; a tuple or list gives the kernel several references. `grid` has the
-    number of programs along each dimension. `in_specs` and `out_specs` are BlockSpecs, one for each array; None is the
-    whole array. Blocks at the end of an array may be larger than what is left: elements beyond the array are zeros, and
+    number of programs along each dimension. `in_specs` and `out_specs` are trees of BlockSpecs with the structure of
+    the arguments and of `out_shape`; None is the whole array. `grid_spec` stands for these three and `scratch_shapes`.
+    Blocks at the end of an array may be larger than what is left: elements beyond the array are zeros, and
     are not stored. `scratch_shapes` are ShapeDtypeStructs of scratch memory. `input_output_aliases` has numbers of
     inputs, and of the outputs that start with their elements; other outputs start as zeros.
 
@@ -88,7 +87,27 @@ def kernel_call(
            [ 7,  9, 11]], dtype=int32)
     """
     check_callable("kernel_call", kernel=kernel)
+    if grid_spec is not None:
+        if not isinstance(grid_spec, GridSpec):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"kernel_call: grid_spec is {grid_spec!r}, expected a GridSpec")
+        if (grid, in_specs, out_specs, scratch_shapes) != ((), None, None, ()):
+            raise ArgumentError(
+                "kernel_call: grid_spec is given beside grid, in_specs, out_specs or scratch_shapes, which it has, "
+                "too. What to do: give either"
+            )
+        grid, in_specs, out_specs, scratch_shapes = (
+            grid_spec.grid,
+            grid_spec.in_specs,
+            grid_spec.out_specs,
+            grid_spec.scratch_shapes,
+        )
     counts = tuple(grid) if isinstance(grid, Sequence) else (grid,)
+    for size in counts:
+        if isinstance(size, Tracer):
+            raise ArgumentError(
+                f"kernel_call: grid is {grid!r}, and {size!r} has no value while the program is traced. What to do: "
+                "give the largest number of programs, pass the number as an argument, and write the body below `when`"
+            )
     sizes = tuple([as_index("kernel_call", "a size of grid", size) for size in counts])
     if any(not isinstance(size, int) or size < 0 for size in sizes):
         raise ArgumentError(f"kernel_call: grid is {grid!r}, expected numbers of programs, from 0")
@@ -160,15 +179,9 @@ def _call(
             raise TypeError(f"kernel_call: argument {place} is {leaf!r} of type {type(leaf).__name__}, not an array")
     avals = [strong(get_aval(leaf)) for leaf in leaves]
     inputs = [cast(leaf, aval.dtype) for leaf, aval in zip(leaves, avals, strict=True)]
-    ins = [
-        blocks_of(what, aval.shape, spec)
-        for (what, spec), aval in zip(_specs("in_specs", wanted.in_specs, tree.children()[0]), avals, strict=True)
-    ]
+    ins = _blocks("in_specs", wanted.in_specs, args, avals)
+    outs = _blocks("out_specs", wanted.out_specs, wanted.out_shape, wanted.out_avals)
     out_tree = tree_flatten(wanted.out_shape)[1]
-    outs = [
-        blocks_of(what, aval.shape, spec)
-        for (what, spec), aval in zip(_specs("out_specs", wanted.out_specs, out_tree), wanted.out_avals, strict=True)
-    ]
     _check_aliases(aliases, avals, wanted.out_avals, ins, outs)
     starts = {out: _padded(inputs[place], outs[out]) for place, out in aliases.items()}
     padded = [_padded(x, blocks) for x, blocks in zip(inputs, ins, strict=True)]
@@ -180,8 +193,23 @@ def _call(
     if 0 not in wanted.grid and 0 not in [size for blocks in (*ins, *outs) for size in blocks.padded]:
         numbers = _traced_maps(wanted, [*ins, *outs])
         _check_inside(numbers, wanted.grid, [*ins, *outs])
-        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes)
-        form, maps = _form(wanted, body, numbers, ins, outs, scratch, aliases, semantics)
+        # The interpreter does without, to be the reference of the compiled kernel.
+        started = {} if interpret else _inputs_of_outputs(numbers, wanted.grid, ins, outs, aliases)
+        if started:
+            padded = [x for place, x in enumerate(padded) if place not in started]
+            used = [blocks for place, blocks in enumerate(ins) if place not in started]
+            numbers = _traced_maps(wanted, [*used, *outs])
+        else:
+            used = ins
+        body = _traced_kernel(wanted, tree, avals, ins, outs, scratch, scratch_shapes, started)
+        if body.effects and not interpret:
+            raise ArgumentError(
+                f"kernel_call: {function_location(wanted.kernel)} calls functions of the host (debug.print, "
+                "callbacks), which a compiled kernel can't. What to do: give interpret=True, or return the values"
+            )
+        form, maps = form_of(
+            wanted.kernel, wanted.grid, body, numbers, used, outs, len(scratch), aliases.values(), semantics
+        )
         (opened_maps, map_consts), (opened_body, consts) = opened(maps), opened(body)
         form = form._replace(num_map_consts=len(map_consts), num_consts=len(consts))
         operands = (*map_consts, *consts, *padded, *initial)
@@ -193,21 +221,42 @@ def _call(
     return out_tree.unflatten(results)
 
 
-def _specs(what: str, given: Any, tree: PyTreeDef) -> list[tuple[str, BlockSpec | None]]:
+def _blocks(what: str, given: Any, tree: Any, avals: Sequence[ShapedArray]) -> list[Blocks]:
+    specs = _specs(what, given, tree)
+    return [blocks_of(name, aval.shape, spec) for (name, spec), aval in zip(specs, avals, strict=True)]
+
+
+def _specs(what: str, given: Any, tree: Any) -> list[tuple[str, BlockSpec | None]]:
     """The spec of each array of a tree, with its name for messages."""
-    count = tree.num_leaves
-    paths = [f"{what}{path}" for path in tree.paths()]
+    paths = [f"{what}{path}" for path in tree_flatten(tree)[1].paths()]
     if given is None:
         return [(path, None) for path in paths]
-    leaves = [given] if isinstance(given, BlockSpec) else tree_flatten(given, is_leaf=lambda x: x is None)[0]
-    for leaf in leaves:
+    # None is a leaf: a spec of the whole array, or beside None in the place of an array.
+    arrays, expected = tree_flatten(tree, is_leaf=_is_none)
+    if isinstance(given, BlockSpec):
+        specs: list[Any] = [given]
+    else:
+        outer = tuple(given) if isinstance(given, list) and isinstance(tree, tuple) else given
+        outer = list(given) if isinstance(given, tuple) and isinstance(tree, list) else outer
+        specs, found = tree_flatten(outer, is_leaf=_is_none)
+        if found != expected and len(specs) == len(arrays):
+            raise ArgumentError(
+                f"kernel_call: {what} is a tree {found}, and the arrays are a tree {expected}: expected the same "
+                "structure"
+            )
+    for leaf in specs:
         if leaf is not None and not isinstance(leaf, BlockSpec):
             raise TypeError(f"kernel_call: {what} has {leaf!r} of type {type(leaf).__name__}, expected BlockSpecs")
-    if len(leaves) != count:
+    if len(specs) != len(arrays):
         raise ArgumentError(
-            f"kernel_call: {what} has {len(leaves)} BlockSpecs, and there are {count} arrays: expected one for each"
+            f"kernel_call: {what} has {len(specs)} BlockSpecs, and there are {len(arrays)} arrays: expected one for "
+            "each"
         )
-    return list(zip(paths, leaves, strict=True))
+    return list(zip(paths, [spec for spec, x in zip(specs, arrays, strict=True) if x is not None], strict=True))
+
+
+def _is_none(x: Any) -> bool:
+    return x is None
 
 
 def _check_aliases(
@@ -256,25 +305,42 @@ def _traced_kernel(
     outs: Sequence[Blocks],
     scratch: Sequence[ShapedArray],
     scratch_shapes: Any,
+    started: Mapping[int, int],
 ) -> ClosedGraph:
-    """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory)."""
-    rank, first = len(wanted.grid), len(wanted.grid) + len(ins)
-    in_blocks = [block_aval(aval, blocks.sizes) for aval, blocks in zip(avals, ins, strict=True)]
+    """The graph of the kernel: (index, blocks, scratch memory) -> (blocks of outputs, scratch memory).
+
+    The blocks of the inputs in `started` are those of outputs before they are written.
+    """
+    rank, first = len(wanted.grid), len(wanted.grid) + len(ins) - len(started)
+    in_blocks = [
+        block_aval(aval, blocks.sizes)
+        for place, (aval, blocks) in enumerate(zip(avals, ins, strict=True))
+        if place not in started
+    ]
     out_blocks = [block_aval(aval, blocks.sizes) for aval, blocks in zip(wanted.out_avals, outs, strict=True)]
     names = argument_names(wanted.kernel, tree)
     out_tree, scratch_tree = tree_flatten(wanted.out_shape)[1], tree_flatten(scratch_shapes)[1]
 
     def run(*values: Any) -> list[Any]:
-        inputs = [Ref(x, of=name) for x, name in zip(values[rank:first], names, strict=True)]
+        own = iter(values[rank:first])
+        blocks = [values[first + started[place]] if place in started else next(own) for place in range(len(ins))]
+        inputs = [Ref(x, of=name) for x, name in zip(blocks, names, strict=True)]
         for ref in inputs:
             ref.protect("a kernel only reads its inputs")
         written = [Ref(x) for x in values[first:]]
         given: list[Any] = list(tree.unflatten(inputs)[0])
-        own = out_tree.unflatten(written[: len(outs)])
-        given += own if isinstance(wanted.out_shape, (tuple, list)) else [own]
+        results = out_tree.unflatten(written[: len(outs)])
+        given += results if isinstance(wanted.out_shape, (tuple, list)) else [results]
         more = scratch_tree.unflatten(written[len(outs) :])
         named = dict(more) if isinstance(more, Mapping) else {}
-        given += [] if named else more
+        given += [] if named else [more] if isinstance(more, Ref) else more
+        check_arguments(
+            "the kernel",
+            wanted.kernel,
+            given,
+            f"references to {len(ins)} inputs, {len(outs)} outputs and {len(scratch)} arrays of scratch memory",
+            **named,
+        )
         with running(Program(wanted.grid, values[:rank])):
             result = wanted.kernel(*given, **named)
         if result is not None:
@@ -284,19 +350,33 @@ def _traced_kernel(
             )
         return [ref.read() for ref in written]
 
-    info = DebugInfo("kernel_call", wanted.kernel, lambda: [*["the index"] * rank, *names])
+    own_names = [name for place, name in enumerate(names) if place not in started]
+    info = DebugInfo("kernel_call", wanted.kernel, lambda: [*["the index"] * rank, *own_names])
     closed = make_graph(run, [*[INDEX] * rank, *in_blocks, *out_blocks, *scratch], info)
     if closed.refers:
         raise ArgumentError(
             f"kernel_call: {function_location(wanted.kernel)} uses {closed.touched[0].aval!r} from outside. What to "
             "do: pass what it holds as an argument, and return what is written as an output"
         )
-    if closed.effects:
-        raise ArgumentError(
-            f"kernel_call: {function_location(wanted.kernel)} calls functions of the host (debug.print, callbacks), "
-            "which a kernel can't. What to do: return the values as an output"
-        )
     return closed
+
+
+def _inputs_of_outputs(
+    numbers: ClosedGraph,
+    grid: tuple[int, ...],
+    ins: Sequence[Blocks],
+    outs: Sequence[Blocks],
+    aliases: Mapping[int, int],
+) -> dict[int, int]:
+    """The aliased inputs of which a program certainly sees what the output's block starts with, and these outputs. They
+    are no operands, so that the output is written in place."""
+    known = iter(known_numbers(numbers))
+    each = [list(itertools.islice(known, len(blocks.shape))) for blocks in (*ins, *outs)]
+    return {
+        place: out
+        for place, out in aliases.items()
+        if begins_with(each[place], ins[place], each[len(ins) + out], outs[out], grid)
+    }
 
 
 def _traced_maps(wanted: _Wanted, blocks: Sequence[Blocks]) -> ClosedGraph:
@@ -308,28 +388,11 @@ def _traced_maps(wanted: _Wanted, blocks: Sequence[Blocks]) -> ClosedGraph:
     return make_graph(run, [INDEX] * len(wanted.grid), DebugInfo("kernel_call", wanted.kernel))
 
 
-class _Known(NamedTuple):
-    """A result of the index maps: a number, or the index along a dimension of the grid, or anything else."""
-
-    number: int | None
-    dim: int | None
-
-
-def _known(closed: ClosedGraph) -> list[_Known]:
-    inputs = list(closed.graph.inputs)
-    return [
-        _Known(int(atom.value), None)
-        if isinstance(atom, Literal)
-        else _Known(None, inputs.index(atom) if atom in inputs else None)
-        for atom in closed.graph.outputs
-    ]
-
-
 def _check_inside(numbers: ClosedGraph, grid: tuple[int, ...], blocks: Sequence[Blocks]) -> None:
     """Raise ArgumentError for an index map that leaves its array. What is not known here is clamped in the program."""
     places = [(each, dim) for each in blocks for dim in range(len(each.shape))]
     values: Sequence[Any] | None = None
-    for number, (known, (each, dim)) in enumerate(zip(_known(numbers), places, strict=True)):
+    for number, (known, (each, dim)) in enumerate(zip(known_numbers(numbers), places, strict=True)):
         if known.number is not None:
             each.check_inside(dim, known.number, known.number)
         elif known.dim is not None:
@@ -350,85 +413,3 @@ def _all_numbers(closed: ClosedGraph, grid: tuple[int, ...]) -> Sequence[Any]:
     dims = (*[None] * len(consts), *[0] * len(grid))
     every, _ = mapped_graph(body, dims, count, (True,) * len(closed.out_avals))
     return reference_of(every, (*consts, *index))
-
-
-def _form(
-    wanted: _Wanted,
-    body: ClosedGraph,
-    numbers: ClosedGraph,
-    ins: Sequence[Blocks],
-    outs: Sequence[Blocks],
-    scratch: Sequence[ShapedArray],
-    aliases: Mapping[int, int],
-    semantics: tuple[str, ...] | None,
-) -> tuple[KernelForm, ClosedGraph]:
-    """The parameters of the primitive, and the maps to offsets."""
-    grid = wanted.grid
-    steps = [step for blocks in (*ins, *outs) for step in blocks.steps]
-    base, consts = opened(numbers)
-
-    def offsets(*args: Any) -> list[Any]:
-        found = evaluate(base, (*consts, *args))
-        return [x if step == 1 else x * cast(step, INDEX.dtype) for x, step in zip(found, steps, strict=True)]
-
-    maps = record(offsets, [INDEX] * len(grid), DebugInfo("kernel_call", wanted.kernel))
-    known = iter(_known(numbers))
-    each = [list(itertools.islice(known, len(blocks.shape))) for blocks in (*ins, *outs)][len(ins) :]
-    read = _read_inputs(body)
-    first = len(grid) + len(ins)
-    starts_again = any(body.graph.inputs[first + len(outs) + place] in read for place in range(len(scratch)))
-    parallel: list[int] = []
-    for dim, size in enumerate(grid):
-        divides = size == 1 or all(_differs_along(one, b, dim) for one, b in zip(each, outs, strict=True))
-        if semantics is None:
-            if divides and not starts_again:
-                parallel.append(dim)
-        elif semantics[dim] == PARALLEL:
-            same = [b for one, b in zip(each, outs, strict=True) if size > 1 and _is_same_along(one, dim)]
-            if same:
-                raise ArgumentError(
-                    f"kernel_call: dimension_semantics has {PARALLEL!r} for dimension {dim} of the grid {grid}, and "
-                    f"the index map of {same[0].what} gives the same block along it: programs would write it at the "
-                    f"same time. What to do: give {ARBITRARY!r} for this dimension"
-                )
-            parallel.append(dim)
-    overwritten = [
-        number
-        for number, (one, blocks) in enumerate(zip(each, outs, strict=True))
-        if number not in aliases.values()
-        and body.graph.inputs[first + number] not in read
-        and _covers(one, blocks, grid)
-    ]
-    sizes = tuple([blocks.sizes for blocks in (*ins, *outs)])
-    return KernelForm(grid, tuple(parallel), tuple(overwritten), sizes, 0, 0, len(ins)), maps
-
-
-def _differs_along(known: Sequence[_Known], blocks: Blocks, dim: int) -> bool:
-    """Whether an index map certainly gives other blocks for another index along a dimension of the grid."""
-    entries = zip(known, blocks.steps, blocks.sizes, strict=True)
-    return any(entry.dim == dim and step == max(size, 1) for entry, step, size in entries)
-
-
-def _is_same_along(known: Sequence[_Known], dim: int) -> bool:
-    """Whether an index map certainly does not depend on a dimension of the grid."""
-    return all(entry.number is not None or entry.dim not in (None, dim) for entry in known)
-
-
-def _covers(known: Sequence[_Known], blocks: Blocks, grid: tuple[int, ...]) -> bool:
-    """Whether the blocks certainly cover the array."""
-    used: list[int] = []
-    for entry, size, step, whole in zip(known, blocks.sizes, blocks.steps, blocks.padded, strict=True):
-        count = whole // step if step == max(size, 1) else 0
-        if entry.dim is not None:
-            used.append(entry.dim)
-            if grid[entry.dim] != count:
-                return False
-        elif entry.number != 0 or count != 1:
-            return False
-    return len(set(used)) == len(used)
-
-
-def _read_inputs(closed: ClosedGraph) -> set[Any]:
-    """The inputs that an equation or a result uses."""
-    graph = closed.graph
-    return {*graph.outputs, *[atom for equation in graph.equations for atom in equation.inputs]} & set(graph.inputs)

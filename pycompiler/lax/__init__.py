@@ -26,6 +26,7 @@ from pycompiler.lax import (
     movement,
     parallel,
     precision,
+    ragged_exchange,
     reduction,
     scans,
     shardings,
@@ -52,6 +53,7 @@ from pycompiler.lax.movement import *
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.parallel import *
 from pycompiler.lax.precision import *
+from pycompiler.lax.ragged_exchange import *
 from pycompiler.lax.reduction import *
 from pycompiler.lax.scans import *
 from pycompiler.lax.shardings import *
@@ -81,6 +83,7 @@ __all__ += indexing.__all__
 __all__ += movement.__all__
 __all__ += parallel.__all__
 __all__ += precision.__all__
+__all__ += ragged_exchange.__all__
 __all__ += reduction.__all__
 __all__ += scans.__all__
 __all__ += shardings.__all__

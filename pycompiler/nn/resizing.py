@@ -189,7 +189,8 @@ def _weights(old: int, new: int, scale: Array, translation: Array, method: Resiz
     dtype = scale.dtype
     step = 1 / scale
     # The place of each new centre, counted in elements.
-    centers = (pnp.arange(new, dtype=dtype) + 0.5) * step - translation * step - 0.5
+    # In this order, a centre on the edge of the array is exactly there.
+    centers = (pnp.arange(new, dtype=dtype) + (0.5 - translation)) * step - 0.5
     if method is ResizeMethod.AREA:
         left = pnp.arange(new, dtype=dtype) * step - translation * step
         begin = pnp.arange(old, dtype=dtype)[:, None]

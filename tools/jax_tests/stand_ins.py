@@ -30,9 +30,6 @@ EXECUTED = {
 INNER = "jax.experimental.sparse"
 INNER_EXECUTED = {f"{INNER}.test_util": "experimental/sparse/test_util.py"}
 
-# Public modules of JAX that this package does not have, but files of tests import: a test that uses one fails.
-ABSENT = ("jax.experimental.custom_partitioning",)
-
 # Names from inside of JAX that are in public modules, too.
 INSIDE = {
     "jax.experimental": {"primal_tangent_dtype": f"{ROOT}.dtypes.primal_tangent_dtype"},
@@ -42,18 +39,6 @@ INSIDE = {
 
 class InsideOfJaxError(Exception):
     """A test used a name from inside of JAX, so it is not counted."""
-
-
-class Absent(ModuleType):
-    """A public module of JAX that this package does not have, or a name of it: a use is a failure."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Absent(f"{self.__name__}.{name}")
-
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        raise ModuleNotFoundError(f"{self.__name__} is a public name of JAX that this package does not have")
 
 
 class Stand(ModuleType):
@@ -111,8 +96,6 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._sources, self._names = sources, names
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if fullname in ABSENT:
-            return importlib.machinery.ModuleSpec(fullname, self)
         if fullname in INNER_EXECUTED:
             return importlib.util.spec_from_file_location(fullname, self._sources / INNER_EXECUTED[fullname])
         if fullname != ROOT and not fullname.startswith((f"{ROOT}.", f"{INNER}.")):
@@ -123,7 +106,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        return Absent(spec.name) if spec.name in ABSENT else Stand(spec.name, self._names)
+        return Stand(spec.name, self._names)
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing is executed."""

@@ -8,6 +8,7 @@ single device stands for that device. `ops.spmd.placement` has the primitive, `l
 from __future__ import annotations
 
 import contextlib
+import enum
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -24,15 +25,41 @@ from pycompiler.core.types.aval import as_array
 Placement = Any
 
 
+class MemorySpace(enum.Enum):
+    """A kind of memory, as a placement in `device_put`: `memory.Space`.
+
+    A device has one memory, so that `Device` and `Any` leave an array where it is. `Host` does so on CPUs, whose memory
+    is the host's; beside GPUs it is an error.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> pc.device_put(pnp.ones(2), pc.memory.Space.Device)
+    Array([1., 1.], dtype=float32)
+    """
+
+    Device = enum.auto()
+    Host = enum.auto()
+    Any = enum.auto()
+
+
 def is_placement(x: object) -> bool:
-    """Whether `x` is a placement of an array: a device, a sharding, or a spec of the current mesh."""
-    return isinstance(x, (Device, Format, PartitionSpec)) or (hasattr(x, "device_set") and hasattr(x, "place"))
+    """Whether `x` is a placement of an array: a device, a sharding, a spec of the current mesh, a kind of memory."""
+    return isinstance(x, (Device, Format, MemorySpace, PartitionSpec)) or (
+        hasattr(x, "device_set") and hasattr(x, "place")
+    )
 
 
 def check_placement(function: str, place: Any) -> Placement | None:
     """The checked `place`; a spec becomes a sharding over the current mesh. Raises ValueError unless it is None, a
-    device, a sharding or a spec, and for a spec without a current mesh."""
+    device, a sharding, a spec or a kind of memory, for a spec without a current mesh, and for the memory of a host
+    beside GPUs."""
     place = sharding_of(function, place)
+    if isinstance(place, MemorySpace):
+        if place is MemorySpace.Host and any(device.platform != "cpu" for device in _runtime.devices()):
+            raise ValueError(
+                f"{function}: there are GPUs, whose arrays are in their own memory alone, got {place}. What to do: "
+                'give a device of the host, devices("cpu")[0]'
+            )
+        return None
     if isinstance(place, PartitionSpec):
         return NamedSharding(current_mesh(function), place)
     if place is None or is_placement(place):

@@ -125,6 +125,8 @@ class SingleDeviceSharding(Sharding):
         if not hasattr(device, "platform"):
             raise TypeError(f"SingleDeviceSharding: takes a device, got {device!r} of type {type(device).__name__}")
         self._device = device
+        if memory_kind is not None:
+            self.with_memory_kind(memory_kind)
 
     @property
     def device_list(self) -> tuple[Device, ...]:

@@ -243,29 +243,21 @@ class GraphTrace(Trace):
 
     def close(self, outs: Sequence[Any]) -> ClosedGraph:
         """The graph with these results. The trace ends, and its tracers are leaked from here on."""
-        outputs = [self.atom(out) for out in outs]
         info = self.debug_info
         origin = origin_of(info.transform, info.function)
-        constvars, consts = self.constvars, self.consts
-        touched: list[Ref] = []
-        written: list[Ref] = []
-        for ref, x in (self._references or {}).items():
-            if x.start is not None:
-                touched.append(ref)
-                constvars = [*constvars, x.start.variable]
+        held = (self._references or {}).items()
+        begin: list[tuple[Part, Any]] = []
+        end: list[tuple[Part, Any]] = []
         if self._user_values is not None and self._user_values.copies:
             begin, end = self._user_values.parts()
-            touched += [part for part, _ in begin]
-            constvars = [*constvars, *(start.variable for _, start in begin)]
-        else:
-            end: list[tuple[Part, Any]] = []
-        for ref, x in (self._references or {}).items():
-            if x.is_written:
-                written.append(ref)
-                outputs.append(self.atom(x.value))
-        written += [part for part, _ in end]
-        outputs += [self.atom(x) for _, x in end]
+        touched: list[Ref] = [*(ref for ref, x in held if x.start is not None), *(part for part, _ in begin)]
+        written: list[Ref] = [*(ref for ref, x in held if x.is_written), *(part for part, _ in end)]
+        # The values that references hold at the end may be constants that nothing else has used.
+        outputs = [self.atom(x) for x in (*outs, *(x.value for _, x in held if x.is_written), *(x for _, x in end))]
+        constvars, consts = self.constvars, self.consts
         if touched:
+            starts = (*(x.start for _, x in held if x.start is not None), *(start for _, start in begin))
+            constvars = [*constvars, *(start.variable for start in starts)]
             consts = [*consts, *touched]
         self.done = True
         graph = Graph(constvars, self.inputs, outputs, self.equations, debug_info=origin)

@@ -139,7 +139,7 @@ class BCSR(JAXSparse):
         return BCSR.tree_unflatten(self.tree_flatten()[1], (data, self.indices, self.indptr))
 
     def transpose(self, axes: Any = None) -> Any:
-        """Not implemented: the columns would have to be sorted. `to_bcoo().T` is."""
+        """The array with its axes permuted, by default reversed; its elements are sorted anew."""
         self._lacks("transpose")
 
     def todense(self) -> Array:
@@ -282,7 +282,7 @@ def bcsr_dot_general(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """`lax.dot_general` of a BCSR (or dense) array and a dense one.
+    """`lax.dot_general` of two BCSR or dense arrays. A product of two sparse ones is sparse.
 
     `dimension_numbers` is `((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch))`. Batch dimensions must be
     batch axes of the sparse operand, and dense axes can't be summed over. `precision` and `out_sharding` have no
@@ -297,9 +297,18 @@ def bcsr_dot_general(
     del precision, out_sharding
     if is_array(lhs) and is_array(rhs):
         return lax.dot_general(lhs, rhs, dimension_numbers, preferred_element_type=preferred_element_type)
+    if isinstance(rhs, BCSR):
+        left = lhs.to_bcoo() if isinstance(lhs, BCSR) else lhs
+        out = bcoo_dot_general(
+            left,
+            rhs.to_bcoo(),
+            dimension_numbers=dimension_numbers,
+            preferred_element_type=preferred_element_type,
+        )
+        return BCSR.from_bcoo(out) if isinstance(out, BCOO) and out.n_sparse == 2 else out
     if not isinstance(lhs, BCSR) or not is_array(rhs):
         raise NotImplementedError(
-            f"bcsr_dot_general: takes a BCSR and an array, got {type(lhs).__name__} and {type(rhs).__name__}"
+            f"bcsr_dot_general: takes BCSRs and arrays, got {type(lhs).__name__} and {type(rhs).__name__}"
         )
     rhs = pnp.asarray(rhs)
     numbers = canonical_numbers(dimension_numbers)

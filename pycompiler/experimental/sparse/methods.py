@@ -55,17 +55,17 @@ def _transpose(self: BCOO, axes: Sequence[int] | None = None) -> BCOO:
     return bcoo_shapes.bcoo_transpose(self, permutation=list(range(self.ndim))[::-1] if axes is None else list(axes))
 
 
-def _sum(self: BCOO, *args: Any, **kwargs: Any) -> Any:
+def _sum(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The sum of all elements, or a sparse array of sums along axes."""
     return sparsify(lambda x: x.sum(*args, **kwargs))(self)
 
 
-def _reshape(self: BCOO, *args: Any, **kwargs: Any) -> BCOO:
+def _reshape(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The array in another shape; see `bcoo_reshape`."""
     return sparsify(lambda x: x.reshape(*args, **kwargs))(self)
 
 
-def _astype(self: BCOO, *args: Any, **kwargs: Any) -> BCOO:
+def _astype(self: Any, *args: Any, **kwargs: Any) -> Any:
     """The array with elements of another dtype."""
     return sparsify(lambda x: x.astype(*args, **kwargs))(self)
 
@@ -127,7 +127,6 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__getitem__": _getitem,
     "__iter__": _iter,
 }
-_OF_BCSR = ("__matmul__", "__rmatmul__", "__getitem__")
 _METHODS: dict[str, Callable[..., Any]] = {
     "update_layout": _update_layout,
     "sum_duplicates": _sum_duplicates,
@@ -138,6 +137,13 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "reshape": _reshape,
     "astype": _astype,
 }
+
+
+# The others of compressed rows, `todense` for one, are of their class.
+_OF_BCSR = (
+    *("__abs__", "__neg__", "__pos__", "__pow__", "__getitem__", "__truediv__"),
+    *(f"__{side}{name}__" for name in ("matmul", "mul", "add", "sub") for side in ("", "r")),
+)
 
 
 def _attach(kind: type, name: str, value: Any) -> None:
@@ -151,6 +157,9 @@ for _name, _function in {**_OPERATORS, **_METHODS}.items():
     _attach(BCOO, _name, _function)
 for _name in _OF_BCSR:
     setattr(BCSR, _name, _OPERATORS[_name])
+for _name in ("sum", "reshape", "astype"):
+    _attach(BCSR, _name, _METHODS[_name])
+_attach(BCSR, "transpose", lambda self, axes=None: sparsify(lambda x: x.transpose(axes))(self))
 BCOO.__hash__ = None  # pyright: ignore[reportAttributeAccessIssue]
 BCOO.fromdense = staticmethod(_fromdense)  # pyright: ignore[reportAttributeAccessIssue]
 BCOO.from_scipy_sparse = staticmethod(_from_scipy_sparse)  # pyright: ignore[reportAttributeAccessIssue]

@@ -320,9 +320,8 @@ BCOO_RULES: dict[str, Rule] = {
     "transpose": _transpose,
 }
 BCSR_RULES: dict[str, Rule] = {
+    **dict.fromkeys(BCOO_RULES, _of_bcoo),
     **_SHARED,
     "concatenate": partial(_concatenate, bcsr_concatenate),
     "dot_general": partial(_dot_general, bcsr_dot_general),
-    "mul": _of_bcoo,
-    "reshape": _of_bcoo,
 }

@@ -6,6 +6,7 @@ Emission puts the equations of the graph in place of the call. Nested calls of `
 from pycompiler.core.autodiff.checkpoint import checkpoint
 from pycompiler.core.autodiff.custom import custom_jvp_call, custom_vjp_call
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.primitives.control.custom_partition import custom_partitioned_call
 from pycompiler.primitives.control.custom_vmap import custom_vmap_call
 from pycompiler.primitives.control.linear_call import linear_call
 from pycompiler.primitives.control.solvers import custom_linear_solve, custom_root
@@ -16,6 +17,7 @@ INLINED: dict[Primitive, str] = {
     custom_jvp_call: "call_jaxpr",
     custom_vjp_call: "call_jaxpr",
     custom_vmap_call: "graph",
+    custom_partitioned_call: "graph",
     linear_call: "graph",
     custom_linear_solve: "graph",
     custom_root: "graph",

@@ -38,6 +38,7 @@ from pycompiler.primitives.collective.sending import index_of, pbroadcast
 from pycompiler.primitives.control.callbacks import debug_callback, debug_print, io_callback, pure_callback
 from pycompiler.primitives.control.checks import check, not_functional
 from pycompiler.primitives.control.cond import cond
+from pycompiler.primitives.control.custom_partition import custom_partitioned_call
 from pycompiler.primitives.control.foreign_calls import ffi_call
 from pycompiler.primitives.control.inlined import INLINED
 from pycompiler.primitives.control.members import guard, members
@@ -45,6 +46,7 @@ from pycompiler.primitives.control.scan import scan
 from pycompiler.primitives.control.while_loop import while_
 from pycompiler.primitives.spmd.placement import device_put
 from pycompiler.primitives.spmd.shard_map import shard_map, sharding_constraint
+from pycompiler.spmd.partition.custom import divided
 from pycompiler.spmd.partition.layouts import Part, common, gathered_axes, global_shape, moved, stacked, whole
 from pycompiler.spmd.partition.table import RULES
 
@@ -429,6 +431,7 @@ def renamed(closed: ClosedGraph, names: dict[str, str]) -> ClosedGraph:
 FORMS: dict[Primitive, Callable[[_Partitioner, Equation, Sequence[Part]], list[Part]]] = {
     call: _Partitioner.inlined,
     **dict.fromkeys(INLINED, _Partitioner.inlined),
+    custom_partitioned_call: divided,
     name_value: _Partitioner.same,
     key_use: _Partitioner.marked,
     check: _Partitioner.checked,

@@ -413,3 +413,26 @@ def test_different_programs_are_told_apart():
     multihost_utils.sync_global_devices("both failed", timeout=30)
     ok = pc.jit(pc.shard_map(train_step, mesh=mesh, in_specs=P("x"), out_specs=P()))(x)
     assert float(ok[0]) == 4
+
+
+def test_a_block_of_live_devices_succeeds_or_fails_everywhere():
+    own = pc.process_index()
+    with multihost_utils.live_devices(pc.devices()[::-1]) as live:
+        assert live == pc.devices()
+        assert float(np.asarray(whole(on(mesh_of_all(), P("x"), np.ones(4)))).sum()) == 4
+    if own == 2:
+        with pytest.raises(KeyError, match="lost"), multihost_utils.live_devices(pc.devices()):
+            raise KeyError("lost")
+    else:
+        with (
+            pytest.raises(RuntimeError, match="failed in another process: process 2: KeyError: 'lost'"),
+            multihost_utils.live_devices(pc.devices()),
+        ):
+            pass
+    some = pc.devices()[:2]
+    if own < 2:
+        with multihost_utils.live_devices(some) as live:
+            assert live == some
+    else:
+        with pytest.raises(ValueError, match="has none of the devices"), multihost_utils.live_devices(some):
+            pass

@@ -7,6 +7,7 @@ from scipy.linalg import expm
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
+from pycompiler.core.errors import ArgumentError
 from pycompiler.experimental.ode import odeint
 
 TIMES = np.array([0.0, 0.4, 1.0, 2.5])
@@ -108,3 +109,11 @@ def test_bounds_on_steps():
 def test_bad_input(call, text):
     with pytest.raises(TypeError, match=text):
         call()
+
+
+def test_states_and_slopes_that_do_not_fit():
+    times = pnp.array([0.0, 1.0])
+    with pytest.raises(TypeError, match=r"y0 has i32\[2\], expected arrays of floats"):
+        odeint(lambda y, t: -y, pnp.ones(2, "int32"), times)
+    with pytest.raises(ArgumentError, match=r"func returned f\d+\[1\], expected the slopes of y0, which is f\d+\[2\]"):
+        odeint(lambda y, t: y[:1], pnp.ones(2), times)

@@ -199,8 +199,6 @@ def test_rows_beside_jax():
         np.testing.assert_array_equal(sparse.bcsr_extract(mat.indices, mat.indptr, x * 2), mat.data * 2)
         joined = sparse.bcsr_concatenate([mat, mat], dimension=n_batch)
         np.testing.assert_array_equal(joined.todense(), np.concatenate([x, x], n_batch))
-    with pytest.raises(NotImplementedError, match=r"BCSR.transpose: this format does not have it"):
-        mat.transpose()
     with pytest.raises(ValueError, match="indptr must have 5 entries"):
         BCSR((pnp.ones(1), pnp.zeros(1, int), pnp.zeros(3, int)), shape=(4, 5))
 

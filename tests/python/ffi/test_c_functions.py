@@ -159,6 +159,11 @@ def test_wrong_calls(row_sums):
     axpy = ffi.c_function((None, "abs"), "n, a: f32, x: f32[n], y: f32[n, 2], out z: f32[n]")
     with pytest.raises(ValueError, match=r"y has the shape \(4, 2\), expected f32\[n, 2\] with n = 3"):
         axpy(1, np.ones(3, np.float32), np.ones((4, 2), np.float32))
+    part = ffi.c_function((None, "abs"), "x: f32[n], y: f32[m], out z: f32[n - 4], out w: f32[n // m]")
+    with pytest.raises(ValueError, match=r"the size n - 4 of z is -1, with n = 3, m = 2. What to do"):
+        part(np.ones(3, np.float32), np.ones(2, np.float32))
+    with pytest.raises(ValueError, match=r"the size n // m of w is a division by 0, with n = 4, m = 0"):
+        part(np.ones(4, np.float32), np.ones(0, np.float32))
 
 
 @pytest.mark.parametrize(

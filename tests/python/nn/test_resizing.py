@@ -82,3 +82,10 @@ def test_arguments():
         image.scale_and_translate(X, X.shape, (0,), pnp.ones(1), pnp.ones(1), "nearest")
     with pytest.raises(ValueError, match="scale_and_translate: dimension 0 is not in spatial_dims, so it stays 2"):
         image.scale_and_translate(X, (3, 7, 9), (1,), pnp.ones(1), pnp.ones(1), "linear")
+
+
+def test_a_centre_on_the_edge_of_an_array_counts():
+    x = np.arange(1, 10, dtype=np.float32)
+    # The centre of element 2 is at (2.5 - 2.5) / 0.7 - 0.5: the edge, whatever the rounding of 1 / 0.7 is.
+    found = image.scale_and_translate(x, (8,), (0,), np.float32([0.7]), np.float32([2.5]), "linear")
+    np.testing.assert_array_equal(np.asarray(found) != 0, np.arange(8) >= 2)

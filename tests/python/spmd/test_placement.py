@@ -235,3 +235,20 @@ def test_a_platform_that_is_not_there_is_refused_with_what_is():
     pc.config.update("platform_name", "cpu")
     assert pc.default_backend() == "cpu"
     pc.config.update("platform_name", None)
+
+
+def test_kinds_of_memory_are_placements():
+    x = pnp.arange(3)
+    for space in pc.memory.Space:
+        assert pc.device_put(x, space).device == x.device
+        np.testing.assert_array_equal(pc.jit(lambda x, space=space: pc.device_put(x, space) + 1)(x), [1, 2, 3])
+    assert pc.device_put({"a": x, "b": x}, {"a": pc.memory.Space.Host, "b": None})["a"].shape == (3,)
+
+
+def test_a_sharding_of_one_device():
+    x = pnp.arange(3)
+    place = pc.sharding.make_single_device_sharding(pc.devices()[0])
+    assert isinstance(place, pc.sharding.Sharding)
+    assert pc.device_put(x, place).sharding == place
+    with pytest.raises(ValueError, match="'device', got 'pinned_host'"):
+        pc.sharding.make_single_device_sharding(pc.devices()[0], memory_kind="pinned_host")

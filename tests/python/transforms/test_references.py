@@ -357,3 +357,44 @@ def test_errors(run, error, text):
     with pytest.raises(error, match=f"(?s){text}"):
         run()
     np.testing.assert_array_equal(held(REF), [0, 0, 0])
+
+
+def test_a_value_from_outside_that_nothing_else_uses_is_stored():
+    """The stored value is a constant of the inner graph, and no operation of it uses the constant."""
+    five = pnp.float32(5)
+
+    def chosen(p):
+        r = pc.new_ref(pnp.float32(1))
+        lax.cond(p, lambda: r.set(five), lambda: None)
+        return r[...]
+
+    def swapped(p, x):
+        r = pc.new_ref(pnp.zeros_like(x))
+        q = pnp.sin(x)
+        lax.cond(p, lambda: r.set(q), lambda: r.set(x))
+        return r[...]
+
+    def looped(x):
+        r = pc.new_ref(pnp.zeros_like(x))
+        q = pnp.sin(x)
+        lax.fori_loop(0, 2, lambda i, c: (r.set(q), c)[1], 0)
+        return r[...]
+
+    def called(x):
+        r = pc.new_ref(pnp.zeros_like(x))
+        q = pnp.sin(x)
+        pc.jit(lambda: r.set(q))()
+        return r[...]
+
+    x = pnp.arange(3.0)
+    for way in (lambda f: f, pc.jit):
+        assert [float(way(chosen)(p)) for p in (True, False)] == [5, 1]
+        np.testing.assert_allclose(way(swapped)(True, x), np.sin(x))
+        np.testing.assert_allclose(way(swapped)(False, x), x)
+        np.testing.assert_allclose(way(looped)(x), np.sin(x))
+        np.testing.assert_allclose(way(called)(x), np.sin(x))
+    np.testing.assert_allclose(pc.vmap(swapped)(pnp.array([True, False, True]), x), np.where([1, 0, 1], np.sin(x), x))
+    np.testing.assert_allclose(pc.grad(lambda x: swapped(True, x).sum())(x), np.cos(x))
+    outside = pc.new_ref(pnp.float32(1))
+    lax.cond(True, lambda: outside.set(five), lambda: None)
+    assert float(outside[...]) == 5

@@ -1,0 +1,192 @@
+"""`pallas_call` and the names beside it: JAX's names of own kernels, which `pycompiler.kernel` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pycompiler.core.errors import ArgumentError
+from pycompiler.core.tracing.boundary import boundary, protect
+from pycompiler.debug import print as debug_print
+from pycompiler.kernel import (
+    ANY,
+    Blocked,
+    BlockSpec,
+    Element,
+    GridSpec,
+    MemorySpace,
+    Slice,
+    Squeezed,
+    cdiv,
+    dot,
+    ds,
+    dslice,
+    kernel_call,
+    loop,
+    num_programs,
+    program_id,
+    run_scoped,
+    squeezed,
+    when,
+)
+from pycompiler.lax.names import nearest_name
+from pycompiler.numpy.creation import empty, empty_like
+from pycompiler.numpy.movement import broadcast_to
+from pycompiler.numpy.ufuncs import reciprocal as _reciprocal
+
+__all__ = [
+    "ANY",
+    "BlockSpec",
+    "Blocked",
+    "CostEstimate",
+    "Element",
+    "GridSpec",
+    "MemorySpace",
+    "Slice",
+    "Squeezed",
+    "align_to",
+    "broadcast_to",
+    "cdiv",
+    "debug_print",
+    "dot",
+    "ds",
+    "dslice",
+    "empty",
+    "empty_like",
+    "loop",
+    "multiple_of",
+    "next_power_of_2",
+    "num_programs",
+    "pallas_call",
+    "program_id",
+    "reciprocal",
+    "run_scoped",
+    "squeezed",
+    "strides_from_shape",
+    "when",
+]
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """What a kernel costs, for a compiler that schedules by it. This one does not."""
+
+    flops: int
+    transcendentals: int
+    bytes_accessed: int
+    remote_bytes_transferred: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, int):
+                raise ValueError(f"CostEstimate: {name} is {value!r}, expected an integer")
+
+
+@boundary
+def pallas_call(
+    kernel: Callable[..., None],
+    out_shape: Any,
+    *,
+    grid_spec: GridSpec | None = None,
+    grid: int | Sequence[int] = (),
+    in_specs: Any = None,
+    out_specs: Any = None,
+    scratch_shapes: Any = (),
+    input_output_aliases: Mapping[int, int] | None = None,
+    debug: bool = False,
+    interpret: Any = False,
+    name: str | None = None,
+    compiler_params: Any = None,
+    cost_estimate: CostEstimate | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Callable[..., Any]:
+    """`kernel.kernel_call` with JAX's arguments.
+
+    Of `compiler_params`, an object or a mapping, `dimension_semantics` has a meaning here; the others are for other
+    compilers. So are `cost_estimate` and `metadata`. Raises ArgumentError for `debug`: `make_jaxpr` shows the kernel.
+
+    >>> import pycompiler as pc, pycompiler.numpy as pnp
+    >>> from pycompiler.experimental import pallas as pl
+    >>> def double(x, o):
+    ...     o[...] = x[...] * 2
+    >>> pl.pallas_call(double, pc.ShapeDtypeStruct((3,), "float32"))(pnp.arange(3.0))
+    Array([0., 2., 4.], dtype=float32)
+    """
+    if debug:
+        raise ArgumentError("pallas_call: debug is set. What to do: make_jaxpr of the call shows the kernel")
+    if isinstance(compiler_params, Mapping):
+        semantics = compiler_params.get("dimension_semantics")
+    else:
+        semantics = getattr(compiler_params, "dimension_semantics", None)
+    return kernel_call(
+        kernel,
+        out_shape,
+        grid_spec=grid_spec,
+        grid=grid,
+        in_specs=in_specs,
+        out_specs=out_specs,
+        scratch_shapes=scratch_shapes,
+        input_output_aliases=input_output_aliases,
+        dimension_semantics=semantics,
+        interpret=bool(interpret),
+        name=name,
+    )
+
+
+def multiple_of(x: Any, values: int | Sequence[int]) -> Any:
+    """`x`, of which the caller knows that these numbers divide it. The compiler finds out by itself.
+
+    >>> from pycompiler.experimental import pallas as pl
+    >>> pl.multiple_of(8, 4)
+    8
+    """
+    return x
+
+
+def reciprocal(x: Any, *, approx: bool = False, full_range: bool = True) -> Any:
+    """`1 / x`, of full precision also with `approx`.
+
+    >>> from pycompiler.experimental import pallas as pl
+    >>> pl.reciprocal(4.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
+    return _reciprocal(x)
+
+
+def align_to(a: Any, alignment: Any) -> Any:
+    """The least multiple of `alignment` that is not below `a`.
+
+    >>> from pycompiler.experimental import pallas as pl
+    >>> pl.align_to(10, 4)
+    12
+    """
+    return cdiv(a, alignment) * alignment
+
+
+def next_power_of_2(x: int) -> int:
+    """The least power of two that is not below `x`. Raises ArgumentError for a negative number.
+
+    >>> from pycompiler.experimental import pallas as pl
+    >>> pl.next_power_of_2(10)
+    16
+    """
+    if x < 0:
+        raise ArgumentError(f"next_power_of_2: takes a number from 0, got {x}")
+    return 1 << max(x - 1, 0).bit_length()
+
+
+def strides_from_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """The distances, in elements, between neighbours along each dimension of an array in the order of rows.
+
+    >>> from pycompiler.experimental import pallas as pl
+    >>> pl.strides_from_shape((2, 3, 4))
+    (12, 4, 1)
+    """
+    return tuple([int(np.prod(shape[dim + 1 :], dtype=np.int64)) for dim in range(len(shape))])
+
+
+protect(globals(), __all__)
+__getattr__ = nearest_name(__name__, __all__)
