@@ -25,6 +25,9 @@ from pycompiler.diagnostics.pprof import device_memory_profile
 _BUSY = "a profile is being recorded"
 # How long a process waits for the answer of another one.
 _PATIENCE_S = 60
+_MOST_SECONDS = 3600
+# The processes are on this machine: no proxy is asked.
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -45,7 +48,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             try:
                 seconds = float(urllib.parse.parse_qs(address.query).get("seconds", ["1"])[0])
             except ValueError:
-                return self._answer(400, b"seconds is a number")
+                seconds = -1
+            if not 0 <= seconds <= _MOST_SECONDS:
+                return self._answer(400, f"seconds is a number from 0 to {_MOST_SECONDS}".encode())
             thread_names()
             now = time.monotonic_ns()
             if not start_profile():
@@ -142,5 +147,5 @@ def joined(content: bytes, begin: int, started: dict[int, int]) -> bytes:
 
 
 def _ask(port: int, path: str) -> bytes:
-    with urllib.request.urlopen(f"http://localhost:{port}{path}", timeout=_PATIENCE_S) as answer:
+    with _OPENER.open(f"http://localhost:{port}{path}", timeout=_PATIENCE_S) as answer:
         return answer.read()

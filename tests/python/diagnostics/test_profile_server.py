@@ -54,7 +54,13 @@ def test_a_running_program_is_asked(child):
     trace = json.loads(ask(port, "/trace?seconds=0.3"))
     assert "child works" in {event["name"] for event in trace["traceEvents"]}
     assert ask(port, "/memory")[:2] == b"\x1f\x8b"
-    for path, code in (("/nothing", 404), ("/trace?seconds=x", 400), ("/stop", 409)):
+    for path, code in (
+        ("/nothing", 404),
+        ("/trace?seconds=x", 400),
+        ("/trace?seconds=nan", 400),
+        ("/trace?seconds=-1", 400),
+        ("/stop", 409),
+    ):
         with pytest.raises(urllib.error.HTTPError) as caught:
             ask(port, path)
         assert caught.value.code == code
