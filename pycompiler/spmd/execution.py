@@ -54,12 +54,13 @@ def execute(closed: ClosedGraph, name: str, leaves: Sequence[Any], donated: Iter
     prepared = known.get(key)
     if prepared is None:
         prepared, given = _prepare(closed, name, leaves)
-        if all(x is y for x, y in zip(given, leaves, strict=True)) and None not in key:
-            while len(known) >= _MOST_PREPARED:
-                known.pop(next(iter(known), None), None)
-            known[key] = prepared
+        while len(known) >= _MOST_PREPARED:
+            known.pop(next(iter(known), None), None)
+        known[key] = prepared
     else:
-        given = leaves
+        given = list(leaves)
+        for place, wish in prepared.moved:
+            given[place] = _on_mesh(name, as_array(leaves[place]), prepared.mesh, wish, prepared.strict)
     gone = taken_once(lowered(closed), name, leaves, donated) if donated else ()
     if gone:
         closed.derive(("told of donation", gone), lambda: _tell_of_donation(name, closed, gone))
@@ -89,6 +90,9 @@ class _Prepared:
     consts: list[Sequence[Array]]
     """The parts of the constants."""
     outs: list[tuple[ShapedArray, NamedSharding]]
+    moved: list[tuple[int, Layout | None]]
+    """The arguments that each call brings to the mesh, and the layouts of their first uses."""
+    strict: bool
     shardings: list[NamedSharding | None]
     """Of the arguments: they are known by their addresses."""
 
@@ -113,9 +117,10 @@ def _prepare(closed: ClosedGraph, name: str, leaves: Sequence[Any]) -> tuple[_Pr
         )
     # Equal shardings of arguments and results are one object, so that results that become arguments are known.
     equal: dict[NamedSharding, NamedSharding] = whole.derive("shardings", dict)
-    shardings = [sharding_of(x) for x in placed[len(consts) :]]
+    shardings = [sharding_of(x) if type(x) is Array else None for x in leaves]
     for sharding in shardings:
-        equal.setdefault(sharding, sharding)
+        if sharding is not None:
+            equal.setdefault(sharding, sharding)
     outs: list[tuple[ShapedArray, NamedSharding]] = []
     for aval, layout in zip(opened.out_avals, found.out_layouts, strict=True):
         made = _placed_by(mesh, layout, aval)
@@ -123,7 +128,13 @@ def _prepare(closed: ClosedGraph, name: str, leaves: Sequence[Any]) -> tuple[_Pr
         outs.append((with_type(aval, made), made))
     program = compile_spmd(found.graph, mesh.shape_tuple, name)
     parts = [shards_of(x) for x in placed[: len(consts)]]
-    return _Prepared(mesh, program, parts, outs, shardings), placed[len(consts) :]
+    on_mesh = placed[len(consts) :]
+    moved = [
+        (place, wish)
+        for place, (x, leaf, wish) in enumerate(zip(on_mesh, leaves, wishes[len(consts) :], strict=True))
+        if x is not leaf
+    ]
+    return _Prepared(mesh, program, parts, outs, moved, strict, shardings), on_mesh
 
 
 def _placed_by(mesh: Mesh, layout: Layout, aval: ShapedArray) -> NamedSharding:
