@@ -29,6 +29,15 @@ def test_a_killed_process_is_known_within_two_seconds(phase):
     assert codes[2] not in (0, 97)
 
 
+def test_a_process_that_is_killed_while_sums_go_on_beside_the_computation(monkeypatch):
+    monkeypatch.setenv("PYCOMPILER_MESSAGE_DELAY", "20")
+    codes, output, told, delays = fails("kill", "beside")
+    assert {number for _, number, _, _ in told} == {"0", "2"}, output
+    assert max(delays) < 2 * patience(), output
+    assert codes[1] == -9
+    assert not {0, 97} & {codes[0], codes[2]}, output
+
+
 def test_a_process_that_is_killed_after_the_start():
     codes, output, told, _ = fails("kill", "init")
     assert {number for _, number, _, _ in told} <= {"0", "2"}, output
