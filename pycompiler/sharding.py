@@ -7,6 +7,7 @@ from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.sharding import NamedSharding, Sharding, SingleDeviceSharding, make_single_device_sharding
 from pycompiler.core.mesh.spec import PartitionSpec
 from pycompiler.lax.explicit import auto_axes, explicit_axes, reshard
+from pycompiler.lax.names import nearest_name
 
 __all__ = [
     "AbstractDevice",
@@ -27,3 +28,5 @@ __all__ = [
     "set_mesh",
     "use_abstract_mesh",
 ]
+
+__getattr__ = nearest_name(__name__, __all__)

@@ -54,14 +54,14 @@ class ArrayMapping(tuple[Any, ...]):
     ('…', 'i')
     """
 
-    def __new__(cls, *dims: str | CompoundFactor) -> ArrayMapping:
-        for place, dim in enumerate(dims):
+    def __new__(cls, *dim_mappings: str | CompoundFactor) -> ArrayMapping:
+        for place, dim in enumerate(dim_mappings):
             if isinstance(dim, str) and _is_batching(dim):
                 if place:
-                    raise ArgumentError(f"ArrayMapping: BATCHING comes first, got {dims}")
+                    raise ArgumentError(f"ArrayMapping: BATCHING comes first, got {dim_mappings}")
             elif not isinstance(dim, CompoundFactor):
                 _check_factor(dim)
-        return super().__new__(cls, dims)
+        return super().__new__(cls, dim_mappings)
 
 
 class SdyShardingRule:

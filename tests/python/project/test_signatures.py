@@ -21,7 +21,7 @@ MODULES = [
     *(f"scipy.stats.{name}" for name, module in vars(stats).items() if name in stats.__all__ and ismodule(module)),
     *("experimental.compilation_cache.compilation_cache", "experimental.jet", "experimental.layout"),
     *("experimental.mesh_utils", "experimental.multihost_utils", "experimental.ode", "experimental.shard_map"),
-    "experimental.sparse",
+    *("experimental.sparse", "experimental.custom_partitioning"),
     *("api_util", "custom_batching", "custom_derivatives", "dlpack", "dtypes"),
     *("ad_checkpoint", "ffi", "flatten_util", "monitoring", "ops", "ref", "stages", "test_util"),
     *("extend.core", "extend.linear_util", "extend.source_info_util"),
