@@ -109,9 +109,7 @@ def test_shapes_that_differ_are_told_apart():
     mesh = mesh_of(0, 1, 2, 3)
     own = pc.process_index()
     length = 2 if own == 1 else 1
-    x = pc.make_array_from_process_local_data(
-        NamedSharding(mesh, P("x")), np.ones(length, np.float32), (4 * length,)
-    )
+    x = pc.make_array_from_process_local_data(NamedSharding(mesh, P("x")), np.ones(length, np.float32), (4 * length,))
     with pytest.raises(RuntimeError, match=r"launch \d+: process \d runs .*, process \d runs "):
         np.asarray(summed(mesh)(x))
     multihost_utils.sync_global_devices("all failed", timeout=30)
@@ -145,23 +143,30 @@ def test_many_launches_that_fail_alone_leave_no_trace():
             np.asarray(out)
 
 
-def test_a_process_without_memory_fails_this_launch_everywhere():
+@pytest.mark.parametrize("what", ["results", "temporaries"])
+def test_a_process_without_memory_fails_this_launch_everywhere(what):
     mesh = mesh_of(0, 1, 2, 3)
     own = pc.process_index()
-    # Process 3 has no address space for a value that the others have room for: it fails before its part begins.
-    import resource
 
-    fill = pc.jit(pc.shard_map(lambda x: pnp.zeros(1 << 27, np.float32).at[0].set(x[0]).sum() + pc.lax.psum(x, "x"),
-                               mesh=mesh, in_specs=P("x"), out_specs=P()))
-    limits = resource.getrlimit(resource.RLIMIT_AS)
+    @pc.jit
+    @pc.shard_map(mesh=mesh, in_specs=P("x"), out_specs=P())
+    def fill(x):
+        large = pc.lax.psum(pnp.broadcast_to(x, (1 << 22,)), "x")
+        return large if what == "results" else pnp.sort(large)[:1]
+
+    small = summed(mesh)
     x = own_part(mesh, 1)
-    used = int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1]) << 10
+    assert float(fill(x)[0]) == 4
+    assert float(small(x)[0]) == 4
     if own == 3:
-        resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), limits[1]))
+        pc.config.update("memory_limit", 8 << 20)
     try:
-        with pytest.raises((MemoryError, RuntimeError)):
+        kind = MemoryError if own == 3 else pc.errors.DistributedError
+        with pytest.raises(kind, match="memory") as caught:
             np.asarray(fill(x))
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, limits)
-    multihost_utils.sync_global_devices("all failed", timeout=30)
-    assert float(np.asarray(summed(mesh)(x))[0]) == 4
+        pc.config.update("memory_limit", 0)
+    if own != 3:
+        assert caught.value.process == 3
+    assert float(small(x)[0]) == 4
+    assert float(fill(x)[0]) == 4

@@ -16,9 +16,7 @@ def hashes(count, each, first, programs):
     return found
 
 
-@pytest.mark.parametrize(
-    ("first", "programs"), [(0, 10), pytest.param(10, 190, marks=[pytest.mark.full, pytest.mark.timeout(3600)])]
-)
+@pytest.mark.parametrize(("first", "programs"), [(0, 10), pytest.param(10, 190, marks=pytest.mark.full)])
 def test_random_programs_have_the_same_bits(first, programs):
     one = hashes(1, 4, first, programs)
     assert hashes(2, 2, first, programs) == one
