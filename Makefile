@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
 
-.PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak fuzz fuzz-programs bench bench-gpu docs
+.PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak soak-distributed fuzz fuzz-programs bench bench-gpu docs
 .PHONY: test-libraries library-values bench-programs demo-jax demo-distributed test-pjrt bench-jax-backend bench-distributed
 .PHONY: test-torch test-torch-full demo-torch bench-torch
 .PHONY: lint lint-format lint-rooms lint-types fmt hooks clean system configure
@@ -155,6 +155,9 @@ coverage-runtime: build ## which lines of runtime/ its C++ tests reach, the leas
 SECONDS ?= 600
 soak: build ## 8 threads, mixed programs and sizes, failures among them, checked and counted; SECONDS=600
 	$(TEST_ENV) $(PY) tools/soak.py --seconds $(SECONDS)
+
+soak-distributed: build ## 4 processes, overlapping meshes, random delays, launches that fail in one of them; SECONDS=600
+	PYCOMPILER_SOAK_SECONDS=$(SECONDS) $(TEST_ENV) $(PY) -m pytest -q -s tests/python/distributed/test_soak.py
 
 fuzz: build ## array-opt on programs that nobody would write, as text and bytecode: none may crash; SECONDS=600
 	PATH="$(LLVM_BIN):$$PATH" $(PY) tools/fuzz.py --seconds $(SECONDS)

@@ -292,11 +292,12 @@ def mpi_abi() -> str:
 def start_mpi(timeout_ms: int, late: str) -> tuple[int, int]:
     """Start MPI unless it has started: the rank and size. RuntimeError with the text `late` when the time is over."""
 
-def broadcast_by_mpi(own: bytes) -> bytes:
-    """The bytes of rank 0."""
+def broadcast_by_mpi(own: bytes, timeout_ms: int, late: str) -> bytes:
+    """The bytes of rank 0. RuntimeError with the text `late` when the time is over."""
 
-def join_transport(may_spin: bool, shares_memory: bool) -> None:
-    """Begin to exchange messages: by memory that the processes of a node share, if they all want it, and by MPI."""
+def join_transport(may_spin: bool, shares_memory: bool, timeout_ms: int, late: str) -> None:
+    """Begin to exchange messages: by memory that the processes of a node share, if they all want it, and by MPI.
+    RuntimeError with the text `late` when the time is over."""
 
 def set_value(key: str, value: bytes) -> None:
     """For all processes."""

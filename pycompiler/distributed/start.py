@@ -15,6 +15,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +111,29 @@ def _left_ms(deadline: float) -> int:
     return max(int((deadline - time.monotonic()) * 1000), 1)
 
 
+@contextlib.contextmanager
+def _named_if_late(start: Start, phase: str, deadline: float) -> Iterator[None]:
+    """Around a wait of MPI, which knows nobody's name: when the time is over, the control plane says who was there."""
+    _runtime.set_value(f"{phase}: begun by {start.process_id}", b"")
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error, DistributedError) or time.monotonic() < deadline:
+            raise
+        assert start.num_processes is not None
+        missing = [number for number in range(start.num_processes) if not _has_begun(phase, number)]
+        who = f"these processes have not come to it: {missing}" if missing else "all processes have come to it"
+        raise RuntimeError(f"{error}; {who}") from None
+
+
+def _has_begun(phase: str, number: int) -> bool:
+    try:
+        _runtime.get_value(f"{phase}: begun by {number}", 1)
+    except RuntimeError:
+        return False
+    return True
+
+
 #  Connecting
 
 
@@ -132,7 +156,7 @@ def _start(start: Start, deadline: float, silence_ms: int, bind_address: str | N
         os.environ.setdefault("MPIR_CVAR_CH4_SHM_PROGRESS_THROTTLE", "1")
     if start.mpi:
         _start_mpi(start, version, deadline)
-        address, port, secret = _coordinator_by_mpi(start, silence_ms)
+        address, port, secret = _coordinator_by_mpi(start, deadline, silence_ms)
         _connect(start, address, port, secret, deadline, silence_ms)
     else:
         if "Open MPI" in _runtime.mpi_abi():
@@ -165,7 +189,7 @@ def _start_mpi(start: Start, version: str, deadline: float) -> None:
         )
 
 
-def _coordinator_by_mpi(start: Start, silence_ms: int) -> tuple[str, int, str]:
+def _coordinator_by_mpi(start: Start, deadline: float, silence_ms: int) -> tuple[str, int, str]:
     """The address of the control plane, which MPI carries from process 0, and the secret."""
     told = b""
     if start.process_id == 0:
@@ -174,7 +198,11 @@ def _coordinator_by_mpi(start: Start, silence_ms: int) -> tuple[str, int, str]:
         assert start.num_processes is not None
         port = _runtime.serve_processes(address, 0, start.num_processes, secret, silence_ms)
         told = json.dumps([address, port, secret]).encode()
-    address, port, secret = json.loads(_runtime.broadcast_by_mpi(told))
+    late = (
+        "distributed.initialize: process 0 has not told where it listens in time: it has failed, or does not run. What "
+        "to do: look for its error in the output of the launcher"
+    )
+    address, port, secret = json.loads(_runtime.broadcast_by_mpi(told, _left_ms(deadline), late))
     return address, port, secret
 
 
@@ -219,7 +247,8 @@ def _start_by_pmi(start: Start, version: str, address: str, deadline: float) -> 
     os.environ["PMI_PORT"] = pmi
     os.environ["PMI_ID"] = str(start.process_id)
     try:
-        _start_mpi(start, version, deadline)
+        with _named_if_late(start, "the start of MPI", deadline):
+            _start_mpi(start, version, deadline)
     finally:
         for name, value in before.items():
             os.environ.pop(name, None)
@@ -259,7 +288,10 @@ def _meet(start: Start, deadline: float) -> None:
     processes.set(start.process_id, hosts)
     neighbours = hosts.count(hosts[start.process_id])
     shares_memory = os.environ.get("PYCOMPILER_SHARED_MEMORY", "1") != "0"
-    _runtime.join_transport(neighbours <= len(os.sched_getaffinity(0)), shares_memory)
+    may_spin = neighbours <= len(os.sched_getaffinity(0))
+    with _named_if_late(start, "the messages of MPI", deadline):
+        late = "MPI (MPI_Comm_dup, MPI_Win_allocate_shared) has not returned in time"
+        _runtime.join_transport(may_spin, shares_memory, _left_ms(deadline), late)
 
 
 # Ending

@@ -131,11 +131,14 @@ struct Mpi {
   /// After the start.
   static unsigned rank();
   static unsigned size();
-  /// The bytes of rank 0, in all processes.
-  static Status broadcast(std::string &bytes);
-  /// A transport on a communicator of its own. If it `sharesMemory`, messages within a node go by that where MPI and
-  /// the system can; all processes come to it.
-  static Result<std::unique_ptr<Transport>> transport(bool maySpin, bool sharesMemory);
+  // All processes come to these two. They wait in a thread of their own, so that the caller's wait has an end.
+  /// The bytes of rank 0, as the field of the reply.
+  static RefPtr<Reply> broadcast(std::string own);
+  /// Makes a transport on a communicator of its own, for `takeTransport`. If it `sharesMemory`, messages within a node
+  /// go by that where MPI and the system can.
+  static RefPtr<Reply> connect(bool maySpin, bool sharesMemory);
+  /// Once the reply of `connect` is there.
+  static std::unique_ptr<Transport> takeTransport();
   /// Ends what `start` began, if it began it: all processes come to it.
   static void finish();
 };

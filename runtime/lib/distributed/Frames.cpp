@@ -118,6 +118,16 @@ Result<int> pcrt::listenOn(const std::string &address, int &port) {
   return why;
 }
 
+/// While nobody listens at a port that the system gives to connections, too, it can give an attempt the same port at
+/// both ends. That connects with itself, and keeps process 0 from listening.
+static bool leadsToItself(int socket) {
+  sockaddr_storage own{}, peer{};
+  socklen_t ownSize = sizeof(own), peerSize = sizeof(peer);
+  return getsockname(socket, reinterpret_cast<sockaddr *>(&own), &ownSize) == 0 &&
+         getpeername(socket, reinterpret_cast<sockaddr *>(&peer), &peerSize) == 0 && ownSize == peerSize &&
+         std::memcmp(&own, &peer, ownSize) == 0;
+}
+
 /// One attempt, of at most a second.
 static int connectOnce(const addrinfo &to) {
   int made = socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -137,6 +147,11 @@ static int connectOnce(const addrinfo &to) {
   if (error) {
     close(made);
     errno = error;
+    return -1;
+  }
+  if (leadsToItself(made)) {
+    close(made);
+    errno = ECONNREFUSED;
     return -1;
   }
   int yes = 1;

@@ -5,6 +5,7 @@
 #include "runtime/Processes.h"
 
 #include <csignal>
+#include <functional>
 #include <sys/statvfs.h>
 #include <thread>
 #include <vector>
@@ -97,15 +98,29 @@ unsigned Mpi::size() {
   return static_cast<unsigned>(size);
 }
 
-Status Mpi::broadcast(std::string &bytes) {
-  MpiLibrary &mpi = *MpiLibrary::loaded();
-  int length = static_cast<int>(bytes.size());
-  if (int code = mpi.Bcast(&length, sizeof(length), mpi.constants.byte, 0, mpi.constants.world))
-    return mpi.failed("MPI_Bcast", code);
-  bytes.resize(static_cast<size_t>(length));
-  if (int code = mpi.Bcast(bytes.data(), length, mpi.constants.byte, 0, mpi.constants.world))
-    return mpi.failed("MPI_Bcast", code);
-  return Status::ok();
+/// Runs what waits for the other processes in a thread, which outlives a caller that gives up.
+static RefPtr<Reply> inThread(std::function<void(Reply &)> work) {
+  auto reply = RefPtr<Reply>::adopt(new Reply());
+  std::thread([reply, work = std::move(work)] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    work(*reply);
+  }).detach();
+  return reply;
+}
+
+RefPtr<Reply> Mpi::broadcast(std::string own) {
+  return inThread([bytes = std::move(own)](Reply &reply) mutable {
+    MpiLibrary &mpi = *MpiLibrary::loaded();
+    int length = static_cast<int>(bytes.size());
+    if (int code = mpi.Bcast(&length, sizeof(length), mpi.constants.byte, 0, mpi.constants.world))
+      return reply.refuse(mpi.failed("MPI_Bcast", code).message());
+    bytes.resize(static_cast<size_t>(length));
+    if (int code = mpi.Bcast(bytes.data(), length, mpi.constants.byte, 0, mpi.constants.world))
+      return reply.refuse(mpi.failed("MPI_Bcast", code).message());
+    reply.answer({bytes});
+  });
 }
 
 //===-- Memory of a node
@@ -181,15 +196,22 @@ static std::unique_ptr<NodeMemory> memoryOfNode(const MpiLibrary &mpi, MpiHandle
   return memory;
 }
 
-Result<std::unique_ptr<Transport>> Mpi::transport(bool maySpin, bool sharesMemory) {
-  MpiLibrary &mpi = *MpiLibrary::loaded();
-  MpiHandle own = 0;
-  if (int code = mpi.Comm_dup(mpi.constants.world, &own))
-    return mpi.failed("MPI_Comm_dup", code);
-  mpi.Comm_set_errhandler(own, mpi.constants.errorsReturn);
-  return std::unique_ptr<Transport>(
-      new MpiTransport(mpi, own, rank(), size(), maySpin, memoryOfNode(mpi, own, sharesMemory)));
+/// What `connect` has made, until it is taken.
+static std::unique_ptr<Transport> made;
+
+RefPtr<Reply> Mpi::connect(bool maySpin, bool sharesMemory) {
+  return inThread([=](Reply &reply) {
+    MpiLibrary &mpi = *MpiLibrary::loaded();
+    MpiHandle own = 0;
+    if (int code = mpi.Comm_dup(mpi.constants.world, &own))
+      return reply.refuse(mpi.failed("MPI_Comm_dup", code).message());
+    mpi.Comm_set_errhandler(own, mpi.constants.errorsReturn);
+    made.reset(new MpiTransport(mpi, own, rank(), size(), maySpin, memoryOfNode(mpi, own, sharesMemory)));
+    reply.answer({});
+  });
 }
+
+std::unique_ptr<Transport> Mpi::takeTransport() { return std::move(made); }
 
 void Mpi::finish() {
   if (!isOurs.exchange(false))

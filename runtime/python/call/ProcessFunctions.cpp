@@ -27,7 +27,14 @@ static Processes &processes() {
 
 /// The end of this thread's wait, in the runtime's clock.
 static thread_local int64_t deadline = INT64_MAX;
-static bool isOver() { return nowNs() > deadline || interrupted(); }
+static bool peerHasFailed() { return Processes::current() && Processes::current()->failure(); }
+/// The wait for the others has an end, also where MPI waits for a process that is gone.
+static bool isOver() { return nowNs() > deadline || interrupted() || (deadline != INT64_MAX && peerHasFailed()); }
+
+[[noreturn]] static void raiseError(Error &error) {
+  raise(error);
+  throw nb::python_error();
+}
 
 /// What was asked for; raises a refusal, and Ctrl-C.
 static std::vector<std::string> waitForReply(Reply &reply, int64_t end = INT64_MAX, const char *late = "") {
@@ -37,17 +44,13 @@ static std::vector<std::string> waitForReply(Reply &reply, int64_t end = INT64_M
     deadline = end;
     done = reply.wait(isOver);
   }
-  if (!done && PyErr_CheckSignals() == 0)
-    raiseStatus(Status(Code::LibraryFailed, late));
-  if (!done)
+  if (!done && PyErr_CheckSignals() != 0)
     throw nb::python_error();
-  if (!reply.isRefused)
+  if (done && !reply.isRefused)
     return reply.fields;
-  RefPtr<Error> failed = Processes::current() ? Processes::current()->failure() : nullptr;
-  if (!failed)
-    raiseStatus(Status(Code::LibraryFailed, reply.message));
-  raise(*failed);
-  throw nb::python_error();
+  if (RefPtr<Error> failed = Processes::current() ? Processes::current()->failure() : nullptr)
+    raiseError(*failed);
+  raiseStatus(Status(Code::LibraryFailed, done ? reply.message : late));
 }
 
 static nb::bytes bytesOf(const std::string &text) { return nb::bytes(text.data(), text.size()); }
@@ -83,25 +86,15 @@ static std::pair<unsigned, unsigned> startMpi(int64_t timeoutMs, const std::stri
   return {Mpi::rank(), Mpi::size()};
 }
 
-static nb::bytes broadcastByMpi(nb::bytes own) {
-  std::string bytes = textOf(own);
-  Status status = [&] {
-    WithoutGil released;
-    return Mpi::broadcast(bytes);
-  }();
-  if (!status.isOk())
-    raiseStatus(status);
-  return bytesOf(bytes);
+static nb::bytes broadcastByMpi(nb::bytes own, int64_t timeoutMs, const std::string &late) {
+  RefPtr<Reply> reply = Mpi::broadcast(textOf(own));
+  return bytesOf(waitForReply(*reply, nowNs() + timeoutMs * 1'000'000, late.c_str())[0]);
 }
 
-static void joinTransport(bool maySpin, bool sharesMemory) {
-  Result<std::unique_ptr<Transport>> made = [&] {
-    WithoutGil released;
-    return Mpi::transport(maySpin, sharesMemory);
-  }();
-  if (!made.isOk())
-    raiseStatus(made.status());
-  processes().setTransport(made.take());
+static void joinTransport(bool maySpin, bool sharesMemory, int64_t timeoutMs, const std::string &late) {
+  RefPtr<Reply> reply = Mpi::connect(maySpin, sharesMemory);
+  waitForReply(*reply, nowNs() + timeoutMs * 1'000'000, late.c_str());
+  processes().setTransport(Mpi::takeTransport());
 }
 
 static nb::list gather(const std::string &name, const std::vector<unsigned> &members, nb::bytes own,
@@ -158,8 +151,9 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
   module.def("open_mpi", openMpi, nb::arg("path"));
   module.def("mpi_abi", [] { return std::string(Mpi::abi()); });
   module.def("start_mpi", startMpi, nb::arg("timeout_ms"), nb::arg("late"));
-  module.def("broadcast_by_mpi", broadcastByMpi, nb::arg("own"));
-  module.def("join_transport", joinTransport, nb::arg("may_spin"), nb::arg("shares_memory"));
+  module.def("broadcast_by_mpi", broadcastByMpi, nb::arg("own"), nb::arg("timeout_ms"), nb::arg("late"));
+  module.def("join_transport", joinTransport, nb::arg("may_spin"), nb::arg("shares_memory"),
+             nb::arg("timeout_ms"), nb::arg("late"));
   module.def(
       "set_value", [](const std::string &key, nb::bytes value) { processes().set(key, textOf(value)); }, nb::arg("key"),
       nb::arg("value"));

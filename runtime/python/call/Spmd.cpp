@@ -192,6 +192,26 @@ static OverProcesses overProcesses(nb::handle numbers, nb::handle owners, uint64
   return over;
 }
 
+/// This process can't begin its part: the launch, which the others begin, fails everywhere. Keeps the exception that is
+/// set.
+static void failForAll(nb::handle numbers, nb::handle owners, uint64_t fingerprint, const std::string &what) {
+  if (owners.is_none() || !PyErr_Occurred())
+    return;
+  nb::python_error raised;
+  nb::object given = nb::borrow(raised.value());
+  const std::string cause =
+      nb::cast<std::string>(nb::type_name(given.type())) + ": " + nb::cast<std::string>(nb::str(given));
+  try {
+    OverProcesses over = overProcesses(numbers, owners, fingerprint, what);
+    auto error = RefPtr<Error>::adopt(new Error(Code::LibraryFailed, cause, "", ""));
+    WithoutGil released;
+    over.launch->tell(*error);
+  } catch (nb::python_error &) {
+    // Another process has failed: all know.
+  }
+  raised.restore();
+}
+
 static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequence args, nb::sequence outAvals,
                         nb::handle numbers, nb::handle owners, uint64_t fingerprint, const std::string &what) {
   LoadedExecutable *loaded = loadedExecutable(executable.ptr());
@@ -213,11 +233,17 @@ static nb::list runSpmd(nb::handle executable, nb::sequence devices, nb::sequenc
     nb::object device = devices[number];
     parts[number].device = deviceOf(device.ptr());
     if (!parts[number].device || !takeArguments(nb::cast<nb::sequence>(args[number]), parts[number]) ||
-        !makeResults(outAvals, program.name(), parts[number]))
+        !makeResults(outAvals, program.name(), parts[number])) {
+      failForAll(numbers, owners, fingerprint, what);
       throw nb::python_error();
+    }
+  }
+  if (!waitForRoom(parts)) {
+    failForAll(numbers, owners, fingerprint, what);
+    throw nb::python_error();
   }
   // Last: the others will wait for what is numbered here.
-  if (!waitForRoom(parts) || !launchAll(program, parts, overProcesses(numbers, owners, fingerprint, what)))
+  if (!launchAll(program, parts, overProcesses(numbers, owners, fingerprint, what)))
     throw nb::python_error();
   nb::list found;
   for (Part &part : parts) {

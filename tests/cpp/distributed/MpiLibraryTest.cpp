@@ -80,9 +80,11 @@ static int testLibrary(const std::string &path, const std::string &abi) {
   reply->wait();
   CHECK(!reply->isRefused);
   CHECK(Mpi::rank() == 0 && Mpi::size() == 1);
-  Result<std::unique_ptr<Transport>> transport = Mpi::transport(false, true);
-  REQUIRE(transport.isOk());
-  movesMessages(*transport.value());
+  RefPtr<Reply> connected = Mpi::connect(false, true);
+  connected->wait();
+  REQUIRE(!connected->isRefused);
+  std::unique_ptr<Transport> transport = Mpi::takeTransport();
+  movesMessages(*transport);
   Mpi::finish();
   return test::failures() ? 1 : 0;
 }

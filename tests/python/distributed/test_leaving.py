@@ -1,0 +1,110 @@
+"""No process stays behind: a failure in any phase, and Ctrl-C in any wait, end all of them soon."""
+
+import os
+import re
+import signal
+import textwrap
+import time
+
+import pytest
+from starting import HERE, patience, start
+
+SCRIPT = HERE / "program_of_failures.py"
+
+
+def begin(count, text, **variables):
+    guard = "import faulthandler; faulthandler.dump_traceback_later(%s, exit=True)\n" % (40 * patience())
+    return start("pmi", count, ["-c", guard + textwrap.dedent(text)], **variables)
+
+
+def until(started, text):
+    """Wait until it is printed."""
+    end = time.monotonic() + 40 * patience()
+    while text not in started.output():
+        if time.monotonic() > end or any(process.poll() is not None for process in started.processes):
+            started.kill()
+            pytest.fail(f"{text!r} was not printed:\n{started.output()}", pytrace=False)
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("phase", ["_start_mpi", pytest.param("_meet", marks=pytest.mark.full), "join_transport"])
+def test_a_process_that_is_killed_within_its_start(phase):
+    text = f"""
+    import os, signal, time
+    import pycompiler as pc
+    from pycompiler.distributed import start
+    place = start if hasattr(start, "{phase}") else start._runtime
+    kept = getattr(place, "{phase}")
+    def phase(*given):
+        if os.environ["PYCOMPILER_PROCESS_ID"] == "1":
+            time.sleep(0.5)
+            print(f"at {{time.time():.3f}} killed", flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return kept(*given)
+    setattr(place, "{phase}", phase)
+    try:
+        pc.distributed.initialize(initialization_timeout=100)
+    except RuntimeError as error:
+        print(f"at {{time.time():.3f}} told: {{error}}", flush=True)
+        raise
+    """
+    codes, output = begin(3, text).wait(30)
+    assert codes[1] == -signal.SIGKILL
+    assert codes[0] not in (0, -signal.SIGABRT, -signal.SIGSEGV), output
+    assert codes[2] not in (0, -signal.SIGABRT, -signal.SIGSEGV), output
+    [killed] = re.findall(r"at ([\d.]+) killed", output)
+    told = re.findall(r"at ([\d.]+) told: .*process 1 \(.*closed its connection", output)
+    assert len(told) == 2, output
+    assert max(map(float, told)) - float(killed) < 2 * patience(), output
+
+
+def test_processes_leave_within_five_seconds_of_a_failure_and_ctrl_c_ends_a_wait():
+    text = """
+    import os, signal, time
+    import numpy as np
+    import pycompiler as pc
+    from pycompiler.sharding import PartitionSpec as P
+    pc.distributed.initialize()
+    mesh = pc.make_mesh((3,), ("x",))
+    f = pc.jit(pc.shard_map(lambda x: pc.lax.psum(x, "x"), mesh=mesh, in_specs=P("x"), out_specs=P()))
+    x = pc.make_array_from_process_local_data(pc.NamedSharding(mesh, P("x")), np.ones(1, np.float32))
+    f(x).block_until_ready()
+    own = pc.process_index()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    print(f"ready {own}.", flush=True)
+    if own == 1:
+        f(x).block_until_ready()
+    time.sleep(1000)
+    """
+    started = begin(3, text)
+    for number in range(3):
+        until(started, f"ready {number}.")
+    time.sleep(0.3)
+    begun = time.monotonic()
+    # It waits in a launch; the others sleep, and learn of it by nothing that they call.
+    os.kill(started.processes[1].pid, signal.SIGINT)
+    codes, output = started.wait(20)
+    assert time.monotonic() - begun < 7 * patience(), output
+    assert 0 not in codes, output
+    assert "KeyboardInterrupt" in output
+    assert len(re.findall(r"process [02] ends, because process 1 \(.*KeyboardInterrupt", output)) == 2, output
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("phase", ["init", "compile", "run", "middle", "exit"])
+@pytest.mark.parametrize("what", ["kill", "stop", "raise", "exit"])
+def test_what_happens_in_each_phase_ends_all(what, phase):
+    started = start("pmi", 3, [SCRIPT, what, phase, 40 * patience()])
+    end = time.monotonic() + 50 * patience()
+    alive = [0, 2] if what == "stop" else [0, 1, 2]
+    while any(started.processes[number].poll() is None for number in alive) and time.monotonic() < end:
+        time.sleep(0.05)
+    codes, output = [process.poll() for process in started.processes], started.output()
+    started.kill()
+    assert None not in [codes[number] for number in alive], output
+    assert 97 not in codes, output
+    if what == phase == "exit":
+        # Nobody waits for a process that ends with a code of its own after its last launch.
+        assert codes == [0, 3, 0], output
+        return
+    assert all(codes[number] != 0 for number in alive), output
