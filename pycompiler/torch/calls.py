@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import get_num_threads
 from torch._C._dynamo.guards import _empty_strided_cpu as empty_strided  # pyright: ignore[reportAttributeAccessIssue]
 from torch.utils.dlpack import from_dlpack
 
@@ -190,7 +191,7 @@ class _Call:
                 args.append(_seed())
             made = [empty_strided(*maker) for maker in makers]
             if run is not None:
-                run(args, made)
+                run(args, made, get_num_threads())
             if plain:
                 args.clear()
                 return made
