@@ -148,6 +148,12 @@ class _Call:
                 self.others.append((number, node))
             elif node.op == "placeholder":
                 self.passed.append((number, numbers[node]))
+        # Views: the number, the input, or else the output, that is viewed, and the chain.
+        places_of_outputs = {node: place for place, node in enumerate(program.outputs) if place not in program.views}
+        self.views = [
+            (number, numbers.get(view.root), places_of_outputs.get(view.root), view)
+            for number, view in program.views.items()
+        ]
         self.symbols = list(program.sizes.symbols)
         places = _places_of(program.inputs)
         # None if the sizes have to be solved for.
@@ -178,11 +184,16 @@ class _Call:
         reordered, lazy, passed = self.reordered, self.lazy, self.passed
         others = [*self.others, *numbers.items()]
         direct = [source for _, source, made in bound.outputs if made is None] == list(range(len(makers)))
-        plain = direct and len(bound.outputs) == len(makers) and not passed and not others
+        views = [
+            (number, source, output, view.maker(self.program.view_sizes, sizes))
+            for number, source, output, view in self.views
+        ]
+        plain = direct and len(bound.outputs) == len(makers) and not passed and not others and not views
         count = len(self.program.outputs)
 
         def call(args: list[Any]) -> list[Any]:
             kept = [args[place] for _, place in passed]
+            viewed = [None if source is None else args[source] for _, source, _, _ in views]
             for number in lazy:
                 args[number] = args[number].resolve_conj().resolve_neg()
             for number, order in reordered:
@@ -202,6 +213,8 @@ class _Call:
                 results[number] = value
             for number, value in others:
                 results[number] = value
+            for (number, _, output, maker), root in zip(views, viewed, strict=True):
+                results[number] = maker(results[output] if root is None else root)
             args.clear()
             return results
 

@@ -22,13 +22,14 @@ from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError
 from pycompiler.torch.sizes import Sizes
+from pycompiler.torch.views import views_of
 
 __all__ = ["Program", "draws"]
 
 
 class Program:
     """A traced graph. Its arguments are a key, if it draws random numbers, and the tensors among the graph's inputs;
-    its results are the tensors among the graph's outputs that are computed."""
+    its results are the tensors among the graph's outputs that are computed: neither inputs nor views."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
         """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
@@ -39,10 +40,11 @@ class Program:
         self.outputs: list[Any] = _outputs(graph)
         # The numbers of the inputs and outputs that are tensors.
         self.tensors = [number for number, node in enumerate(self.inputs) if _is_tensor(node)]
+        self.views = views_of(self.outputs)
         self.computed = [
             number
             for number, node in enumerate(self.outputs)
-            if _is_tensor(node) and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
+            if _is_tensor(node) and number not in self.views and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
         ]
         # The orders of axes in memory, None for row-major tensors.
         self.input_orders = [order_of(self.inputs[number].meta["val"]) for number in self.tensors]
@@ -50,6 +52,8 @@ class Program:
         self.draws = any(draws(node) for node in graph.nodes)
         # Outputs that are ints.
         self.numbers: dict[int, Dimension] = {}
+        # Nodes that are sizes in the arguments of views.
+        self.view_sizes: dict[torch.fx.Node, Any] = {}
         self._key_of_call: Any = None
         self._keys = 0
         with enable_x64(True):
@@ -90,6 +94,13 @@ class Program:
             number: values[node]
             for number, node in enumerate(self.outputs)
             if isinstance(node, torch.fx.Node) and not _is_tensor(node) and node.op != "placeholder"
+        }
+        self.view_sizes = {
+            argument: values[argument]
+            for view in self.views.values()
+            for node in view.chain
+            for argument in node.all_input_nodes
+            if not _is_tensor(argument) and argument not in view.chain
         }
         return results
 
