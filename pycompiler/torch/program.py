@@ -44,7 +44,9 @@ class Program:
         self.computed = [
             number
             for number, node in enumerate(self.outputs)
-            if _is_tensor(node) and number not in self.views and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
+            if _is_tensor(node)
+            and number not in self.views
+            and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
         ]
         # The orders of axes in memory, None for row-major tensors.
         self.input_orders = [order_of(self.inputs[number].meta["val"]) for number in self.tensors]
