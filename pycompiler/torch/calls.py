@@ -48,6 +48,9 @@ def call_of_graph(graph: torch.fx.Graph) -> Boxed:
         return boxed(_BySize(graph))
 
 
+_NOTHING = torch.empty(1, dtype=torch.bool)
+
+
 def _seed() -> torch.Tensor:
     """A key of two words from torch's generator."""
     return torch.empty((2,), dtype=torch.int32).random_(-(1 << 31), 1 << 31)
@@ -77,7 +80,8 @@ class _Bound:
     def __init__(self, found: Compilation, program: Program, sizes: Sizes) -> None:
         plan = found.plan
         avals = [aval_at(aval, sizes) for aval in program.avals]
-        places = list(program.tensors)
+        # One tensor stands for all carriers: none of its elements is read.
+        places = [*program.tensors, *[len(program.inputs) + program.draws] * len(program.carriers)]
         if program.draws:
             # The key comes first among the program's arguments, and last in the list of a call.
             avals.insert(0, ShapedArray((2,), "uint32"))
@@ -166,6 +170,7 @@ class _Call:
     def _at_sizes(self, args: list[Any]) -> list[Any]:
         if self.places is None:
             shapes = [args[number].shape for number in self.program.tensors]
+            shapes += [(int(args[number]),) for number, _ in self.program.carriers]
             sizes = size_plan(self.program.avals).solve(shapes)
             key = tuple([sizes[name] for name in self.symbols])
         else:
@@ -180,7 +185,7 @@ class _Call:
         found = bind_sizes(self.found, sizes) if self.found.plan.symbols else self.found
         bound = _Bound(found, self.program, sizes)
         numbers = {n: d.evaluate(sizes) if isinstance(d, Dim) else d for n, d in self.program.numbers.items()}
-        run, makers, draws = bound.run, bound.results, self.program.draws
+        run, makers, draws, carries = bound.run, bound.results, self.program.draws, bool(self.program.carriers)
         reordered, lazy, passed = self.reordered, self.lazy, self.passed
         others = [*self.others, *numbers.items()]
         direct = [source for _, source, made in bound.outputs if made is None] == list(range(len(makers)))
@@ -200,6 +205,8 @@ class _Call:
                 args[number] = args[number].permute(order)
             if draws:
                 args.append(_seed())
+            if carries:
+                args.append(_NOTHING)
             made = [empty_strided(*maker) for maker in makers]
             if run is not None:
                 run(args, made, get_num_threads())

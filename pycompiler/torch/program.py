@@ -15,7 +15,8 @@ from pycompiler import lax, random
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.core.config.config import enable_x64
-from pycompiler.core.dims.dims import Dimension
+from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.torch.dtypes import ours
@@ -28,8 +29,8 @@ __all__ = ["Program", "draws"]
 
 
 class Program:
-    """A traced graph. Its arguments are a key, if it draws random numbers, and the tensors among the graph's inputs;
-    its results are the tensors among the graph's outputs that are computed: neither inputs nor views."""
+    """A traced graph. Its arguments are a key, if it draws random numbers, the tensors among the graph's inputs, and
+    carriers of sizes; its results are the tensors among the graph's outputs that are neither inputs nor views."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
         """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
@@ -60,6 +61,8 @@ class Program:
         self._keys = 0
         with enable_x64(True):
             self.avals = tuple([self._aval(*pair) for pair in zip(self.tensors, self.input_orders, strict=True)])
+            self.carriers = self._carriers()
+            self.avals += tuple([aval for _, aval in self.carriers])
             key = [ShapedArray((2,), np.dtype(np.uint32))] if self.draws else []
             self._closed = make_graph(self._run, [*key, *self.avals], DebugInfo("torch", self._run))
 
@@ -80,11 +83,27 @@ class Program:
         except NotImplementedError as error:
             raise NotTakenError(node, str(error)) from None
 
+    def _carriers(self) -> list[tuple[int, ShapedArray]]:
+        """The inputs that are sizes of no tensor: each has an argument of that size, whose elements nobody reads."""
+        known = set(symbols_of(self.avals))
+        made = []
+        for number, node in enumerate(self.inputs):
+            if not isinstance(node.meta["val"], torch.SymInt):
+                continue
+            try:
+                size = self.sizes.of(node.meta["val"])
+            except NotImplementedError:
+                continue
+            if isinstance(size, Dim) and not known.issuperset(size.symbols()):
+                known.update(size.symbols())
+                made.append((number, ShapedArray((size,), np.dtype(bool))))
+        return made
+
     def _run(self, *given: Any) -> Sequence[Any]:
         values: dict[torch.fx.Node, Any] = {}
         self._keys = 0
         self._key_of_call, arrays = (given[0], given[1:]) if self.draws else (None, given)
-        for number, order, array in zip(self.tensors, self.input_orders, arrays, strict=True):
+        for number, order, array in zip(self.tensors, self.input_orders, arrays, strict=False):
             array = array if order is None else lax.transpose(array, inverse(order))
             values[self.inputs[number]] = array
         Nodes(self.graph, self.sizes, self._key).compute(values)

@@ -94,6 +94,8 @@ class Sizes:
             bounds = env.var_to_range.get(x)
             if bounds is None or name.startswith("u"):
                 raise NotImplementedError(f"the size {name}, which depends on data")
+            if bounds.lower < 0:
+                raise InconclusiveDimensionError(f"the number {name} may be negative: it is no size")
             low, high = self.ranges[name] if name in self.ranges else limits(bounds)
             self.symbols[name] = Dim(self.names.get(name, name), min=low, max=high)
         return self.symbols[name]

@@ -535,6 +535,36 @@ def test_numbers_of_sizes_need_no_eager_torch():
         torch.testing.assert_close(f(x), (x / size**0.5, x[: min(size, 5)]))
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: x.sum() + torch.ones(n),
+        lambda x, n: x[0].expand(n, 3) * 2,
+        lambda x, n: torch.arange(n) * 2,
+        lambda x, n: x * n + 1,
+        lambda x, n: (x * (n - 6), max(n - 6, 0)),
+    ],
+)
+def test_numbers_that_are_sizes_of_no_tensor(function):
+    f, x = torch.compile(function, backend="pycompiler", dynamic=True), torch.randn(4, 3)
+    for number in (5, 6, 9, 2):
+        torch.testing.assert_close(f(x, number), function(x, number))
+
+
+def test_numbers_may_be_negative():
+    f, x = torch.compile(lambda x, n: (x * n, max(n, 0)), backend="pycompiler", dynamic=True), torch.randn(4)
+    for number in (5, -6, 0):
+        torch.testing.assert_close(f(x, number), (x * number, max(number, 0)))
+
+
+@pytest.mark.parametrize("function", [torch.mean, lambda x: x[0].sum(), lambda x: x.std()])
+def test_gradients_where_no_tensor_has_the_size(function):
+    f = torch.compile(function, backend="pycompiler", dynamic=True)
+    for size in (4, 5, 8):
+        x = torch.randn(size, size + 3, requires_grad=True)
+        torch.testing.assert_close(torch.autograd.grad(f(x), x), torch.autograd.grad(function(x), x))
+
+
 def test_dropout_in_attention_follows_the_seed():
     query, key, value = (torch.randn(2, 3, 40, 8, requires_grad=True) for _ in range(3))
     f = torch.compile(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, dropout_p=0.5), backend="pycompiler")
