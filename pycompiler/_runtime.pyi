@@ -662,9 +662,10 @@ class TensorCall:
         argument_bytes: Sequence[int],
         result_bytes: Sequence[int],
     ) -> None: ...
-    def __call__(self, arguments: list[Any], results: list[Any]) -> None:
-        """Run in place, into the memory of `results`, which must be aligned to 64 bytes and row-major; returns when
-        the results are computed. An argument that is not row-major is copied. Shapes and dtypes are not checked."""
+    def __call__(self, arguments: list[Any], results: list[Any], threads: int) -> None:
+        """Run in place, in at most this many threads, into the memory of `results`, which must be aligned to 64 bytes
+        and row-major; returns when the results are computed. An argument that is not row-major is copied. Shapes and
+        dtypes are not checked."""
 
 class CallKey(NamedTuple):
     """What a jitted function is cached by.

@@ -14,6 +14,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 from pycompiler.torch.aten import entry_of
 from pycompiler.torch.calls import Boxed
+from pycompiler.torch.foreach import foreach_rules
 from pycompiler.torch.parts import compile_graph
 
 __all__ = ["backend"]
@@ -32,7 +33,11 @@ def _compile(module: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Box
 @functools.cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Torch's core decompositions, for the operations that the table does not have."""
-    rules = {**core_aten_decompositions(), **{target: decomposition_table[target] for target in _MORE}}
+    rules = {
+        **core_aten_decompositions(),
+        **foreach_rules(),
+        **{target: decomposition_table[target] for target in _MORE},
+    }
     return {target: rule for target, rule in rules.items() if entry_of(target) is None}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import get_num_threads
 from torch._C._dynamo.guards import _empty_strided_cpu as empty_strided  # pyright: ignore[reportAttributeAccessIssue]
 from torch.utils.dlpack import from_dlpack
 
@@ -47,6 +48,9 @@ def call_of_graph(graph: torch.fx.Graph) -> Boxed:
         return boxed(_BySize(graph))
 
 
+_NOTHING = torch.empty(1, dtype=torch.bool)
+
+
 def _seed() -> torch.Tensor:
     """A key of two words from torch's generator."""
     return torch.empty((2,), dtype=torch.int32).random_(-(1 << 31), 1 << 31)
@@ -76,7 +80,8 @@ class _Bound:
     def __init__(self, found: Compilation, program: Program, sizes: Sizes) -> None:
         plan = found.plan
         avals = [aval_at(aval, sizes) for aval in program.avals]
-        places = list(program.tensors)
+        # One tensor stands for all carriers: none of its elements is read.
+        places = [*program.tensors, *[len(program.inputs) + program.draws] * len(program.carriers)]
         if program.draws:
             # The key comes first among the program's arguments, and last in the list of a call.
             avals.insert(0, ShapedArray((2,), "uint32"))
@@ -147,6 +152,12 @@ class _Call:
                 self.others.append((number, node))
             elif node.op == "placeholder":
                 self.passed.append((number, numbers[node]))
+        # Views: the number, the input, or else the output, that is viewed, and the chain.
+        places_of_outputs = {node: place for place, node in enumerate(program.outputs) if place not in program.views}
+        self.views = [
+            (number, numbers.get(view.root), places_of_outputs.get(view.root), view)
+            for number, view in program.views.items()
+        ]
         self.symbols = list(program.sizes.symbols)
         places = _places_of(program.inputs)
         # None if the sizes have to be solved for.
@@ -159,6 +170,7 @@ class _Call:
     def _at_sizes(self, args: list[Any]) -> list[Any]:
         if self.places is None:
             shapes = [args[number].shape for number in self.program.tensors]
+            shapes += [(int(args[number]),) for number, _ in self.program.carriers]
             sizes = size_plan(self.program.avals).solve(shapes)
             key = tuple([sizes[name] for name in self.symbols])
         else:
@@ -173,24 +185,31 @@ class _Call:
         found = bind_sizes(self.found, sizes) if self.found.plan.symbols else self.found
         bound = _Bound(found, self.program, sizes)
         numbers = {n: d.evaluate(sizes) if isinstance(d, Dim) else d for n, d in self.program.numbers.items()}
-        run, makers, draws = bound.run, bound.results, self.program.draws
+        run, makers, draws, carries = bound.run, bound.results, self.program.draws, bool(self.program.carriers)
         reordered, lazy, passed = self.reordered, self.lazy, self.passed
         others = [*self.others, *numbers.items()]
         direct = [source for _, source, made in bound.outputs if made is None] == list(range(len(makers)))
-        plain = direct and len(bound.outputs) == len(makers) and not passed and not others
+        views = [
+            (number, source, output, view.maker(self.program.view_sizes, sizes))
+            for number, source, output, view in self.views
+        ]
+        plain = direct and len(bound.outputs) == len(makers) and not passed and not others and not views
         count = len(self.program.outputs)
 
         def call(args: list[Any]) -> list[Any]:
             kept = [args[place] for _, place in passed]
+            viewed = [None if source is None else args[source] for _, source, _, _ in views]
             for number in lazy:
                 args[number] = args[number].resolve_conj().resolve_neg()
             for number, order in reordered:
                 args[number] = args[number].permute(order)
             if draws:
                 args.append(_seed())
+            if carries:
+                args.append(_NOTHING)
             made = [empty_strided(*maker) for maker in makers]
             if run is not None:
-                run(args, made)
+                run(args, made, get_num_threads())
             if plain:
                 args.clear()
                 return made
@@ -201,6 +220,8 @@ class _Call:
                 results[number] = value
             for number, value in others:
                 results[number] = value
+            for (number, _, output, maker), root in zip(views, viewed, strict=True):
+                results[number] = maker(results[output] if root is None else root)
             args.clear()
             return results
 

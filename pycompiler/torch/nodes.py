@@ -61,6 +61,8 @@ class Nodes:
                 return _constant(node)
             if _is_size(wanted):
                 return self.sizes.of(wanted)
+            if isinstance(wanted, (torch.SymFloat, torch.SymBool)):
+                return self.sizes.number(wanted)
             args: Any = torch.fx.map_arg(node.args, lambda n: values[n])
             if node.target is operator.getitem:
                 return args[0][args[1]]

@@ -20,6 +20,9 @@ from pycompiler.torch.nodes import NotTakenError
 
 __all__ = ["compile_graph"]
 
+# The values of nodes that are numbers, computed from sizes.
+_NUMBERS = (int, torch.SymInt, torch.SymFloat, torch.SymBool)
+
 # The names of nodes that stay with torch, and why.
 Refused = dict[str, str]
 
@@ -50,7 +53,7 @@ def _is_check(node: torch.fx.Node) -> bool:
 
 
 def _has_entry(node: torch.fx.Node) -> bool:
-    if node.op != "call_function" or isinstance(node.meta.get("val"), (int, torch.SymInt)):
+    if node.op != "call_function" or isinstance(node.meta.get("val"), _NUMBERS):
         return True
     return node.target is operator.getitem or entry_of(node.target) is not None
 

@@ -15,20 +15,22 @@ from pycompiler import lax, random
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile.compile import Compilation, compiled
 from pycompiler.core.config.config import enable_x64
-from pycompiler.core.dims.dims import Dimension
+from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.tracing.record import make_graph
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.torch.dtypes import ours
 from pycompiler.torch.layouts import inverse, order_of
 from pycompiler.torch.nodes import Nodes, NotTakenError
 from pycompiler.torch.sizes import Sizes
+from pycompiler.torch.views import views_of
 
 __all__ = ["Program", "draws"]
 
 
 class Program:
-    """A traced graph. Its arguments are a key, if it draws random numbers, and the tensors among the graph's inputs;
-    its results are the tensors among the graph's outputs that are computed."""
+    """A traced graph. Its arguments are a key, if it draws random numbers, the tensors among the graph's inputs, and
+    carriers of sizes; its results are the tensors among the graph's outputs that are neither inputs nor views."""
 
     def __init__(self, graph: torch.fx.Graph, values: dict[str, int] | None = None) -> None:
         """With `values`, the symbols are these ints. Raises NotTakenError with the first node that the table can't
@@ -39,10 +41,13 @@ class Program:
         self.outputs: list[Any] = _outputs(graph)
         # The numbers of the inputs and outputs that are tensors.
         self.tensors = [number for number, node in enumerate(self.inputs) if _is_tensor(node)]
+        self.views = views_of(self.outputs)
         self.computed = [
             number
             for number, node in enumerate(self.outputs)
-            if _is_tensor(node) and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
+            if _is_tensor(node)
+            and number not in self.views
+            and not (isinstance(node, torch.fx.Node) and node.op == "placeholder")
         ]
         # The orders of axes in memory, None for row-major tensors.
         self.input_orders = [order_of(self.inputs[number].meta["val"]) for number in self.tensors]
@@ -50,10 +55,14 @@ class Program:
         self.draws = any(draws(node) for node in graph.nodes)
         # Outputs that are ints.
         self.numbers: dict[int, Dimension] = {}
+        # Nodes that are sizes in the arguments of views.
+        self.view_sizes: dict[torch.fx.Node, Any] = {}
         self._key_of_call: Any = None
         self._keys = 0
         with enable_x64(True):
             self.avals = tuple([self._aval(*pair) for pair in zip(self.tensors, self.input_orders, strict=True)])
+            self.carriers = self._carriers()
+            self.avals += tuple([aval for _, aval in self.carriers])
             key = [ShapedArray((2,), np.dtype(np.uint32))] if self.draws else []
             self._closed = make_graph(self._run, [*key, *self.avals], DebugInfo("torch", self._run))
 
@@ -74,11 +83,27 @@ class Program:
         except NotImplementedError as error:
             raise NotTakenError(node, str(error)) from None
 
+    def _carriers(self) -> list[tuple[int, ShapedArray]]:
+        """The inputs that are sizes of no tensor: each has an argument of that size, whose elements nobody reads."""
+        known = set(symbols_of(self.avals))
+        made = []
+        for number, node in enumerate(self.inputs):
+            if not isinstance(node.meta["val"], torch.SymInt):
+                continue
+            try:
+                size = self.sizes.of(node.meta["val"])
+            except NotImplementedError:
+                continue
+            if isinstance(size, Dim) and not known.issuperset(size.symbols()):
+                known.update(size.symbols())
+                made.append((number, ShapedArray((size,), np.dtype(bool))))
+        return made
+
     def _run(self, *given: Any) -> Sequence[Any]:
         values: dict[torch.fx.Node, Any] = {}
         self._keys = 0
         self._key_of_call, arrays = (given[0], given[1:]) if self.draws else (None, given)
-        for number, order, array in zip(self.tensors, self.input_orders, arrays, strict=True):
+        for number, order, array in zip(self.tensors, self.input_orders, arrays, strict=False):
             array = array if order is None else lax.transpose(array, inverse(order))
             values[self.inputs[number]] = array
         Nodes(self.graph, self.sizes, self._key).compute(values)
@@ -90,6 +115,13 @@ class Program:
             number: values[node]
             for number, node in enumerate(self.outputs)
             if isinstance(node, torch.fx.Node) and not _is_tensor(node) and node.op != "placeholder"
+        }
+        self.view_sizes = {
+            argument: values[argument]
+            for view in self.views.values()
+            for node in view.chain
+            for argument in node.all_input_nodes
+            if not _is_tensor(argument) and argument not in view.chain
         }
         return results
 

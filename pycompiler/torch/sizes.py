@@ -11,6 +11,7 @@ import torch
 from torch.utils._sympy.functions import CleanDiv, FloorDiv, Mod, PythonMod
 
 from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.errors import InconclusiveDimensionError
 
 __all__ = ["Sizes", "limits"]
 
@@ -40,11 +41,28 @@ class Sizes:
         self.symbols: dict[str, Dim] = {}
 
     def of(self, size: Any) -> Dimension:
-        """The dimension for an int or a SymInt. Raises NotImplementedError for an expression without a polynomial."""
+        """The dimension for an int or a SymInt. Raises InconclusiveDimensionError for an expression without a
+        polynomial, whose value is known at each call alone."""
         if not isinstance(size, torch.SymInt):
             return int(size)
         expression = size.node.expr
-        return self._of(expression, size.node.shape_env)
+        return self._of(expression, size.node.shape_env) if self.values is None else int(self._value(expression))
+
+    def number(self, value: Any) -> Any:
+        """The value of a SymFloat or a SymBool. Raises InconclusiveDimensionError where it is known at each call
+        alone."""
+        if self.values is None:
+            raise InconclusiveDimensionError(f"the number {value} of sizes is not the same for all of them")
+        return value.node.pytype(self._value(value.node.expr))
+
+    def _value(self, x: Any) -> Any:
+        """The value of an expression at the sizes of a call."""
+        assert self.values is not None
+        symbols = {str(symbol): symbol for symbol in getattr(x, "free_symbols", ())}
+        for name in symbols:
+            if name not in self.values:
+                raise NotImplementedError(f"the size {name}, which depends on data")
+        return x.xreplace({symbol: sympy.Integer(self.values[name]) for name, symbol in symbols.items()})
 
     def shape(self, shape: Any) -> tuple[Dimension, ...]:
         return tuple([self.of(size) for size in shape])
@@ -68,18 +86,16 @@ class Sizes:
             return parts[0] // parts[1]
         if isinstance(x, (Mod, PythonMod)):
             return parts[0] % parts[1]
-        raise NotImplementedError(f"the size {x}")
+        raise InconclusiveDimensionError(f"the size {x} is no polynomial of the symbols")
 
     def _symbol(self, x: Any, env: Any) -> Dimension:
         name = str(x)
-        if self.values is not None:
-            if name not in self.values:
-                raise NotImplementedError(f"the size {name}, which depends on data")
-            return self.values[name]
         if name not in self.symbols:
             bounds = env.var_to_range.get(x)
             if bounds is None or name.startswith("u"):
                 raise NotImplementedError(f"the size {name}, which depends on data")
+            if bounds.lower < 0:
+                raise InconclusiveDimensionError(f"the number {name} may be negative: it is no size")
             low, high = self.ranges[name] if name in self.ranges else limits(bounds)
             self.symbols[name] = Dim(self.names.get(name, name), min=low, max=high)
         return self.symbols[name]

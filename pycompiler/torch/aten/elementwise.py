@@ -63,6 +63,21 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
 # Roundings: integers stay.
 _ROUNDINGS: dict[str, Callable[[Any], Any]] = {"ceil": lax.ceil, "floor": lax.floor, "trunc": pnp.trunc}
 
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    """Torch does not reduce the imaginary part to the principal one: the larger operand's stays."""
+    if x.dtype.kind != "c":
+        return pnp.logaddexp(x, y)
+    is_larger = lax.real(x) >= lax.real(y)
+    large, small = pnp.where(is_larger, x, y), pnp.where(is_larger, y, x)
+    infinite = lax.real(large) == lax.real(small)
+    infinite &= pnp.isinf(lax.real(small))
+    made = large + lax.log1p(lax.exp(pnp.where(infinite, 0, small - large)))
+    # Of two zeros (exp(-inf)) one is the sum.
+    both = pnp.where(lax.real(small) < 0, small, lax.log(lax.exp(x) + lax.exp(y)))
+    return pnp.where(infinite, both, made)
+
+
 # Two operands; computed in the dtype of the result.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "atan2": lax.atan2,
@@ -76,7 +91,7 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "heaviside": pnp.heaviside,
     "hypot": pnp.hypot,
     "lcm": pnp.lcm,
-    "logaddexp": pnp.logaddexp,
+    "logaddexp": _logaddexp,
     "logaddexp2": pnp.logaddexp2,
     "maximum": pnp.maximum,
     "minimum": pnp.minimum,

@@ -117,7 +117,7 @@ def _diagonal_scatter(out: Out, x: Any, source: Any, offset: int = 0, dim1: int 
     order = [*rest, a, b]
     moved = lax.transpose(x, order)
     count = source.shape[-1]
-    numbers = np.arange(count)
+    numbers = lax.iota(np.int64, count)
     rows, columns = numbers + max(-offset, 0), numbers + max(offset, 0)
     made = moved.at[..., rows, columns].set(cast(source, x.dtype))
     return lax.transpose(made, [order.index(axis) for axis in range(x.ndim)])

@@ -8,6 +8,19 @@ namespace pcrt {
 
 class ThreadPool;
 
+/// In its scope, loops of the calling thread run in at most `count` threads, this one among them. A scope within another
+/// takes its place.
+class ThreadLimit {
+public:
+  explicit ThreadLimit(unsigned count);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit &) = delete;
+  ThreadLimit &operator=(const ThreadLimit &) = delete;
+
+private:
+  const unsigned before;
+};
+
 /// Computes the iterations [0, count) of a loop, in pieces of at least `grain` iterations (except for the last one), in
 /// this thread and in idle threads of the pool; returns when all are done. The status is that of the first failing
 /// piece in the order of the loop. One piece in this thread: within another such loop, with one thread, after shutdown.

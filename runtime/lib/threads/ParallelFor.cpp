@@ -15,6 +15,13 @@ static constexpr int64_t piecesPerThread = 4;
 /// The time for which the loop's own thread spins for the others at the end, before it sleeps.
 static constexpr int64_t tailSpinNs = 50000;
 
+/// The most threads for loops of this thread.
+static thread_local unsigned threadLimit = UINT_MAX;
+
+ThreadLimit::ThreadLimit(unsigned count) : before(threadLimit) { threadLimit = std::max(count, 1U); }
+
+ThreadLimit::~ThreadLimit() { threadLimit = before; }
+
 namespace {
 
 /// One loop, on the stack of the calling thread.
@@ -106,10 +113,11 @@ int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody
     return PCRT_OK;
   grain = std::max<int64_t>(grain, 1);
   int64_t pieces = count / grain;
-  if (pieces <= 1 || !pool.mayShare())
+  if (pieces <= 1 || threadLimit == 1 || !pool.mayShare())
     return body(frame, captured, 0, count);
+  int64_t threads = std::min(pool.size(), threadLimit);
   ParallelLoop loop(frame, body, captured, count, grain,
-                    static_cast<unsigned>(std::min<int64_t>(pool.size() - 1, pieces - 1)));
+                    static_cast<unsigned>(std::min(threads, pieces) - 1));
   pool.share(loop);
   loop.waitForOthers();
   return loop.status();

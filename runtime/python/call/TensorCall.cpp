@@ -7,6 +7,7 @@
 #include "call/ExecutableType.h"
 #include "runtime/Devices.h"
 #include "runtime/Executable.h"
+#include "runtime/ParallelFor.h"
 #include "runtime/Stream.h"
 #include "support/CallSite.h"
 #include "support/ForkGate.h"
@@ -61,7 +62,8 @@ public:
     }
   }
 
-  void call(nb::list arguments, nb::list results) {
+  void call(nb::list arguments, nb::list results, unsigned threads) {
+    ThreadLimit limit(threads);
     HeldBuffers given, made;
     std::vector<nb::object> copies;
     for (size_t i = 0; i < places.size(); ++i) {
@@ -147,5 +149,5 @@ void pcrt::python::addTensorCallType(PyObject *module) {
       .def(nb::init<nb::handle, nb::tuple, std::vector<size_t>, std::vector<size_t>, std::vector<size_t>>(),
            nb::arg("executable"), nb::arg("consts"), nb::arg("places"), nb::arg("argument_bytes"),
            nb::arg("result_bytes"))
-      .def("__call__", &TensorCall::call, nb::arg("arguments"), nb::arg("results"));
+      .def("__call__", &TensorCall::call, nb::arg("arguments"), nb::arg("results"), nb::arg("threads"));
 }

@@ -1,0 +1,80 @@
+"""Outputs that are views: torch makes them at each call, without a copy, so that they share memory as in eager torch.
+
+AOTAutograd reads the strides and the offset of such an output to give it its place in the caller's tensor.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pycompiler.core.dims.dims import Dim
+
+__all__ = ["View", "views_of"]
+
+
+@dataclass
+class View:
+    """An output by a chain of views of `root`: an input, or another output."""
+
+    root: torch.fx.Node
+    chain: list[torch.fx.Node]
+
+    def maker(self, numbers: Mapping[torch.fx.Node, Any], sizes: Mapping[str, int]) -> Callable[[Any], Any]:
+        """Makes the view of a tensor. `numbers` are the values of the nodes that are sizes."""
+
+        def known(node: torch.fx.Node) -> Any:
+            size = numbers[node]
+            return size.evaluate(sizes) if isinstance(size, Dim) else size
+
+        steps = []
+        for node in self.chain:
+            if node.target is operator.getitem:
+                steps.append((operator.getitem, (node.args[1],), {}))
+            else:
+                # The first argument is what is viewed.
+                args, kwargs = torch.fx.map_arg((node.args[1:], node.kwargs), known)
+                steps.append((node.target, args, kwargs))
+
+        def make(x: Any) -> Any:
+            for function, args, kwargs in steps:
+                x = function(x, *args, **kwargs)
+            return x
+
+        return make
+
+
+def views_of(outputs: list[Any]) -> dict[int, View]:
+    """The outputs, by number, that are views of an input or of another output."""
+    made = {node for node in outputs if isinstance(node, torch.fx.Node)}
+    found = {}
+    for number, node in enumerate(outputs):
+        if not isinstance(node, torch.fx.Node) or not isinstance(node.meta.get("val"), torch.Tensor):
+            continue
+        root, chain = _chain(node)
+        if chain and (root.op == "placeholder" or root in made):
+            found[number] = View(root, chain)
+    return found
+
+
+def _chain(node: torch.fx.Node) -> tuple[torch.fx.Node, list[torch.fx.Node]]:
+    """The tensor at the beginning of a chain of views that ends here, and the chain."""
+    chain: list[torch.fx.Node] = []
+    while _is_view(node):
+        chain.append(node)
+        source: Any = node.args[0]
+        node = source
+    return node, chain[::-1]
+
+
+def _is_view(node: torch.fx.Node) -> bool:
+    if node.op != "call_function" or not node.args or not isinstance(node.args[0], torch.fx.Node):
+        return False
+    if node.target is operator.getitem:
+        # Of the views that `split` makes; other operations have several results, too.
+        return _is_view(node.args[0])
+    return isinstance(node.target, torch._ops.OpOverload) and node.target.is_view
