@@ -1,38 +1,31 @@
 """A program for several devices, divided: the module of one device's part, with collectives. `source` imports this.
 
-Shardy decides the shardings, as for XLA's CPU: its passes are in JAX's own bindings. They propagate the shardings that
-JAX wrote down, insert collectives, and give each value the shape of its part. Around them, this module keeps the
-passes to what they divide right: of any other operation, each device computes the whole.
+Shardy decides the shardings, as for XLA's CPU: its passes are in JAX's own bindings, and propagate what JAX wrote down.
+This module divides by them. It walks over the program and gives each value the shape of its part. An operation that
+can't be divided right gets its operands whole, so that each device computes all of it (`factors`).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from math import prod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import sdy
 
+from pycompiler.pjrt.factors import RULE, Factors, combiner_of, factors_of
+from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, common, kept_axes, meshes_of, spread_of, text_of_spread
+
 __all__ = ["PARTICIPANTS", "Shardings", "divide", "entry_of", "together", "walk"]
 
 # The importer reads it: the module is one of so many parts.
 PARTICIPANTS = "pycompiler.participants"
-_SHARDING, _RULE = "sdy.sharding", "sdy.sharding_rule"
-_WRAPPED = "pycompiler.wrapped"
-
-# Operations that may be divided along dimensions of their own: by the factors of Shardy's rules, other than those that
-# change places (as in a slice) and those over which an operation adds up.
-_DIVIDED = {
-    *["abs", "add", "and", "atan2", "bitcast_convert", "broadcast_in_dim", "cbrt", "ceil", "cholesky", "clamp", "compare", "complex", "concatenate", "constant", "convert", "cosine", "count_leading_zeros", "divide", "dot_general", "dynamic_slice", "exponential", "exponential_minus_one", "fft", "floor", "imag", "iota", "is_finite", "log", "log_plus_one", "logistic", "maximum", "minimum", "multiply", "negate", "not", "or", "pad", "popcnt", "power", "real", "reduce", "reduce_precision", "remainder", "reshape", "reverse", "round_nearest_afz", "round_nearest_even", "rsqrt", "select", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "slice", "sort", "sqrt", "subtract", "tan", "tanh", "transpose", "triangular_solve", "xor", "optimization_barrier"]
-}  # fmt: skip
-# Their rules say that shardings pass; they have no elements of their own.
-_CONTROL = {"stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.optimization_barrier"}
-# Results of these stay what they are when parts of the elements are combined, if the start is neutral.
-_COMBINED = {"stablehlo.add", "stablehlo.maximum", "stablehlo.minimum", "stablehlo.multiply"}
+_SHARDING = "sdy.sharding"
+_FORWARDED = ("sdy.sharding_constraint", "sdy.reshard")
+_BRANCHES = ("stablehlo.if", "stablehlo.case")
+_ENDS = ("stablehlo.return", "sdy.return", "func.return")
 
 
 @dataclass(frozen=True)
@@ -44,32 +37,27 @@ class Shardings:
 
 
 def divide(module: Any, count: int) -> Shardings:
-    """Make a module the part of one of `count` devices, in place. Raises RuntimeError with Shardy's reason."""
-    with module.context:
-        _run(module, "inline", "symbol-dce")
+    """Make a module the part of one of `count` devices, in place.
+
+    Raises RuntimeError with the reason, and the user's line, for what can't be divided.
+    """
+    with module.context, ir.Location.unknown():
+        _inline(module)
         _run(module, "sdy-propagation-pipeline")
-        meshes = _meshes(module)
-        _fit(module, meshes)
-        shardings = _written(module, meshes, count)
+        _inline(module)
         _run(module, "func.func(sdy-populate-op-sharding-rules)")
-        for op in list(walk(module.operation)):
-            _restrict(op)
-        _run(
-            module,
-            "func.func(sdy-insert-explicit-reshards{enable-full-version=true})",
-            "canonicalize",
-            "func.func(sdy-reshard-to-collectives)",
-            "canonicalize",
-        )
-        for op in list(walk(module.operation)):
-            _wrap(op)
-        _run(module, "sdy-convert-global-to-local", "sdy-drop-sharding-and-mesh")
-        for op in list(walk(module.operation)):
-            _unwrap(op)
+        shardings = _Division(module, count).entry()
         attributes = module.operation.attributes
         for name in ("mhlo.num_partitions", "mhlo.num_replicas"):
             if name in attributes:
                 del attributes[name]
+        for op in list(module.body.operations):
+            if op.operation.name == "sdy.mesh":
+                op.operation.erase()
+        try:
+            module.operation.verify()
+        except ir.MLIRError as error:
+            raise RuntimeError(f"the program can't be divided for {count} devices: {error}") from None
         attributes[PARTICIPANTS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
     return shardings
 
@@ -79,9 +67,8 @@ def together(shardings: Sequence[str]) -> str:
     return shardings[0] if len(shardings) == 1 else f"{{{', '.join(shardings)}}}"
 
 
-def _run(module: Any, *passes: str) -> Any:
+def _run(module: Any, *passes: str) -> None:
     passmanager.PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
-    return module
 
 
 def walk(operation: Any) -> Iterator[Any]:
@@ -102,247 +89,367 @@ def entry_of(module: Any) -> Any:
     )
 
 
-# Shardings
-
-
-def _meshes(module: Any) -> dict[str, Any]:
-    return {
-        op.attributes["sym_name"].value: sdy.MeshAttr(op.attributes["mesh"])
+def _inline(module: Any) -> None:
+    """Put the bodies of functions where they are called. MLIR's pass does not do it in the context of the bindings."""
+    functions = {
+        op.attributes["sym_name"].value: op.operation
         for op in module.body.operations
-        if op.operation.name == "sdy.mesh"
+        if op.operation.name == "func.func"
     }
+    while calls := [op for op in walk(functions["main"]) if op.name == "func.call"]:
+        for call in calls:
+            copy = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].clone()
+            block = copy.regions[0].blocks[0]
+            for argument, operand in zip(block.arguments, call.operands, strict=True):
+                argument.replace_all_uses_with(operand)
+            body = [one.operation for one in block.operations]
+            for one in body[:-1]:
+                one.move_before(call)
+            for result, value in zip(call.results, list(body[-1].operands), strict=True):
+                result.replace_all_uses_with(value)
+            call.erase()
+            copy.erase()
+    for name, function in functions.items():
+        if name != "main":
+            function.erase()
 
 
-def _mesh_of(sharding: Any, meshes: dict[str, Any]) -> Any:
-    given = sharding.mesh_or_ref
-    return meshes[given.value] if isinstance(given, ir.FlatSymbolRefAttr) else sdy.MeshAttr(given)
+def _shape(value: Any) -> list[int]:
+    return list(value.type.shape) if isinstance(value.type, ir.RankedTensorType) else []
 
 
-def _sizes(mesh: Any) -> dict[str, int]:
-    axes = [sdy.MeshAxisAttr(axis) for axis in mesh.axes]
-    return {axis.name: axis.size for axis in axes}
+def _tensor(like: Any, shape: Sequence[int]) -> Any:
+    return ir.RankedTensorType.get(shape, ir.RankedTensorType(like).element_type)
 
 
-def _size(axis: Any, sizes: dict[str, int]) -> int:
-    return sizes[axis.name] if axis.sub_axis_info is None else sdy.SubAxisInfoAttr(axis.sub_axis_info).size
+def _integer(value: int) -> Any:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
 
 
-def _axes(dimension: Any) -> list[Any]:
-    return [sdy.AxisRefAttr(axis) for axis in sdy.DimensionShardingAttr(dimension).axes]
+class _Division:
+    """The state of one walk. Values whose spread is not known are whole."""
 
+    def __init__(self, module: Any, count: int) -> None:
+        self.module, self.count = module, count
+        self.meshes = meshes_of(module, count)
+        self.spreads: dict[Any, Spread] = {}
+        # How many manual computations are around.
+        self.manual = 0
 
-def _fit(module: Any, meshes: dict[str, Any]) -> None:
-    """Leave out axes that do not divide their dimension: parts have one size."""
-    for op in walk(module.operation):
-        if op.name == "func.func":
-            kind = ir.TypeAttr(op.attributes["function_type"]).value
-            for key, types in (("arg_attrs", kind.inputs), ("res_attrs", kind.results)):
-                if key in op.attributes:
-                    fitted = [_fitted_entry(one, of, meshes) for one, of in zip(op.attributes[key], types, strict=True)]
-                    op.attributes[key] = ir.ArrayAttr.get(fitted)
-        elif _SHARDING in op.attributes and len(op.results):
-            given = sdy.TensorShardingPerValueAttr(op.attributes[_SHARDING]).shardings
-            fitted = [_fitted(one, value.type, meshes) for one, value in zip(given, op.results, strict=True)]
-            op.attributes[_SHARDING] = sdy.TensorShardingPerValueAttr.get(fitted)
-
-
-def _fitted_entry(entry: Any, type_: Any, meshes: dict[str, Any]) -> Any:
-    if _SHARDING not in entry:
-        return entry
-    changed = {one.name: one.attr for one in entry}
-    changed[_SHARDING] = _fitted(entry[_SHARDING], type_, meshes)
-    return ir.DictAttr.get(changed)
-
-
-def _fitted(given: Any, type_: Any, meshes: dict[str, Any]) -> Any:
-    sharding = sdy.TensorShardingAttr(given)
-    if not isinstance(type_, ir.RankedTensorType):
-        return given
-    sizes = _sizes(_mesh_of(sharding, meshes))
-    dimensions: list[Any] = []
-    for size, dimension in zip(type_.shape, sharding.dimension_shardings, strict=True):
-        axes, kept, parts = _axes(dimension), [], 1
-        for axis in axes:
-            parts *= _size(axis, sizes)
-            if size % parts:
-                break
-            kept.append(axis)
-        dimensions.append(sdy.DimensionShardingAttr.get(kept, is_closed=True))
-    return sdy.TensorShardingAttr.get(sharding.mesh_or_ref, dimensions)
-
-
-def _written(module: Any, meshes: dict[str, Any], count: int) -> Shardings:
-    """The shardings of the entry, for JAX, which asks for those that it did not give."""
-    entry = entry_of(module)
-    found: list[tuple[str, ...]] = []
-    for key, types in (("arg_attrs", entry.type.inputs), ("res_attrs", entry.type.results)):
-        entries: Iterable[Any] = entry.attributes[key] if key in entry.attributes else [{}] * len(types)
-        found.append(
-            tuple([_text(one[_SHARDING], meshes, count) if _SHARDING in one else "{replicated}" for one in entries])
+    def entry(self) -> Shardings:
+        """Divide the entry function. Other functions are inlined before."""
+        for op in self.module.body.operations:
+            if op.operation.name not in ("sdy.mesh", "func.func"):
+                raise RuntimeError(f"a program for several devices has the operation {op.operation.name}")
+        main = entry_of(self.module)
+        block = main.regions[0].blocks[0]
+        arguments = self._attributed(main, "arg_attrs", [_shape(one) for one in block.arguments])
+        outputs = [list(one.shape) if isinstance(one, ir.RankedTensorType) else [] for one in main.type.results]
+        results = self._attributed(main, "res_attrs", outputs)
+        for value, spread in zip(block.arguments, arguments, strict=True):
+            self._set(value, spread)
+        self._block(block, results)
+        ends = block.operations[len(block.operations) - 1].operands
+        kind = ir.FunctionType.get([one.type for one in block.arguments], [one.type for one in ends])
+        main.attributes["function_type"] = ir.TypeAttr.get(kind)
+        return Shardings(
+            tuple([text_of_spread(one, self.count) for one in arguments]),
+            tuple([text_of_spread(one, self.count) for one in results]),
         )
-    return Shardings(*found)
+
+    def _attributed(self, main: Any, key: str, shapes: list[list[int]]) -> list[Spread]:
+        """The shardings in attributes of the entry, which are dropped there."""
+        if key not in main.attributes:
+            return [WHOLE] * len(shapes)
+        spreads: list[Spread] = []
+        kept: list[Any] = []
+        for entry, shape in zip(main.attributes[key], shapes, strict=True):
+            has = _SHARDING in entry
+            spreads.append(spread_of(entry[_SHARDING], shape, self.meshes, key == "arg_attrs") if has else WHOLE)
+            kept.append(ir.DictAttr.get({one.name: one.attr for one in entry if one.name != _SHARDING}))
+        main.attributes[key] = ir.ArrayAttr.get(kept)
+        return spreads
+
+    # Values
+
+    def _spread(self, value: Any) -> Spread:
+        return self.spreads.get(value, WHOLE)
+
+    def _set(self, value: Any, spread: Spread) -> None:
+        """Give a value that is whole till now the shape of its part."""
+        if not spread.is_whole:
+            value.set_type(_tensor(value.type, spread.part(_shape(value))))
+            self.spreads[value] = spread
+
+    def _full(self, value: Any) -> list[int]:
+        spread = self._spread(value)
+        return [
+            size * (spread.mesh.size(spread.of(place)) if spread.mesh else 1)
+            for place, size in enumerate(_shape(value))
+        ]
+
+    def _wanted(self, op: Any) -> list[Spread]:
+        """What Shardy says of results. In a manual computation, devices have the whole of what is left to divide."""
+        if _SHARDING not in op.attributes or self.manual:
+            return [WHOLE] * len(op.results)
+        given = sdy.TensorShardingPerValueAttr(op.attributes[_SHARDING]).shardings
+        return [spread_of(one, _shape(value), self.meshes) for one, value in zip(given, op.results, strict=True)]
+
+    def _to(self, value: Any, wanted: Spread, op: Any) -> Any:
+        """A value spread as wanted, by operations before `op`."""
+        given = self._spread(value)
+        if wanted.is_whole and given.is_whole:
+            return value
+        mesh = given.mesh if not given.is_whole else wanted.mesh
+        assert mesh is not None
+        if not given.is_whole and not wanted.is_whole and given.mesh != wanted.mesh:
+            return self._to(self._to(value, WHOLE, op), wanted, op)
+        with ir.InsertionPoint(op), op.location:
+            rank = len(_shape(value))
+            for place in range(rank):
+                shared = common(given.of(place), wanted.of(place))
+                if given.of(place)[shared:]:
+                    value = _gathered(value, place, mesh, given.of(place)[shared:])
+            for place in range(rank):
+                shared = common(given.of(place), wanted.of(place))
+                if wanted.of(place)[shared:]:
+                    value = _cut(value, place, mesh, wanted.of(place)[shared:], self.count)
+        if not wanted.is_whole:
+            self.spreads[value] = wanted
+        return value
+
+    def _give(self, op: Any, wanted: Sequence[Spread]) -> None:
+        for place, spread in enumerate(wanted):
+            op.operands[place] = self._to(op.operands[place], spread, op)
+
+    # Operations
+
+    def _block(self, block: Any, ends: Sequence[Spread]) -> None:
+        for op in [one.operation for one in block.operations]:
+            if op.name in _ENDS:
+                self._give(op, ends)
+            else:
+                self._operation(op)
+
+    def _operation(self, op: Any) -> None:
+        wanted = self._wanted(op)
+        if op.name in _FORWARDED:
+            self._forward(op, self._to(op.operands[0], wanted[0], op))
+        elif op.name == "sdy.manual_computation":
+            self._manual(op)
+        elif op.name == "stablehlo.while":
+            self._give(op, wanted)
+            for place, region in enumerate(op.regions):
+                for value, spread in zip(region.blocks[0].arguments, wanted, strict=True):
+                    self._set(value, spread)
+                self._block(region.blocks[0], wanted if place else [WHOLE])
+            self._results(op, wanted)
+        elif op.name in _BRANCHES:
+            self._give(op, [WHOLE])
+            for region in op.regions:
+                self._block(region.blocks[0], wanted)
+            self._results(op, wanted)
+        elif op.name == "stablehlo.optimization_barrier":
+            self._results(op, [self._spread(one) for one in op.operands])
+        elif op.name in ("stablehlo.constant", "sdy.constant"):
+            self._constant(op, wanted[0])
+        elif op.name == "stablehlo.iota":
+            counted = ir.IntegerAttr(op.attributes["iota_dimension"]).value
+            self._results(op, [_without(wanted[0], counted)])
+        elif op.name in ("sdy.propagation_barrier", "sdy.data_flow_edge"):
+            self._forward(op, op.operands[0])
+        elif op.name == "sdy.sharding_group":
+            op.erase()
+        elif op.name.startswith("sdy."):
+            raise RuntimeError(f"{op.location}: the operation {op.name} is not taken in a program for several devices")
+        else:
+            self._compute(op, wanted)
+
+    def _forward(self, op: Any, value: Any) -> None:
+        op.results[0].replace_all_uses_with(value)
+        op.erase()
+
+    def _results(self, op: Any, wanted: Sequence[Spread]) -> None:
+        for value, spread in zip(op.results, wanted, strict=True):
+            self._set(value, spread)
+        _clean(op)
+
+    def _constant(self, op: Any, wanted: Spread) -> None:
+        value = ir.DenseElementsAttr(op.attributes["value"])
+        if op.name == "sdy.constant":
+            with ir.InsertionPoint(op), op.location:
+                made = ir.Operation.create("stablehlo.constant", [value.type], [], {"value": value})
+            self._forward(op, made.results[0])
+            op = made.operation
+        if not wanted.is_whole and value.is_splat:
+            self._results(op, [wanted])
+            op.attributes["value"] = ir.DenseElementsAttr.get_splat(op.results[0].type, value.get_splat_value())
+        _clean(op)
+
+    def _manual(self, op: Any) -> None:
+        """Devices run the body on their parts; other axes of the mesh than its own divide nothing there."""
+        axes = sdy.ManualAxesAttr(op.attributes["manual_axes"])
+        manual = {axes[number] for number in range(len(axes))}
+
+        def own(key: str, values: Sequence[Any], shapes: Sequence[list[int]]) -> list[Spread]:
+            given = sdy.TensorShardingPerValueAttr(op.attributes[key]).shardings
+            spreads = [spread_of(one, shape, self.meshes) for one, shape in zip(given, shapes, strict=True)]
+            return [_only(one, manual) for one in spreads]
+
+        block = op.regions[0].blocks[0]
+        self._give(op, own("in_shardings", op.operands, [self._full(one) for one in op.operands]))
+        outs = own("out_shardings", op.results, [_shape(one) for one in op.results])
+        for value, argument in zip(op.operands, block.arguments, strict=True):
+            if value.type != argument.type:
+                raise RuntimeError(f"{op.location}: a part of the type {value.type} is given, expected {argument.type}")
+        self.manual += 1
+        self._block(block, [WHOLE] * len(outs))
+        self.manual -= 1
+        for value, argument in zip(list(op.operands), block.arguments, strict=True):
+            argument.replace_all_uses_with(value)
+        inner = [one.operation for one in block.operations]
+        for one in inner[:-1]:
+            one.move_before(op)
+        for value, spread, end in zip(op.results, outs, list(inner[-1].operands), strict=True):
+            with ir.InsertionPoint(op), op.location:
+                made = ir.Operation.create("stablehlo.reshape", [end.type], [end])
+            value.replace_all_uses_with(made.results[0])
+            if not spread.is_whole:
+                self.spreads[made.results[0]] = spread
+        op.erase()
+
+    def _compute(self, op: Any, wanted: Sequence[Spread]) -> None:
+        factors = factors_of(op)
+        axes, mesh = self._assign(op, factors, wanted) if factors else ({}, None)
+        if not factors or mesh is None or not axes:
+            self._give(op, [WHOLE] * len(op.operands))
+            self._plain(op)
+            return
+
+        def spread(mapping: Sequence[Sequence[int]], used: Callable[[int], bool]) -> Spread:
+            return Spread(mesh, tuple([axes.get(some[0], ()) if some and used(some[0]) else () for some in mapping]))
+
+        self._plain(op)
+        full = self._full(op.operands[0])
+        self._give(op, [spread(one, lambda _: True) for one in factors.operands])
+        _adjust(op, full)
+        self._results(op, [spread(one, lambda factor: factor in factors.free) for one in factors.results])
+        summed = tuple([name for factor in sorted(factors.summed) for name in axes.get(factor, ())])
+        if summed:
+            self._sum(op, mesh, summed)
+
+    def _plain(self, op: Any) -> None:
+        """Leave out what Shardy wrote in a computation of scalars, as that of a reduction."""
+        for inner in list(walk(op)):
+            if inner.name in _FORWARDED:
+                self._forward(inner, inner.operands[0])
+            elif inner.name == "sdy.constant":
+                self._constant(inner, WHOLE)
+            else:
+                _clean(inner)
+        _clean(op)
+
+    def _assign(
+        self, op: Any, factors: Factors, wanted: Sequence[Spread]
+    ) -> tuple[dict[int, tuple[str, ...]], Mesh | None]:
+        """The axes that divide each factor: those of the result, then those of operands for what is summed."""
+        axes: dict[int, tuple[str, ...]] = {}
+        mesh: Mesh | None = None
+        sources = [*zip(factors.results, wanted, strict=True)]
+        if factors.summed:
+            sources += [*zip(factors.operands, map(self._spread, op.operands), strict=True)]
+        for number, (mapping, given) in enumerate(sources):
+            if given.is_whole or (mesh is not None and given.mesh != mesh):
+                continue
+            mesh = given.mesh
+            assert mesh is not None
+            chosen = factors.free if number < len(factors.results) else factors.summed
+            for place, some in enumerate(mapping):
+                if some and some[0] in chosen and some[0] not in axes and given.of(place):
+                    used = {name for names in axes.values() for name in names}
+                    free = [name for name in given.of(place) if name not in used]
+                    names = kept_axes(mesh, free, factors.sizes[some[0]])
+                    if names:
+                        axes[some[0]] = names
+        return axes, mesh
+
+    def _sum(self, op: Any, mesh: Mesh, names: Sequence[str]) -> None:
+        """Combine the results of all devices along these axes."""
+        value = op.results[0]
+        name = combiner_of(op)
+        scalar = _tensor(value.type, [])
+        with ir.InsertionPoint.after(op), op.location:
+            made = ir.Operation.create(
+                "stablehlo.all_reduce", [value.type], [value], _collective(mesh.groups(names)), regions=1
+            )
+            block = made.regions[0].blocks.append(scalar, scalar)
+            with ir.InsertionPoint(block):
+                inner = ir.Operation.create(f"stablehlo.{name}", [scalar], list(block.arguments))
+                ir.Operation.create("stablehlo.return", [], [inner.results[0]])
+        value.replace_all_uses_except(made.results[0], made)
+        self.spreads[made.results[0]] = self._spread(value)
 
 
-def _text(given: Any, meshes: dict[str, Any], count: int) -> str:
-    """A sharding in HLO's form: the parts along each dimension, and which device has which.
-
-    The devices are those of the mesh, with the axes of the dimensions in front and the axes of no dimension behind.
-    """
-    sharding = sdy.TensorShardingAttr(given)
-    mesh = _mesh_of(sharding, meshes)
-    sizes = _sizes(mesh)
-    parts = [prod([_size(axis, sizes) for axis in _axes(one)]) for one in sharding.dimension_shardings]
-    if prod(parts) == 1:
-        return "{replicated}"
-    # Each axis as pieces: those that a dimension uses, and the rest of it.
-    pieces, order = _pieces([axis for one in sharding.dimension_shardings for axis in _axes(one)], sizes)
-    copies = count // prod(parts)
-    tiles = [*parts, copies] if copies > 1 else parts
-    shape = [size for _, size in pieces]
-    ids = list(mesh.device_ids)
-    devices = _transposed(ids or list(range(count)), shape, order)
-    body = f"devices=[{','.join(map(str, tiles))}]{','.join(map(str, devices))}"
-    return f"{{{body} last_tile_dim_replicate}}" if copies > 1 else f"{{{body}}}"
-
-
-def _pieces(used: Sequence[Any], sizes: dict[str, int]) -> tuple[list[tuple[str, int]], list[int]]:
-    """The mesh cut into pieces, and the order of the pieces: those of the dimensions first."""
-    cuts: dict[str, set[int]] = {name: {1, size} for name, size in sizes.items()}
-    spans: list[tuple[str, int, int]] = []
-    for axis in used:
-        before, size = 1, sizes[axis.name]
-        if axis.sub_axis_info is not None:
-            part = sdy.SubAxisInfoAttr(axis.sub_axis_info)
-            before, size = part.pre_size, part.size
-        cuts[axis.name] |= {before, before * size}
-        spans.append((axis.name, before, before * size))
-    pieces: list[tuple[str, int]] = []
-    place: dict[tuple[str, int], int] = {}
-    for name, some in cuts.items():
-        edges = sorted(some)
-        for start, end in itertools.pairwise(edges):
-            place[name, start] = len(pieces)
-            pieces.append((name, end // start))
-    order = [place[name, start] for name, first, last in spans for start in sorted(cuts[name]) if first <= start < last]
-    order += [number for number in range(len(pieces)) if number not in order]
-    return pieces, order
-
-
-def _transposed(ids: Sequence[int], shape: Sequence[int], order: Sequence[int]) -> list[int]:
-    return np.asarray(ids).reshape(tuple(shape)).transpose(tuple(order)).reshape(-1).tolist()
-
-
-# What Shardy may divide
-
-
-def _restrict(op: Any) -> None:
-    """Let each device have the whole operands of an operation along the factors that the passes do not divide."""
-    if op.name in _CONTROL or op.name.startswith(("sdy.", "func.", "builtin.")) or op.name == "stablehlo.return":
-        return
-    if not len(op.results):
-        return
-    if _RULE not in op.attributes:
-        if len(op.operands):
-            op.attributes[_RULE] = _rule_of_whole(op)
-        return
-    rule = sdy.OpShardingRuleAttr(op.attributes[_RULE])
-    factors = range(len(rule.factor_sizes))
-    whole = set(rule.need_replication_factors) | set(rule.permutation_factors)
-    dialect, _, name = op.name.partition(".")
-    is_lapack = name == "custom_call" and op.attributes["call_target_name"].value.startswith("lapack_")
-    if dialect == "stablehlo" and not (name in _DIVIDED or is_lapack):
-        whole = set(factors)
-    elif name not in ("reduce", "dot_general") or (name == "reduce" and not _combines(op)):
-        whole |= set(rule.reduction_factors)
-    op.attributes[_RULE] = sdy.OpShardingRuleAttr.get(
-        rule.factor_sizes,
-        rule.operand_mappings,
-        rule.result_mappings,
-        [one for one in rule.reduction_factors if one not in whole],
-        sorted(whole),
-        [],
-        [one for one in rule.blocked_propagation_factors if one not in whole],
-        is_custom=True,
+def _only(spread: Spread, names: set[str]) -> Spread:
+    return replace(
+        spread, dimensions=tuple([tuple([one for one in some if one in names]) for some in spread.dimensions])
     )
 
 
-def _rule_of_whole(op: Any) -> Any:
-    """A rule of no shared factors, all of which need the whole."""
-    sizes: list[int] = []
-
-    def mapping(value: Any) -> Any:
-        shape = value.type.shape if isinstance(value.type, ir.RankedTensorType) else []
-        start = len(sizes)
-        sizes.extend(shape)
-        return sdy.TensorMappingAttr.get([sdy.DimMappingAttr.get([start + place]) for place in range(len(shape))])
-
-    operands, results = [mapping(one) for one in op.operands], [mapping(one) for one in op.results]
-    return sdy.OpShardingRuleAttr.get(sizes, operands, results, [], list(range(len(sizes))), [], [], is_custom=True)
+def _without(spread: Spread, dimension: int) -> Spread:
+    axes = [() if place == dimension else some for place, some in enumerate(spread.dimensions)]
+    return replace(spread, dimensions=tuple(axes))
 
 
-def _combines(op: Any) -> bool:
-    """Whether a reduction of parts, and then of their results, is that of the whole: by one operation, from its
-    neutral start."""
-    if len(op.results) != 1:
-        return False
-    inner = list(op.regions[0].blocks[0].operations)
-    if len(inner) != 2 or inner[0].operation.name not in _COMBINED:
-        return False
-    start = op.operands[1].owner
-    if isinstance(start, ir.Block) or start.name not in ("sdy.constant", "stablehlo.constant"):
-        return False
-    return _is_neutral(inner[0].operation.name, ir.Attribute(start.attributes["value"]))
+def _clean(op: Any) -> None:
+    for name in (_SHARDING, RULE):
+        if name in op.attributes:
+            del op.attributes[name]
 
 
-def _is_neutral(name: str, value: Any) -> bool:
-    text = str(value.get_splat_value()) if getattr(value, "is_splat", False) else ""
-    number = text.partition(" : ")[0]
-    kind = value.type.element_type
-    if name == "stablehlo.add":
-        return number in ("0", "0.000000e+00", "-0.000000e+00", "false", "(0.000000e+00,0.000000e+00)")
-    if name == "stablehlo.multiply":
-        return number in ("1", "1.000000e+00", "true")
-    if isinstance(kind, ir.IntegerType):
-        if kind.width == 1:
-            return number == ("false" if name == "stablehlo.maximum" else "true")
-        low, high = (
-            (0, 2**kind.width - 1) if kind.is_unsigned else (-(2 ** (kind.width - 1)), 2 ** (kind.width - 1) - 1)
-        )
-        return number == str(low if name == "stablehlo.maximum" else high)
-    try:
-        start = float(np.asarray(value)) if not number.startswith("0x") else None
-    except (TypeError, ValueError):
-        start = None
-    return start == (-np.inf if name == "stablehlo.maximum" else np.inf)
-
-
-# Operations that the passes do not know
-
-
-def _wrap(op: Any) -> None:
-    """Give an operation of CHLO the form of a call, of which the passes only change the types."""
-    if not op.name.startswith("chlo."):
-        return
-    kept = {one: op.attributes[one] for one in op.attributes if not one.startswith("sdy.")}
-    attributes = {
-        "call_target_name": ir.StringAttr.get(op.name),
-        _WRAPPED: ir.DictAttr.get(kept),
+def _collective(groups: Sequence[Sequence[int]]) -> dict[str, Any]:
+    return {
+        "replica_groups": ir.DenseElementsAttr.get(np.array(groups, np.int64)),
+        "channel_handle": ir.Attribute.parse("#stablehlo.channel_handle<handle = 1, type = 1>"),
+        "use_global_device_ids": ir.UnitAttr.get(),
     }
-    if _SHARDING in op.attributes:
-        attributes[_SHARDING] = op.attributes[_SHARDING]
-    _replace(op, "stablehlo.custom_call", attributes)
 
 
-def _unwrap(op: Any) -> None:
-    if op.name == "stablehlo.custom_call" and _WRAPPED in op.attributes:
-        kept = {one.name: one.attr for one in op.attributes[_WRAPPED]}
-        _replace(op, op.attributes["call_target_name"].value, kept)
+def _gathered(value: Any, place: int, mesh: Mesh, names: Sequence[str]) -> Any:
+    """The parts of a value along these axes, one behind the other in a dimension."""
+    shape = _shape(value)
+    shape[place] *= mesh.size(names)
+    attributes = _collective(mesh.groups(names)) | {"all_gather_dim": _integer(place)}
+    return ir.Operation.create("stablehlo.all_gather", [_tensor(value.type, shape)], [value], attributes).results[0]
 
 
-def _replace(op: Any, name: str, attributes: dict[str, Any]) -> None:
-    made = ir.Operation.create(
-        name, [one.type for one in op.results], list(op.operands), attributes, loc=op.location, ip=ir.InsertionPoint(op)
+def _cut(value: Any, place: int, mesh: Mesh, names: Sequence[str], count: int) -> Any:
+    """This device's part of a value, along these axes."""
+    shape = _shape(value)
+    shape[place] //= mesh.size(names)
+    starts = np.array(mesh.places(names, count), np.int32) * shape[place]
+    int32 = ir.IntegerType.get_signless(32)
+    scalar, one = ir.RankedTensorType.get([], int32), ir.RankedTensorType.get([1], int32)
+
+    def make(name: str, kind: Any, operands: list[Any], **attributes: Any) -> Any:
+        return ir.Operation.create(f"stablehlo.{name}", [kind], operands, attributes).results[0]
+
+    unsigned = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+    device = make("convert", scalar, [make("partition_id", unsigned, [])])
+    table = make("constant", ir.RankedTensorType.get([count], int32), [], value=ir.DenseElementsAttr.get(starts))
+    sizes = ir.DenseI64ArrayAttr.get([1])
+    start = make("reshape", scalar, [make("dynamic_slice", one, [table, device], slice_sizes=sizes)])
+    zero = make("constant", scalar, [], value=ir.DenseElementsAttr.get(np.array(0, np.int32)))
+    begins = [start if number == place else zero for number in range(len(shape))]
+    return make(
+        "dynamic_slice", _tensor(value.type, shape), [value, *begins], slice_sizes=ir.DenseI64ArrayAttr.get(shape)
     )
-    for before, after in zip(op.results, made.results, strict=True):
-        before.replace_all_uses_with(after)
-    op.erase()
+
+
+def _adjust(op: Any, full: Sequence[int]) -> None:
+    """Sizes that an operation names are those of its part, where it takes a dimension as a whole."""
+    name = {"stablehlo.slice": "limit_indices", "stablehlo.dynamic_slice": "slice_sizes"}.get(op.name)
+    if name:
+        given, part = list(ir.DenseI64ArrayAttr(op.attributes[name])), _shape(op.operands[0])
+        sizes = [mine if mine != whole else one for one, mine, whole in zip(given, part, full, strict=True)]
+        op.attributes[name] = ir.DenseI64ArrayAttr.get(sizes)
