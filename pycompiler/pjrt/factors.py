@@ -18,16 +18,18 @@ __all__ = ["RULE", "Factors", "combiner_of", "factors_of"]
 
 RULE = "sdy.sharding_rule"
 
-_ELEMENTWISE = set(
-    "abs add and atan2 cbrt ceil clamp compare complex convert cosine count_leading_zeros divide exponential "
-    "exponential_minus_one floor imag is_finite log log_plus_one logistic maximum minimum multiply negate not or "
-    "popcnt power real reduce_precision remainder round_nearest_afz round_nearest_even rsqrt select shift_left "
-    "shift_right_arithmetic shift_right_logical sign sine sqrt subtract tan tanh xor".split()
-)
-_DIVIDED = _ELEMENTWISE | set(
-    "broadcast_in_dim transpose reshape reduce dot_general convolution sort concatenate reverse slice dynamic_slice "
-    "dynamic_update_slice pad cholesky triangular_solve fft".split()
-)
+_ELEMENTWISE = {
+    "abs", "add", "and", "atan2", "cbrt", "ceil", "clamp", "compare", "complex", "convert", "cosine",
+    "count_leading_zeros", "divide", "exponential", "exponential_minus_one", "floor", "imag", "is_finite", "log",
+    "log_plus_one", "logistic", "maximum", "minimum", "multiply", "negate", "not", "or", "popcnt", "power", "real",
+    "reduce_precision", "remainder", "round_nearest_afz", "round_nearest_even", "rsqrt", "select", "shift_left",
+    "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sqrt", "subtract", "tan", "tanh", "xor",
+}  # fmt: skip
+_DIVIDED = _ELEMENTWISE | {
+    "broadcast_in_dim", "cholesky", "concatenate", "convolution", "dot_general", "dynamic_slice",
+    "dynamic_update_slice", "fft", "pad", "reduce", "reshape", "reverse", "slice", "sort", "transpose",
+    "triangular_solve",
+}  # fmt: skip
 # Operations of CHLO that are not elementwise.
 _WHOLE_OF_CHLO = {"top_k", "ragged_dot", "scan", "constant", "constant_like"}
 # Results of these stay what they are when parts of the elements are combined, if the start is neutral.

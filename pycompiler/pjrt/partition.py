@@ -133,6 +133,8 @@ class _Division:
         self.module, self.count = module, count
         self.meshes = meshes_of(module, count)
         self.spreads: dict[Any, Spread] = {}
+        # What was moved already, in the same block.
+        self.moved: dict[tuple[Any, Spread, Any], Any] = {}
         # How many manual computations are around.
         self.manual = 0
 
@@ -200,6 +202,9 @@ class _Division:
         given = self._spread(value)
         if wanted.is_whole and given.is_whole:
             return value
+        key = (value, wanted, op.block)
+        if key in self.moved:
+            return self.moved[key]
         mesh = given.mesh if not given.is_whole else wanted.mesh
         assert mesh is not None
         if not given.is_whole and not wanted.is_whole and given.mesh != wanted.mesh:
@@ -216,6 +221,7 @@ class _Division:
                     value = _cut(value, place, mesh, wanted.of(place)[shared:], self.count)
         if not wanted.is_whole:
             self.spreads[value] = wanted
+        self.moved[key] = value
         return value
 
     def _give(self, op: Any, wanted: Sequence[Spread]) -> None:
@@ -321,7 +327,7 @@ class _Division:
     def _compute(self, op: Any, wanted: Sequence[Spread]) -> None:
         factors = factors_of(op)
         axes, mesh = self._assign(op, factors, wanted) if factors else ({}, None)
-        if not factors or mesh is None or not axes:
+        if factors is None or mesh is None or not axes:
             self._give(op, [WHOLE] * len(op.operands))
             self._plain(op)
             return
@@ -330,10 +336,11 @@ class _Division:
             return Spread(mesh, tuple([axes.get(some[0], ()) if some and used(some[0]) else () for some in mapping]))
 
         self._plain(op)
+        free = factors.free
         full = self._full(op.operands[0])
         self._give(op, [spread(one, lambda _: True) for one in factors.operands])
         _adjust(op, full)
-        self._results(op, [spread(one, lambda factor: factor in factors.free) for one in factors.results])
+        self._results(op, [spread(one, free.__contains__) for one in factors.results])
         summed = tuple([name for factor in sorted(factors.summed) for name in axes.get(factor, ())])
         if summed:
             self._sum(op, mesh, summed)
@@ -352,18 +359,19 @@ class _Division:
     def _assign(
         self, op: Any, factors: Factors, wanted: Sequence[Spread]
     ) -> tuple[dict[int, tuple[str, ...]], Mesh | None]:
-        """The axes that divide each factor: those of the result, then those of operands for what is summed."""
+        """The axes that divide each factor: those of the result, then those of operands."""
         axes: dict[int, tuple[str, ...]] = {}
         mesh: Mesh | None = None
-        sources = [*zip(factors.results, wanted, strict=True)]
-        if factors.summed:
-            sources += [*zip(factors.operands, map(self._spread, op.operands), strict=True)]
-        for number, (mapping, given) in enumerate(sources):
+        sources = [
+            *zip(factors.results, wanted, strict=True),
+            *zip(factors.operands, map(self._spread, op.operands), strict=True),
+        ]
+        for mapping, given in sources:
             if given.is_whole or (mesh is not None and given.mesh != mesh):
                 continue
             mesh = given.mesh
             assert mesh is not None
-            chosen = factors.free if number < len(factors.results) else factors.summed
+            chosen = factors.free | factors.summed
             for place, some in enumerate(mapping):
                 if some and some[0] in chosen and some[0] not in axes and given.of(place):
                     used = {name for names in axes.values() for name in names}
@@ -407,9 +415,14 @@ def _clean(op: Any) -> None:
             del op.attributes[name]
 
 
+def _table(values: Any) -> Any:
+    get: Any = ir.DenseElementsAttr.get
+    return get(values)
+
+
 def _collective(groups: Sequence[Sequence[int]]) -> dict[str, Any]:
     return {
-        "replica_groups": ir.DenseElementsAttr.get(np.array(groups, np.int64)),
+        "replica_groups": _table(np.array(groups, np.int64)),
         "channel_handle": ir.Attribute.parse("#stablehlo.channel_handle<handle = 1, type = 1>"),
         "use_global_device_ids": ir.UnitAttr.get(),
     }
@@ -436,10 +449,10 @@ def _cut(value: Any, place: int, mesh: Mesh, names: Sequence[str], count: int) -
 
     unsigned = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
     device = make("convert", scalar, [make("partition_id", unsigned, [])])
-    table = make("constant", ir.RankedTensorType.get([count], int32), [], value=ir.DenseElementsAttr.get(starts))
+    table = make("constant", ir.RankedTensorType.get([count], int32), [], value=_table(starts))
     sizes = ir.DenseI64ArrayAttr.get([1])
     start = make("reshape", scalar, [make("dynamic_slice", one, [table, device], slice_sizes=sizes)])
-    zero = make("constant", scalar, [], value=ir.DenseElementsAttr.get(np.array(0, np.int32)))
+    zero = make("constant", scalar, [], value=_table(np.array(0, np.int32)))
     begins = [start if number == place else zero for number in range(len(shape))]
     return make(
         "dynamic_slice", _tensor(value.type, shape), [value, *begins], slice_sizes=ir.DenseI64ArrayAttr.get(shape)
