@@ -51,15 +51,15 @@ class Factors:
     summed: set[int]
 
 
-def factors_of(op: Any) -> Factors | None:
-    """The factors of an operation; None for one that is computed whole."""
+def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
+    """The factors of an operation on operands of these shapes, as wholes; None for one that is computed whole."""
     dialect, _, name = op.name.partition(".")
     if dialect == "chlo" and name not in _WHOLE_OF_CHLO:
-        return _elementwise(op)
+        return _elementwise(op, shapes)
     if dialect != "stablehlo" or name not in _DIVIDED:
         return None
     if name in _ELEMENTWISE:
-        return _elementwise(op)
+        return _elementwise(op, shapes)
     if RULE not in op.attributes:
         return None
     rule = sdy.OpShardingRuleAttr(op.attributes[RULE])
@@ -70,7 +70,9 @@ def factors_of(op: Any) -> Factors | None:
     free = set(range(len(rule.factor_sizes))) - fixed - summed
     if name != "dot_general" and not (name == "reduce" and combiner_of(op)):
         summed = _channels(op, operands, summed) if name == "convolution" else set()
-    free -= {factor for place, dimension in _fixed_dimensions(op, name) for factor in operands[place][dimension]}
+    free -= {
+        factor for place, dimension in _fixed_dimensions(op, name, shapes) for factor in operands[place][dimension]
+    }
     # A factor behind another one in its dimension is strided: it stays whole.
     minor = {factor for mapping in [*operands, *results] for some in mapping for factor in some[1:]}
     if name == "convolution":
@@ -82,14 +84,13 @@ def _mapping(given: Any) -> Mapping:
     return [list(sdy.DimMappingAttr(one).factor_indices) for one in sdy.TensorMappingAttr(given).dim_mappings]
 
 
-def _elementwise(op: Any) -> Factors | None:
+def _elementwise(op: Any, shapes: list[list[int]]) -> Factors | None:
     """Operands have the result's shape, or are scalars."""
     if len(op.results) != 1 or not isinstance(op.results[0].type, ir.RankedTensorType):
         return None
     shape = list(op.results[0].type.shape)
     if any(not isinstance(one.type, ir.RankedTensorType) for one in op.operands):
         return None
-    shapes = [list(one.type.shape) for one in op.operands]
     if any(one and one != shape for one in shapes):
         return None
     every = [[place] for place in range(len(shape))]
@@ -100,9 +101,9 @@ def _numbers(op: Any, name: str) -> list[int]:
     return list(ir.DenseI64ArrayAttr(op.attributes[name]))
 
 
-def _fixed_dimensions(op: Any, name: str) -> Iterable[tuple[int, int]]:
+def _fixed_dimensions(op: Any, name: str, shapes: list[list[int]]) -> Iterable[tuple[int, int]]:
     """Pairs of an operand and a dimension along which the elements of the operation depend on one another."""
-    shape = list(op.operands[0].type.shape)
+    shape = shapes[0]
     rank = len(shape)
     every = range(rank)
     if name in ("concatenate", "sort"):
@@ -113,14 +114,14 @@ def _fixed_dimensions(op: Any, name: str) -> Iterable[tuple[int, int]]:
         limits, strides = _numbers(op, "limit_indices"), _numbers(op, "strides")
         return [(0, one) for one in every if limits[one] - shape[one] or strides[one] != 1 or _starts(op)[one]]
     if name in ("dynamic_slice", "dynamic_update_slice"):
-        moved = op.results[0] if name == "dynamic_slice" else op.operands[1]
-        return [(0, one) for one in every if moved.type.shape[one] != shape[one]]
+        moved = _numbers(op, "slice_sizes") if name == "dynamic_slice" else shapes[1]
+        return [(0, one) for one in every if moved[one] != shape[one]]
     if name == "pad":
         return [(0, one) for one in every if any(width[one] for width in _paddings(op))]
     if name == "fft":
         return [(0, one) for one in every if one >= rank - len(_numbers(op, "fft_length"))]
     if name in ("cholesky", "triangular_solve"):
-        return [(place, one) for place in range(len(op.operands)) for one in (rank - 2, rank - 1)]
+        return [(place, one) for place in range(len(shapes)) for one in (rank - 2, rank - 1)]
     return []
 
 
@@ -172,6 +173,9 @@ def combiner_of(op: Any) -> str:
     start = op.operands[1].owner
     if isinstance(start, ir.Block) or start.name not in ("sdy.constant", "stablehlo.constant"):
         return ""
+    # The bindings can't read constants of complex numbers.
+    if isinstance(ir.RankedTensorType(op.operands[1].type).element_type, ir.ComplexType):
+        return ""
     return name if _is_neutral(name, ir.DenseElementsAttr(start.attributes["value"])) else ""
 
 
@@ -180,7 +184,7 @@ def _is_neutral(name: str, value: Any) -> bool:
     number = text.partition(" : ")[0]
     kind = value.type.element_type
     if name == "add":
-        return number in ("0", "0.000000e+00", "-0.000000e+00", "(0.000000e+00,0.000000e+00)")
+        return number in ("0", "0.000000e+00", "-0.000000e+00")
     if name == "multiply":
         return number in ("1", "1.000000e+00", "true")
     if isinstance(kind, ir.IntegerType):

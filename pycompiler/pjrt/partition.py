@@ -15,6 +15,7 @@ import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import sdy
 
+from pycompiler.pjrt.callbacks import TARGET
 from pycompiler.pjrt.factors import RULE, Factors, combiner_of, factors_of
 from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, common, kept_axes, meshes_of, spread_of, text_of_spread
 
@@ -25,6 +26,7 @@ PARTICIPANTS = "pycompiler.participants"
 _SHARDING = "sdy.sharding"
 _FORWARDED = ("sdy.sharding_constraint", "sdy.reshard")
 _BRANCHES = ("stablehlo.if", "stablehlo.case")
+_COMPOSITE = "stablehlo.composite"
 _ENDS = ("stablehlo.return", "sdy.return", "func.return")
 
 
@@ -96,7 +98,7 @@ def _inline(module: Any) -> None:
         for op in module.body.operations
         if op.operation.name == "func.func"
     }
-    while calls := [op for op in walk(functions["main"]) if op.name == "func.call"]:
+    while calls := [op for op in walk(module.operation) if op.name == "func.call"]:
         for call in calls:
             copy = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].clone()
             block = copy.regions[0].blocks[0]
@@ -109,8 +111,9 @@ def _inline(module: Any) -> None:
                 result.replace_all_uses_with(value)
             call.erase()
             copy.erase()
+    used = {"main", *[op.attributes["decomposition"].value for op in walk(module.operation) if op.name == _COMPOSITE]}
     for name, function in functions.items():
-        if name != "main":
+        if name not in used:
             function.erase()
 
 
@@ -143,6 +146,8 @@ class _Division:
         for op in self.module.body.operations:
             if op.operation.name not in ("sdy.mesh", "func.func"):
                 raise RuntimeError(f"a program for several devices has the operation {op.operation.name}")
+            if op.operation.name == "func.func" and op.attributes["sym_name"].value != "main":
+                self._decomposition(op.operation)
         main = entry_of(self.module)
         block = main.regions[0].blocks[0]
         arguments = self._attributed(main, "arg_attrs", [_shape(one) for one in block.arguments])
@@ -158,6 +163,14 @@ class _Division:
             tuple([text_of_spread(one, self.count) for one in arguments]),
             tuple([text_of_spread(one, self.count) for one in results]),
         )
+
+    def _decomposition(self, function: Any) -> None:
+        """What a composite operation stands for is on whole values, as its operands are."""
+        block = function.regions[0].blocks[0]
+        ends = block.operations[len(block.operations) - 1].operands
+        self._attributed(function, "arg_attrs", [_shape(one) for one in block.arguments])
+        self._attributed(function, "res_attrs", [_shape(one) for one in ends])
+        self._plain(function)
 
     def _attributed(self, main: Any, key: str, shapes: list[list[int]]) -> list[Spread]:
         """The shardings in attributes of the entry, which are dropped there."""
@@ -192,7 +205,7 @@ class _Division:
 
     def _wanted(self, op: Any) -> list[Spread]:
         """What Shardy says of results. In a manual computation, devices have the whole of what is left to divide."""
-        if _SHARDING not in op.attributes or self.manual:
+        if _SHARDING not in op.attributes or self.manual or not len(op.results):
             return [WHOLE] * len(op.results)
         given = sdy.TensorShardingPerValueAttr(op.attributes[_SHARDING]).shardings
         return [spread_of(one, _shape(value), self.meshes) for one, value in zip(given, op.results, strict=True)]
@@ -238,6 +251,9 @@ class _Division:
                 self._operation(op)
 
     def _operation(self, op: Any) -> None:
+        if _is_callback(op) and not self.manual:
+            self._callback(op)
+            return
         wanted = self._wanted(op)
         if op.name in _FORWARDED:
             self._forward(op, self._to(op.operands[0], wanted[0], op))
@@ -281,16 +297,56 @@ class _Division:
         _clean(op)
 
     def _constant(self, op: Any, wanted: Spread) -> None:
-        value = ir.DenseElementsAttr(op.attributes["value"])
+        _clean(op)
         if op.name == "sdy.constant":
-            with ir.InsertionPoint(op), op.location:
-                made = ir.Operation.create("stablehlo.constant", [value.type], [], {"value": value})
+            text = op.get_asm(print_generic_op_form=True).replace('"sdy.constant"', '"stablehlo.constant"', 1)
+            made = ir.Operation.parse(text)
+            ir.InsertionPoint(op).insert(made)
             self._forward(op, made.results[0])
             op = made.operation
-        if not wanted.is_whole and value.is_splat:
+        # The bindings can't read constants of complex numbers.
+        if wanted.is_whole or isinstance(ir.RankedTensorType(op.results[0].type).element_type, ir.ComplexType):
+            return
+        value = ir.DenseElementsAttr(op.attributes["value"])
+        if value.is_splat:
             self._results(op, [wanted])
             op.attributes["value"] = ir.DenseElementsAttr.get_splat(op.results[0].type, value.get_splat_value())
+
+    def _callback(self, op: Any) -> None:
+        """The first device calls a function of Python, and sends the results to all."""
+        self._give(op, [WHOLE] * len(op.operands))
         _clean(op)
+        kinds = [one.type for one in op.results]
+        with ir.InsertionPoint(op), op.location:
+            unsigned = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+            device = ir.Operation.create("stablehlo.partition_id", [unsigned]).results[0]
+            first = ir.Operation.create("stablehlo.constant", [unsigned], [], {"value": _zeros(unsigned)}).results[0]
+            scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+            direction = ir.Attribute.parse("#stablehlo<comparison_direction EQ>")
+            is_first = ir.Operation.create(
+                "stablehlo.compare", [scalar], [device, first], {"comparison_direction": direction}
+            ).results[0]
+            chosen = ir.Operation.create("stablehlo.if", kinds, [is_first], regions=2)
+            sent = [
+                ir.Operation.create(
+                    "stablehlo.collective_broadcast",
+                    [one.type],
+                    [one],
+                    {"replica_groups": _table(np.arange(self.count, dtype=np.int64)[None])},
+                ).results[0]
+                for one in chosen.results
+            ]
+            for one, value in zip(op.results, sent, strict=True):
+                one.replace_all_uses_with(value)
+            with ir.InsertionPoint(chosen.regions[0].blocks.append()):
+                end = ir.Operation.create("stablehlo.return", [], list(op.results))
+            op.move_before(end)
+            with ir.InsertionPoint(chosen.regions[1].blocks.append()):
+                zeros = [
+                    ir.Operation.create("stablehlo.constant", [one], [], {"value": _zeros(one)}).results[0]
+                    for one in kinds
+                ]
+                ir.Operation.create("stablehlo.return", [], zeros)
 
     def _manual(self, op: Any) -> None:
         """Devices run the body on their parts; other axes of the mesh than its own divide nothing there."""
@@ -325,7 +381,7 @@ class _Division:
         op.erase()
 
     def _compute(self, op: Any, wanted: Sequence[Spread]) -> None:
-        factors = factors_of(op)
+        factors = factors_of(op, [self._full(one) for one in op.operands])
         axes, mesh = self._assign(op, factors, wanted) if factors else ({}, None)
         if factors is None or mesh is None or not axes:
             self._give(op, [WHOLE] * len(op.operands))
@@ -404,6 +460,10 @@ def _only(spread: Spread, names: set[str]) -> Spread:
     )
 
 
+def _is_callback(op: Any) -> bool:
+    return op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET
+
+
 def _without(spread: Spread, dimension: int) -> Spread:
     axes = [() if place == dimension else some for place, some in enumerate(spread.dimensions)]
     return replace(spread, dimensions=tuple(axes))
@@ -413,6 +473,17 @@ def _clean(op: Any) -> None:
     for name in (_SHARDING, RULE):
         if name in op.attributes:
             del op.attributes[name]
+
+
+def _zeros(kind: Any) -> Any:
+    element = kind.element_type
+    if isinstance(element, ir.ComplexType):
+        text = "(0.0, 0.0)"
+    elif isinstance(element, ir.IntegerType):
+        text = "false" if element.width == 1 else "0"
+    else:
+        text = "0.0"
+    return ir.Attribute.parse(f"dense<{text}> : {kind}")
 
 
 def _table(values: Any) -> Any:

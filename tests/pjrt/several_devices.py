@@ -193,7 +193,10 @@ def reductions_from_another_start(devices):
 @program
 def convolutions(devices):
     mesh = mesh_of(devices)
-    x, w = on(mesh, numbers(8, 6, 6, 4), "x", None, None, "y"), on(mesh, numbers(3, 3, 4, 6, seed=1) / 6, None, None, "y")
+    x, w = (
+        on(mesh, numbers(8, 6, 6, 4), "x", None, None, "y"),
+        on(mesh, numbers(3, 3, 4, 6, seed=1) / 6, None, None, "y"),
+    )
 
     def f(x, w):
         y = lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
