@@ -223,11 +223,18 @@ def gathers_and_scatters(devices):
         return (
             x[i], x.at[i].add(1), jnp.take_along_axis(x, x.argsort(1), 1), x.at[:, i].set(2.0), x.at[i, i].max(0.5),
             lax.dynamic_slice(x, (i[0], 0), (2, 8)), lax.dynamic_update_slice(x, x[:2] * 3, (i[1], 0)),
-            jnp.roll(x, 3, 0), jnp.diagonal(x), jnp.tril(x), lax.top_k(x, 3), jnp.repeat(x, 2, 0), jnp.tile(x, (2, 1)),
+            jnp.roll(x, 3, 0), jnp.diagonal(x), jnp.tril(x), jnp.repeat(x, 2, 0), jnp.tile(x, (2, 1)),
             jnp.where(x > 0, x, 0).sum(), jnp.stack([x, x], 1), jnp.squeeze(x[:, :1]), jnp.median(x, 0), jnp.flip(x, 1),
         )  # fmt: skip
 
     return jax.jit(f)(on(mesh, numbers(8, 8), "x", "y"), i)
+
+
+@program
+def top_k(devices):
+    mesh = mesh_of(devices)
+    s = NamedSharding(mesh, P("x"))
+    return jax.jit(lambda x: lax.top_k(x, 3), out_shardings=(s, s))(on(mesh, numbers(8, 8), "x", "y"))
 
 
 @program
@@ -351,7 +358,7 @@ def main(names):
                 assert a.dtype == b.dtype
                 parts = placed.shard_shape(a.shape), wanted.shard_shape(b.shape)
                 assert parts[0] == parts[1], (number, placed, wanted)
-        except Exception:  # noqa: BLE001
+        except Exception:
             failed += 1
             print(f"{name}:", traceback.format_exc(limit=3)[-1500:])
     print(f"{failed} failed")
