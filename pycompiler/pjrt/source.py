@@ -46,7 +46,8 @@ def text_of(code: bytes, count: int = 1) -> str:
         attributes = module.operation.attributes
         del attributes[PARTICIPANTS]
         attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
-        attributes["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
+        if given.results:
+            attributes["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
         attributes["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get(
             [ir.StringAttr.get(one) for one in given.arguments]
         )
