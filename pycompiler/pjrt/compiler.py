@@ -27,7 +27,7 @@ from pycompiler.pjrt.source import Source, text_of
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
 
 # Of what this room adds to a module: another form makes other code of the same bytes.
-_FORM = 1
+_FORM = 2
 
 
 def stablehlo_versions() -> tuple[list[int], list[int]]:
@@ -52,7 +52,7 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
         artifact, information = found
         return _program(key, artifact, described(information), devices, options, code)
     begin = time.perf_counter()
-    source = Source(code)
+    source = Source(code, partitions)
     lapack = needs_lapack(source.module)
     artifact = compile_module(source.build, source.aliases, {})
     description = source.description(replicas, partitions, artifact.aliases, lapack)
@@ -97,7 +97,7 @@ def _program(
         artifact.flops,
         options,
         serialize,
-        lambda: text_of(code),
+        lambda: text_of(code, description.partitions),
     )
 
 

@@ -38,6 +38,9 @@ class Description:
     partitions: int
     # Whether it calls LAPACK.
     lapack: bool
+    # For several devices, the shardings of arguments and results, as HLO prints them.
+    argument_shardings: tuple[str, ...] = ()
+    result_shardings: tuple[str, ...] = ()
 
 
 @dataclass

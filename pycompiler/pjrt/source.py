@@ -7,7 +7,6 @@ the memories of results. Calls of Python get the numbers of their functions in t
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 from jax._src.interpreters import mlir as jax_mlir
@@ -17,6 +16,7 @@ from jaxlib.mlir.dialects import stablehlo
 from pycompiler.cache import Aliases
 from pycompiler.compile import modules
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
+from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, entry_of, together, walk
 from pycompiler.pjrt.program import Description, array_types
 
 __all__ = ["Source", "text_of"]
@@ -33,15 +33,31 @@ def _read(code: bytes) -> Any:
     return ir.Module.parse(code, context)
 
 
-def text_of(code: bytes) -> str:
-    """The text of a program, as JAX prints it."""
-    return str(_read(code))
+def text_of(code: bytes, count: int = 1) -> str:
+    """The text of a program, as JAX prints it; of one for several devices, the text of one device's part.
+
+    JAX asks for shardings by attributes of the module, and has replicas only if the whole program is on one device.
+    """
+    module = _read(code)
+    if count == 1:
+        return str(module)
+    given = divide(module, count)
+    with module.context:
+        attributes = module.operation.attributes
+        del attributes[PARTICIPANTS]
+        attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+        if given.results:
+            attributes["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
+        attributes["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get(
+            [ir.StringAttr.get(one) for one in given.arguments]
+        )
+    return str(module)
 
 
 class Source:
-    """A program that is to be compiled."""
+    """A program that is to be compiled, for a number of devices: the part of each one."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, count: int = 1) -> None:
         module = _read(code)
         self.name: str = (
             module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
@@ -49,13 +65,14 @@ class Source:
         self.callbacks: list[Callback] = []
         if TARGET.encode() in code:
             self._number_callbacks(module)
+        self.shardings = divide(module, count) if count > 1 else Shardings()
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
         self._read_attributes(module)
         self._text: str = module.operation.get_asm(enable_debug_info=True)
 
     def _number_callbacks(self, module: Any) -> None:
-        for op in _walk(module.operation):
+        for op in walk(module.operation):
             if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET:
                 config = op.attributes["mhlo.backend_config"]
                 self.callbacks.append(callback_with(config["id"].value))
@@ -63,7 +80,7 @@ class Source:
                 op.attributes["mhlo.backend_config"] = ir.DictAttr.get({"slot": slot}, op.context)
 
     def _read_attributes(self, module: Any) -> None:
-        main = next(op for op in module.body.operations if _is_main(op.operation))
+        main = entry_of(module)
         count = len(main.type.inputs)
         arguments = main.attributes["arg_attrs"] if "arg_attrs" in main.attributes else [None] * count
         results = main.attributes["res_attrs"] if "res_attrs" in main.attributes else [None] * len(main.type.results)
@@ -117,16 +134,6 @@ class Source:
             replicas,
             partitions,
             lapack,
+            self.shardings.arguments,
+            self.shardings.results,
         )
-
-
-def _is_main(operation: Any) -> bool:
-    return operation.name == "func.func" and operation.attributes["sym_name"].value == "main"
-
-
-def _walk(operation: Any) -> Iterator[Any]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op.operation
-                yield from _walk(op.operation)

@@ -91,9 +91,6 @@ LogicalResult convertToken(Source &source) {
   return source.replace(source.make(name, TokenType::get(source.op->getContext()), source.op->getOperands()));
 }
 
-/// The number of this device, or of this copy of the program: there is one.
-LogicalResult convertNumber(Source &source) { return source.replace(source.number(source.resultType(), 0)); }
-
 LogicalResult convertMesh(Source &source) {
   int64_t devices = source.integer({"devices"}, 1);
   if (devices != 1)
@@ -122,8 +119,6 @@ void addControlFlowRules(Rules &rules) {
   anything("stablehlo.after_all", convertToken, parseClauses, 0, ~0u);
   anything("sdy.mesh", convertMesh, parseMesh, 0, 0);
   anything("sdy.sharding_constraint", convertNothing, parseShardingConstraint, 1, 1);
-  rules["stablehlo.partition_id"] = {convertNumber, parseClauses, 0, 0};
-  rules["stablehlo.replica_id"] = {convertNumber, parseClauses, 0, 0};
 }
 
 } // namespace mlir::array::stablehlo

@@ -87,7 +87,7 @@ const Rules &rules() {
     Rules rules;
     for (auto add : {addElementwiseRules, addMovementRules, addReductionRules, addWindowRules, addIndexingRules,
                      addContractionRules, addBatchNormRules, addSortRules, addControlFlowRules, addLinearAlgebraRules,
-                     addCallRules})
+                     addCallRules, addCollectiveRules})
       add(rules);
     return rules;
   }();
@@ -197,7 +197,6 @@ static LogicalResult convertModule(ModuleOp module) {
     if (auto number = module->getAttrOfType<IntegerAttr>(copies); number && number.getInt() != 1)
       return emitError(module.getLoc()) << copies << " is " << number.getInt()
                                         << ": a program for several devices; one for a single device is taken";
-  dropAttributes(module);
   auto entry = module.lookupSymbol<func::FuncOp>("main");
   if (!entry)
     return emitError(module.getLoc()) << "expected a function @main, the entry of the program";
@@ -220,6 +219,7 @@ static LogicalResult convertModule(ModuleOp module) {
       return failure();
   }
   replaceTokens(entry);
+  dropAttributes(module);
   return success();
 }
 

@@ -110,6 +110,10 @@ void addSortRules(Rules &rules);
 void addControlFlowRules(Rules &rules);
 void addLinearAlgebraRules(Rules &rules);
 void addCallRules(Rules &rules);
+void addCollectiveRules(Rules &rules);
+
+/// Of a module that is one device's part of a program: how many devices run it together.
+inline constexpr StringLiteral kParticipantsAttr = "pycompiler.participants";
 
 /// The error for an operation without a rule, at its location, with its name.
 InFlightDiagnostic noCounterpart(Location location, StringRef name);

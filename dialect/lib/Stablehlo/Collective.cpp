@@ -1,0 +1,159 @@
+// Collectives among the devices of a program, which is one device's part already: its module says how many run it
+// together (kParticipantsAttr). Partitions are participants; JAX has one replica.
+#include "Regions.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace mlir::array::stablehlo {
+namespace {
+
+/// The number of participants; 0 for a program that runs alone.
+int64_t participantsOf(Operation *op) {
+  auto number = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(kParticipantsAttr);
+  return number ? number.getInt() : 0;
+}
+
+NamedAttribute named(Source &source, StringRef name, Attribute value) { return source.builder.getNamedAttr(name, value); }
+
+/// One group of all participants.
+Attribute allTogether(Source &source) {
+  int64_t count = participantsOf(source.op);
+  if (count == 0) {
+    source.error() << "a program for several devices; one for a single device is taken";
+    return {};
+  }
+  return source.builder.getI64TensorAttr(llvm::to_vector(llvm::seq<int64_t>(count))).reshape(
+      RankedTensorType::get({1, count}, source.builder.getI64Type()));
+}
+
+/// Rows of members; without rows, all participants are one group.
+Attribute groupsOf(Source &source) {
+  auto rows = dyn_cast_or_null<DenseIntElementsAttr>(source.attribute({"replica_groups"}));
+  if (!rows) {
+    source.error() << "expected the attribute 'replica_groups', rows of devices";
+    return {};
+  }
+  Attribute all = allTogether(source);
+  return rows.empty() ? all : Attribute(rows);
+}
+
+/// The kind of a reduction of the array dialect; empty, after an error, for any other computation.
+StringRef kindOf(Source &source, Type element) {
+  const Combination *known = combinationOf(source.op->getRegion(0), element);
+  StringRef kind = !known ? ""
+                          : llvm::StringSwitch<StringRef>(known->binary)
+                                .Case("add", "sum")
+                                .Case("mul", "prod")
+                                .Cases({"max", "min", "and", "or"}, known->binary)
+                                .Default("");
+  if (kind.empty())
+    source.error() << "combines by another computation than a sum, product, maximum, minimum, and, or";
+  return kind;
+}
+
+/// `array.<name>` for each operand.
+LogicalResult replaceEach(Source &source, StringRef name, ArrayRef<NamedAttribute> attributes) {
+  if (source.op->getNumOperands() != source.op->getNumResults())
+    return source.error() << "expected a result for each operand";
+  SmallVector<Value> made;
+  for (auto [operand, result] : llvm::zip_equal(source.op->getOperands(), source.op->getResultTypes()))
+    made.push_back(source.make(name, result, {operand}, attributes));
+  return source.replace(made);
+}
+
+LogicalResult convertAllReduce(Source &source) {
+  Attribute groups = groupsOf(source);
+  if (source.failed() || source.op->getNumOperands() != source.op->getNumResults())
+    return failure();
+  SmallVector<Value> made;
+  for (auto [index, operand] : llvm::enumerate(source.op->getOperands())) {
+    StringRef kind = kindOf(source, source.type(index).getElementType());
+    if (source.failed())
+      return failure();
+    made.push_back(source.make("all_reduce", source.resultType(index), {operand},
+                               {source.namedWord("kind", kind), named(source, "groups", groups)}));
+  }
+  return source.replace(made);
+}
+
+LogicalResult convertReduceScatter(Source &source) {
+  Attribute groups = groupsOf(source);
+  int64_t dimension = source.integer({"scatter_dimension"});
+  StringRef kind = kindOf(source, source.type(0).getElementType());
+  if (source.failed())
+    return failure();
+  return replaceEach(source, "reduce_scatter",
+                     {source.namedWord("kind", kind), source.namedNumber("dimension", dimension),
+                      named(source, "groups", groups)});
+}
+
+LogicalResult convertAllGather(Source &source) {
+  Attribute groups = groupsOf(source);
+  int64_t dimension = source.integer({"all_gather_dim"});
+  if (source.failed())
+    return failure();
+  return replaceEach(source, "all_gather",
+                     {source.namedNumber("dimension", dimension), named(source, "groups", groups)});
+}
+
+LogicalResult convertAllToAll(Source &source) {
+  Attribute groups = groupsOf(source);
+  int64_t split = source.integer({"split_dimension"}), concat = source.integer({"concat_dimension"});
+  if (source.failed())
+    return failure();
+  return replaceEach(source, "all_to_all",
+                     {source.namedNumber("split_axis", split), source.namedNumber("concat_axis", concat),
+                      named(source, "groups", groups)});
+}
+
+LogicalResult convertPermute(Source &source) {
+  Attribute groups = allTogether(source);
+  SmallVector<int64_t> pairs = source.integers({"source_target_pairs"});
+  if (source.failed())
+    return failure();
+  return replaceEach(source, "collective_permute", {source.named("pairs", pairs), named(source, "groups", groups)});
+}
+
+/// The first of each row sends to all of the row; any other participant gets zeros.
+LogicalResult convertBroadcast(Source &source) {
+  auto rows = dyn_cast_or_null<DenseIntElementsAttr>(source.attribute({"replica_groups"}));
+  Attribute groups = allTogether(source);
+  if (source.failed())
+    return failure();
+  SmallVector<int64_t> pairs, members;
+  if (rows && rows.getType().getRank() == 2) {
+    int64_t width = rows.getType().getDimSize(1);
+    llvm::append_range(members, rows.getValues<int64_t>());
+    for (auto [place, member] : llvm::enumerate(members))
+      if (member >= 0)
+        pairs.append({members[place - place % width], member});
+  }
+  return replaceEach(source, "collective_permute", {source.named("pairs", pairs), named(source, "groups", groups)});
+}
+
+/// The number of the device that runs the program; alone, it is 0.
+LogicalResult convertPartition(Source &source) {
+  if (participantsOf(source.op) == 0)
+    return source.replace(source.number(source.resultType(), 0));
+  auto type = RankedTensorType::get({}, source.builder.getI32Type());
+  return source.replace(source.convert(source.make("participant", type, {}), source.resultType().getElementType()));
+}
+
+/// The number of this copy of the program: there is one.
+LogicalResult convertReplica(Source &source) { return source.replace(source.number(source.resultType(), 0)); }
+
+} // namespace
+
+void addCollectiveRules(Rules &rules) {
+  rules["stablehlo.all_reduce"] = {convertAllReduce, parseClauses, 1, ~0u, 1};
+  rules["stablehlo.reduce_scatter"] = {convertReduceScatter, parseClauses, 1, 1, 1};
+  rules["stablehlo.all_gather"] = {convertAllGather, parseClauses, 1, ~0u};
+  rules["stablehlo.all_to_all"] = {convertAllToAll, parseClauses, 1, ~0u};
+  rules["stablehlo.collective_permute"] = {convertPermute, parseClauses, 1, ~0u};
+  rules["stablehlo.collective_broadcast"] = {convertBroadcast, parseClauses, 1, ~0u};
+  rules["stablehlo.partition_id"] = {convertPartition, parseClauses, 0, 0};
+  rules["stablehlo.replica_id"] = {convertReplica, parseClauses, 0, 0};
+}
+
+} // namespace mlir::array::stablehlo

@@ -1,0 +1,369 @@
+"""Programs of JAX on eight of our devices, beside eight of XLA's CPU. test_jax_devices.py runs this in a process of its
+own, because the number of devices is that of a process."""
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "pycompiler,cpu"
+os.environ["PYCOMPILER_NUM_CPU_DEVICES"] = "8"
+os.environ["JAX_NUM_CPU_DEVICES"] = "8"
+os.environ.setdefault("PYCOMPILER_ENABLE_COMPILATION_CACHE", "0")
+
+import sys
+import traceback
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax, shard_map
+from jax.sharding import AxisType, NamedSharding
+from jax.sharding import PartitionSpec as P
+
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def mesh_of(devices, sizes=(4, 2), names=("x", "y"), kind=AxisType.Auto):
+    return jax.sharding.Mesh(np.array(devices).reshape(sizes), names, axis_types=(kind,) * len(names))
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def on(mesh, x, *spec):
+    return jax.device_put(x, NamedSharding(mesh, P(*spec)))
+
+
+@program
+def collectives(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        i = lax.axis_index("x")
+        shifted = lax.ppermute(x, "x", [(n, (n + 1) % 4) for n in range(3)])
+        exchanged = lax.all_to_all(x.reshape(4, -1), "x", 0, 1, tiled=True)
+        return (
+            lax.psum(x, "x") + i,
+            lax.pmax(x, ("x", "y")),
+            lax.pmin(x, "y"),
+            lax.all_gather(x, "y", tiled=True),
+            lax.psum_scatter(x, "x", scatter_dimension=0, tiled=True),
+            shifted,
+            exchanged,
+        )
+
+    spec = P("x", "y")
+    outs = (spec, spec, spec, spec, spec, spec, spec)
+    return jax.jit(shard_map(f, mesh=mesh, in_specs=spec, out_specs=outs, check_vma=False))(numbers(16, 8))
+
+
+@program
+def gradients_through_shard_map(devices):
+    mesh = mesh_of(devices)
+
+    def loss(w, x):
+        f = shard_map(
+            lambda w, x: lax.psum(jnp.tanh(x @ w), "y"), mesh=mesh, in_specs=(P("y", None), P("x", "y")),
+            out_specs=P("x", None),
+        )  # fmt: skip
+        return jnp.sum(f(w, x) ** 2)
+
+    return jax.jit(jax.value_and_grad(loss))(numbers(8, 4), numbers(8, 8, seed=1))
+
+
+@program
+def some_axes_manual(devices):
+    mesh = mesh_of(devices)
+    f = shard_map(lambda x: lax.psum(x * 2, "x"), mesh=mesh, in_specs=P("x"), out_specs=P(), axis_names={"x"})
+    return jax.jit(lambda x: f(jnp.sin(x)) + 1)(on(mesh, numbers(8, 8), "x", "y"))
+
+
+@program
+def pmap(devices):
+    f = jax.pmap(lambda x, y: (x - lax.pmean(x, "i"), y @ x), axis_name="i", in_axes=(0, None), devices=devices)
+    return f(numbers(8, 4), numbers(3, 4))
+
+
+@program
+def elementwise_and_reductions(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        return (
+            x * 2, x.sum(1), x.max(0), x.mean(), jnp.argmax(x, 1), x.T @ x, jnp.sort(x, 0), jnp.cumsum(x, 1),
+            jax.nn.softmax(x), lax.erf_inv(jnp.tanh(x)), x[1:5, ::2], x.reshape(4, 16), jnp.pad(x, 1), x[::-1],
+            jnp.concatenate([x, x + 1], 0), jnp.arange(16.0) + x[0, 0],
+            x[jnp.array([3, 1])], x.at[2].set(0), jnp.any(x > 1), (x > 0).sum(0), jnp.linalg.norm(x), jnp.prod(x, 1),
+        )  # fmt: skip
+
+    return jax.jit(f)(on(mesh, numbers(8, 8), "x", "y"))
+
+
+@program
+def loops_and_branches(devices):
+    mesh = mesh_of(devices)
+
+    def f(x, n):
+        y = lax.fori_loop(0, n, lambda i, y: jnp.tanh(y @ x), x)
+        z, some = lax.scan(lambda c, row: (c + row, c.sum()), jnp.zeros(8), x)
+        return y, z, some, lax.cond(n > 3, lambda: x.sum(0), lambda: x.max(0))
+
+    return jax.jit(f)(on(mesh, numbers(8, 8) / 4, "x", "y"), 5)
+
+
+@program
+def training_step(devices):
+    mesh = mesh_of(devices)
+    w1, w2 = on(mesh, numbers(16, 32), None, "y"), on(mesh, numbers(32, 4, seed=1), "y", None)
+    x, y = on(mesh, numbers(24, 16, seed=2), "x", None), on(mesh, numbers(24, 4, seed=3), "x", None)
+
+    def loss(ws, x, y):
+        h = jax.nn.relu(x @ ws[0])
+        return jnp.mean((h @ ws[1] - y) ** 2)
+
+    @jax.jit
+    def step(ws, x, y):
+        value, grads = jax.value_and_grad(loss)(ws, x, y)
+        return [w - 0.1 * g for w, g in zip(ws, grads, strict=True)], value
+
+    return step([w1, w2], x, y)
+
+
+@program
+def constraints(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        y = lax.with_sharding_constraint(x, NamedSharding(mesh, P(None, ("x", "y"))))
+        return y + 1, lax.with_sharding_constraint(y * 2, NamedSharding(mesh, P("y", "x")))
+
+    return jax.jit(f)(on(mesh, numbers(8, 8), "x", "y"))
+
+
+@program
+def given_shardings(devices):
+    mesh = mesh_of(devices, (8,), ("x",))
+    s, whole = NamedSharding(mesh, P("x")), NamedSharding(mesh, P())
+    f = jax.jit(lambda x, y: (x + y, x * y), in_shardings=(s, whole), out_shardings=(whole, s), donate_argnums=0)
+    return f(numbers(16), numbers(16, seed=1))
+
+
+@program
+def explicit_axes(devices):
+    mesh = mesh_of(devices, kind=AxisType.Explicit)
+    with jax.sharding.use_mesh(mesh) if hasattr(jax.sharding, "use_mesh") else jax.set_mesh(mesh):
+        x = on(mesh, numbers(8, 8), "x", None)
+        return jax.jit(lambda x: jnp.einsum("ij,kj->ik", x, x, out_sharding=P("x", None)).sum(1))(x)
+
+
+@program
+def random_numbers(devices):
+    mesh = mesh_of(devices)
+    s = NamedSharding(mesh, P("x", "y"))
+    return jax.jit(lambda key: jax.random.normal(key, (8, 16)), out_shardings=s)(jax.random.key(3))
+
+
+@program
+def arrays_move(devices):
+    mesh = mesh_of(devices)
+    x = on(mesh, numbers(8, 8), "x", "y")
+    y = jax.device_put(x, NamedSharding(mesh, P("y", "x")))
+    z = jax.device_put(x, devices[3])
+    return y, z, x[2:4], x.addressable_shards[3].data, x + y
+
+
+@program
+def sizes_that_do_not_divide(devices):
+    mesh = mesh_of(devices)
+    x = on(mesh, numbers(8, 6), "x", "y")
+    return jax.jit(lambda x: (x[:3] * 2, jnp.concatenate([x, x[:1]]), x.reshape(-1)[:7], x.sum(0)[:5]))(x)
+
+
+@program
+def reductions_from_another_start(devices):
+    # XLA's partitioner adds the start once for each part; that of one device is JAX's value.
+    x = on(mesh_of(devices), numbers(8, 8), "x", "y" if devices[0].platform == "pycompiler" else None)
+    return jax.jit(lambda x: lax.reduce(x, 3.0, lax.add, (1,)), out_shardings=NamedSharding(x.sharding.mesh, P()))(x)
+
+
+@program
+def convolutions(devices):
+    mesh = mesh_of(devices)
+    x, w = (
+        on(mesh, numbers(8, 6, 6, 4), "x", None, None, "y"),
+        on(mesh, numbers(3, 3, 4, 6, seed=1) / 6, None, None, "y"),
+    )
+
+    def f(x, w):
+        y = lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        return lax.reduce_window(y, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+    return jax.jit(jax.value_and_grad(lambda x, w: jnp.sum(f(x, w) ** 2), (0, 1)))(x, w)
+
+
+@program
+def grouped_convolution(devices):
+    mesh = mesh_of(devices)
+    x, w = on(mesh, numbers(8, 6, 8), "x", None, "y"), numbers(3, 2, 8, seed=1)
+    f = jax.jit(lambda x, w: lax.conv_general_dilated(
+        x, w, (1,), "SAME", dimension_numbers=("NHC", "HIO", "NHC"), feature_group_count=4))  # fmt: skip
+    return f(x, w)
+
+
+@program
+def gathers_and_scatters(devices):
+    mesh = mesh_of(devices)
+    i = np.array([3, 1, 7, 3])
+
+    def f(x, i):
+        return (
+            x[i], x.at[i].add(1), jnp.take_along_axis(x, x.argsort(1), 1), x.at[:, i].set(2.0), x.at[i, i].max(0.5),
+            lax.dynamic_slice(x, (i[0], 0), (2, 8)), lax.dynamic_update_slice(x, x[:2] * 3, (i[1], 0)),
+            jnp.roll(x, 3, 0), jnp.diagonal(x), jnp.tril(x), jnp.repeat(x, 2, 0), jnp.tile(x, (2, 1)),
+            jnp.where(x > 0, x, 0).sum(), jnp.stack([x, x], 1), jnp.squeeze(x[:, :1]), jnp.median(x, 0), jnp.flip(x, 1),
+        )  # fmt: skip
+
+    return jax.jit(f)(on(mesh, numbers(8, 8), "x", "y"), i)
+
+
+@program
+def top_k(devices):
+    mesh = mesh_of(devices)
+    s = NamedSharding(mesh, P("x"))
+    return jax.jit(lambda x: lax.top_k(x, 3), out_shardings=s)(on(mesh, numbers(8, 8), "x", "y"))
+
+
+@program
+def reshapes_and_transposes(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        y = x.reshape(8, 2, 4)
+        return y, y.transpose(2, 0, 1), x.reshape(64), x.reshape(2, 4, 8), x.reshape(2, 32) * 2, y.sum(1), x[None], x.T
+
+    return jax.jit(f)(on(mesh, numbers(8, 8), "x", "y"))
+
+
+@program
+def attention(devices):
+    mesh = mesh_of(devices)
+    q, k, v = (on(mesh, numbers(4, 8, 4, 2, seed=n), "x", None, "y") for n in range(3))
+
+    def f(q, k, v):
+        s = jnp.einsum("bthd,bshd->bhts", q, k)
+        s = jnp.where(jnp.tril(jnp.ones((8, 8), bool)), s, -1e9)
+        return jnp.einsum("bhts,bshd->bthd", jax.nn.softmax(s), v)
+
+    return jax.jit(f)(q, k, v), jax.jit(jax.grad(lambda *a: jnp.sum(f(*a) ** 2), (0, 1, 2)))(q, k, v)
+
+
+@program
+def parameters_over_data_axis(devices):
+    mesh = mesh_of(devices, (8,), ("x",))
+    w = [on(mesh, numbers(3, 16, 16) / 4, None, "x")]
+
+    def loss(w, x):
+        y, _ = lax.scan(jax.checkpoint(lambda c, w: (jnp.tanh(c @ w), None)), x, w[0])
+        return jnp.mean(y**2)
+
+    return jax.jit(jax.value_and_grad(loss), donate_argnums=0)(w, on(mesh, numbers(16, 16, seed=1), "x"))
+
+
+@program
+def linear_algebra(devices):
+    mesh = mesh_of(devices)
+    x = numbers(8, 4, 4)
+    a = on(mesh, x @ x.transpose(0, 2, 1) + 4 * np.eye(4, dtype=np.float32), "x", "y")
+    f = jax.jit(lambda a: (jnp.linalg.cholesky(a), jnp.linalg.inv(a), jnp.linalg.det(a), jnp.fft.rfft(a).real))
+    return f(a)
+
+
+@program
+def meshes_of_other_orders(devices):
+    one, other = mesh_of(devices), mesh_of([devices[n] for n in (3, 1, 4, 0, 5, 2, 7, 6)], (2, 4), ("a", "b"))
+    x = on(other, numbers(8, 8), "a", "b")
+    f = jax.jit(lambda x: (x + 1, x.sum(0)), out_shardings=NamedSharding(other, P("b")))
+    y = shard_map(lambda x: lax.psum(x, "a") + lax.axis_index("b"), mesh=other, in_specs=P("b", "a"), out_specs=P("b"))
+    return f(x), jax.jit(y)(x), jax.device_put(x, NamedSharding(one, P("y", "x")))
+
+
+@program
+def loops_in_shard_map(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        n = lax.axis_index("x") + 1
+        y = lax.fori_loop(0, n, lambda i, y: y * 2, x)
+        z, _ = lax.scan(lambda c, _: (lax.ppermute(c, "y", [(0, 1), (1, 0)]) + 1, None), x, None, length=3)
+        return y, z, lax.cond(n > 2, lambda: x, lambda: -x)
+
+    spec = P("x", "y")
+    return jax.jit(shard_map(f, mesh=mesh, in_specs=spec, out_specs=(spec,) * 3, check_vma=False))(numbers(8, 8))
+
+
+@program
+def small_dtypes(devices):
+    mesh = mesh_of(devices)
+
+    def f(x):
+        b, h, i = x > 0, x.astype(jnp.bfloat16), (x * 9).astype(jnp.int8)
+        return b.all(0), b.any(), jnp.sum(i, 0), i.max(), i.min(1), (x + 1j * x).sum(0), (x + 1j).T, h.max(1), b.T, i.T
+
+    y = jax.jit(f)(on(mesh, numbers(8, 8), "x", "y"))
+    return [one.astype(jnp.float32) if one.dtype == jnp.bfloat16 else one for one in y]
+
+
+@program
+def keys(devices):
+    mesh = mesh_of(devices)
+    keys = jax.device_put(jax.random.split(jax.random.key(0), 8), NamedSharding(mesh, P("x")))
+    draw = jax.jit(jax.vmap(lambda key: (jax.random.uniform(key, (4,)), jax.random.permutation(key, 6))))
+    return draw(keys)
+
+
+@program
+def eager_operators(devices):
+    x = on(mesh_of(devices), numbers(8, 8), "x", "y")
+    return x + 1, x @ x, x.sum(0), jnp.sort(x), x[3], x[:, ::2], jnp.exp(x).T, -x
+
+
+@program
+def pmap_of_collectives(devices):
+    def f(x):
+        return (
+            lax.all_gather(x, "i"), lax.psum_scatter(x, "i", tiled=True), lax.axis_index("i"), lax.pmax(x, "i"),
+            lax.all_to_all(x, "i", 0, 0, tiled=True), lax.psum(1, "i"), lax.ppermute(x, "i", [(0, 7)]),
+        )  # fmt: skip
+
+    return jax.pmap(f, axis_name="i", devices=devices)(numbers(8, 8))
+
+
+def flat(tree):
+    return [(np.asarray(x), x.sharding) for x in jax.tree.leaves(tree)]
+
+
+def main(names):
+    failed = 0
+    for name in names or PROGRAMS:
+        try:
+            theirs = flat(PROGRAMS[name](jax.devices("cpu")))
+            with jax.default_device(jax.devices("pycompiler")[0]):
+                ours = flat(PROGRAMS[name](jax.devices("pycompiler")))
+            for number, ((a, placed), (b, wanted)) in enumerate(zip(ours, theirs, strict=True)):
+                np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5, err_msg=f"result {number}")
+                assert a.dtype == b.dtype
+                parts = placed.shard_shape(a.shape), wanted.shard_shape(b.shape)
+                assert parts[0] == parts[1], (number, placed, wanted)
+        except Exception:
+            failed += 1
+            print(f"{name}:", traceback.format_exc(limit=3)[-1500:])
+    print(f"{failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,90 @@
+"""JAX's programs for several devices, in processes of their own."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+ENVIRONMENT = {
+    **os.environ,
+    "JAX_PLATFORMS": "pycompiler",
+    "PYCOMPILER_NUM_CPU_DEVICES": "8",
+    "PYCOMPILER_ENABLE_COMPILATION_CACHE": "0",
+}
+PROLOGUE = """
+import jax, jax.numpy as jnp, numpy as np
+from jax import lax, shard_map
+from jax.sharding import NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+x = jax.device_put(np.arange(64.0, dtype=np.float32).reshape(8, 8), NamedSharding(mesh, P("x", "y")))
+"""
+
+
+def run(*arguments, timeout=400):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", *arguments],
+        env=ENVIRONMENT, capture_output=True, text=True, timeout=timeout, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stdout
+
+
+def program(text):
+    return run("-c", PROLOGUE + textwrap.dedent(text))
+
+
+def test_programs_have_the_values_of_xla():
+    assert "0 failed" in run(str(Path(__file__).with_name("several_devices.py")))
+
+
+def test_sizes_that_do_not_divide_are_jaxs_error():
+    said = program("""
+        try:
+            jax.device_put(np.zeros(6), NamedSharding(mesh, P("x")))
+        except ValueError as error:
+            print(error)
+    """)
+    assert "divi" in said
+
+
+def test_sums_are_of_parts():
+    said = program("""
+        text = jax.jit(lambda x: x.sum(1)).lower(x).compile().as_text()
+        print("all-reduce" in text, "all-gather" in text, "f32[2,4]" in text)
+    """)
+    assert said.split() == ["True", "False", "True"]
+
+
+def test_an_operation_that_is_not_divided_is_computed_whole():
+    said = program("""
+        f = jax.jit(lambda x: lax.cumsum(x, 0))
+        print("all-gather" in f.lower(x).compile().as_text(), np.array_equal(f(x), np.cumsum(np.asarray(x), 0)))
+    """)
+    assert said.split() == ["True", "True"]
+
+
+def test_callbacks_run_once():
+    said = program("""
+        calls = []
+        def host(x):
+            calls.append(1)
+            return np.asarray(x) * 2
+        f = jax.jit(lambda x: jax.pure_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), x) + 1)
+        print(np.array_equal(f(x), np.asarray(x) * 2 + 1))
+        jax.jit(lambda x: jax.debug.print("said {}", x.sum()))(x)
+        jax.effects_barrier()
+        print("called", len(calls))
+    """)
+    assert said.count("True") == 1
+    assert said.count("said 2016.0") == 1
+    assert "called 1" in said
+
+
+def test_callbacks_of_parts():
+    said = program("""
+        f = lambda x: (jax.debug.print("part {}", x.sum() * 0), x * 2)[1]
+        jax.block_until_ready(jax.jit(shard_map(f, mesh=mesh, in_specs=P("x", "y"), out_specs=P("x", "y")))(x))
+        jax.effects_barrier()
+    """)
+    assert said.count("part 0.0") == 8
