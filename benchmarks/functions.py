@@ -3,15 +3,15 @@
     .venv/bin/python benchmarks/functions.py                        # all, on one core
     .venv/bin/python benchmarks/functions.py special erfcx          # names that contain one of the words
     .venv/bin/python benchmarks/functions.py --threads 2 --sizes 4096,131072 --runs 9
-    .venv/bin/python benchmarks/functions.py --keep results/functions.json --seconds 400   # a piece of the whole
+    .venv/bin/python benchmarks/functions.py --keep benchmarks/results/functions.json --seconds 400   # a piece of the whole
 
 It prints the geometric mean of ours / jax's, the lines above 1.0 and the worst twenty. It ends with an error if a value
 differs. Both libraries run in one process on the same cores. A line is timed in turns until it had `--runs` rounds or
 PATIENCE seconds. On one core the clock is CPU time, which other programs on the machine do not lengthen.
 
-With `--keep`, the lines are written to a file after each function, and a function that the file has is not run again: the
-same command goes on where the last one ended, or was cut. `--again` measures the chosen functions anew. The report is about
-all lines of the file that were chosen.
+With `--keep`, the lines are written to a file after each function, and a function that the file has is not run again:
+the same command goes on where the last one ended, or was cut. `--again` measures the chosen functions anew. The report
+is about all lines of the file that were chosen.
 """
 
 from __future__ import annotations

@@ -70,7 +70,6 @@ private:
   friend class Exchange;
   friend RefPtr<Error> collectiveFailure(void *participant);
   friend void endParticipant(void *participant, Error *error);
-  friend class StartedCollectives;
   ~Rendezvous();
 
   /// The reason why a participant's collective failed: another one's failure, or a message.

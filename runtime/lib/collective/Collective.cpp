@@ -187,7 +187,10 @@ Status Rendezvous::start(unsigned number, const PcrtTensor &input, const PcrtTen
     return exchange(number, input, output, params);
   std::unique_ptr<StartedCollectives> &started = states[number].started;
   if (!started)
-    started = std::make_unique<StartedCollectives>(*this, number);
+    started = std::make_unique<StartedCollectives>(
+        [this, number](const PcrtTensor &from, const PcrtTensor &to, const int64_t *form) {
+          return exchangeNow(number, from, to, form);
+        });
   started->start(input, output, params);
   unfinished = started.get();
   return Status::ok();

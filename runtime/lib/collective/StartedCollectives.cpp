@@ -59,7 +59,7 @@ void StartedCollectives::runUntil(std::unique_lock<std::mutex> &guard, const Sta
   while (done < list.size() && !(last && last->isDone)) {
     Started &next = *list[done];
     guard.unlock();
-    Status status = run.exchangeNow(number, next.input, next.output, next.params.data());
+    Status status = exchange(next.input, next.output, next.params.data());
     guard.lock();
     next.status = std::move(status);
     next.isDone = true;

@@ -4,17 +4,23 @@
 #ifndef PYCOMPILER_RUNTIME_LIB_STARTEDCOLLECTIVES_H
 #define PYCOMPILER_RUNTIME_LIB_STARTEDCOLLECTIVES_H
 
-#include "runtime/Collective.h"
 #include "runtime/RunContext.h"
 #include "runtime/ThreadPool.h"
 
 #include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 namespace pcrt {
 
 class StartedCollectives final : public Task, public UnfinishedWork {
 public:
-  StartedCollectives(Rendezvous &run, unsigned number) : run(run), number(number) {}
+  /// Performs one: from the input to the output, with these params.
+  using Exchange = std::function<Status(const PcrtTensor &, const PcrtTensor &, const int64_t *)>;
+
+  explicit StartedCollectives(Exchange exchange) : exchange(std::move(exchange)) {}
   ~StartedCollectives();
 
   // All in the participant's thread.
@@ -39,8 +45,7 @@ private:
   void runUntil(std::unique_lock<std::mutex> &guard, const Started *last);
   void waitFor(std::unique_lock<std::mutex> &guard, const Started &one);
 
-  Rendezvous &run;
-  const unsigned number;
+  const Exchange exchange;
   std::mutex lock;
   // Under the lock. The first `done` of the list are done, and not awaited yet.
   std::deque<std::unique_ptr<Started>> list;
