@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/functions.py                        # all, on one core
     .venv/bin/python benchmarks/functions.py special erfcx          # names that contain one of the words
     .venv/bin/python benchmarks/functions.py --threads 2 --sizes 4096,131072 --runs 9
-    .venv/bin/python benchmarks/functions.py --keep benchmarks/results/functions.json --seconds 400   # a piece of the whole
+    .venv/bin/python benchmarks/functions.py --keep benchmarks/results/functions.json --seconds 400  # a piece
 
 It prints the geometric mean of ours / jax's, the lines above 1.0 and the worst twenty. It ends with an error if a value
 differs. Both libraries run in one process on the same cores. A line is timed in turns until it had `--runs` rounds or
