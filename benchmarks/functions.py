@@ -3,10 +3,15 @@
     .venv/bin/python benchmarks/functions.py                        # all, on one core
     .venv/bin/python benchmarks/functions.py special erfcx          # names that contain one of the words
     .venv/bin/python benchmarks/functions.py --threads 2 --sizes 4096,131072 --runs 9
+    .venv/bin/python benchmarks/functions.py --keep benchmarks/results/functions.json --seconds 400  # a piece
 
 It prints the geometric mean of ours / jax's, the lines above 1.0 and the worst twenty. It ends with an error if a value
 differs. Both libraries run in one process on the same cores. A line is timed in turns until it had `--runs` rounds or
 PATIENCE seconds. On one core the clock is CPU time, which other programs on the machine do not lengthen.
+
+With `--keep`, the lines are written to a file after each function, and a function that the file has is not run again:
+the same command goes on where the last one ended, or was cut. `--again` measures the chosen functions anew. The report
+is about all lines of the file that were chosen.
 """
 
 from __future__ import annotations
@@ -31,9 +36,10 @@ if TYPE_CHECKING:
 PATIENCE = 0.3  # seconds for the rounds of a line
 # The greatest difference relative to the greatest value. Both libraries may have an error of half of it.
 TOLERANCE = {"float32": 2e-3, "float64": 1e-6}
-# jax's values are wrong or of another branch there; those of the package have tests of their own against mpmath.
+# jax's values are wrong or of another kind there; those of the package have tests of their own against mpmath.
 DIFFERS = {
     "lax.random_gamma_grad": "jax's is for the sampler's own range",
+    "scipy.linalg.cholesky": "one triangle is read; jax's gradient has numbers in the other one, too",
 }
 
 
@@ -42,33 +48,84 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--sizes", type=_sizes, default=[1024, 131072], help="numbers of elements (1024,131072)")
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path, help="the file of the lines that are measured already")
+    parser.add_argument("--again", action="store_true", help="measure functions that the file has, too")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no function after this time (all)")
     parser.add_argument("cases", nargs="*", help="parts of the names of the functions (all)")
     options = parser.parse_args()
+    start = time.monotonic()
     pin(options.threads)
     # Libraries are imported from here on. They read the number of cores.
     from cases.functions import functions
 
     warnings.simplefilter("ignore")
+    conditions = {"threads": options.threads, "sizes": options.sizes}
+    kept = _Kept(options.keep, conditions)
+    clock = time.process_time if options.threads == 1 else time.perf_counter
+    is_whole = True
+    for function in functions(options.cases, () if options.again else kept.functions):
+        if time.monotonic() - start > options.seconds:
+            is_whole = False
+            break
+        kept.functions[function.name] = {
+            name: _line(name, case, options.runs, clock) for name, case in _lines(function, options.sizes)
+        }
+        kept.write()
     ratios: dict[str, tuple[float, float, float]] = {}
     wrong: dict[str, str] = {}
-    for function in functions(options.cases):
-        for name, case in _lines(function, options.sizes):
-            try:
-                ours, theirs = case(options.runs, time.process_time if options.threads == 1 else time.perf_counter)
-            except AssertionError as error:
-                wrong[name] = str(error).strip().splitlines()[0]
-                print(f"{name}: DIFFERS: {wrong[name]}", file=sys.stderr, flush=True)
-                continue
-            except _NotComparableError:
-                continue
-            ratios[name] = (ours / theirs, ours, theirs)
-            print(f"{name}: {ours * 1e6:,.1f} / {theirs * 1e6:,.1f} = {ours / theirs:.2f}", file=sys.stderr, flush=True)
+    for function_name, lines in kept.functions.items():
+        if options.cases and not any(part in function_name for part in options.cases):
+            continue
+        for name, line in lines.items():
+            if isinstance(line, str):
+                if line.startswith(DIFFERENT):
+                    wrong[name] = line.removeprefix(DIFFERENT)
+            else:
+                ratios[name] = (line[0] / line[1], line[0], line[1])
     _report(ratios, wrong)
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps({"threads": options.threads, "lines": ratios, "wrong": wrong}, indent=1))
+    if not is_whole:
+        print("not all functions were measured: the same command goes on")
     sys.exit(bool(wrong) or not ratios)
+
+
+# The seconds of both libraries, or why there are none.
+Line = tuple[float, float] | str
+DIFFERENT = "differs: "
+
+
+class _Kept:
+    """The lines of each function that was measured, in a file if there is one."""
+
+    def __init__(self, path: pathlib.Path | None, conditions: dict[str, Any]) -> None:
+        self._path, self._conditions = path, conditions
+        self.functions: dict[str, dict[str, Line]] = {}
+        if path is not None and path.exists():
+            content = json.loads(path.read_text())
+            if content["conditions"] != conditions:
+                sys.exit(f"{path} has lines of {content['conditions']}, not of {conditions}. Give another file.")
+            self.functions = content["functions"]
+
+    def write(self) -> None:
+        """Replace the file by the present lines, so that a cut run leaves a whole file."""
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        new = self._path.with_suffix(".new")
+        new.write_text(json.dumps({"conditions": self._conditions, "functions": self.functions}, indent=1))
+        new.replace(self._path)
+
+
+def _line(name: str, case: Callable[[int, Clock], tuple[float, float]], runs: int, clock: Clock) -> Line:
+    try:
+        ours, theirs = case(runs, clock)
+    except AssertionError as error:
+        why = str(error).strip().splitlines()[0]
+        print(f"{name}: DIFFERS: {why}", file=sys.stderr, flush=True)
+        return DIFFERENT + why
+    except _NotComparableError as error:
+        return str(error).strip().splitlines()[0]
+    print(f"{name}: {ours * 1e6:,.1f} / {theirs * 1e6:,.1f} = {ours / theirs:.2f}", file=sys.stderr, flush=True)
+    return ours, theirs
 
 
 class _NotComparableError(Exception):

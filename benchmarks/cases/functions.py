@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,7 @@ OWN: dict[str, tuple[Kind, ...]] = {
     "scipy.special.expi": ((-9, 9),),
     "scipy.special.dawsn": ((-9, 9),),
     "scipy.special.hyp2f1": ((0.5, 3), (0.5, 3), (1, 4), (-0.5, 0.5)),
+    "numpy.roll": ((0.1, 0.9), "place"),
     "lax.bessel_i0e": ((-9, 9),),
     "lax.bessel_i1e": ((-9, 9),),
     **{f"numpy.{name}": ((-9, 9),) for name in ("sin", "cos", "tan", "exp", "tanh", "abs", "sinc", "i0")},
@@ -112,8 +113,11 @@ class Function:
         return (lambda *args: function(*args, shape=(size,))) if self.is_random else (lambda *args: function(*args))
 
 
-def functions(parts: Sequence[str]) -> Iterator[Function]:
-    """All functions that both libraries have and take with some arguments, whose names contain one of the parts."""
+def functions(parts: Sequence[str], known: Collection[str] = ()) -> Iterator[Function]:
+    """All functions that both libraries have and take with some arguments, whose names contain one of the parts.
+
+    Those in `known` are left out.
+    """
     for module in MODULES:
         ours, theirs = (importlib.import_module(f"{package}.{module}") for package in ("pycompiler", "jax"))
         for short in sorted(set(dir(ours)) & set(dir(theirs))):
@@ -121,9 +125,10 @@ def functions(parts: Sequence[str]) -> Iterator[Function]:
             skipped = short.startswith("_") or short in _LEFT_OUT | _INCOMPARABLE or inspect.isclass(function)
             if skipped or not callable(function) or inspect.ismodule(function):
                 continue
-            if parts and not any(part in f"{module}.{short}" for part in parts):
+            name = f"{module}.{short}"
+            if name in known or (parts and not any(part in name for part in parts)):
                 continue
-            found = _function(f"{module}.{short}", module, function)
+            found = _function(name, module, function)
             if found is not None:
                 yield found
 
@@ -189,6 +194,8 @@ def _draw(kind: Kind, rng: np.random.Generator, size: int, dtype: np.dtype[Any])
         side = max(4, min(int(size**0.5), 128))
         square = rng.standard_normal((side, side))
         return (square @ square.T / side + np.eye(side)).astype(dtype)
+    if kind == "place":
+        return np.array(size // 3, np.int32)
     if kind == "bools":
         return rng.integers(0, 2, size).astype(bool)
     return rng.integers(1, 4 if kind == "orders" else 9, size).astype(np.int32)
@@ -199,17 +206,24 @@ def _with_key(arguments: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[
 
 
 def _is_taken(function: Function) -> bool:
-    """Whether both libraries take the arguments and return arrays of the same shapes, not larger than 8 times them."""
+    """Whether both libraries take the arguments, return arrays of the same shapes, not larger than 8 times them, and do
+    not unroll: a vector of shifts makes an equation of each.
+    """
     size = 64
+    try:
+        (shapes, count), (others, _) = (_traced(library, function, size) for library in (pc, jax))
+        more = _traced(pc, function, 4 * size)[1]
+    except Exception:
+        return False
+    is_unrolled = more > count + size
+    return not is_unrolled and shapes == others and 0 < sum(int(np.prod(shape)) for shape in shapes) <= 8 * size
+
+
+def _traced(library: Any, function: Function, size: int) -> tuple[list[tuple[int, ...]], int]:
+    """The shapes of the results and the number of equations."""
     args = function.arguments(np.random.default_rng(0), size, np.dtype(np.float32))
-    shapes = []
+    specs = [library.ShapeDtypeStruct(x.shape, x.dtype) for x in args]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for library in (pc, jax):
-            specs = [library.ShapeDtypeStruct(x.shape, x.dtype) for x in args]
-            try:
-                out = library.eval_shape(function.of(library, size), *specs)
-                shapes.append([tuple(leaf.shape) for leaf in jax.tree.leaves(out)])
-            except Exception:
-                return False
-    return shapes[0] == shapes[1] and 0 < sum(int(np.prod(shape)) for shape in shapes[0]) <= 8 * size
+        graph, out = library.make_jaxpr(function.of(library, size), return_shape=True)(*specs)
+    return [tuple(leaf.shape) for leaf in jax.tree.leaves(out)], len(graph.jaxpr.eqns)

@@ -124,13 +124,21 @@ def test_many_sizes_are_not_timed_where_results_differ(tmp_path):
 
 def test_the_table_of_functions(tmp_path):
     path = tmp_path / "functions.json"
-    out = run(BENCHMARKS / "functions.py", "--runs", 1, "--sizes", 64, "--json", path, "scipy.special.erfc", "nn.relu6")
-    lines = json.loads(path.read_text())["lines"]
+    command = (BENCHMARKS / "functions.py", "--runs", 1, "--sizes", 64, "--keep", path)
+    out = run(*command, "scipy.special.erfc", "nn.relu6")
+    lines = {name: line for of in json.loads(path.read_text())["functions"].values() for name, line in of.items()}
     kinds = [f"{dtype} 64{grad}" for dtype in ("float32", "float64") for grad in ("", " grad")]
     names = ("nn.relu6", "scipy.special.erfc", "scipy.special.erfcx")
     assert set(lines) == {f"{name} {kind}" for name in names for kind in kinds}
-    assert all(ratio == pytest.approx(ours / theirs) for ratio, ours, theirs in lines.values())
     assert f"geometric mean of {len(lines)} lines" in out
+    # The next piece keeps what is there.
+    out = run(*command, "nn.relu")
+    found = json.loads(path.read_text())["functions"]
+    assert [set(found) - set(names), found["nn.relu6"]] == [{"nn.relu"}, {n: lines[n] for n in lines if "relu6" in n}]
+    assert "geometric mean of 8 lines" in out
+    assert run(*command[:4], 32, *command[5:], "nn.relu", status=1) == ""  # another size: nothing is measured
+    out = run(*command, "--seconds", 0, "nn.relu6", "nn.selu")
+    assert "the same command goes on" in out
 
 
 def test_a_function_that_differs_is_reported(tmp_path):
