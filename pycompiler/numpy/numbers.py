@@ -22,6 +22,7 @@ from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.lax.special import bessel_i0e, unscaled
 from pycompiler.numpy import reductions, ufuncs
 from pycompiler.numpy.promotion import broadcast, converted, promoted, promoted_inexact, weak_scalars
+from pycompiler.transforms import custom_jvp
 
 __all__ = [
     "bitwise_count",
@@ -111,11 +112,20 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
 
 
 def _modf(x: Array) -> tuple[Array, Array]:
+    return _fraction(x), ufuncs.trunc(x)
+
+
+@custom_jvp
+def _fraction(x: Array) -> Array:
     whole = ufuncs.trunc(x)
     # A zero also has the sign of x. An infinity has no fractional part.
     aval = get_aval(x)
     zero = ufuncs.where(signbit(x), cast(-0.0, aval.dtype, aval.weak_type), cast(0.0, aval.dtype, aval.weak_type))
-    return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole)), whole
+    return ufuncs.where(lax.eq(x, whole), zero, lax.sub(x, whole))
+
+
+# Also at whole numbers, where the zero above would have none.
+_fraction.defjvps(lambda tangent, *_: tangent)
 
 
 def _format(dtype: Any) -> tuple[Any, int, int]:

@@ -362,6 +362,8 @@ def test_modf_keeps_signs(dtype):
     for got, expected in zip(pnp.modf(x), np.modf(x), strict=True):
         np.testing.assert_array_equal(got, expected)
         np.testing.assert_array_equal(np.signbit(got), np.signbit(expected))
+    # The fraction grows with x, also from a whole number on.
+    np.testing.assert_array_equal(pc.vmap(pc.grad(lambda x: pnp.modf(x)[0]))(x), np.ones_like(x))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32])
