@@ -8,6 +8,7 @@ from pycompiler._runtime import Array
 from pycompiler.core.types.aval import get_aval
 from pycompiler.lax import elementwise as lax
 from pycompiler.lax import movement, reduction
+from pycompiler.lax.branches import cond
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import cast
 from pycompiler.numpy.linalg.arguments import square_matrix
@@ -18,7 +19,7 @@ from pycompiler.primitives.linalg import factorizations as solvers
 from pycompiler.primitives.linalg import rules as la
 from pycompiler.primitives.linalg.orthogonal import geqp3
 from pycompiler.primitives.shape import full_like
-from pycompiler.transforms import custom_jvp, jvp
+from pycompiler.transforms import custom_jvp, vjp
 
 
 class SlogdetResult(NamedTuple):
@@ -80,8 +81,33 @@ def _by_factors(a: Array) -> Array:
 
 @_by_factors.defjvp
 def _by_factors_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    # The derivative of the factors divides by the pivots. Some pivots of a singular matrix are 0.
-    return _by_factors(*primals), jvp(_by_blocks, primals, tangents)[1]
+    # Of regular matrices it is Jacobi's formula, det(a) tr(a^-1 da), with the factors that are there. That divides by
+    # the pivots: some of a singular matrix are 0, and a small one leaves too few digits.
+    (a,), (tangent,) = primals, tangents
+    result = _by_factors(a)
+    factors, _, permutation = solvers.lu.bind(stop_gradient.bind(a))
+    pivots = lax.abs(la.diagonal(factors))
+    last = (len(get_aval(pivots).shape) - 1,)
+    least, greatest = reduction.reduce_min(pivots, last), reduction.reduce_max(pivots, last)
+    limit = float(np.finfo(get_aval(pivots).dtype).eps) ** 0.5
+    is_regular = reduction.reduce_and(
+        lax.gt(least, lax.mul(greatest, full_like(greatest, limit))), range(len(get_aval(least).shape))
+    )
+
+    # The matrix of partial derivatives, not the derivative along the tangent: the transpose of a branch would be
+    # computed with zeros for what the other branch saved, if vmap computes both.
+    def by_inverse(a: Array, result: Array) -> Array:
+        # Finite for singular matrices, too.
+        everywhere = movement.broadcast_in_dim(is_regular, get_aval(a).shape, ())
+        a, known = (lax.select(everywhere, x, la.eye_like(a)) for x in (a, factors))
+        inverse = solvers.linear_solve.bind(a, known, permutation, la.eye_like(a), transpose_a=0)
+        return lax.mul(movement.broadcast_in_dim(result, get_aval(a).shape, range(last[0])), la.transposed(inverse))
+
+    def by_blocks(a: Array, result: Array) -> Array:
+        return vjp(_by_blocks, a)[1](full_like(result, 1))[0]
+
+    partials = cond(is_regular, by_inverse, by_blocks, a, result)
+    return result, reduction.reduce_sum(lax.mul(partials, tangent), (last[0], last[0] + 1))
 
 
 def _by_blocks(a: Array) -> Array:

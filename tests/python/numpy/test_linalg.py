@@ -253,6 +253,35 @@ def test_gradient_of_singular_determinants():
     np.testing.assert_allclose(pc.grad(pnp.linalg.det)(singular), np.diag([0, 3, 0]), atol=1e-5)
 
 
+def test_gradients_of_regular_and_singular_determinants_at_once():
+    """The branch of regular matrices and that of all others are both computed under vmap."""
+
+    def by_minors(a):
+        n = a.shape[0]
+        if n == 1:
+            return a[0, 0]
+        signs = [(-1) ** j for j in range(n)]
+        return sum(signs[j] * a[0, j] * by_minors(a[1:, [k for k in range(n) if k != j]]) for j in range(n))
+
+    regular = np.random.default_rng(4).normal(size=(4, 4)).astype(np.float32)
+    near, low = regular.copy(), regular.copy()
+    near[3] = near[2] + 1e-6 * near[1]
+    low[2:] = low[:2] * 2
+    stack = np.stack([regular, low, near, np.eye(4, dtype=np.float32), np.zeros((4, 4), np.float32)])
+    derivatives = {
+        "of a stack": lambda f: pc.grad(lambda x: (f(x) if f is pnp.linalg.det else pc.vmap(f)(x)).sum()),
+        "of each": lambda f: pc.vmap(pc.grad(f)),
+        "forward": lambda f: pc.vmap(pc.jacfwd(f)),
+        "second": lambda f: pc.vmap(pc.hessian(f)),
+        "twice backward": lambda f: pc.vmap(pc.jacrev(pc.jacrev(f))),
+        "of gradients": lambda f: pc.grad(lambda x: (pc.vmap(pc.grad(f))(x) ** 2).sum()),
+    }
+    for name, derivative in derivatives.items():
+        got, expected = (pc.jit(derivative(f))(stack) for f in (pnp.linalg.det, by_minors))
+        scale = float(np.abs(expected).max())
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5 * scale, err_msg=name)
+
+
 @pytest.mark.parametrize("name", ["inv", "det", "pinv", "cholesky", "slogdet", "matrix_rank", "norm"])
 def test_jit_and_vmap(name):
     stack = positive(3, 4, 4)
