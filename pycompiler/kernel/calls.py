@@ -208,7 +208,16 @@ def _call(
                 "callbacks), which a compiled kernel can't. What to do: give interpret=True, or return the values"
             )
         form, maps = form_of(
-            wanted.kernel, wanted.grid, body, numbers, used, outs, len(scratch), aliases.values(), semantics
+            wanted.kernel,
+            wanted.grid,
+            body,
+            numbers,
+            used,
+            outs,
+            len(scratch),
+            aliases.values(),
+            semantics,
+            not interpret and len(started) < len(aliases),
         )
         (opened_maps, map_consts), (opened_body, consts) = opened(maps), opened(body)
         form = form._replace(num_map_consts=len(map_consts), num_consts=len(consts))

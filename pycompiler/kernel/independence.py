@@ -64,8 +64,10 @@ def form_of(
     num_scratch: int,
     aliased: Collection[int],
     semantics: tuple[str, ...] | None,
+    is_shared: bool,
 ) -> tuple[KernelForm, ClosedGraph]:
-    """The parameters of the primitive, and the maps to offsets. `aliased` has the outputs that start as inputs."""
+    """The parameters of the primitive, and the maps to offsets. `aliased` has the outputs that start as inputs;
+    with `is_shared`, such an input is an operand, too."""
     steps = [step for blocks in (*ins, *outs) for step in blocks.steps]
     base, consts = opened(numbers)
 
@@ -94,6 +96,14 @@ def form_of(
                     f"same time. What to do: give {ARBITRARY!r} for this dimension"
                 )
             parallel.append(dim)
+    if is_shared:
+        # The copy that keeps the input's elements is of the whole array, in every program: one after the other.
+        if parallel and starts_again:
+            raise ArgumentError(
+                "kernel_call: an input that an output aliases has other blocks than this output, and scratch memory "
+                "starts again along parallel dimensions, which is not compiled. What to do: leave the alias out"
+            )
+        parallel = []
     overwritten = [
         number
         for number, (one, blocks) in enumerate(zip(each, outs, strict=True))

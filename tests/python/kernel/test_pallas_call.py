@@ -249,3 +249,13 @@ def test_sizes():
 def test_what_does_not_fit_says_so(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+def test_programs_that_share_an_aliased_input_do_not_run_at_once():
+    """The copy that keeps the input's elements is of the whole array: threads would write it over each other."""
+    backwards = pl.BlockSpec((64, 256), lambda i: (3 - i, 0))
+    rows = pl.BlockSpec((64, 256), lambda i: (i, 0))
+    call = pl.pallas_call(
+        doubled, S((256, 256), "float32"), grid=(4,), in_specs=[backwards], out_specs=rows, input_output_aliases={0: 0}
+    )
+    assert "parallel=()" in str(pc.make_jaxpr(call)(pnp.ones((256, 256))))
