@@ -157,7 +157,7 @@ soak: build ## 8 threads, mixed programs and sizes, failures among them, checked
 	$(TEST_ENV) $(PY) tools/soak.py --seconds $(SECONDS)
 
 soak-distributed: build ## 4 processes, overlapping meshes, random delays, launches that fail in one of them; SECONDS=600
-	PYCOMPILER_SOAK_SECONDS=$(SECONDS) $(TEST_ENV) $(PY) -m pytest -q -s tests/python/distributed/test_soak.py
+	SOAK_SECONDS=$(SECONDS) $(TEST_ENV) $(PY) -m pytest -q -s tests/python/distributed/test_soak.py
 
 fuzz: build ## array-opt on programs that nobody would write, as text and bytecode: none may crash; SECONDS=600
 	PATH="$(LLVM_BIN):$$PATH" $(PY) tools/fuzz.py --seconds $(SECONDS)

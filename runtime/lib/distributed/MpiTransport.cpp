@@ -178,16 +178,24 @@ void MpiTransport::discard(unsigned from, const MessageKey &key, const Early &me
   begin(/*isSend=*/false, bytes, message.bytes, from, message.tag, nullptr, nullptr, std::move(scratch));
 }
 
+/// A head that was announced may still be on its way, and need this process's part in other messages: nothing waits for
+/// it in MPI.
 bool MpiTransport::takeHead() {
-  int isThere = 0;
-  check("MPI_Iprobe",
-        mpi.Iprobe(mpi.constants.anySource, headTag, communicator, &isThere, mpi.constants.ignoredStatus));
-  if (!isThere || isBroken)
+  int isThere = 0, isDone = 0;
+  if (!isHeadComing) {
+    check("MPI_Iprobe",
+          mpi.Iprobe(mpi.constants.anySource, headTag, communicator, &isThere, mpi.constants.ignoredStatus));
+    if (!isThere || isBroken)
+      return false;
+    check("MPI_Irecv", mpi.Irecv(incoming.get(), static_cast<int>(headBytes), mpi.constants.byte,
+                                 mpi.constants.anySource, headTag, communicator, &headRequest));
+    isHeadComing = !isBroken;
+  }
+  if (isHeadComing)
+    check("MPI_Test", mpi.Test(&headRequest, &isDone, mpi.constants.ignoredStatus));
+  if (!isDone || isBroken)
     return false;
-  check("MPI_Recv", mpi.Recv(incoming.get(), static_cast<int>(headBytes), mpi.constants.byte, mpi.constants.anySource,
-                             headTag, communicator, mpi.constants.ignoredStatus));
-  if (isBroken)
-    return false;
+  isHeadComing = false;
   Head head;
   std::memcpy(&head, incoming.get(), sizeof(head));
   headArrived(head.from, incoming.get());
@@ -369,12 +377,12 @@ void MpiTransport::failThoseWithout(unsigned rank, RefPtr<Error> (*why)(unsigned
 
 bool MpiTransport::isDrained() {
   std::lock_guard<std::mutex> guard(lock);
-  return isBroken || (requests.empty() && (!node || node->isDrained()));
+  return isBroken || (requests.empty() && !isHeadComing && (!node || node->isDrained()));
 }
 
 void MpiTransport::finish() {
   std::lock_guard<std::mutex> guard(lock);
-  if (!isBroken && requests.empty())
+  if (!isBroken && requests.empty() && !isHeadComing)
     mpi.Comm_free(&communicator);
   isBroken = true;
 }

@@ -112,6 +112,9 @@ private:
   /// The launches that failed, the last ones.
   std::deque<std::pair<uint64_t, uint64_t>> dropped;
   std::unique_ptr<char[]> incoming;
+  /// The receive of a head into `incoming`, while there is one.
+  MpiHandle headRequest = 0;
+  bool isHeadComing = false;
   /// What `events` is to be told once the lock is free.
   std::vector<std::function<void()>> news;
   int nextTag = 0;

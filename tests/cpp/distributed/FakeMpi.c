@@ -50,7 +50,10 @@ int MPI_Isend(const void *data, int count, Handle type, int to, int tag, Handle 
   return *request = (Handle)7, 0;
 }
 int MPI_Irecv(void *data, int count, Handle type, int from, int tag, Handle communicator, Handle *request) {
-  (void)data, (void)count, (void)type, (void)from, (void)tag, (void)communicator;
+  (void)count, (void)type, (void)from, (void)tag, (void)communicator;
+  if (keptCount >= 0)
+    memcpy(data, kept, (unsigned)keptCount);
+  keptCount = -1;
   return *request = (Handle)7, 0;
 }
 int MPI_Recv(void *data, int count, Handle type, int from, int tag, Handle communicator, void *status) {
