@@ -21,6 +21,7 @@ from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.tracing.specialize import Sizes, aval_at
 from pycompiler.jit.binding import bind_sizes
 from pycompiler.torch.layouts import inverse, strides_of
+from pycompiler.torch.nodes import NotTakenError
 from pycompiler.torch.program import Program
 
 __all__ = ["Boxed", "boxed", "call_of_graph"]
@@ -41,10 +42,14 @@ def boxed(function: Boxed) -> Boxed:
 
 def call_of_graph(graph: torch.fx.Graph) -> Boxed:
     """The call of a graph: one program for every size, or one for each if the bounds of its symbols leave questions
-    open. Raises NotTakenError."""
+    open, or an operation needs to know a size. Raises NotTakenError."""
     try:
         return _Call(Program(graph)).boxed()
     except InconclusiveDimensionError:
+        return boxed(_BySize(graph))
+    except NotTakenError:
+        if not _symbols_of([node for node in graph.nodes if node.op == "placeholder"]):
+            raise
         return boxed(_BySize(graph))
 
 
@@ -67,6 +72,19 @@ def _places_of(inputs: list[torch.fx.Node]) -> dict[str, tuple[int, int | None]]
             for axis, size in enumerate(value.shape):
                 if isinstance(size, torch.SymInt):
                     found.setdefault(str(size.node.expr), (number, axis))
+    return found
+
+
+def _symbols_of(inputs: list[torch.fx.Node]) -> dict[str, tuple[torch.fx.Node, Any]]:
+    """The symbols in the sizes of inputs, by name: the first input with each, and torch's example of its value."""
+    found: dict[str, tuple[torch.fx.Node, Any]] = {}
+    for node in inputs:
+        value = node.meta["val"]
+        for size in value.shape if isinstance(value, torch.Tensor) else [value]:
+            if isinstance(size, torch.SymInt):
+                values = size.node.shape_env.backed_var_to_val
+                for symbol in size.node.expr.free_symbols:
+                    found.setdefault(str(symbol), (node, values.get(symbol)))
     return found
 
 
@@ -163,6 +181,11 @@ class _Call:
         # None if the sizes have to be solved for.
         self.places = [places[name] for name in self.symbols] if all(name in places for name in self.symbols) else None
         self.bound: dict[tuple[int, ...], Boxed] = {}
+        if self.places is None:
+            try:
+                size_plan(program.avals)
+            except ValueError as error:
+                raise InconclusiveDimensionError(str(error)) from error
 
     def boxed(self) -> Boxed:
         return boxed(self._at({}) if not self.symbols else self._at_sizes)
@@ -237,13 +260,22 @@ class _BySize:
 
     def __init__(self, graph: torch.fx.Graph) -> None:
         self.graph = graph
-        self.places = _places_of([node for node in graph.nodes if node.op == "placeholder"])
+        inputs = [node for node in graph.nodes if node.op == "placeholder"]
         self.calls: dict[tuple[int, ...], Boxed] = {}
+        symbols, places = _symbols_of(inputs), _places_of(inputs)
+        for name, (node, example) in symbols.items():
+            if name not in places or example is None:
+                raise NotTakenError(node, f"the size {name} does not follow from the inputs, or depends on data")
+        self.places = {name: places[name] for name in symbols}
+        # The first call has these sizes: what the table can't express is an error now.
+        self._at(tuple([int(example) for _, example in symbols.values()]))
 
     def __call__(self, args: list[Any]) -> list[Any]:
         key = _key(self.places.values(), args)
         found = self.calls.get(key)
-        if found is None:
-            values = dict(zip(self.places, key, strict=True))
-            found = self.calls[key] = _Call(Program(self.graph, values)).boxed()
-        return found(args)
+        return (found or self._at(key))(args)
+
+    def _at(self, key: tuple[int, ...]) -> Boxed:
+        values = dict(zip(self.places, key, strict=True))
+        found = self.calls[key] = _Call(Program(self.graph, values)).boxed()
+        return found

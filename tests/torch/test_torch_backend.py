@@ -89,6 +89,11 @@ def test_conjugates_and_negatives():
     assert_same(lambda a, b: a * 2 + b, x.conj(), x.conj().imag)
 
 
+def test_complex_functions_keep_the_imaginary_part():
+    x, y = torch.randn(3, 3, dtype=torch.complex64), torch.randn(3, 3, dtype=torch.complex64) * 4
+    assert_same(lambda x, y: (torch.dist(x, y), torch.logaddexp(x, y), torch.matrix_exp(x)), x, y)
+
+
 def test_one_compilation_for_every_size():
     def f(x, w):
         joined = torch.cat([x, x * 2])

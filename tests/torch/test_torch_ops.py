@@ -14,7 +14,7 @@ from op_samples import op_db, run, samples
 from torch.testing._internal.common_methods_invocations import OpInfo
 
 KNOWN = Path(__file__).parent / "known"
-DTYPES = ("float32", "float64", "bfloat16", "int64", "int32", "bool", "complex64")
+DTYPES = ("float32", "float64", "bfloat16", "int64", "int32", "bool", "complex64", "float16", "complex128")
 # The quick run has one operation of this many for each dtype but float32, and one of the second number for float32.
 ONE_OF, ONE_OF_FLOAT32 = 24, 4
 

@@ -399,12 +399,6 @@ def checkpoint(x):
     return torch.utils.checkpoint.checkpoint(lambda v: (v @ v).tanh(), x, use_reentrant=False).sum()
 
 
-@program(R(4))
-def no_grad(x):
-    with torch.no_grad():
-        return x * 2
-
-
 @program(R(0, 4))
 def empty(x):
     return x + 1, x.sum(), torch.cat([x, x])
@@ -563,6 +557,24 @@ def test_gradients_where_no_tensor_has_the_size(function):
     for size in (4, 5, 8):
         x = torch.randn(size, size + 3, requires_grad=True)
         torch.testing.assert_close(torch.autograd.grad(f(x), x), torch.autograd.grad(function(x), x))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: F.adaptive_avg_pool1d(x, 3),
+        lambda x: F.avg_pool1d(x, 3, 2),
+        lambda x: F.conv_transpose1d(x, x[0, :, None, :3]),
+    ],
+)
+def test_operations_that_need_to_know_a_size(function):
+    f = torch.compile(function, backend="pycompiler", dynamic=True)
+    for size in (9, 10, 17):
+        x = torch.randn(2, 3, size, requires_grad=True)
+        wanted, made = function(x), f(x)
+        torch.testing.assert_close(made, wanted, rtol=1e-4, atol=1e-5)
+        slopes = [torch.autograd.grad(one.sum(), x) for one in (made, wanted)]
+        torch.testing.assert_close(*slopes, rtol=1e-4, atol=1e-5)
 
 
 def test_dropout_in_attention_follows_the_seed():

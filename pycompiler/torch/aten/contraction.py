@@ -9,6 +9,7 @@ import numpy as np
 
 import pycompiler.numpy as pnp
 from pycompiler import lax
+from pycompiler.torch.dtypes import opmath
 from pycompiler.torch.table import Family, Out, cast
 from pycompiler.transforms import vjp
 
@@ -182,7 +183,9 @@ def _cdist_backward(out: Out, given: Any, x: Any, y: Any, p: float, made: Any) -
 
 @ops("dist")
 def _dist(out: Out, x: Any, y: Any, p: float = 2) -> Any:
-    return cast(_norm(abs(cast(x, out.compute) - cast(y, out.compute)).reshape(-1), p), out.dtype)
+    # The distance of complex numbers is real.
+    dtype = opmath(out.common(0, 1))
+    return cast(_norm(abs(cast(x, dtype) - cast(y, dtype)).reshape(-1), p), out.dtype)
 
 
 @ops("_trilinear")
