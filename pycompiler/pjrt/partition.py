@@ -26,7 +26,6 @@ PARTICIPANTS = "pycompiler.participants"
 _SHARDING = "sdy.sharding"
 _FORWARDED = ("sdy.sharding_constraint", "sdy.reshard")
 _BRANCHES = ("stablehlo.if", "stablehlo.case")
-_COMPOSITE = "stablehlo.composite"
 _ENDS = ("stablehlo.return", "sdy.return", "func.return")
 
 
@@ -111,7 +110,12 @@ def _inline(module: Any) -> None:
                 result.replace_all_uses_with(value)
             call.erase()
             copy.erase()
-    used = {"main", *[op.attributes["decomposition"].value for op in walk(module.operation) if op.name == _COMPOSITE]}
+    used = {"main"}
+    for op in walk(module.operation):
+        if op.name == "stablehlo.composite":
+            used.add(op.attributes["decomposition"].value)
+        elif op.name == "stablehlo.custom_call" and "called_computations" in op.attributes:
+            used |= {one.value for one in op.attributes["called_computations"]}
     for name, function in functions.items():
         if name not in used:
             function.erase()
@@ -165,7 +169,7 @@ class _Division:
         )
 
     def _decomposition(self, function: Any) -> None:
-        """What a composite operation stands for is on whole values, as its operands are."""
+        """What an operation names, as its decomposition, is on whole values, as its operands are."""
         block = function.regions[0].blocks[0]
         ends = block.operations[len(block.operations) - 1].operands
         self._attributed(function, "arg_attrs", [_shape(one) for one in block.arguments])

@@ -94,6 +94,11 @@ def spread_of(given: Any, shape: Sequence[int], meshes: dict[str, Mesh | None], 
     Raises RuntimeError for an exact sharding by a part of an axis, or one that does not divide the sizes.
     """
     sharding = sdy.TensorShardingAttr(given)
+    if len(sharding.unreduced_axes):
+        raise RuntimeError(
+            f"the sharding {given} has summands (unreduced axes), which are not taken.\n"
+            "What to do: add them up by lax.psum, or give a sharding without unreduced axes"
+        )
     name = sharding.mesh_or_ref
     if not isinstance(name, ir.FlatSymbolRefAttr):
         axes = tuple(sdy.MeshAttr(name).axes)
