@@ -116,8 +116,7 @@ int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody
   if (pieces <= 1 || threadLimit == 1 || !pool.mayShare())
     return body(frame, captured, 0, count);
   int64_t threads = std::min(pool.size(), threadLimit);
-  ParallelLoop loop(frame, body, captured, count, grain,
-                    static_cast<unsigned>(std::min(threads, pieces) - 1));
+  ParallelLoop loop(frame, body, captured, count, grain, static_cast<unsigned>(std::min(threads, pieces) - 1));
   pool.share(loop);
   loop.waitForOthers();
   return loop.status();
