@@ -152,8 +152,8 @@ void pcrt::python::addProcessFunctions(nb::module_ &module) {
   module.def("mpi_abi", [] { return std::string(Mpi::abi()); });
   module.def("start_mpi", startMpi, nb::arg("timeout_ms"), nb::arg("late"));
   module.def("broadcast_by_mpi", broadcastByMpi, nb::arg("own"), nb::arg("timeout_ms"), nb::arg("late"));
-  module.def("join_transport", joinTransport, nb::arg("may_spin"), nb::arg("shares_memory"),
-             nb::arg("timeout_ms"), nb::arg("late"));
+  module.def("join_transport", joinTransport, nb::arg("may_spin"), nb::arg("shares_memory"), nb::arg("timeout_ms"),
+             nb::arg("late"));
   module.def(
       "set_value", [](const std::string &key, nb::bytes value) { processes().set(key, textOf(value)); }, nb::arg("key"),
       nb::arg("value"));
