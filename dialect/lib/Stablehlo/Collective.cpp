@@ -64,8 +64,10 @@ LogicalResult replaceEach(Source &source, StringRef name, ArrayRef<NamedAttribut
 
 LogicalResult convertAllReduce(Source &source) {
   Attribute groups = groupsOf(source);
-  if (source.failed() || source.op->getNumOperands() != source.op->getNumResults())
+  if (source.failed())
     return failure();
+  if (source.op->getNumOperands() != source.op->getNumResults())
+    return source.error() << "expected a result for each operand";
   SmallVector<Value> made;
   for (auto [index, operand] : llvm::enumerate(source.op->getOperands())) {
     StringRef kind = kindOf(source, source.type(index).getElementType());

@@ -10,8 +10,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{stablehlo.all_reduce: has no counterpart in the array dialect}}
-  %0 = "stablehlo.all_reduce"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{stablehlo.outfeed: has no counterpart in the array dialect}}
+  %0 = "stablehlo.outfeed"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -70,4 +70,27 @@ func.func @main(%x: tensor<4xindex>) -> tensor<4xindex> {
   // expected-error @below {{stablehlo.add: expected ranked tensors of numbers, but got 'tensor<4xindex>'}}
   %0 = stablehlo.add %x, %x : tensor<4xindex>
   return %0 : tensor<4xindex>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{stablehlo.all_gather: a program for several devices; one for a single device is taken}}
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}>
+         : (tensor<4xf32>) -> tensor<8xf32>
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+module attributes {pycompiler.participants = 2 : i32} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @below {{combines by another computation than a sum, product, maximum, minimum, and, or}}
+    %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %1 = stablehlo.subtract %a, %b : tensor<f32>
+      stablehlo.return %1 : tensor<f32>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
 }
