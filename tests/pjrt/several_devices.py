@@ -342,6 +342,30 @@ def pmap_of_collectives(devices):
     return jax.pmap(f, axis_name="i", devices=devices)(numbers(8, 8))
 
 
+@program
+def one_device(devices):
+    """A mesh of one: each collective has one member."""
+    mesh = mesh_of(devices[:1], (1, 1))
+
+    def f(x):
+        return (
+            lax.psum(x, "x") + lax.axis_index("y"),
+            lax.pmax(x, ("x", "y")),
+            lax.all_gather(x, "y", tiled=True),
+            lax.psum_scatter(x, "x", scatter_dimension=0, tiled=True),
+            lax.ppermute(x, "x", [(0, 0)]),
+            lax.ppermute(x, "y", []),
+            lax.all_to_all(x, "x", 0, 1, tiled=True),
+        )
+
+    spec = P("x", "y")
+    mapped = shard_map(f, mesh=mesh, in_specs=spec, out_specs=(spec,) * 7, check_vma=False)
+    product = shard_map(jnp.dot, mesh=mesh, in_specs=(P("y"), P("x")), out_specs=P("x", "y"))
+    slopes = jax.grad(lambda x, y: jax.remat(product)(x, y).sum(), (0, 1))(numbers(3, 2), numbers(2, 4))
+    each = jax.pmap(lambda x: lax.pmean(x, "i"), "i", devices=devices[:1])(numbers(1, 4))
+    return jax.jit(mapped)(numbers(6, 8)), mapped(numbers(6, 8)), slopes, each
+
+
 def flat(tree):
     return [(np.asarray(x), x.sharding) for x in jax.tree.leaves(tree)]
 

@@ -14,17 +14,23 @@ int64_t participantsOf(Operation *op) {
   return number ? number.getInt() : 0;
 }
 
-NamedAttribute named(Source &source, StringRef name, Attribute value) { return source.builder.getNamedAttr(name, value); }
+NamedAttribute named(Source &source, StringRef name, Attribute value) {
+  return source.builder.getNamedAttr(name, value);
+}
 
-/// One group of all participants.
+/// One group of all participants: of device 0, for a program that runs alone.
 Attribute allTogether(Source &source) {
-  int64_t count = participantsOf(source.op);
-  if (count == 0) {
-    source.error() << "a program for several devices; one for a single device is taken";
-    return {};
-  }
-  return source.builder.getI64TensorAttr(llvm::to_vector(llvm::seq<int64_t>(count))).reshape(
-      RankedTensorType::get({1, count}, source.builder.getI64Type()));
+  int64_t count = std::max<int64_t>(participantsOf(source.op), 1);
+  return source.builder.getI64TensorAttr(llvm::to_vector(llvm::seq<int64_t>(count)))
+      .reshape(RankedTensorType::get({1, count}, source.builder.getI64Type()));
+}
+
+/// Whether a program that runs alone, as device 0, names another device, which is an error.
+bool refuseOthers(Source &source, ArrayRef<int64_t> devices) {
+  if (llvm::all_of(devices, [](int64_t device) { return device == 0; }))
+    return false;
+  source.error() << "a program for several devices; one for a single device is taken";
+  return true;
 }
 
 /// Rows of members; without rows, all participants are one group.
@@ -34,6 +40,8 @@ Attribute groupsOf(Source &source) {
     source.error() << "expected the attribute 'replica_groups', rows of devices";
     return {};
   }
+  if (participantsOf(source.op) == 0 && refuseOthers(source, llvm::to_vector(rows.getValues<int64_t>())))
+    return {};
   Attribute all = allTogether(source);
   return rows.empty() ? all : Attribute(rows);
 }
@@ -52,10 +60,12 @@ StringRef kindOf(Source &source, Type element) {
   return kind;
 }
 
-/// `array.<name>` for each operand.
+/// `array.<name>` for each operand; the operand itself in a program that runs alone.
 LogicalResult replaceEach(Source &source, StringRef name, ArrayRef<NamedAttribute> attributes) {
   if (source.op->getNumOperands() != source.op->getNumResults())
     return source.error() << "expected a result for each operand";
+  if (participantsOf(source.op) == 0)
+    return source.replace(llvm::to_vector(source.op->getOperands()));
   SmallVector<Value> made;
   for (auto [operand, result] : llvm::zip_equal(source.op->getOperands(), source.op->getResultTypes()))
     made.push_back(source.make(name, result, {operand}, attributes));
@@ -68,6 +78,8 @@ LogicalResult convertAllReduce(Source &source) {
     return failure();
   if (source.op->getNumOperands() != source.op->getNumResults())
     return source.error() << "expected a result for each operand";
+  if (participantsOf(source.op) == 0)
+    return source.replace(llvm::to_vector(source.op->getOperands()));
   SmallVector<Value> made;
   for (auto [index, operand] : llvm::enumerate(source.op->getOperands())) {
     StringRef kind = kindOf(source, source.type(index).getElementType());
@@ -85,9 +97,9 @@ LogicalResult convertReduceScatter(Source &source) {
   StringRef kind = kindOf(source, source.type(0).getElementType());
   if (source.failed())
     return failure();
-  return replaceEach(source, "reduce_scatter",
-                     {source.namedWord("kind", kind), source.namedNumber("dimension", dimension),
-                      named(source, "groups", groups)});
+  return replaceEach(
+      source, "reduce_scatter",
+      {source.namedWord("kind", kind), source.namedNumber("dimension", dimension), named(source, "groups", groups)});
 }
 
 LogicalResult convertAllGather(Source &source) {
@@ -109,20 +121,27 @@ LogicalResult convertAllToAll(Source &source) {
                       named(source, "groups", groups)});
 }
 
-LogicalResult convertPermute(Source &source) {
-  Attribute groups = allTogether(source);
-  SmallVector<int64_t> pairs = source.integers({"source_target_pairs"});
-  if (source.failed())
+/// Alternating senders and receivers. Who receives nothing gets zeros.
+LogicalResult replaceByPermute(Source &source, ArrayRef<int64_t> pairs) {
+  bool isAlone = participantsOf(source.op) == 0;
+  if (isAlone && refuseOthers(source, pairs))
     return failure();
-  return replaceEach(source, "collective_permute", {source.named("pairs", pairs), named(source, "groups", groups)});
+  if (isAlone && pairs.empty())
+    return source.replace(llvm::map_to_vector(llvm::seq<unsigned>(source.op->getNumResults()), [&](unsigned index) {
+      return source.number(source.resultType(index), 0);
+    }));
+  return replaceEach(source, "collective_permute",
+                     {source.named("pairs", pairs), named(source, "groups", allTogether(source))});
+}
+
+LogicalResult convertPermute(Source &source) {
+  SmallVector<int64_t> pairs = source.integers({"source_target_pairs"});
+  return source.failed() ? failure() : replaceByPermute(source, pairs);
 }
 
 /// The first of each row sends to all of the row; any other participant gets zeros.
 LogicalResult convertBroadcast(Source &source) {
   auto rows = dyn_cast_or_null<DenseIntElementsAttr>(source.attribute({"replica_groups"}));
-  Attribute groups = allTogether(source);
-  if (source.failed())
-    return failure();
   SmallVector<int64_t> pairs, members;
   if (rows && rows.getType().getRank() == 2) {
     int64_t width = rows.getType().getDimSize(1);
@@ -131,7 +150,7 @@ LogicalResult convertBroadcast(Source &source) {
       if (member >= 0)
         pairs.append({members[place - place % width], member});
   }
-  return replaceEach(source, "collective_permute", {source.named("pairs", pairs), named(source, "groups", groups)});
+  return replaceByPermute(source, pairs);
 }
 
 /// The number of the device that runs the program; alone, it is 0.

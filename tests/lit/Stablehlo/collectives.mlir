@@ -42,3 +42,26 @@ func.func @main() -> tensor<ui32> {
   %0 = stablehlo.partition_id : tensor<ui32>
   return %0 : tensor<ui32>
 }
+
+// -----
+
+// And a collective of one member is its operand; who receives nothing gets zeros.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
+// CHECK-NOT: array.all_reduce
+// CHECK: %[[Z:.*]] = array.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK: return %[[X]], %[[X]], %[[X]], %[[Z]]
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0]]> : tensor<1x1xi64>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %6 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %6 : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0]]> : tensor<1x1xi64>}>
+         : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<[[0, 0]]> : tensor<1x2xi64>}>
+         : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = "stablehlo.collective_permute"(%x) <{source_target_pairs = dense<> : tensor<0x2xi64>}>
+         : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
