@@ -95,6 +95,11 @@ _others: dict[int, int] = {}
 def register_subprocess(pid: int, port: int) -> Callable[[], None]:
     """Record a process, whose `start_server` has this port, in each profile of this one. Returns a function that ends
     this. Raises ArgumentError for a process that is registered, RuntimeError if no server answers."""
+    for name, value in (("pid", pid), ("port", port)):
+        if not isinstance(value, int) or isinstance(value, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"register_subprocess: {name} is a number, got {value!r} of type {type(value).__name__}")
+    if not 0 < port < 65536:
+        raise ValueError(f"register_subprocess: port is a number from 1 to 65535, got {port}")
     if pid in _others:
         raise ArgumentError(f"register_subprocess: process {pid} is registered, with port {_others[pid]}")
     try:

@@ -18,6 +18,11 @@ from pycompiler.core.mesh.spec import Layout, PartitionSpec, layout_of, local_sh
 Index = tuple[slice, ...]
 
 
+def _check_memory_kind(function: str, kind: Any) -> None:
+    if kind is not None and not (isinstance(kind, str) and kind == "device"):
+        raise ValueError(f"{function}: memory_kind is 'device', the memory that each device has, got {kind!r}")
+
+
 class Sharding:
     """The devices of an array, and the elements on each. Compared by value, hashable."""
 
@@ -88,8 +93,7 @@ class Sharding:
 
     def with_memory_kind(self, kind: str) -> Sharding:
         """The sharding in another memory. Raises ValueError if the devices do not have it."""
-        if kind != "device":
-            raise ValueError(f"with_memory_kind: the devices have the memory 'device', got {kind!r}")
+        _check_memory_kind("with_memory_kind", kind)
         return self
 
     def addressable_devices_indices_map(self, global_shape: Sequence[int]) -> dict[Device, Index]:
@@ -125,8 +129,7 @@ class SingleDeviceSharding(Sharding):
         if not hasattr(device, "platform"):
             raise TypeError(f"SingleDeviceSharding: takes a device, got {device!r} of type {type(device).__name__}")
         self._device = device
-        if memory_kind is not None:
-            self.with_memory_kind(memory_kind)
+        _check_memory_kind(type(self).__name__, memory_kind)
 
     @property
     def device_list(self) -> tuple[Device, ...]:
@@ -176,8 +179,7 @@ class NamedSharding(Sharding):
             if not isinstance(spec, tuple):
                 raise TypeError(f"NamedSharding: takes a PartitionSpec, got {spec!r} of type {type(spec).__name__}")
             spec = PartitionSpec(*spec)
-        if memory_kind is not None:
-            self.with_memory_kind(memory_kind)
+        _check_memory_kind(type(self).__name__, memory_kind)
         if spec.unreduced or spec.reduced:
             _check_sums(mesh, spec)
         # This checks names and repetitions. The sizes of the dimensions are not known yet.
@@ -299,7 +301,8 @@ def make_single_device_sharding(device: Device, *, memory_kind: str | None = Non
     if not hasattr(device, "platform"):
         given = f"{device!r} of type {type(device).__name__}"
         raise TypeError(f"make_single_device_sharding: takes a device, got {given}")
-    return SingleDeviceSharding(device, memory_kind=memory_kind)
+    _check_memory_kind("make_single_device_sharding", memory_kind)
+    return SingleDeviceSharding(device)
 
 
 def replicas(sharding: NamedSharding, shape: tuple[int, ...]) -> tuple[int, ...]:
