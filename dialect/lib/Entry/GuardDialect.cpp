@@ -22,6 +22,7 @@ public:
 
   void emit() {
     llvm::TypeSwitch<Operation *>(op)
+        .Case([&](ComplexOp parts) { guard(parts); })
         .Case([&](GatherOp gather) { guard(gather); })
         .Case([&](ScatterOp scatter) { guard(scatter); })
         .Case([&](ScanOp scan) { guard(scan); })
@@ -102,6 +103,12 @@ private:
                                           getValueOrCreateConstantIndexOp(b, op->getLoc(), start));
       check(PCRT_CHECK_SLICE, 0, dim, {start, count, b.getIndexAttr(1), size(0, dim)});
     }
+  }
+
+  /// Each part goes its own way afterwards, so no later operation has both.
+  void guard(ComplexOp) {
+    for (int64_t dim = 0; dim < rank(0); ++dim)
+      check(PCRT_CHECK_EQUAL, 1, dim, {size(1, dim), size(0, dim)});
   }
 
   void guard(ConcatenateOp join) {

@@ -21,6 +21,16 @@ func.func @known(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   return %s : tensor<4xf32>
 }
 
+// The parts of a complex number, whose sums have no operation in common.
+// RUN: array-run %s --entry=parts --sizes=2,2 --input=fill:1 --input=fill:1 --expect='2+2j'
+// RUN: not array-run %s --entry=parts --sizes=2,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=PARTS
+// PARTS: complex: dimension 0 of operand #1 has the size 3, expected 2
+func.func @parts(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<complex<f32>> {
+  %z = array.complex %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xcomplex<f32>>
+  %s = array.reduce_sum %z axes = [0] : (tensor<?xcomplex<f32>>) -> tensor<complex<f32>>
+  return %s : tensor<complex<f32>>
+}
+
 // RUN: array-run %s --entry=slice --sizes=2,4 --input='[1, 2, 3, 4]' --expect='[3, 4]'
 // RUN: not array-run %s --entry=slice --sizes=2,3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=SLICE
 // RUN: not array-run %s --entry=slice --sizes=100000000,3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=BEYOND

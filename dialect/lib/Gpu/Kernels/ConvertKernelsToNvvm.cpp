@@ -115,10 +115,25 @@ void declareStack(gpu::GPUModuleOp module) {
                          /*alignment=*/4, static_cast<unsigned>(NVVM::NVVMMemorySpace::Global));
 }
 
+/// LLVM's instruction selection for wider integers fails by a signal.
+LogicalResult checkIntegers(gpu::GPUModuleOp module) {
+  constexpr unsigned widest = 128;
+  WalkResult walked = module.walk([&](Operation *op) {
+    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+      if (auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type)); integer && integer.getWidth() > widest)
+        return op->emitError("has the type ") << type << ", expected integers of at most " << widest << " bits",
+               WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 struct ConvertKernelsToNvvm : impl::ConvertKernelsToNvvmBase<ConvertKernelsToNvvm> {
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     MLIRContext *context = &getContext();
+    if (failed(checkIntegers(module)))
+      return signalPassFailure();
 
     // Reductions over a block or a warp, in terms of shuffles and barriers.
     RewritePatternSet collective(context);
