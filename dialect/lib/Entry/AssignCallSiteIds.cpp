@@ -7,6 +7,8 @@
 #include "array/IR/Array.h"
 #include "runtime/Abi.h"
 
+#include "llvm/Support/JSON.h"
+
 namespace mlir::array {
 
 #define GEN_PASS_DEF_ASSIGNCALLSITEIDS
@@ -29,9 +31,12 @@ static FileLineColLoc placeOf(Location location) {
   return {};
 }
 
+/// A text of a file may have any bytes; Python reads UTF-8.
+static std::string readable(StringRef text) { return llvm::json::fixUTF8(text); }
+
 std::string placeText(Location location) {
   FileLineColLoc place = placeOf(location);
-  return place ? (place.getFilename().strref() + ":" + Twine(place.getLine())).str() : "";
+  return place ? readable((place.getFilename().strref() + ":" + Twine(place.getLine())).str()) : "";
 }
 
 /// The op of the dialect that became a call.
@@ -54,7 +59,7 @@ std::vector<std::pair<std::string, std::string>> getCallSites(ModuleOp module) {
   std::vector<std::pair<std::string, std::string>> sites;
   if (auto table = module->getAttrOfType<ArrayAttr>(kCallSitesAttr))
     for (auto row : table.getAsRange<ArrayAttr>())
-      sites.emplace_back(cast<StringAttr>(row[0]).str(), cast<StringAttr>(row[1]).str());
+      sites.emplace_back(readable(cast<StringAttr>(row[0])), readable(cast<StringAttr>(row[1])));
   return sites;
 }
 

@@ -34,3 +34,14 @@ func.func @main(%x: memref<4xf32>, %r: memref<4xf32>) {
 func.func @main(%x: memref<4xf32>) {
   return
 }
+
+// -----
+
+// A file may name a place in bytes that are no text: they are replaced, so that Python can read the table.
+// CHECK-LABEL: module
+// CHECK-SAME:    array.call_sites = {{\[\[}}"sort", "mo\EF\BF\BDdel.py:3"]]
+func.func @main(%x: memref<4xf32>, %r: memref<4xf32>) {
+  array.runtime_call "sort" params = [0, 1, 1] element_types = [f32, f32]
+    ins(%x : memref<4xf32>) outs(%r : memref<4xf32>) loc("mo\ABdel.py":3:5)
+  return
+}
