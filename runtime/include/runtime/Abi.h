@@ -156,7 +156,8 @@ typedef int32_t (*PcrtRead)(const struct PcrtFrame *frame, const void *source, v
 //   collective: params = {PcrtCollective; PcrtReduction; dimension that is gathered or cut; dimension that is joined;
 //     number of pairs; number of groups; members of each}, then the members of all groups, then the pairs. One input,
 //     one output; PCRT_PARTICIPANT: params = {it}, no input, one int32. Only within a run of several participants.
-//   collective_start: the operands of `collective`, which it begins. Until the collective_wait with the same output, the
+//   collective_start: the operands of `collective`, which it begins. Until the collective_wait with the same output,
+//   the
 //     program does not write the input, and does not use the output.
 //   collective_wait: the same operands; params = {}. Waits for the collective that was started with this output.
 //   check: no operands; params = {PcrtCheck, number of the operand, dimension, the params of PcrtCheck};

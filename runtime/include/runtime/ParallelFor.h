@@ -8,8 +8,8 @@ namespace pcrt {
 
 class ThreadPool;
 
-/// In its scope, loops of the calling thread run in at most `count` threads, this one among them. A scope within another
-/// takes its place.
+/// In its scope, loops of the calling thread run in at most `count` threads, this one among them. A scope within
+/// another takes its place.
 class ThreadLimit {
 public:
   explicit ThreadLimit(unsigned count);
