@@ -30,6 +30,7 @@ public:
         .Case([&](SliceOp slice) { guard(slice); })
         .Case([&](ConcatenateOp join) { guard(join); })
         .Case([&](ReshapeOp reshape) { guard(reshape); })
+        .Case([&](ConvGeneralDilatedOp convolution) { guard(convolution); })
         .Case([&](FftOp fft) { guard(fft); })
         .Case([&](TopKOp top) { guard(top); })
         .Case([&](SelectAndScatterOp select) { guard(select); })
@@ -129,6 +130,29 @@ private:
     values.push_back(b.getIndexAttr(result.size()));
     llvm::append_range(values, result);
     check(PCRT_CHECK_RESHAPE, 0, 0, std::move(values));
+  }
+
+  /// The size is a multiple of the groups.
+  void checkGroups(int64_t operand, int64_t dim, int64_t groups) {
+    if (groups == 1)
+      return;
+    Value whole = getValueOrCreateConstantIndexOp(b, op->getLoc(), size(operand, dim));
+    Value each = arith::DivSIOp::create(b, op->getLoc(), whole, number(groups));
+    check(PCRT_CHECK_COUNT, operand, dim, {size(operand, dim), b.getIndexAttr(2), b.getIndexAttr(groups), each});
+  }
+
+  /// Groups become a dimension of a view of each operand, which would be named instead.
+  void guard(ConvGeneralDilatedOp convolution) {
+    int64_t ofFeatures = convolution.getFeatureGroupCount(), ofBatch = convolution.getBatchGroupCount();
+    int64_t lhsFeature = convolution.getLhsSpec()[1];
+    OpFoldResult features = size(1, convolution.getRhsSpec()[1]);
+    if (ofFeatures != 1)
+      features = arith::MulIOp::create(b, op->getLoc(), getValueOrCreateConstantIndexOp(b, op->getLoc(), features),
+                                       number(ofFeatures))
+                     .getResult();
+    check(PCRT_CHECK_EQUAL, 0, lhsFeature, {size(0, lhsFeature), features});
+    checkGroups(0, convolution.getLhsSpec()[0], ofBatch);
+    checkGroups(1, convolution.getRhsSpec()[0], std::max(ofFeatures, ofBatch));
   }
 
   void guard(FftOp fft) {

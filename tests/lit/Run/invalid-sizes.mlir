@@ -31,6 +31,31 @@ func.func @parts(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<complex<f32>> {
   return %s : tensor<complex<f32>>
 }
 
+// Groups of a convolution: of the batch (the symbols are batch, features of the operand, output features and input
+// features of the weights), and of the features.
+// RUN: array-run %s --entry=batch_groups --sizes=2,3,4,3 --input=fill:1 --input=fill:1 --expect='12'
+// RUN: not array-run %s --entry=batch_groups --sizes=3,3,4,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=BATCH
+// RUN: not array-run %s --entry=batch_groups --sizes=2,3,5,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=OUTPUTS
+// RUN: not array-run %s --entry=batch_groups --sizes=2,3,4,2 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=INPUTS
+// BATCH: conv_general_dilated: dimension 0 of operand #0 has the size 3, which can't be cut into [2, 1]
+// OUTPUTS: conv_general_dilated: dimension 0 of operand #1 has the size 5, which can't be cut into [2, 2]
+// INPUTS: conv_general_dilated: dimension 1 of operand #0 has the size 3, expected 2
+func.func @batch_groups(%x: tensor<?x?x1xf32> {array.dims = affine_map<()[n, i, o, k] -> (n, i, 1)>}, %w: tensor<?x?x1xf32> {array.dims = affine_map<()[n, i, o, k] -> (o, k, 1)>}) -> tensor<f32> {
+  %r = array.conv_general_dilated %x, %w window_strides = [1] low = [0] high = [0] lhs_dilation = [1] rhs_dilation = [1] lhs_spec = [0, 1, 2] rhs_spec = [0, 1, 2] out_spec = [0, 1, 2] feature_group_count = 1 batch_group_count = 2 : (tensor<?x?x1xf32>, tensor<?x?x1xf32>) -> tensor<?x?x1xf32>
+  %s = array.reduce_sum %r axes = [0, 1, 2] : (tensor<?x?x1xf32>) -> tensor<f32>
+  return %s : tensor<f32>
+}
+
+// RUN: array-run %s --entry=feature_groups --sizes=1,6,4,3 --input=fill:1 --input=fill:1 --expect='12'
+// RUN: not array-run %s --entry=feature_groups --sizes=1,4,4,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=FEATURES
+// RUN: not array-run %s --entry=feature_groups --sizes=1,6,5,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=OUTPUTS
+// FEATURES: conv_general_dilated: dimension 1 of operand #0 has the size 4, expected 6
+func.func @feature_groups(%x: tensor<?x?x1xf32> {array.dims = affine_map<()[n, i, o, k] -> (n, i, 1)>}, %w: tensor<?x?x1xf32> {array.dims = affine_map<()[n, i, o, k] -> (o, k, 1)>}) -> tensor<f32> {
+  %r = array.conv_general_dilated %x, %w window_strides = [1] low = [0] high = [0] lhs_dilation = [1] rhs_dilation = [1] lhs_spec = [0, 1, 2] rhs_spec = [0, 1, 2] out_spec = [0, 1, 2] feature_group_count = 2 batch_group_count = 1 : (tensor<?x?x1xf32>, tensor<?x?x1xf32>) -> tensor<?x?x1xf32>
+  %s = array.reduce_sum %r axes = [0, 1, 2] : (tensor<?x?x1xf32>) -> tensor<f32>
+  return %s : tensor<f32>
+}
+
 // RUN: array-run %s --entry=slice --sizes=2,4 --input='[1, 2, 3, 4]' --expect='[3, 4]'
 // RUN: not array-run %s --entry=slice --sizes=2,3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=SLICE
 // RUN: not array-run %s --entry=slice --sizes=100000000,3 --input=fill:1 2>&1 | FileCheck %s --check-prefix=BEYOND

@@ -153,16 +153,16 @@ struct GroupedOperand {
     if (loops.groups == 1)
       return;
     auto type = cast<RankedTensorType>(value.getType());
-    IndexMath index(loops.b, value.getLoc());
+    Location loc = ConvGeneralDilatedOp(loops.op).getLoc();
+    IndexMath index(loops.b, loc);
     SmallVector<int64_t> shape(type.getShape());
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(loops.b, value.getLoc(), value);
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(loops.b, loc, value);
     sizes[grouped] = index.divide(sizes[grouped], loops.groups);
     shape[grouped] = getConstantIntValue(sizes[grouped]).value_or(ShapedType::kDynamic);
     shape.insert(shape.begin() + grouped, loops.groups);
     sizes.insert(sizes.begin() + grouped, index.number(loops.groups));
     reads.insert(reads.begin() + grouped, loops.loop(0));
-    tensor = tensor::ExpandShapeOp::create(loops.b, value.getLoc(), type.clone(shape), value,
-                                           cut(shape.size(), grouped), sizes);
+    tensor = tensor::ExpandShapeOp::create(loops.b, loc, type.clone(shape), value, cut(shape.size(), grouped), sizes);
   }
 
   static SmallVector<ReassociationIndices> cut(int64_t rank, int64_t grouped) {
