@@ -28,6 +28,8 @@ public:
         .Case([&](ScanOp scan) { guard(scan); })
         .Case([&](BroadcastInDimOp spread) { guard(spread); })
         .Case([&](SliceOp slice) { guard(slice); })
+        .Case([&](DynamicSliceOp slice) { guard(slice); })
+        .Case([&](DynamicUpdateSliceOp update) { guard(update); })
         .Case([&](ConcatenateOp join) { guard(join); })
         .Case([&](ReshapeOp reshape) { guard(reshape); })
         .Case([&](ConvGeneralDilatedOp convolution) { guard(convolution); })
@@ -91,19 +93,39 @@ private:
         check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), result[place]});
   }
 
+  /// Whether no element is taken, so that upstream's canonicalization removes the slice with its conditions.
+  static bool isEmpty(ArrayRef<OpFoldResult> counts) {
+    return llvm::any_of(counts, [](OpFoldResult count) { return getConstantIntValue(count) == 0; });
+  }
+
   /// The limit is inside the dimension, even if a stride skips the last elements.
   void guard(SliceOp slice) {
     SmallVector<int64_t> numbers(slice.getStartIndices());
     llvm::append_range(numbers, slice.getLimitIndices());
-    SmallVector<OpFoldResult> all = taken(numbers, slice.getSizes());
-    for (auto [dim, stride] : llvm::enumerate(slice.getStrides())) {
-      if (stride == 1)
-        continue;
+    SmallVector<OpFoldResult> all = taken(numbers, slice.getSizes()), counts;
+    for (int64_t dim = 0; dim < rank(0); ++dim) {
       auto [start, limit] = std::pair(all[dim], all[rank(0) + dim]);
-      Value count = arith::SubIOp::create(b, op->getLoc(), getValueOrCreateConstantIndexOp(b, op->getLoc(), limit),
-                                          getValueOrCreateConstantIndexOp(b, op->getLoc(), start));
-      check(PCRT_CHECK_SLICE, 0, dim, {start, count, b.getIndexAttr(1), size(0, dim)});
+      counts.push_back(arith::SubIOp::create(b, op->getLoc(), asValue(limit), asValue(start)).getResult());
+      if (getConstantIntValue(start) && getConstantIntValue(start) == getConstantIntValue(limit))
+        counts.back() = b.getIndexAttr(0);
     }
+    for (auto [dim, stride] : llvm::enumerate(slice.getStrides()))
+      if (stride != 1 || isEmpty(counts))
+        check(PCRT_CHECK_SLICE, 0, dim, {all[dim], counts[dim], b.getIndexAttr(1), size(0, dim)});
+  }
+
+  void guard(DynamicSliceOp slice) {
+    SmallVector<OpFoldResult> counts = taken(slice.getSliceSizes(), slice.getSizes());
+    if (isEmpty(counts))
+      for (int64_t dim = 0; dim < rank(0); ++dim)
+        check(PCRT_CHECK_AT_MOST, 0, dim, {counts[dim], size(0, dim)});
+  }
+
+  void guard(DynamicUpdateSliceOp update) {
+    SmallVector<OpFoldResult> counts = tensor::getMixedSizes(b, op->getLoc(), update.getUpdate());
+    if (isEmpty(counts))
+      for (int64_t dim = 0; dim < rank(0); ++dim)
+        check(PCRT_CHECK_AT_MOST, 0, dim, {counts[dim], size(0, dim)});
   }
 
   /// Each part goes its own way afterwards, so no later operation has both.
@@ -136,7 +158,7 @@ private:
   void checkGroups(int64_t operand, int64_t dim, int64_t groups) {
     if (groups == 1)
       return;
-    Value whole = getValueOrCreateConstantIndexOp(b, op->getLoc(), size(operand, dim));
+    Value whole = asValue(size(operand, dim));
     Value each = arith::DivSIOp::create(b, op->getLoc(), whole, number(groups));
     check(PCRT_CHECK_COUNT, operand, dim, {size(operand, dim), b.getIndexAttr(2), b.getIndexAttr(groups), each});
   }
@@ -147,9 +169,7 @@ private:
     int64_t lhsFeature = convolution.getLhsSpec()[1];
     OpFoldResult features = size(1, convolution.getRhsSpec()[1]);
     if (ofFeatures != 1)
-      features = arith::MulIOp::create(b, op->getLoc(), getValueOrCreateConstantIndexOp(b, op->getLoc(), features),
-                                       number(ofFeatures))
-                     .getResult();
+      features = arith::MulIOp::create(b, op->getLoc(), asValue(features), number(ofFeatures)).getResult();
     check(PCRT_CHECK_EQUAL, 0, lhsFeature, {size(0, lhsFeature), features});
     checkGroups(0, convolution.getLhsSpec()[0], ofBatch);
     checkGroups(1, convolution.getRhsSpec()[0], std::max(ofFeatures, ofBatch));
@@ -158,7 +178,7 @@ private:
   void guard(FftOp fft) {
     SmallVector<OpFoldResult> lengths = taken(fft.getFftLengths(), fft.getSizes());
     if (fft.getFftType() == "IRFFT") { // the last length is that of the result
-      Value whole = getValueOrCreateConstantIndexOp(b, op->getLoc(), lengths.back());
+      Value whole = asValue(lengths.back());
       Value half = arith::DivSIOp::create(b, op->getLoc(), whole, number(2));
       lengths.back() = arith::AddIOp::create(b, op->getLoc(), half, number(1)).getResult();
     }
@@ -180,7 +200,7 @@ private:
     llvm::append_range(numbers, windows.getLow());
     llvm::append_range(numbers, windows.getHigh());
     SmallVector<OpFoldResult> all = taken(numbers, windows.getSizes());
-    auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
+    auto value = [&](OpFoldResult size) { return asValue(size); };
     auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, loc, x, y); };
     auto dilated = [&](Value length, int64_t by) { // (length - 1) * by + 1, and 0 for an empty dimension
       Value more = arith::MulIOp::create(b, loc, add(length, number(-1)), number(by));
@@ -208,6 +228,7 @@ private:
     guardWindows(select, 1, [&](int64_t dim, Value) { check(PCRT_CHECK_EQUAL, 0, dim, {size(0, dim), size(1, dim)}); });
   }
 
+  Value asValue(OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, op->getLoc(), size); }
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b, op->getLoc(), value); }
 
   void guard(GatherOp gather) {
@@ -300,7 +321,7 @@ private:
 
   /// The size of a result: 'r' and 'l' are computed from others; none if an attribute determines it.
   OpFoldResult sizeOf(char letter, llvm::SmallDenseMap<char, OpFoldResult> &known) {
-    auto value = [&](char of) { return getValueOrCreateConstantIndexOp(b, op->getLoc(), known.lookup(of)); };
+    auto value = [&](char of) { return asValue(known.lookup(of)); };
     if (letter == 'r')
       return arith::MinSIOp::create(b, op->getLoc(), value('m'), value('n')).getResult();
     if (letter == 'l') {
