@@ -109,6 +109,11 @@ READING = re.compile(
 )
 
 
+# A note of MLIR's reader on bytecode that it refuses. It may have written outside of its memory before: a crash that
+# follows, at the latest when the process ends, is not ours.
+REFUSED_BYTECODE = "note: in bytecode version "
+
+
 def read_corpus(folder: Path) -> list[str]:
     """The programs of the tests, without comments."""
     programs: list[str] = []
@@ -372,7 +377,9 @@ class Ended:
     def is_ours(self) -> bool:
         """Whether the crash is not due to MLIR's readers and printers, or to memory that they corrupted. MLIR's passes
         count as ours, because pipelines of this project give them their input."""
-        if not self.frames or "array::" in self.frames[0]:
+        if not self.frames:
+            return REFUSED_BYTECODE not in self.told
+        if "array::" in self.frames[0]:
             return True
         for frame in self.frames:
             if READING.search(frame):
@@ -447,7 +454,7 @@ class Fuzzer:
         name = (
             signal.Signals(-process.returncode).name if process.returncode < 0 else f"exit status {process.returncode}"
         )
-        return Ended(name, read_frames(trace))
+        return Ended(name, read_frames(trace), told=trace)
 
     def keep(self, code: bytes, arguments: Sequence[str], ended: Ended, mode: Mode) -> Path:
         name = hashlib.sha1(ended.signature.encode()).hexdigest()[:10]

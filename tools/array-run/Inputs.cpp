@@ -59,12 +59,14 @@ Expected<std::vector<std::string>> arrayrun::assignWords(llvm::ArrayRef<std::str
 }
 
 static Expected<Array> fillWith(StringRef text, const ArrayType &type) {
-  Array array(type);
+  Expected<Array> array = Array::make(type);
+  if (!array)
+    return array.takeError();
   char element[16];
   if (Error error = type.element.parse(text, element))
     return error;
   for (int64_t i = 0, count = type.count(); i < count; ++i)
-    std::copy_n(element, type.element.bytes(), array.at(i));
+    std::copy_n(element, type.element.bytes(), array->at(i));
   return array;
 }
 

@@ -217,13 +217,15 @@ Expected<Array> arrayrun::readNpy(StringRef path, const ArrayType &type) {
   if (header->data.size() != type.bytes())
     return failure("it has " + llvm::Twine(header->data.size()) + " bytes of elements, expected " +
                    llvm::Twine(type.bytes()) + " for " + type.describe());
-  Array array(type);
-  if (header->isFortran && array.type.count() > 0)
-    copyFromFortranOrder(header->data, array);
+  Expected<Array> array = Array::make(type);
+  if (!array)
+    return array.takeError();
+  if (header->isFortran && array->type.count() > 0)
+    copyFromFortranOrder(header->data, *array);
   else
-    std::copy(header->data.begin(), header->data.end(), array.data.begin());
+    std::copy(header->data.begin(), header->data.end(), array->data.begin());
   if (header->isBigEndian != llvm::sys::IsBigEndianHost)
-    swapBytes(array);
+    swapBytes(*array);
   return array;
 }
 

@@ -142,15 +142,17 @@ Expected<Array> arrayrun::makeRandom(StringRef words, const ArrayType &type, uin
   if (!from)
     return from.takeError();
   Generator generator(from->seed);
-  Array array(type);
+  Expected<Array> array = Array::make(type);
+  if (!array)
+    return array.takeError();
   for (int64_t i = 0, count = type.count(); i < count; ++i) {
     if (!element.isInexact()) {
       uint64_t range = static_cast<uint64_t>(from->end - from->lowest);
-      element.storeInteger(from->lowest + static_cast<WideInteger>(generator.below(range)), array.at(i));
+      element.storeInteger(from->lowest + static_cast<WideInteger>(generator.below(range)), array->at(i));
       continue;
     }
     double real = draw(generator, *from);
-    element.storeNumber({real, element.isComplex() ? draw(generator, *from) : 0}, array.at(i));
+    element.storeNumber({real, element.isComplex() ? draw(generator, *from) : 0}, array->at(i));
   }
   return array;
 }

@@ -105,9 +105,12 @@ Expected<Results> Runner::run() {
   for (const Part &part : parts) {
     results.emplace_back();
     for (auto [type, buffer] : llvm::zip_equal(program->results, part.results)) {
-      Array &array = results.back().emplace_back(type);
-      if (auto status = part.device->readBuffer(*buffer, array.data.data()); !status.isOk())
+      Expected<Array> array = Array::make(type);
+      if (!array)
+        return array.takeError();
+      if (auto status = part.device->readBuffer(*buffer, array->data.data()); !status.isOk())
         return failure(status.message());
+      results.back().push_back(std::move(*array));
     }
   }
   return results;

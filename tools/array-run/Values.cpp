@@ -5,6 +5,7 @@
 #include "array/IR/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <new>
 #include <unistd.h>
 
 using namespace arrayrun;
@@ -26,7 +27,6 @@ Expected<ArrayType> ArrayType::get(mlir::Type type) {
   if (!element || !tensor.hasStaticShape())
     return failure("has the type " + textOf(type) +
                    ", expected a tensor of a static shape of the array dialect's elements");
-  // Running out of memory ends a program without exceptions.
   std::optional<int64_t> bytes = mlir::array::countBytes(tensor);
   if (!bytes)
     return failure("has the type " + textOf(type) + ", which takes more bytes than 2**63 - 1");
@@ -34,6 +34,15 @@ Expected<ArrayType> ArrayType::get(mlir::Type type) {
     return failure("has the type " + textOf(type) + ", which takes " + llvm::Twine(*bytes) +
                    " bytes, and this machine has " + llvm::Twine(there));
   return ArrayType{tensor, *element, tensor.getShape().vec()};
+}
+
+// Without exceptions, a failed allocation of a std::vector ends the program.
+Expected<Array> Array::make(const ArrayType &type) {
+  std::unique_ptr<char[]> memory(new (std::nothrow) char[type.bytes()]());
+  if (!memory)
+    return failure("out of memory: cannot allocate " + llvm::Twine(type.bytes()) + " bytes for " + type.describe());
+  llvm::MutableArrayRef<char> data(memory.get(), type.bytes());
+  return Array{type, data, std::move(memory)};
 }
 
 int64_t ArrayType::count() const { return tensor.getNumElements(); }
@@ -129,8 +138,10 @@ Expected<Array> arrayrun::parseLiteral(StringRef text, const ArrayType &type) {
   // A type of any size may meet a literal of another size. Memory is allocated only for a literal that fits.
   if (Error error = LiteralParser(text, type).parse())
     return error;
-  Array array(type);
-  if (Error error = LiteralParser(text, type, &array).parse())
+  Expected<Array> array = Array::make(type);
+  if (!array)
+    return array.takeError();
+  if (Error error = LiteralParser(text, type, &*array).parse())
     return error;
   return array;
 }

@@ -6,6 +6,7 @@
 #include "Elements.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include <memory>
 #include <vector>
 
 namespace arrayrun {
@@ -28,14 +29,16 @@ struct ArrayType {
 std::string describeShape(llvm::ArrayRef<int64_t> shape);
 
 struct Array {
-  explicit Array(ArrayType type) : type(std::move(type)), data(this->type.bytes()) {}
+  /// An array of zeros, or an error if the memory is not there.
+  static llvm::Expected<Array> make(const ArrayType &type);
 
   char *at(int64_t index) { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
   const char *at(int64_t index) const { return data.data() + static_cast<size_t>(index) * type.element.bytes(); }
 
   ArrayType type;
   /// The elements, in row-major order.
-  std::vector<char> data;
+  llvm::MutableArrayRef<char> data;
+  std::unique_ptr<char[]> memory;
 };
 
 /// "[[1, 2], [3, 4]]", a scalar without brackets. The rows must agree with each other and with the type.

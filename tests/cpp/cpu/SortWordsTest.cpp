@@ -48,7 +48,7 @@ template <typename Select> static void checkSelect(Select select) {
     }
 }
 
-static void checkVectors(const VectorSort &vectors) {
+[[maybe_unused]] static void checkVectors(const VectorSort &vectors) {
   checkSort<uint32_t>([&](auto &line) { vectors.sort32(line.data(), line.size()); });
   checkSort<uint64_t>([&](auto &line) { vectors.sort64(line.data(), line.size()); });
   checkSort<int32_t>([&](auto &line) { vectors.sortI32(line.data(), line.size()); });

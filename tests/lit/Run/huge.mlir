@@ -76,3 +76,11 @@ func.func @number(%a: tensor<2x2xf64>, %b: tensor<2x1xf64>, %p: tensor<2xi32>) -
          : (tensor<2x2xf64>, tensor<2x2xf64>, tensor<2xi32>, tensor<2x1xf64>) -> tensor<2x1xf64>
   return %x : tensor<2x1xf64>
 }
+
+// More memory than the process may have.
+// RUN: not bash -c "ulimit -v 3000000; exec array-run %s --entry=limited --sizes=1000000000 --input=fill:1" 2>&1 | FileCheck %s --check-prefix=LIMITED
+// LIMITED: --input=fill:1: out of memory: cannot allocate 4000000000 bytes for float32[1000000000] (argument #0 of @limited
+func.func @limited(%a: tensor<?xf32>) -> tensor<f32> {
+  %s = array.reduce_sum %a axes = [0] : (tensor<?xf32>) -> tensor<f32>
+  return %s : tensor<f32>
+}
