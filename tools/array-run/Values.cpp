@@ -5,7 +5,7 @@
 #include "array/IR/Bytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include <new>
+#include <cstdlib>
 #include <unistd.h>
 
 using namespace arrayrun;
@@ -36,9 +36,9 @@ Expected<ArrayType> ArrayType::get(mlir::Type type) {
   return ArrayType{tensor, *element, tensor.getShape().vec()};
 }
 
-// Without exceptions, a failed allocation of a std::vector ends the program.
+// LLVM's handler ends the program where operator new fails.
 Expected<Array> Array::make(const ArrayType &type) {
-  std::unique_ptr<char[]> memory(new (std::nothrow) char[type.bytes()]());
+  std::unique_ptr<char, Free> memory(static_cast<char *>(std::calloc(std::max<size_t>(type.bytes(), 1), 1)));
   if (!memory)
     return failure("out of memory: cannot allocate " + llvm::Twine(type.bytes()) + " bytes for " + type.describe());
   llvm::MutableArrayRef<char> data(memory.get(), type.bytes());

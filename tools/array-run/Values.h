@@ -6,6 +6,7 @@
 #include "Elements.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -38,7 +39,10 @@ struct Array {
   ArrayType type;
   /// The elements, in row-major order.
   llvm::MutableArrayRef<char> data;
-  std::unique_ptr<char[]> memory;
+  struct Free {
+    void operator()(char *bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<char, Free> memory;
 };
 
 /// "[[1, 2], [3, 4]]", a scalar without brackets. The rows must agree with each other and with the type.

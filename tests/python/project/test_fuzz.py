@@ -169,7 +169,7 @@ def test_whose_code_it_was_in(frames: list[str], is_ours: bool) -> None:
 
 
 def test_a_crash_after_refused_bytecode_is_not_ours() -> None:
-    told = "x.mlirbc:0:0: error: attempting to parse a byte\nx.mlirbc:0:0: note: in bytecode version 6 produced by: MLIR"
+    told = "x.mlirbc:0:0: error: attempting to parse\nx.mlirbc:0:0: note: in bytecode version 6 produced by: MLIR"
     assert not fuzz.Ended("SIGSEGV", told=told).is_ours
     assert fuzz.Ended("SIGSEGV", ["mlir::array::AddOp::verify"], told=told).is_ours
 
