@@ -92,7 +92,7 @@ NARROW_STORE = re.compile(r"^\s(st\.[\w.]*\.b(?:8|16|32) \t.*(%rd\d+);)", re.MUL
 def halves_of_doubles(ptx):
     """Stores of a part of a 64-bit float's register. ptxas converts the number to an integer there (CUDA 13.0)."""
     found = []
-    for function in re.split(r"^\.(?:visible )?(?:entry|func)", ptx, flags=re.MULTILINE):
+    for function in re.split(r"^(?:\.visible )?\.(?:entry|func)", ptx, flags=re.MULTILINE):
         doubles = set(DOUBLE.findall(function))
         found += [line for line, register in NARROW_STORE.findall(function) if register in doubles]
     return found
