@@ -15,7 +15,7 @@ from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise, movement
-from pycompiler.lax.operands import Array, broadcast_to, cast, check_arrays
+from pycompiler.lax.operands import Array, broadcast_to, canonical_axis, cast, check_arrays
 from pycompiler.primitives import gather as ops
 from pycompiler.primitives.arithmetic import bitcast, convert
 
@@ -195,7 +195,7 @@ def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
     """src at index arrays, whose dimensions come first in the result; negative indices count from the end."""
     check_arrays("index_take", src, *idxs)
     shape = get_aval(src).shape
-    axes = _ints(axes)
+    axes = [canonical_axis("index_take", axis, len(shape)) for axis in axes]
     indices = [as_positions(index, shape[axis]) for index, axis in zip(idxs, axes, strict=True)]
     around: list[Array] = []
     for index, axis in zip(indices, axes, strict=True):

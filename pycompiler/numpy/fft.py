@@ -17,7 +17,7 @@ from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import complexes, fourier
 from pycompiler.lax.fourier import FftType
 from pycompiler.lax.names import nearest_name
-from pycompiler.lax.operands import cast, check_arrays
+from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.lax.placement import created
 from pycompiler.numpy import creation, movement, padding, turning, ufuncs
 from pycompiler.numpy.creation import nested
@@ -273,7 +273,7 @@ def _shifted(name: str, x: Array, axes: int | Sequence[int] | None, sign: int) -
     check_arrays(name, x)
     shape = np.shape(x)
     chosen = range(len(shape)) if axes is None else (axes,) if isinstance(axes, int) else axes
-    chosen = tuple(chosen)
+    chosen = tuple(canonical_axis(name, axis, len(shape)) for axis in chosen)
     shifts = tuple(sign * (shape[axis] // 2) for axis in chosen)
     return turning.roll(x, shifts, chosen) if chosen else creation.asarray(x)
 

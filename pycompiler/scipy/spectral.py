@@ -17,7 +17,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler.core.dims.ranges import fixed, larger
 from pycompiler.core.types.aval import get_aval, short
-from pycompiler.lax.operands import canonical_axis, check_arrays
+from pycompiler.lax.operands import canonical_axes, canonical_axis, check_arrays
 from pycompiler.numpy import fft as _fft
 
 Array = Any
@@ -429,7 +429,7 @@ def _smooth_length(length: int) -> int:
         length += 1
 
 
-def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Sequence[int] | None = None) -> Array:
+def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: int | Sequence[int] | None = None) -> Array:
     """The convolution of two arrays by Fourier transforms: faster than `convolve` for long arrays.
 
     `mode`: 'full', 'same' (the middle, of the shape of in1) or 'valid' (the arrays overlap completely). Along other
@@ -447,7 +447,7 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Sequence[int] 
     a, b = a.astype(dtype), b.astype(dtype)
     if a.ndim == 0:
         return a * b
-    chosen = tuple(canonical_axis("fftconvolve", axis, a.ndim) for axis in (range(a.ndim) if axes is None else axes))
+    chosen = canonical_axes("fftconvolve", axes, a.ndim)
     for axis in set(range(a.ndim)) - set(chosen):
         if a.shape[axis] != b.shape[axis] and 1 not in (a.shape[axis], b.shape[axis]):
             raise ValueError(f"fftconvolve: shapes {a.shape} and {b.shape} differ in axis {axis}, not one of axes")

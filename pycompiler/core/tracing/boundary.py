@@ -16,6 +16,7 @@ from pycompiler.core.config.config import config
 from pycompiler.core.errors import ArgumentError, AxisError
 from pycompiler.core.source import hide_own_frames, is_users, publish, without_own_frames
 from pycompiler.core.tracing.arguments import is_settled, prepared, static_parameters
+from pycompiler.core.tracing.python_messages import with_parameter
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -35,22 +36,31 @@ def boundary(function: Callable[_P, _R], name: str | None = None) -> Callable[_P
             return function(*args, **kwargs)
         except BaseException as error:
             named = name is not None and not _is_packages(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
-            leaving(error, name if named else None)
+            leaving(error, name if named else None, function, args, kwargs)
             raise
 
     return call
 
 
-def leaving(error: BaseException, name: str | None = None) -> None:
+def leaving(
+    error: BaseException,
+    name: str | None = None,
+    function: Callable[..., Any] | None = None,
+    args: tuple[Any, ...] = (),
+    kwargs: dict[str, Any] | None = None,
+) -> None:
     """Prepare an error to leave the package. Its traceback keeps the user's frames only. Re-raising adds no frame of
     this module, so only the callers' frames follow. The message begins with the name of the function that was called.
 
     `add: shapes do not broadcast` is true about the inner function, but the user called `polyadd`. Errors of the user's
-    own code, and errors that were prepared before, keep their messages.
+    own code, and errors that were prepared before, keep their messages. With the function and its arguments, Python's
+    own messages about a value name the parameter that got it.
     """
     if name is not None and isinstance(error, _OF_ARGUMENTS) and not hasattr(error, "opened"):
         text = error.args[0] if len(error.args) == 1 else None
         if isinstance(text, str) and _is_ours(error.__traceback__):
+            if function is not None and type(error) is TypeError:
+                text = with_parameter(text, function, args, kwargs or {})
             error.args = (_opened(name, text, type(error) in _PLAIN),)
             setattr(error, "opened", True)  # noqa: B010
     filtering = config.traceback_filtering
@@ -196,7 +206,7 @@ def _exposed(
             return function(*args, **kwargs)
         except BaseException as error:
             caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-            leaving(error, name if renames and not _composed(caller) else None)
+            leaving(error, name if renames and not _composed(caller) else None, function, args, kwargs)
             raise
 
     if renames and replaces:

@@ -98,6 +98,15 @@ def test_shifts(axes):
         np.testing.assert_array_equal(getattr(pnp.fft, name)(CUBE, axes), getattr(np.fft, name)(CUBE, axes))
 
 
+@pytest.mark.parametrize("axes", [3, (0, -4)])
+def test_shifts_along_axes_that_are_not_there(axes):
+    for name in ("fftshift", "ifftshift"):
+        with pytest.raises(
+            IndexError, match=rf"^{name}: axis {np.ravel(axes)[-1]} is out of range for an array of 3 dim"
+        ):
+            getattr(pnp.fft, name)(CUBE, axes)
+
+
 @pytest.mark.parametrize("fft_type", ["FFT", "IFFT", "RFFT", "IRFFT"])
 def test_lax(fft_type):
     x = {"RFFT": CUBE, "IRFFT": CUBE_COMPLEX[..., :4]}.get(fft_type, CUBE_COMPLEX)

@@ -152,6 +152,10 @@ def test_fftconvolve(mode):
         signal.fftconvolve(MATRIX, MATRIX[:1, :9], mode, axes=(1,)),
         scipy.signal.fftconvolve(MATRIX, MATRIX[:1, :9], mode, axes=(1,)),
     )
+    assert_near(
+        signal.fftconvolve(MATRIX, MATRIX[:1, :9], mode, axes=-1),
+        scipy.signal.fftconvolve(MATRIX, MATRIX[:1, :9], mode, axes=-1),
+    )
 
 
 def test_fftconvolve_of_integers_is_inexact():
