@@ -40,7 +40,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
         return ufuncs.equal(a, b)
     a, b = promoted_inexact("isclose", a, b)
     real = dtypes.real_part(get_aval(a).dtype)
-    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), rtol)))
+    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(cast(atol, real), lax.mul(lax.abs(b), cast(rtol, real))))
     finite = lax.bitwise_and(ufuncs.isfinite(a), ufuncs.isfinite(b))
     result = lax.select(finite, close, lax.eq(a, b))
     return lax.bitwise_or(result, lax.bitwise_and(ufuncs.isnan(a), ufuncs.isnan(b))) if equal_nan else result

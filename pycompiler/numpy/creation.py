@@ -1,6 +1,7 @@
 """Arrays from Python's and NumPy's values, from bytes and files, and filled arrays; nested lists as arguments."""
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -358,15 +359,23 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     return asarray(found.view(dtypes.bfloat16) if found.dtype == np.dtype("V2") else found)
 
 
+def _is_nested(x: Any) -> bool:
+    return isinstance(x, list | tuple)
+
+
 def nested(count: int) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """A decorator: the first `count` arguments of a function may be nested lists of numbers."""
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        names = list(inspect.signature(function).parameters)[:count]
+
         @functools.wraps(function)
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            if any(isinstance(x, list | tuple) for x in args[:count]):
-                given: Any = [asarray(x) if isinstance(x, list | tuple) else x for x in args[:count]]
-                return function(*given, *args[count:], **kwargs)
+            if any(_is_nested(x) for x in args[:count]):
+                given: Any = [asarray(x) if _is_nested(x) else x for x in args[:count]]
+                args = (*given, *args[count:])  # pyright: ignore[reportAssignmentType]
+            if kwargs:
+                kwargs.update({name: asarray(kwargs[name]) for name in names if _is_nested(kwargs.get(name))})
             return function(*args, **kwargs)
 
         return call

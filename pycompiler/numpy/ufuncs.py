@@ -143,13 +143,25 @@ greater_equal = _order("greater_equal", "ge", "x >= y.")
 bitwise_and = _binary("bitwise_and", "and", "The bits that both have.")
 bitwise_or = _binary("bitwise_or", "or", "The bits that either has.")
 bitwise_xor = _binary("bitwise_xor", "xor", "The bits that exactly one has.")
-left_shift = _binary("left_shift", "shift_left", "x shifted to the left; filled with zeros.")
+def _whole(name: str, x: Any, y: Any) -> list[Array]:
+    """The operands of a shift in their common dtype. Bools are integers of the default dtype, as in JAX."""
+    x, y = promoted(name, x, y)
+    if get_aval(x).dtype == dtypes.bool_:
+        return promoted(name, *(cast(side, dtypes.scalar_dtype(int)) for side in (x, y)))
+    return [x, y]
+
+
+def left_shift(x: Any, y: Any, /) -> Array:
+    """x shifted to the left; filled with zeros."""
+    return lax.shift_left(*_whole("left_shift", x, y))
+
+
 bitwise_left_shift = alias(left_shift, "bitwise_left_shift")
 
 
 def right_shift(x: Any, y: Any, /) -> Array:
     """x shifted to the right, filled with copies of the sign bit; unsigned integers are filled with zeros."""
-    x, y = promoted("right_shift", x, y)
+    x, y = _whole("right_shift", x, y)
     signed = dtypes.is_signed(get_aval(x).dtype)
     return (lax.shift_right_arithmetic if signed else lax.shift_right_logical)(x, y)
 
