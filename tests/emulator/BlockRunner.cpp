@@ -127,9 +127,9 @@ void BlockRunner::enter(Fiber &fiber) {
   bool isAddress = caughtSignal == SIGSEGV || caughtSignal == SIGBUS;
   char address[32];
   std::snprintf(address, sizeof(address), "%p", faultAddress);
-  fail(isAddress                ? CUDA_ERROR_ILLEGAL_ADDRESS
-       : caughtSignal == SIGILL ? CUDA_ERROR_ILLEGAL_INSTRUCTION
-                                : CUDA_ERROR_LAUNCH_FAILED,
+  fail(isAddress                                           ? CUDA_ERROR_ILLEGAL_ADDRESS
+       : caughtSignal == SIGILL || caughtSignal == SIGTRAP ? CUDA_ERROR_ILLEGAL_INSTRUCTION
+                                                           : CUDA_ERROR_LAUNCH_FAILED,
        nameOf(*running) +
            (isAddress ? std::string(" accesses ") + address : " gets signal " + std::to_string(caughtSignal)));
   running = nullptr;
