@@ -130,7 +130,8 @@ CUresult cuEventQuery(CUevent event) {
   if (!event)
     return CUDA_ERROR_INVALID_HANDLE;
   std::shared_ptr<Moment> moment = event->last();
-  return !moment || moment->hasHappened() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  // The failure of a kernel before the event is read after the event.
+  return !moment || moment->hasHappened() ? event->context->sticky.load() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventSynchronize(CUevent event) {
