@@ -60,7 +60,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 
 CUresult cuStreamQuery(CUstream stream) {
   PCRT_ENTER_STREAM(cuStreamQuery);
-  return stream->isIdle() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  return stream->isIdle() ? stream->context->sticky.load() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
