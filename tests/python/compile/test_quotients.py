@@ -41,7 +41,7 @@ def test_quotients_are_those_of_a_division(dtype, divisor):
 
 def test_all_significands_of_f32():
     x = np.arange(1 << 23, 1 << 24, dtype=np.int32).astype(np.float32)
-    for divisor in np.float32([3, 10, 0.079, 0.1, 1.3, 1.7, 1.9, 12345.678, 2e4]):
+    for divisor in np.array([3, 10, 0.079, 0.1, 1.3, 1.7, 1.9, 12345.678, 2e4], np.float32):
         np.testing.assert_array_equal(np.asarray(pc.jit(lambda x, d=divisor: x / d)(x)), x / divisor)
 
 

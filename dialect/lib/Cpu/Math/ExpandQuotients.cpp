@@ -6,8 +6,8 @@
 // fma(x, high, x * low): one rounding of a number that differs from the quotient by at most 2^(2-2p) of it (p is the
 // precision), and the sign of a zero. A quotient of two floats is never halfway between two floats, and hardly ever as
 // close to it as that: for a given divisor, at most some dozens of significands x are, and each is tried here. Where
-// one of them fails, about one divisor of thirteen, the division stays (after Brisebarre, Muller and Raina, Accelerating
-// correctly rounded floating-point division when the divisor is known in advance, 2004).
+// one of them fails, about one divisor of thirteen, the division stays (after Brisebarre, Muller and Raina,
+// Accelerating correctly rounded floating-point division when the divisor is known in advance, 2004).
 //
 // If x * low is denormal, it is too coarse. Such small x, other than zero, are divided: a branch, which is rare.
 #include "ExpandMathTerm.h"
