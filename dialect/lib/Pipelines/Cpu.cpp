@@ -85,6 +85,8 @@ void buildBuffersToLoopsPipeline(OpPassManager &pm, const CpuFeatures &features)
   // And a long program becomes several functions, because LLVM takes more than twice the time for twice the length.
   pm.addPass(createDivideMain());
   pm.addPass(createExpandMath({features.vectorBits}));
+  if (features.fma)
+    pm.addPass(createExpandQuotients());
   pm.addPass(features.fma ? createContractProducts() : createExpandFma());
   pm.addPass(createExpandBFloat16());
   pm.addPass(createParallelizeLoops());

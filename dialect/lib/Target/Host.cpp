@@ -22,7 +22,7 @@ namespace mlir::array {
 // LLVM's vectorizer nor O2 makes these kernels faster, and O2 takes six times as long. In a textual pipeline,
 // instcombine checks by default that a second run would change nothing, and ends the process if it would.
 static constexpr llvm::StringLiteral kLLVMPipeline =
-    "function(sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg)";
+    "function(lower-expect,sroa,early-cse,simplifycfg,loop-mssa(licm),instcombine<no-verify-fixpoint>,simplifycfg)";
 
 struct HostTarget::Optimizer {
   llvm::LoopAnalysisManager loops;

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -49,8 +50,11 @@ int64_t operationCost(Operation &op) {
     return 0;
   if (isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>(op))
     return 1;
-  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp>(op))
-    return 4;
+  // By a constant it is a multiplication (array-expand-quotients). A divider is slower than a trip through a cache.
+  if (isa<arith::DivFOp>(op))
+    return matchPattern(op.getOperand(1), m_Constant()) ? 4 : 8;
+  if (isa<math::SqrtOp, math::RsqrtOp>(op))
+    return 8;
   if (isa<tensor::ExtractOp>(op)) // a gather
     return 8;
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::RemFOp>(op) ||

@@ -154,6 +154,19 @@ def ExpandMath : Pass<"array-expand-math", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ExpandQuotients : Pass<"array-expand-quotients", "::mlir::ModuleOp"> {
+  let summary = "Divide vectors by constants by multiplication, to the same bits";
+  let description = [{
+    In a loop, `arith.divf` of a vector of f32 or f64 by a constant becomes a multiplication by the reciprocal in two
+    parts, and a branch that divides if a lane is too small for it. Each divisor is checked: where a result could differ
+    from the quotient, rounded once, the division stays. So it does for scalars. For machines with `math.fma`.
+
+    Invariants: vectors are 1-D; structured control flow is not lowered yet.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def ContractProducts : Pass<"array-contract-products", "::mlir::ModuleOp"> {
   let summary = "Add products with one rounding";
   let description = [{

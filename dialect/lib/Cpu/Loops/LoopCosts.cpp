@@ -5,13 +5,17 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mlir::array::loops {
 
-/// Nanoseconds of an operation on one register or scalar; the number of those for a function of the math dialect, and
-/// for a division or root; and nanoseconds for a byte between memory, or the second cache, and the core.
-static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, scalarMathNs = 10, byteNs = 0.04,
-                        cachedByteNs = 0.015;
+/// Nanoseconds of an operation on one register or scalar; the number of those for a function of the math dialect, for a
+/// division of integers, and for one of floats by a constant; and nanoseconds for a byte between memory, or the second
+/// cache, and the core.
+static constexpr double operationNs = 0.15, mathOperations = 25, divisions = 5, constantDivisions = 8,
+                        scalarMathNs = 10, byteNs = 0.04, cachedByteNs = 0.015;
+/// Nanoseconds of a division of floats for each byte of an element. A divider is not wider for wider registers.
+static constexpr double dividedByteNs = 0.07;
 /// An element that is loaded to a single lane; one of a transposed block; and one that is loaded by a register together
 /// with the columns between it and the next.
 static constexpr double elementNs = 0.4, transposedNs = 0.25, interleavedNs = 0.2;
@@ -19,13 +23,21 @@ static constexpr double elementNs = 0.4, transposedNs = 0.25, interleavedNs = 0.
 static int64_t bitsOf(Type type) { return type.isIntOrFloat() ? std::max(8u, type.getIntOrFloatBitWidth()) : 64; }
 
 static double operationsOf(Operation *op) {
-  if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, math::SqrtOp>(op))
+  if (isa<arith::DivSIOp, arith::DivUIOp>(op))
     return divisions;
-  if (isa<math::RsqrtOp>(op)) // a root and a division
-    return 2 * divisions;
+  if (isa<arith::DivFOp>(op)) // by a constant
+    return constantDivisions;
   bool isInstruction = isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp, math::FmaOp,
                            math::RoundEvenOp, math::TruncOp>(op);
   return isa<math::MathDialect>(op->getDialect()) && !isInstruction ? mathOperations : 1;
+}
+
+/// The divisions of floats that an operation takes: a root takes twice as long. By a constant it is none
+/// (array-expand-quotients).
+static double dividerUsesOf(Operation *op) {
+  if (isa<arith::DivFOp>(op))
+    return matchPattern(op->getOperand(1), m_Constant()) ? 0 : 1;
+  return isa<math::SqrtOp>(op) ? 2 : isa<math::RsqrtOp>(op) ? 3 : 0;
 }
 
 /// bf16 is converted to f32 before an operation, and rounded after it (array-expand-bfloat16).
@@ -62,6 +74,10 @@ double estimateNs(const Nest &nest, int64_t registerBits) {
   }
   for (Operation &bodyOp : op.getBlock()->without_terminator()) {
     double operations = operationsOf(&bodyOp), conversions = conversionsOf(&bodyOp);
+    if (double uses = dividerUsesOf(&bodyOp)) {
+      operations = 0;
+      eachNs += uses * dividedByteNs * std::max(32., double(bitsOf(bodyOp.getResult(0).getType()))) / 8;
+    }
     bool isMath = operations == mathOperations;
     double lanes = 1;
     if (vector && bodyOp.getNumResults() > 0)
