@@ -161,7 +161,8 @@ def _measure(
 
     x64 = dtype == "float64"
     args = function.arguments(np.random.default_rng(0), size, np.dtype(dtype))
-    with jax.enable_x64(x64), pc.enable_x64(x64):
+    # Both libraries draw the same random numbers.
+    with jax.enable_x64(x64), pc.enable_x64(x64), pc.threefry_partitionable(True):
         calls = {}
         for library in (pc, jax):
             one = function.of(library, size)
