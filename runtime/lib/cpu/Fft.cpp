@@ -7,6 +7,8 @@
 #define POCKETFFT_CACHE_SIZE 16
 #include "pocketfft/pocketfft_hdronly.h"
 
+#include "FftChirp.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -36,6 +38,26 @@ int64_t sizeOf(const PcrtTensor &tensor) {
   return size;
 }
 
+/// Lines of the last axis by the chirp transform, if that pays for their length.
+template <typename T> bool transformByChirp(FftType type, const PcrtTensor &input, const PcrtTensor &output, T scale) {
+  using Complex = std::complex<T>;
+  const PcrtTensor &whole = type == Irfft ? output : input;
+  auto length = static_cast<size_t>(whole.dims[whole.rank - 1]);
+  auto lines = static_cast<size_t>(sizeOf(whole)) / length;
+  bool isHalved = (type == Rfft || type == Irfft) && length % 2 == 0;
+  if (!ChirpTransform<T>::pays(isHalved ? length / 2 : length))
+    return false;
+  auto *in = static_cast<const Complex *>(input.data);
+  auto *out = static_cast<Complex *>(output.data);
+  if (type == Rfft)
+    chirpFromReal(length, lines, static_cast<const T *>(input.data), out, scale);
+  else if (type == Irfft)
+    chirpToReal(length, lines, in, static_cast<T *>(output.data), scale);
+  else
+    chirpComplex(length, lines, type == Fft, in, out, scale);
+  return true;
+}
+
 template <typename T>
 void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, int64_t axisCount) {
   using Complex = std::complex<T>;
@@ -51,6 +73,8 @@ void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, 
   if (type == Ifft || type == Irfft)
     for (size_t axis : axes)
       scale /= static_cast<T>(whole.dims[axis]);
+  if (axisCount == 1 && transformByChirp(type, input, output, scale))
+    return;
   switch (type) {
   case Fft:
   case Ifft:
