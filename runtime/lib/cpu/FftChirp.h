@@ -3,18 +3,24 @@
 // transforms of the convolution are those of a matrix's columns and rows (Bailey, J. Supercomputing 4, 1990), which
 // pocketfft computes side by side in vectors. Its own chirp transform is one scalar line of more than twice the length.
 //
+// Threads share the blocks of columns and rows. The blocks depend on the length alone.
+//
 // Before it: pocketfft's header. After it: Fft.cpp.
 #ifndef PYCOMPILER_RUNTIME_LIB_CPU_FFTCHIRP_H
 #define PYCOMPILER_RUNTIME_LIB_CPU_FFTCHIRP_H
 
+#include "Rows.h"
+
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace pcrt {
@@ -58,7 +64,7 @@ public:
     Numbers kernel(size);
     for (size_t k = 0; k < length; ++k)
       kernel[k] = kernel[(size - k) % size] = std::conj(chirp[k]) / T(size);
-    alongColumns(kernel, true);
+    alongColumns(kernel.data(), 0, columns, true);
     for (size_t row = 0; row < rows; row += block) {
       multiply(kernel, row, twiddles, false);
       alongRows(kernel, row, true);
@@ -67,22 +73,31 @@ public:
   }
 
   /// The sums of read(j) exp(-2 pi i j k / length), given to write(k, sum); with `inverse`, exp(2 pi i ...).
-  template <typename Read, typename Write> void run(bool inverse, Read read, Write write) const {
+  template <typename Read, typename Write>
+  void run(const PcrtFrame *frame, bool inverse, const Read &read, const Write &write) const {
     auto turned = [inverse](Complex z) { return inverse ? std::conj(z) : z; };
     Numbers line(rows * columns);
-    for (size_t k = 0; k < length; ++k)
-      line[k] = product(turned(read(k)), chirp[k]);
-    alongColumns(line, true);
-    for (size_t row = 0; row < rows; row += block) {
+    overBlocks(frame, length, span, [&](size_t low, size_t high) {
+      for (size_t k = low; k < high; ++k)
+        line[k] = product(turned(read(k)), chirp[k]);
+    });
+    auto columnsOf = [&](bool forward) {
+      overBlocks(frame, columns, std::max(block, span / rows),
+                 [&](size_t low, size_t high) { alongColumns(line.data(), low, high - low, forward); });
+    };
+    columnsOf(true);
+    overBlocks(frame, rows, block, [&](size_t row, size_t) {
       multiply(line, row, twiddles, false);
       alongRows(line, row, true);
       multiply(line, row, spectrum, false);
       alongRows(line, row, false);
       multiply(line, row, twiddles, true);
-    }
-    alongColumns(line, false);
-    for (size_t k = 0; k < length; ++k)
-      write(k, turned(product(line[k], chirp[k])));
+    });
+    columnsOf(false);
+    overBlocks(frame, length, span, [&](size_t low, size_t high) {
+      for (size_t k = low; k < high; ++k)
+        write(k, turned(product(line[k], chirp[k])));
+    });
   }
 
   /// The transform of a length, kept with the last ones.
@@ -104,8 +119,24 @@ public:
   }
 
 private:
-  /// Rows that stay in the cache between the steps, and fill vectors.
-  static constexpr size_t block = 16;
+  /// Rows that stay in the cache between the steps, and fill vectors; and elements of a block.
+  static constexpr size_t block = 16, span = 8192;
+
+  /// Calls body(low, high) for the blocks below `count`, in as many threads as are free.
+  template <typename Body> static void overBlocks(const PcrtFrame *frame, size_t count, size_t size, const Body &body) {
+    std::atomic<bool> hasMemory{true};
+    auto blocks = static_cast<int64_t>((count + size - 1) / size);
+    constexpr double nsOfBlock = 20000;
+    library::overPieces(frame, blocks, nsOfBlock, [&](int64_t i) {
+      try {
+        body(static_cast<size_t>(i) * size, std::min((static_cast<size_t>(i) + 1) * size, count));
+      } catch (const std::bad_alloc &) {
+        hasMemory = false;
+      }
+    });
+    if (!hasMemory)
+      throw std::bad_alloc();
+  }
 
   /// The operator of complex numbers looks for infinities.
   static Complex product(Complex a, Complex b) {
@@ -119,13 +150,15 @@ private:
       line[k] = product(line[k], conjugated ? std::conj(factors[k]) : factors[k]);
   }
 
-  void transform(Complex *data, size_t count, size_t axis, bool forward) const {
+  void transform(Complex *data, size_t rowCount, size_t columnCount, size_t axis, bool forward) const {
     pocketfft::stride_t strides = {ptrdiff_t(columns * sizeof(Complex)), ptrdiff_t(sizeof(Complex))};
-    pocketfft::c2c({count, columns}, strides, strides, {axis}, forward, data, data, T(1));
+    pocketfft::c2c({rowCount, columnCount}, strides, strides, {axis}, forward, data, data, T(1));
   }
-  void alongColumns(Numbers &line, bool forward) const { transform(line.data(), rows, 0, forward); }
+  void alongColumns(Complex *line, size_t first, size_t count, bool forward) const {
+    transform(line + first, rows, count, 0, forward);
+  }
   void alongRows(Numbers &line, size_t row, bool forward) const {
-    transform(&line[row * columns], rowsFrom(row), 1, forward);
+    transform(&line[row * columns], rowsFrom(row), columns, 1, forward);
   }
 
   size_t length, rows, columns;
@@ -136,14 +169,17 @@ private:
 
 /// The transforms of lines without a gap between them. `length` is the one of the real side, if there is one.
 template <typename T>
-void chirpComplex(size_t length, size_t lines, bool forward, const std::complex<T> *in, std::complex<T> *out, T scale) {
+void chirpComplex(const PcrtFrame *frame, size_t length, size_t lines, bool forward, const std::complex<T> *in,
+                  std::complex<T> *out, T scale) {
   auto plan = ChirpTransform<T>::of(length);
   for (size_t line = 0; line < lines; ++line, in += length, out += length)
-    plan->run(!forward, [=](size_t k) { return in[k]; }, [=](size_t k, std::complex<T> sum) { out[k] = sum * scale; });
+    plan->run(
+        frame, !forward, [=](size_t k) { return in[k]; }, [=](size_t k, std::complex<T> sum) { out[k] = sum * scale; });
 }
 
 /// Real lines of even length are complex ones of half the length: the even elements, and i times the odd ones.
-template <typename T> void chirpFromReal(size_t length, size_t lines, const T *in, std::complex<T> *out, T scale) {
+template <typename T>
+void chirpFromReal(const PcrtFrame *frame, size_t length, size_t lines, const T *in, std::complex<T> *out, T scale) {
   using Complex = std::complex<T>;
   size_t half = length / 2;
   auto plan = ChirpTransform<T>::of(length % 2 ? length : half);
@@ -152,7 +188,7 @@ template <typename T> void chirpFromReal(size_t length, size_t lines, const T *i
   for (size_t line = 0; line < lines; ++line, in += length, out += half + 1) {
     if (length % 2) {
       plan->run(
-          false, [=](size_t k) { return Complex(in[k]); },
+          frame, false, [=](size_t k) { return Complex(in[k]); },
           [=](size_t k, Complex sum) {
             if (k <= half)
               out[k] = sum * scale;
@@ -160,7 +196,7 @@ template <typename T> void chirpFromReal(size_t length, size_t lines, const T *i
       continue;
     }
     plan->run(
-        false, [=](size_t k) { return Complex(in[2 * k], in[2 * k + 1]); },
+        frame, false, [=](size_t k) { return Complex(in[2 * k], in[2 * k + 1]); },
         [&](size_t k, Complex sum) { both[k] = sum; });
     both[half] = both[0];
     for (size_t k = 0; k <= half; ++k) {
@@ -173,7 +209,8 @@ template <typename T> void chirpFromReal(size_t length, size_t lines, const T *i
   }
 }
 
-template <typename T> void chirpToReal(size_t length, size_t lines, const std::complex<T> *in, T *out, T scale) {
+template <typename T>
+void chirpToReal(const PcrtFrame *frame, size_t length, size_t lines, const std::complex<T> *in, T *out, T scale) {
   using Complex = std::complex<T>;
   size_t half = length / 2;
   auto plan = ChirpTransform<T>::of(length % 2 ? length : half);
@@ -182,7 +219,7 @@ template <typename T> void chirpToReal(size_t length, size_t lines, const std::c
     if (length % 2) {
       // The imaginary part of the first frequency has no meaning.
       plan->run(
-          true,
+          frame, true,
           [=](size_t k) { return k == 0      ? Complex(in[0].real())
                                  : k <= half ? in[k]
                                              : std::conj(in[length - k]); },
@@ -190,7 +227,7 @@ template <typename T> void chirpToReal(size_t length, size_t lines, const std::c
       continue;
     }
     plan->run(
-        true,
+        frame, true,
         [&](size_t k) {
           // Neither have those of the first and the last one.
           Complex low = k ? in[k] : Complex(in[0].real()),
