@@ -39,6 +39,9 @@ TOLERANCE = {"float32": 2e-3, "float64": 1e-6}
 # jax's values are wrong or of another kind there; those of the package have tests of their own against mpmath.
 DIFFERS = {
     "lax.random_gamma_grad": "jax's is for the sampler's own range",
+    "random.f": "jax takes gammas below the smallest normal number for 0, and divides by them",
+    "random.t": "the same",
+    "scipy.special.spence": "jax's slope in float64 is nan for many numbers above 1",
     "scipy.linalg.cholesky": "one triangle is read; jax's gradient has numbers in the other one, too",
 }
 
@@ -161,7 +164,8 @@ def _measure(
 
     x64 = dtype == "float64"
     args = function.arguments(np.random.default_rng(0), size, np.dtype(dtype))
-    with jax.enable_x64(x64), pc.enable_x64(x64):
+    # Both libraries draw the same random numbers.
+    with jax.enable_x64(x64), pc.enable_x64(x64), pc.threefry_partitionable(True):
         calls = {}
         for library in (pc, jax):
             one = function.of(library, size)

@@ -91,7 +91,7 @@ _LEFT_OUT = _words(
     """
 )
 # What the two libraries compute differently on purpose (docs/differences.md), or with signs that are free.
-_INCOMPARABLE = _words("eig eigh svd qr schur lu lu_factor eigvals empty empty_like permutation choice")
+_INCOMPARABLE = _words("eig eigh svd qr schur lu lu_factor eigvals empty empty_like permutation choice welch csd")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-// gather and scatter: inference.
+// gather and scatter: inference, folding.
+#include "Constants.h"
 #include "Inference.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -114,6 +115,16 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   }
   inferred.push_back(operand.clone(shape));
   return success();
+}
+
+/// Windows of equal elements are equal, wherever they lie, unless another number replaces them.
+OpFoldResult GatherOp::fold(FoldAdaptor adaptor) {
+  if (getMode() == "fill") {
+    size_t fill = getTensorInputs().size() - 1;
+    if (adaptor.getInputs()[fill] != resizedSplat(adaptor.getOperand(), getInputs()[fill].getType()))
+      return {};
+  }
+  return resizedSplat(adaptor.getOperand(), getType());
 }
 
 ValueRange GatherOp::getSizes() { return getInputs().take_back(countSizes(getInputs().getTypes())); }

@@ -12,7 +12,7 @@ from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
-from pycompiler.lax import movement
+from pycompiler.lax import indexing, movement
 from pycompiler.lax.eager_jit import eager_jit
 from pycompiler.lax.operands import broadcast_to, cast, check_arrays
 from pycompiler.numpy.creation import asarray
@@ -124,16 +124,28 @@ def circulant(c: Any) -> Array:
     return eager_jit(_circulant, atleast_1d(c))
 
 
-def _shifted_rows(first: Array, below: Array) -> Array:
-    """The matrices with a first row, and numbers on the diagonal below the main diagonal."""
-    n = get_aval(first).shape[-1]
-    rows = la.rows_of(first, n)
-    zero = full((*get_aval(below).shape[:-1], 1), 0, get_aval(below).dtype)
-    spread = la.rows_of(movement.concatenate([below, zero], len(get_aval(below).shape) - 1), n)
-    i, j = np.indices((n, n))
-    shape = get_aval(rows).shape
-    rest = lax.select(broadcast_to(i == j + 1, shape), spread, movement.full_like(spread, 0))
-    return lax.select(broadcast_to(i == 0, shape), rows, rest)
+def _placed(v: Array, rows: Any, columns: Any, shape: tuple[int, int]) -> Array:
+    """Zeros of a shape, with the last dimension of v at distinct places. The derivative reads these alone."""
+    *batch, _ = get_aval(v).shape
+    rank = len(batch)
+    zeros = full((*batch, shape[0] * shape[1]), 0, get_aval(v).dtype)
+    places = np.asarray(rows * shape[1] + columns, np.int32)[:, None]
+    numbers = indexing.ScatterDimensionNumbers(tuple(range(rank)), (rank,), (rank,))
+    mode = indexing.GatherScatterMode.PROMISE_IN_BOUNDS
+    flat = indexing.scatter(zeros, places, v, numbers, unique_indices=True, mode=mode)
+    return movement.reshape(flat, (*batch, *shape))
+
+
+def _below(first: Array, rest: Array) -> Array:
+    """The matrices with a first row and other rows. The derivative reads no other row for the first one."""
+    rank = len(get_aval(first).shape)
+    return movement.concatenate([movement.expand_dims(first, (rank - 1,)), rest], rank - 1)
+
+
+def _leslie(f: Array, s: Array) -> Array:
+    n = get_aval(f).shape[-1]
+    places = np.arange(n - 1)
+    return _below(f, _placed(s, places, places, (n - 1, n)))
 
 
 def leslie(f: Any, s: Any) -> Array:
@@ -145,14 +157,15 @@ def leslie(f: Any, s: Any) -> Array:
         raise ArgumentError(
             f"leslie: expects shapes [n] and [n - 1], n at least 2, got {short(left)} and {short(right)}"
         )
-    return eager_jit(_shifted_rows, *_one_batch("leslie", *converted("leslie", f, s)))
+    return eager_jit(_leslie, *_one_batch("leslie", *converted("leslie", f, s)))
 
 
 def _companion(a: Array) -> Array:
     n = get_aval(a).shape[-1] - 1
     leading = broadcast_to(movement.slice_in_dim(a, 0, 1, axis=-1), (*get_aval(a).shape[:-1], n))
     first = lax.neg(lax.div(movement.slice_in_dim(a, 1, n + 1, axis=-1), leading))
-    return _shifted_rows(first, full((*get_aval(a).shape[:-1], n - 1), 1, get_aval(a).dtype))
+    ones = cast(np.eye(n - 1, n, dtype=bool), get_aval(a).dtype)
+    return _below(first, broadcast_to(ones, (*get_aval(a).shape[:-1], n - 1, n)))
 
 
 def companion(a: Any) -> Array:
@@ -182,22 +195,15 @@ def _fiedler_companion(a: Array) -> Array:
         return full((*batch, 0, 0), 0, get_aval(a).dtype)
     leading = broadcast_to(movement.slice_in_dim(a, 0, 1, axis=-1), (*batch, n))
     monic = lax.neg(lax.div(movement.slice_in_dim(a, 1, count, axis=-1), leading))
-    # Places in (0, 1, -a[1] / a[0], -a[2] / a[0], ...): pentadiagonal (Fiedler, 2003).
-    places = np.zeros((n, n), int)
-    places[0, 0] = 2
-    if n > 1:
-        places[1, 0] = 1
-    for i in range(0, n, 2):
-        if i + 1 < n:
-            places[i, i + 1] = i + 3
-        if i + 2 < n:
-            places[i, i + 2] = 1
-        if i >= 2:
-            places[i, i - 1] = i + 2
-    for i in range(3, n, 2):
-        places[i, i - 2] = 1
-    constants = broadcast_to(np.array([0, 1], get_aval(a).dtype), (*batch, 2))
-    return _chosen(movement.concatenate([constants, monic], len(batch)), places)
+    # Pentadiagonal (Fiedler, 2003): the quotients above and left of the diagonal in rows of even numbers, and ones two
+    # places beside it.
+    even, odd, right, left = np.arange(0, n - 1, 2), np.arange(3, n, 2), np.arange(0, n - 2, 2), np.arange(2, n, 2)
+    rows = np.concatenate([[0], even, left, [1] if n > 1 else [], right, odd]).astype(int)
+    columns = np.concatenate([[0], even + 1, left - 1, [0] if n > 1 else [], right + 2, odd - 2]).astype(int)
+    ones = full((*batch, len(rows) - n), 1, get_aval(a).dtype)
+    parts = [movement.slice_in_dim(monic, first, n, stride=2, axis=-1) for first in (1, 2) if first < n]
+    values = [movement.slice_in_dim(monic, 0, 1, axis=-1), *parts, ones]
+    return _placed(movement.concatenate(values, len(batch)), rows, columns, (n, n))
 
 
 def fiedler_companion(a: Any) -> Array:

@@ -82,8 +82,13 @@ def logit(x: Any) -> Array:
     return eager_jit(_logit, *promoted_inexact("logit", x))
 
 
+@custom_jvp
 def _logit(x: Array) -> Array:
     return lax.log(lax.div(x, lax.sub(1, x)))
+
+
+# The rules of the logarithm and the quotient would divide four times, and give nan at 1.
+_logit.defjvps(lambda t, out, x: lax.div(t, lax.mul(x, lax.sub(1, x))))
 
 
 def expit(x: Any) -> Array:

@@ -7,6 +7,8 @@
 #define POCKETFFT_CACHE_SIZE 16
 #include "pocketfft/pocketfft_hdronly.h"
 
+#include "FftChirp.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -36,8 +38,31 @@ int64_t sizeOf(const PcrtTensor &tensor) {
   return size;
 }
 
+/// Lines of the last axis by the chirp transform, if that pays for their length.
 template <typename T>
-void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, int64_t axisCount) {
+bool transformByChirp(const PcrtFrame *frame, FftType type, const PcrtTensor &input, const PcrtTensor &output,
+                      T scale) {
+  using Complex = std::complex<T>;
+  const PcrtTensor &whole = type == Irfft ? output : input;
+  auto length = static_cast<size_t>(whole.dims[whole.rank - 1]);
+  auto lines = static_cast<size_t>(sizeOf(whole)) / length;
+  bool isHalved = (type == Rfft || type == Irfft) && length % 2 == 0;
+  if (!ChirpTransform<T>::pays(isHalved ? length / 2 : length))
+    return false;
+  auto *in = static_cast<const Complex *>(input.data);
+  auto *out = static_cast<Complex *>(output.data);
+  if (type == Rfft)
+    chirpFromReal(frame, length, lines, static_cast<const T *>(input.data), out, scale);
+  else if (type == Irfft)
+    chirpToReal(frame, length, lines, in, static_cast<T *>(output.data), scale);
+  else
+    chirpComplex(frame, length, lines, type == Fft, in, out, scale);
+  return true;
+}
+
+template <typename T>
+void transform(const PcrtFrame *frame, FftType type, const PcrtTensor &input, const PcrtTensor &output,
+               int64_t axisCount) {
   using Complex = std::complex<T>;
   bool isReal = type == Rfft;
   auto inStrides = stridesOf(input, isReal ? sizeof(T) : sizeof(Complex));
@@ -51,6 +76,8 @@ void transform(FftType type, const PcrtTensor &input, const PcrtTensor &output, 
   if (type == Ifft || type == Irfft)
     for (size_t axis : axes)
       scale /= static_cast<T>(whole.dims[axis]);
+  if (axisCount == 1 && transformByChirp(frame, type, input, output, scale))
+    return;
   switch (type) {
   case Fft:
   case Ifft:
@@ -91,7 +118,7 @@ bool valid(FftType type, const PcrtTensor &input, const PcrtTensor &output, int6
 
 } // namespace
 
-static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
+static int32_t fftWhole(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                         int32_t outputCount, const int64_t *params) {
   bool isWide;
   if (inputCount != 1 || outputCount != 1)
@@ -107,9 +134,9 @@ static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inp
   }
   try {
     if (isWide)
-      transform<double>(type, inputs[0], outputs[0], params[1]);
+      transform<double>(frame, type, inputs[0], outputs[0], params[1]);
     else
-      transform<float>(type, inputs[0], outputs[0], params[1]);
+      transform<float>(frame, type, inputs[0], outputs[0], params[1]);
   } catch (const std::bad_alloc &) {
     return PCRT_OUT_OF_MEMORY;
   } catch (const std::exception &) {
@@ -121,7 +148,7 @@ static int32_t fftWhole(const PcrtFrame *, const PcrtTensor *inputs, int32_t inp
 int32_t library::fft(const PcrtFrame *frame, const PcrtTensor *inputs, int32_t inputCount, const PcrtTensor *outputs,
                      int32_t outputCount, const int64_t *params) {
   // pocketfft computes lines side by side in the lanes of vectors, and what is left over one by one.
-  constexpr int64_t together = 16;
+  constexpr int64_t together = pocketfft::detail::VLEN<float>::val;
   return overRows(fftWhole, inputCount == 1 && params[1] < inputs[0].rank, 4, frame, inputs, inputCount, outputs,
                   outputCount, params, together);
 }

@@ -41,12 +41,14 @@ template <typename T> static std::vector<T> realParts(const std::vector<Complex<
 template <typename T>
 static std::vector<Complex<T>> defined(const std::vector<Complex<T>> &x, int64_t n, int64_t stride, bool inverse) {
   std::vector<Complex<T>> y(x.size());
+  std::vector<Complex<double>> roots;
+  for (int64_t j = 0; j < n; ++j)
+    roots.push_back(std::polar(1.0, (inverse ? 2 : -2) * M_PI * static_cast<double>(j) / static_cast<double>(n)));
   for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
     int64_t k = i / stride % n;
     Complex<double> sum = 0;
     for (int64_t j = 0; j < n; ++j)
-      sum += Complex<double>(x[static_cast<size_t>(i + (j - k) * stride)]) *
-             std::polar(1.0, (inverse ? 2 : -2) * M_PI * static_cast<double>(j * k % n) / static_cast<double>(n));
+      sum += Complex<double>(x[static_cast<size_t>(i + (j - k) * stride)]) * roots[static_cast<size_t>(j * k % n)];
     y[static_cast<size_t>(i)] = Complex<T>(inverse ? sum / static_cast<double>(n) : sum);
   }
   return y;
@@ -66,18 +68,18 @@ static void fourPoints() {
   CHECK(distance(back.values, real.values) < 1e-6);
 }
 
-/// Lengths of one, powers of two, odd and prime lengths, and primes so large that they are transformed as convolutions.
-template <typename T> static void checkLengths(double tolerance) {
-  for (int64_t n : {1, 2, 3, 5, 8, 12, 17, 45, 97, 127, 509}) {
-    Operand<Complex<T>> x({3, n}, samples<T>(3 * n)), y(x.dims), half({3, n / 2 + 1});
-    Operand<T> real({3, n}, realParts(x.values)), back(x.dims);
+template <typename T>
+static void checkLengths(std::initializer_list<int64_t> lengths, int64_t lines, double tolerance) {
+  for (int64_t n : lengths) {
+    Operand<Complex<T>> x({lines, n}, samples<T>(lines * n)), y(x.dims), half({lines, n / 2 + 1});
+    Operand<T> real({lines, n}, realParts(x.values)), back(x.dims);
     double scale = tolerance * static_cast<double>(n);
     CHECK(run(x, y, Fft) == PCRT_OK && distance(y.values, defined(x.values, n, 1, false)) < scale);
     CHECK(run(x, y, Ifft) == PCRT_OK && distance(y.values, defined(x.values, n, 1, true)) < scale);
     CHECK(run(real, half, Rfft) == PCRT_OK);
     std::vector<Complex<T>> whole(real.values.begin(), real.values.end()), expected;
     whole = defined(whole, n, 1, false);
-    for (int64_t i = 0; i < 3 * n; ++i)
+    for (int64_t i = 0; i < lines * n; ++i)
       if (i % n <= n / 2)
         expected.push_back(whole[static_cast<size_t>(i)]);
     CHECK(distance(half.values, expected) < scale);
@@ -85,9 +87,27 @@ template <typename T> static void checkLengths(double tolerance) {
   }
 }
 
+/// Lengths of one, powers of two, odd and prime lengths, and primes so large that they are transformed as convolutions.
 static void anyLength() {
-  checkLengths<float>(1e-5);
-  checkLengths<double>(1e-13);
+  checkLengths<float>({1, 2, 3, 5, 8, 12, 17, 45, 97, 127, 509}, 3, 1e-5);
+  checkLengths<double>({1, 2, 3, 5, 8, 12, 17, 45, 97, 127, 509}, 3, 1e-13);
+}
+
+/// Long lines of a length with a great prime factor: even, odd, and twice an even one, whose real lines are halved
+/// once.
+static void greatPrimes() {
+  checkLengths<float>({2053, 2 * 2053}, 2, 1e-6);
+  checkLengths<double>({2053, 2 * 2053, 3 * 2053}, 1, 1e-14);
+  // The imaginary parts of the first frequency and, if the length is even, of the last one have no meaning.
+  for (int64_t n : {2053, 2 * 2053}) {
+    Operand<Complex<double>> half({n / 2 + 1}, samples<double>(n / 2 + 1));
+    Operand<double> with({n}), without({n});
+    CHECK(run(half, with, Irfft) == PCRT_OK);
+    half.values.front().imag(0);
+    if (n % 2 == 0)
+      half.values.back().imag(0);
+    CHECK(run(half, without, Irfft) == PCRT_OK && with.values == without.values);
+  }
 }
 
 static void severalAxes() {
@@ -157,6 +177,7 @@ static void manyThreads() {
 int main() {
   RUN(fourPoints);
   RUN(anyLength);
+  RUN(greatPrimes);
   RUN(severalAxes);
   RUN(empty);
   RUN(refusesNonsense);

@@ -207,3 +207,13 @@ def test_infinities():
         logarithms = scipy.special.log_softmax(x, axis=-1)
         np.testing.assert_allclose(ours.log_softmax(x), logarithms, rtol=1e-6)
         np.testing.assert_allclose(ours.softmax(x), np.exp(logarithms), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_hard_sigmoids_end_in_0_and_1(dtype):
+    with pc.enable_x64(True):
+        x = np.array([-9, -3, 3, 9], dtype)
+        np.testing.assert_array_equal(ours.hard_sigmoid(x), np.array([0, 0, 1, 1], dtype))
+        np.testing.assert_array_equal(ours.hard_silu(x), np.array([0, 0, 3, 9], dtype))
+        slopes = pc.vmap(pc.grad(ours.hard_silu))(np.array([-9, -1, 1, 9], dtype))
+        np.testing.assert_allclose(np.float64(slopes), [0, 1 / 6, 5 / 6, 1], rtol=2 * float(ml_dtypes.finfo(dtype).eps))

@@ -99,6 +99,8 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "sort": (lambda x: jnp.sort(x), (normal(64, 3000),)),
     "cumulative": (lambda x: jnp.cumsum(x, 1), (normal(300, 2000),)),
     "fft": (lambda x: jnp.abs(jnp.fft.fft(x)), (normal(64, 4096),)),
+    "fft_prime": (lambda x: jnp.abs(jnp.fft.fft(x)), (normal(65537),)),
+    "rfft_prime": (lambda x: jnp.abs(jnp.fft.rfft(x)), (normal(3, 2 * 16381),)),
 }
 
 

@@ -110,6 +110,30 @@ def test_value_is_jax(name, case):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4 * scale)
 
 
+# Matrices of a vector: few of their elements depend on it.
+SPARSE = {"companion": (real(3, 9),), "fiedler_companion": (real(3, 9),), "leslie": (real(3, 9), real(3, 8))}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_gradients_of_sparse_matrices_read_few_elements(name):
+    def weighted(library, weights):
+        return lambda *args: (getattr(library, name)(*args) * weights).sum()
+
+    args = SPARSE[name]
+    numbers = tuple(range(len(args)))
+    weights = real(*np.shape(getattr(jsl, name)(*args)))
+    expected = jax.grad(weighted(jsl, weights), numbers)(*args)
+    for a, b in zip(pc.grad(weighted(psl, weights), numbers)(*args), expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+    graph = pc.make_jaxpr(lambda ct, *args: pc.vjp(getattr(psl, name), *args)[1](ct))(weights, *args)
+    whole, readers = {graph.jaxpr.invars[0]}, set()
+    for equation in graph.jaxpr.eqns:
+        if whole & {x for x in equation.invars if not hasattr(x, "val")}:
+            readers.add(equation.primitive.name)
+            whole.update(out for out in equation.outvars if np.prod(out.aval.shape) == weights.size)
+    assert readers <= {"reshape", "slice", "gather"}
+
+
 @pytest.mark.parametrize("x", [A, B, C], ids=["real", "batch", "complex"])
 def test_complex_schur_is_a_schur_form(x):
     if x is not C:

@@ -474,3 +474,10 @@ def test_no_infinities_on_the_way(f):
             found = getattr(pc.scipy.special, f)(x, axis=axis)
             np.testing.assert_allclose(found, getattr(scipy.special, f)(x, axis=axis), rtol=1e-6, atol=1e-6)
     assert pc.scipy.special.logsumexp(np.zeros((0,), np.float32)) == -np.inf
+
+
+def test_slopes_of_the_logit_at_its_ends():
+    x = np.float32([0, 1, 0.25, 1e-30, -1, 2])
+    slopes = pc.vmap(pc.grad(special.logit))(x)
+    np.testing.assert_allclose(slopes, [np.inf, np.inf, 16 / 3, 1e30, -0.5, -0.5], rtol=1e-6)
+    np.testing.assert_allclose(pc.grad(pc.grad(special.logit))(0.25), -128 / 9, rtol=1e-5)

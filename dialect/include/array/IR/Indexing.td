@@ -105,6 +105,7 @@ def Array_GatherOp : Array_InferredOp<"gather"> {
                        DefaultValuedAttr<BoolAttr, "false">:$unique_indices);
   let results = (outs Array_Tensor:$result);
   let hasCustomAssemblyFormat = 1;
+  let hasFolder = 1;
   let extraClassDeclaration = [{
     /// The indices, and with the mode fill the scalar.
     ::mlir::ValueRange getTensorInputs() { return getInputs().drop_back(getSizes().size()); }

@@ -1,0 +1,62 @@
+// RUN: array-opt %s --canonicalize --split-input-file | FileCheck %s
+
+// Lines of equal elements. The running sum is the element times its place.
+
+// CHECK-LABEL: @sums_of_ones
+func.func @sums_of_ones() -> tensor<1000xf32> {
+  // CHECK-DAG: %[[SIZE:.*]] = array.constant dense<1000> : tensor<1000xi32>
+  // CHECK-DAG: %[[INDEX:.*]] = array.iota dimension = 0 : tensor<1000xi32>
+  // CHECK: %[[PLACE:.*]] = array.sub %[[SIZE]], %[[INDEX]]
+  // CHECK: %[[FACTOR:.*]] = array.convert %[[PLACE]] : (tensor<1000xi32>) -> tensor<1000xf32>
+  // CHECK-NOT: array.cumsum
+  // CHECK: return %[[FACTOR]]
+  %0 = array.constant dense<1.0> : tensor<f32>
+  %1 = array.broadcast_in_dim %0 broadcast_dimensions = [] : (tensor<f32>) -> tensor<1000xf32>
+  %2 = array.cumsum %1 axis = 0 reverse = true : (tensor<1000xf32>) -> tensor<1000xf32>
+  return %2 : tensor<1000xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @sums_of_a_scalar
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf64>)
+func.func @sums_of_a_scalar(%x: tensor<4xf64>) -> tensor<4x8xf64> {
+  // CHECK-DAG: %[[ONE:.*]] = array.constant dense<1> : tensor<4x8xi32>
+  // CHECK-DAG: %[[INDEX:.*]] = array.iota dimension = 1 : tensor<4x8xi32>
+  // CHECK-DAG: %[[WIDE:.*]] = array.broadcast_in_dim %[[X]]
+  // CHECK: %[[PLACE:.*]] = array.add %[[INDEX]], %[[ONE]]
+  // CHECK: %[[FACTOR:.*]] = array.convert %[[PLACE]]
+  // CHECK: array.mul %[[WIDE]], %[[FACTOR]] : tensor<4x8xf64>
+  %0 = array.broadcast_in_dim %x broadcast_dimensions = [0] : (tensor<4xf64>) -> tensor<4x8xf64>
+  %1 = array.cumsum %0 axis = 1 reverse = false : (tensor<4x8xf64>) -> tensor<4x8xf64>
+  return %1 : tensor<4x8xf64>
+}
+
+// -----
+
+// Lines along the other dimension have different elements; narrow elements don't hold the places.
+// CHECK-LABEL: @other_sums
+func.func @other_sums(%x: tensor<4xf64>, %h: tensor<f16>) -> (tensor<4x8xf64>, tensor<5000xf16>) {
+  // CHECK-COUNT-2: array.cumsum
+  %0 = array.broadcast_in_dim %x broadcast_dimensions = [0] : (tensor<4xf64>) -> tensor<4x8xf64>
+  %1 = array.cumsum %0 axis = 0 reverse = false : (tensor<4x8xf64>) -> tensor<4x8xf64>
+  %2 = array.broadcast_in_dim %h broadcast_dimensions = [] : (tensor<f16>) -> tensor<5000xf16>
+  %3 = array.cumsum %2 axis = 0 reverse = false : (tensor<5000xf16>) -> tensor<5000xf16>
+  return %1, %3 : tensor<4x8xf64>, tensor<5000xf16>
+}
+
+// -----
+
+// A dimension of size 1 is repeated, too.
+// CHECK-LABEL: @extrema
+// CHECK-SAME: (%[[X:.*]]: tensor<4x1xf32>)
+func.func @extrema(%x: tensor<4x1xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  // CHECK: %[[WIDE:.*]] = array.broadcast_in_dim %[[X]]
+  // CHECK: %[[DOWN:.*]] = array.cummax %[[WIDE]] axis = 0
+  // CHECK: return %[[WIDE]], %[[WIDE]], %[[DOWN]]
+  %0 = array.broadcast_in_dim %x broadcast_dimensions = [0, 1] : (tensor<4x1xf32>) -> tensor<4x8xf32>
+  %1 = array.cummax %0 axis = 1 reverse = false : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = array.cummin %0 axis = 1 reverse = true : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = array.cummax %0 axis = 0 reverse = false : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
