@@ -143,6 +143,8 @@ greater_equal = _order("greater_equal", "ge", "x >= y.")
 bitwise_and = _binary("bitwise_and", "and", "The bits that both have.")
 bitwise_or = _binary("bitwise_or", "or", "The bits that either has.")
 bitwise_xor = _binary("bitwise_xor", "xor", "The bits that exactly one has.")
+
+
 def _whole(name: str, x: Any, y: Any) -> list[Array]:
     """The operands of a shift in their common dtype. Bools are integers of the default dtype, as in JAX."""
     x, y = promoted(name, x, y)
