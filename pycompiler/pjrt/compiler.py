@@ -27,7 +27,7 @@ from pycompiler.pjrt.source import Source, text_of
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
 
 # Of what this room adds to a module: another form makes other code of the same bytes.
-_FORM = 3
+_FORM = 4
 
 
 def stablehlo_versions() -> tuple[list[int], list[int]]:

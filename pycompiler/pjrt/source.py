@@ -16,7 +16,8 @@ from jaxlib.mlir.dialects import stablehlo
 from pycompiler.cache import Aliases
 from pycompiler.compile import modules
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
-from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, entry_of, together, walk
+from pycompiler.pjrt.functions import entry_of, walk
+from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, together
 from pycompiler.pjrt.program import Description, array_types
 
 __all__ = ["Source", "text_of"]

@@ -56,6 +56,39 @@ def test_sums_are_of_parts():
     assert said.split() == ["True", "False", "True"]
 
 
+def test_sums_that_are_to_be_divided_are_scattered():
+    said = program("""
+        f = jax.jit(lambda x: x.sum(1), out_shardings=NamedSharding(mesh, P(("x", "y"))))
+        text = f.lower(x).compile().as_text()
+        print("reduce-scatter" in text, "all-gather" in text, np.array_equal(f(x), np.asarray(x).sum(1)))
+    """)
+    assert said.split() == ["True", "False", "True"]
+
+
+def test_an_axis_goes_from_one_dimension_to_another():
+    said = program("""
+        x = jax.device_put(x, NamedSharding(mesh, P("x")))
+        f = jax.jit(lambda x: x + 1, out_shardings=NamedSharding(mesh, P(None, "x")))
+        text = f.lower(x).compile().as_text()
+        print("all-to-all" in text, "all-gather" in text, np.array_equal(f(x), np.asarray(x) + 1))
+    """)
+    assert said.split() == ["True", "False", "True"]
+
+
+def test_summands_are_added_once_behind_a_loop():
+    said = program("""
+        mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
+        with jax.set_mesh(mesh):
+            w = jax.device_put(np.ones((4, 4), np.float32), P(reduced={"x"}))
+            x = jax.device_put(np.ones((3, 8, 4), np.float32), P(None, "x"))
+            start = lambda: jax.sharding.reshard(jnp.zeros((4, 4)), P(unreduced={"x"}))
+            grad = jax.grad(lambda w, x: jnp.sum(x @ w))
+            f = lambda w, x: jax.sharding.reshard(lax.scan(lambda s, x: (s + grad(w, x), None), start(), x)[0], P())
+            print(jax.jit(f).lower(w, x).compile().as_text().count("all-reduce("), float(jax.jit(f)(w, x).sum()))
+    """)
+    assert said.split() == ["1", str(3 * 8 * 16.0)]
+
+
 def test_an_operation_that_is_not_divided_is_computed_whole():
     said = program("""
         f = jax.jit(lambda x: lax.cumsum(x, 0))
