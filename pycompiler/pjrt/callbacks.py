@@ -17,7 +17,7 @@ from pycompiler._runtime import Array, ShapedArray
 from pycompiler.primitives.control.host_calls import HostCall
 from pycompiler.primitives.control.host_functions import bytes_of
 
-__all__ = ["TARGET", "Callback", "callback_with", "host_calls"]
+__all__ = ["TARGET", "Callback", "callback_with"]
 
 # The custom call's target in StableHLO. The importer makes `array.host_call` of it.
 TARGET = "pycompiler_python_callback"
@@ -49,6 +49,10 @@ class Callback:
         results = self.function(*[np.asarray(x) for x in arrays])
         return [bytes_of(x) for x in results]
 
+    def call(self) -> HostCall:
+        """The entry of the table of loaded code."""
+        return HostCall(self.serve, self.in_avals, self.out_avals, False, False, self.name)
+
 
 _known: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary()
 
@@ -62,9 +66,3 @@ def callback_with(number: int) -> Callback:
             "again, with jax.jit(f).lower(...), in the process that compiles it"
         )
     return found
-
-
-def host_calls(callbacks: Sequence[Callback]) -> tuple[list[Any], int]:
-    """The functions for the table of loaded code, and the effects of the program: 0 none, 1 some, 2 ordered ones."""
-    table = [HostCall(one.serve, one.in_avals, one.out_avals, False, False, one.name) for one in callbacks]
-    return table, 1 if any(one.effectful for one in callbacks) else 0

@@ -18,6 +18,7 @@ from jaxlib.mlir.dialects import sdy
 from pycompiler.pjrt.assignment import assign
 from pycompiler.pjrt.callbacks import TARGET
 from pycompiler.pjrt.factors import RULE, combiner_of, factors_of
+from pycompiler.pjrt.foreign import has_effect
 from pycompiler.pjrt.functions import entry_of, inline, walk
 from pycompiler.pjrt.moves import combined, is_at, moved, shape_of, table, tensor_of, zeros
 from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, meshes_of, spread_of, text_of_spread
@@ -390,7 +391,11 @@ def _only(spread: Spread, names: set[str]) -> Spread:
 
 
 def _is_callback(op: Any) -> bool:
-    return op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET
+    """Whether an operation calls a function that the program is to call once. Handlers without effects are called by
+    each device."""
+    if op.name != "stablehlo.custom_call" or op.attributes["call_target_name"].value != TARGET:
+        return False
+    return "foreign" not in op.attributes["mhlo.backend_config"] or has_effect(op)
 
 
 def _without(spread: Spread, dimension: int) -> Spread:
