@@ -155,6 +155,8 @@ class _Move:
 
     def _mask(self) -> None:
         """A sum of which the first device along the axes has all, and the others have zero."""
+        if _is_zero(self.value):
+            return
         first = [place == 0 for place in self.mesh.places(self.split, self.count)]
         nothing = _one("constant", self.value.type, [], {"value": zeros(self.value.type)})
         self.value = _one("select", self.value.type, [is_at(first), self.value, nothing])
@@ -179,6 +181,16 @@ def combined(
         inner = ir.Operation.create(f"stablehlo.{name}", [scalar], list(point.block.arguments))
         ir.Operation.create("stablehlo.return", [], [inner.results[0]])
     return made.results[0]
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a value is known to be zero in all elements."""
+    op = value.owner
+    if isinstance(op, ir.Block):
+        return False
+    if op.name in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
+        return _is_zero(op.operands[0])
+    return op.name == "stablehlo.constant" and op.attributes["value"] == zeros(value.type)
 
 
 def is_at(devices: Sequence[bool]) -> Any:

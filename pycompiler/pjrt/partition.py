@@ -313,11 +313,14 @@ class _Division:
         for one in inner[:-1]:
             one.move_before(op)
         for value, spread, end in zip(op.results, outs, list(inner[-1].operands), strict=True):
-            with ir.InsertionPoint(op), op.location:
-                made = ir.Operation.create("stablehlo.reshape", [end.type], [end])
-            value.replace_all_uses_with(made.results[0])
+            made = end
+            if isinstance(end.type, ir.RankedTensorType):
+                # A value of its own: the part may be an operand, which has a spread.
+                with ir.InsertionPoint(op), op.location:
+                    made = ir.Operation.create("stablehlo.reshape", [end.type], [end]).results[0]
+            value.replace_all_uses_with(made)
             if not spread.is_whole:
-                self.spreads[made.results[0]] = spread
+                self.spreads[made] = spread
         op.erase()
 
     def _compute(self, op: Any, wanted: Sequence[Spread]) -> None:
@@ -331,6 +334,8 @@ class _Division:
         free = factors.free if factors else set[int]()
         summed = [name for factor in sorted(axes) if factor not in free for name in axes[factor]]
         carried = carried_axes(op, mesh, unreduced.difference(summed), spreads)
+        for place in factors.counted if factors else ():
+            carried[place] |= frozenset(summed)
 
         def spread(mapping: Sequence[Sequence[int]], used: Callable[[int], bool], names: frozenset[str]) -> Spread:
             divided = tuple([axes.get(some[0], ()) if some and used(some[0]) else () for some in mapping])
@@ -343,7 +348,7 @@ class _Division:
         if axes:
             _adjust(op, full[0])
         partial = frozenset(summed if combiner_of(op) == "add" else ()) & unreduced
-        kept = partial.union(*carried)
+        kept = partial.union(*carried) & unreduced
         self._results(op, [spread(one, free.__contains__, kept) for one, _ in zip(results, wanted, strict=False)])
         added = [name for name in summed if name not in partial]
         if added:
@@ -411,8 +416,9 @@ def _clean(op: Any) -> None:
 
 def _adjust(op: Any, full: Sequence[int]) -> None:
     """Sizes that an operation names are those of its part, where it takes a dimension as a whole."""
-    name = {"stablehlo.slice": "limit_indices", "stablehlo.dynamic_slice": "slice_sizes"}.get(op.name)
+    names = {"slice": "limit_indices", "dynamic_slice": "slice_sizes", "gather": "slice_sizes"}
+    name = names.get(op.name.removeprefix("stablehlo."))
     if name:
         given, part = list(ir.DenseI64ArrayAttr(op.attributes[name])), shape_of(op.operands[0])
-        sizes = [mine if mine != whole else one for one, mine, whole in zip(given, part, full, strict=True)]
+        sizes = [mine if one == whole else one for one, mine, whole in zip(given, part, full, strict=True)]
         op.attributes[name] = ir.DenseI64ArrayAttr.get(sizes)

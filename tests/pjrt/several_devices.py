@@ -231,6 +231,58 @@ def gathers_and_scatters(devices):
 
 
 @program
+def gathers_and_scatters_of_parts(devices):
+    mesh = mesh_of(devices)
+    i = on(mesh, np.array([3, 1, 7, 3, 0, 5, 5, 2]), "x")
+    x, u, base = on(mesh, numbers(16, 8), "x", "y"), on(mesh, numbers(8, 8, seed=1), "x", "y"), numbers(16, 8, seed=2)
+    rows = on(mesh, np.arange(24).reshape(8, 3) % 8, "x", None)
+
+    def f(x, u, i, base, rows):
+        return (
+            x[i], x[:, i], base[i], x.at[i].add(u), base.at[i].add(u), base.at[i].max(u), base.at[i].min(u),
+            base.at[i].multiply(u), base.at[i].set(u), jnp.zeros((16, 8)).at[i].add(u), jax.ops.segment_sum(u, i, 9),
+            jnp.take_along_axis(u, rows, 1), jax.vmap(lambda u, i: u.at[i].add(1.0))(u, rows),
+            jnp.bincount(i, length=8), jax.grad(lambda x: jnp.sum(jnp.sin(x[i]) * u))(x),
+            jnp.take(x, i, 0, mode="fill"),
+        )  # fmt: skip
+
+    return jax.jit(f)(x, u, i, base, rows)
+
+
+@program
+def windows(devices):
+    mesh = mesh_of(devices)
+    x = on(mesh, numbers(8, 6, 6, 4), "x", None, None, "y")
+
+    def pooled(x):
+        return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "SAME")
+
+    def f(x):
+        return (
+            pooled(x), jax.grad(lambda x: jnp.sum(pooled(x) ** 2))(x), jnp.cumsum(x, 1), jnp.cumsum(x, 0),
+            lax.cummax(x, 3), lax.cumprod(x, 2, reverse=True), lax.cumlogsumexp(x, 1),
+            lax.reduce_window(x, 0.0, lax.add, (2, 1, 3, 1), (1, 1, 2, 1), ((1, 0), (0, 0), (1, 1), (0, 0))),
+            lax.bitcast_convert_type(x, jnp.int32), lax.bitcast_convert_type(x, jnp.uint8),
+        )  # fmt: skip
+
+    return jax.jit(f)(x)
+
+
+@program
+def batches_of_matrices(devices):
+    mesh = mesh_of(devices)
+    x = on(mesh, numbers(8, 5, 5) + 5 * np.eye(5, dtype=np.float32), "x")
+
+    def f(x):
+        q, r = jnp.linalg.qr(x)
+        s = x + x.transpose(0, 2, 1)
+        w, v = jnp.linalg.eigh(s)
+        return q @ r, w, jnp.abs(v), jnp.linalg.svd(x)[1], jnp.linalg.solve(x, x[:, :, :2]), jnp.linalg.inv(x)
+
+    return jax.jit(f)(x)
+
+
+@program
 def top_k(devices):
     mesh = mesh_of(devices)
     s = NamedSharding(mesh, P("x"))

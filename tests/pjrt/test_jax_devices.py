@@ -89,6 +89,25 @@ def test_summands_are_added_once_behind_a_loop():
     assert said.split() == ["1", str(3 * 8 * 16.0)]
 
 
+def test_gathers_scatters_and_windows_are_of_parts():
+    said = program("""
+        x = jax.device_put(x, NamedSharding(mesh, P("x")))
+        i = jax.device_put(np.arange(8) % 3, NamedSharding(mesh, P("x")))
+        w = np.ones((5, 8), np.float32)
+        for f in (
+            lambda x, i: jnp.asarray(w)[i] + x,
+            lambda x, i: jax.vmap(lambda x, i: x.at[i].add(1))(x, i),
+            lambda x, i: lax.cumsum(x, 1),
+            lambda x, i: jnp.linalg.qr(x[:, :, None])[1],
+        ):
+            print("all-gather" in jax.jit(f).lower(x, i).compile().as_text(), end=" ")
+        f = lambda x, i: jax.ops.segment_sum(x, i, 3)
+        text = jax.jit(f).lower(x, i).compile().as_text()
+        print("all-gather" in text, "all-reduce" in text)
+    """)
+    assert said.split() == ["False"] * 5 + ["True"]
+
+
 def test_an_operation_that_is_not_divided_is_computed_whole():
     said = program("""
         f = jax.jit(lambda x: lax.cumsum(x, 0))
