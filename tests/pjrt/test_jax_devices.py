@@ -140,3 +140,19 @@ def test_callbacks_of_parts():
         jax.effects_barrier()
     """)
     assert said.count("part 0.0") == 8
+
+
+def test_ordered_callbacks_without_results_in_shard_map():
+    said = program("""
+        from jax.experimental import io_callback
+        mesh = jax.make_mesh((4,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+        def f(x, y):
+            io_callback(lambda part: print("part", part.shape), (), x, ordered=True)
+            return x + y[..., None]
+        f = jax.jit(shard_map(f, mesh=mesh, in_specs=(P(None, "i"), P(None)), out_specs=P(None, "i")))
+        out = f(jnp.zeros((2, 16)), jnp.ones(2))
+        jax.effects_barrier()
+        print(float(out.sum()))
+    """)
+    assert said.count("part (2, 4)") == 4
+    assert "32.0" in said
