@@ -146,3 +146,10 @@ def test_a_program_exported_for_another_platform_is_jaxs_error():
     exported = jax.export.export(jax.jit(jnp.sin), platforms=["cuda"])(1.0)
     with pytest.raises(ValueError, match="exported for platforms"):
         exported.call(1.0)
+
+
+def test_options_of_xla_have_no_effect_and_others_are_refused():
+    lowered = jax.jit(jnp.sin).lower(1.0)
+    assert lowered.compile(compiler_options={"xla_embed_ir_in_executable": True})(1.0) == jnp.sin(1.0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'no_option'"):
+        lowered.compile(compiler_options={"no_option": 1})
