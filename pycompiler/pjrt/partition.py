@@ -267,26 +267,13 @@ class _Division:
         with ir.InsertionPoint(op), op.location:
             is_first = is_at([device == 0 for device in range(self.count)])
             chosen = ir.Operation.create("stablehlo.if", kinds, [is_first], regions=2)
-            sent = [
-                ir.Operation.create(
-                    "stablehlo.collective_broadcast",
-                    [one.type],
-                    [one],
-                    {"replica_groups": table(np.arange(self.count, dtype=np.int64)[None])},
-                ).results[0]
-                for one in chosen.results
-            ]
-            for one, value in zip(op.results, sent, strict=True):
-                one.replace_all_uses_with(value)
+            for one, result in zip(op.results, chosen.results, strict=True):
+                one.replace_all_uses_with(_sent(result, self.count))
             with ir.InsertionPoint(chosen.regions[0].blocks.append()):
                 end = ir.Operation.create("stablehlo.return", [], list(op.results))
             op.move_before(end)
             with ir.InsertionPoint(chosen.regions[1].blocks.append()):
-                nothing = [
-                    ir.Operation.create("stablehlo.constant", [one], [], {"value": zeros(one)}).results[0]
-                    for one in kinds
-                ]
-                ir.Operation.create("stablehlo.return", [], nothing)
+                ir.Operation.create("stablehlo.return", [], [_nothing(one, op.operands) for one in kinds])
 
     def _manual(self, op: Any) -> None:
         """Devices run the body on their parts; other axes of the mesh than its own divide nothing there."""
@@ -401,6 +388,21 @@ def _is_callback(op: Any) -> bool:
     if op.name != "stablehlo.custom_call" or op.attributes["call_target_name"].value != TARGET:
         return False
     return "foreign" not in op.attributes["mhlo.backend_config"] or has_effect(op)
+
+
+def _sent(value: Any, count: int) -> Any:
+    """The first device's value on each; a token orders what its device does."""
+    if not isinstance(value.type, ir.RankedTensorType):
+        return value
+    groups = {"replica_groups": table(np.arange(count, dtype=np.int64)[None])}
+    return ir.Operation.create("stablehlo.collective_broadcast", [value.type], [value], groups).results[0]
+
+
+def _nothing(kind: Any, operands: Sequence[Any]) -> Any:
+    """What stands for a result where a function is not called: zeros, or the token that the call would take."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return next(one for one in operands if one.type == kind)
+    return ir.Operation.create("stablehlo.constant", [kind], [], {"value": zeros(kind)}).results[0]
 
 
 def _without(spread: Spread, dimension: int) -> Spread:

@@ -156,3 +156,19 @@ def test_ordered_callbacks_without_results_in_shard_map():
     """)
     assert said.count("part (2, 4)") == 4
     assert "32.0" in said
+
+
+def test_ordered_callbacks_run_once_in_order():
+    said = program("""
+        from jax.experimental import io_callback
+        seen = []
+        def host(x):
+            seen.append(float(np.sum(x)))
+            return np.asarray(x) + 1
+        def f(x):
+            y = io_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), x, ordered=True)
+            return io_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), y, ordered=True)
+        f = jax.jit(f, out_shardings=NamedSharding(mesh, P()))
+        print(np.array_equal(f(x), np.asarray(x) + 2), list(seen), np.array_equal(f(f(x)), np.asarray(x) + 4), len(seen))
+    """)
+    assert said.split() == ["True", "[2016.0,", "2080.0]", "True", "6"]
