@@ -6,6 +6,7 @@ program is compiled, in the same process. A function lives as long as the progra
 
 from __future__ import annotations
 
+import copy
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
@@ -36,11 +37,14 @@ class Callback:
         name: str,
         ordered: bool,
         effectful: bool,
+        partitioned: bool = False,
     ) -> None:
         self.function = function
         self.in_avals, self.out_avals = in_avals, out_avals
         self.name = name
         self.ordered, self.effectful = ordered, effectful
+        # Each device calls it, with its parts.
+        self.partitioned = partitioned
         self.number = next(self._numbers)
         _known[self.number] = self
 
@@ -48,6 +52,14 @@ class Callback:
         """Call the function, for the runtime, which takes the bytes of results."""
         results = self.function(*[np.asarray(x) for x in arrays])
         return [bytes_of(x) for x in results]
+
+    def of_parts(self, shapes: Sequence[Sequence[int]]) -> Callback:
+        """The same function, for parts with these sizes."""
+        made = copy.copy(self)
+        made.in_avals = tuple(
+            [ShapedArray(tuple(shape), aval.dtype) for shape, aval in zip(shapes, self.in_avals, strict=True)]
+        )
+        return made
 
     def call(self) -> HostCall:
         """The entry of the table of loaded code."""

@@ -126,7 +126,13 @@ def _emit(
         return arrays
 
     made = Callback(
-        checked, _avals(operand_avals), _avals(result_avals), "a callback", token is not None, has_side_effect
+        checked,
+        _avals(operand_avals),
+        _avals(result_avals),
+        "a callback",
+        token is not None,
+        has_side_effect,
+        partitioned and not result_avals,
     )
     ctx.module_context.add_keepalive(made)
     if token is not None:

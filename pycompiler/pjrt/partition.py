@@ -197,7 +197,10 @@ class _Division:
 
     def _operation(self, op: Any) -> None:
         if _is_callback(op) and not self.manual:
-            self._callback(op)
+            if "partitioned" in op.attributes["mhlo.backend_config"]:
+                self._plain(op)
+            else:
+                self._callback(op)
             return
         wanted = self._wanted(op)
         if op.name in _RESHARDED:

@@ -73,10 +73,26 @@ def _numbered(module: Any) -> list[Call]:
             calls.append(foreign_function(op, len(calls)))
         elif op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET:
             config = op.attributes["mhlo.backend_config"]
-            calls.append(callback_with(config["id"].value))
+            found = callback_with(config["id"].value)
+            calls.append(found)
             slot = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), len(calls) - 1)
-            op.attributes["mhlo.backend_config"] = ir.DictAttr.get({"slot": slot}, op.context)
+            given: dict[str, Any] = {"slot": slot}
+            if found.partitioned:
+                given["partitioned"] = ir.UnitAttr.get(op.context)
+            op.attributes["mhlo.backend_config"] = ir.DictAttr.get(given, op.context)
     return calls
+
+
+def _take_parts(module: Any, calls: list[Call]) -> None:
+    """Callbacks that each device calls get the sizes of its parts."""
+    for op in walk(module.operation):
+        if op.name == "stablehlo.custom_call" and "mhlo.backend_config" in op.attributes:
+            config = op.attributes["mhlo.backend_config"]
+            if "partitioned" in config:
+                slot, kinds = config["slot"].value, [one.type for one in op.operands]
+                found = calls[slot]
+                assert isinstance(found, Callback)
+                calls[slot] = found.of_parts([one.shape for one in kinds if isinstance(one, ir.RankedTensorType)])
 
 
 class Source:
@@ -90,6 +106,8 @@ class Source:
         # The functions of the host that it calls, by slot.
         self.calls: list[Call] = _numbered(module) if _CALLS in code else []
         self.shardings = divide(module, count) if count > 1 else Shardings()
+        if count > 1:
+            _take_parts(module, self.calls)
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
         self._read_attributes(module)

@@ -169,6 +169,17 @@ def test_ordered_callbacks_run_once_in_order():
             y = io_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), x, ordered=True)
             return io_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), y, ordered=True)
         f = jax.jit(f, out_shardings=NamedSharding(mesh, P()))
-        print(np.array_equal(f(x), np.asarray(x) + 2), list(seen), np.array_equal(f(f(x)), np.asarray(x) + 4), len(seen))
+        print(np.array_equal(f(x), np.asarray(x) + 2), list(seen))
+        print(np.array_equal(f(f(x)), np.asarray(x) + 4), len(seen))
     """)
     assert said.split() == ["True", "[2016.0,", "2080.0]", "True", "6"]
+
+
+def test_partitioned_callbacks_are_of_parts():
+    said = program("""
+        jax.jit(lambda x: jax.debug.print("rows {}", x.sum(1), partitioned=True))(x)
+        jax.jit(lambda x: jax.debug.callback(lambda x: print("part", x.shape), x + 1, partitioned=True))(x)
+        jax.effects_barrier()
+    """)
+    assert said.count("part (2, 4)") == 8
+    assert said.count("rows [28. 92.]") == 2
