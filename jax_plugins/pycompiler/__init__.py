@@ -12,6 +12,10 @@ from typing import Any
 PLATFORM = "pycompiler"
 # The versions of JAX that the tests run. pycompiler.pjrt uses internal names of JAX, which change.
 VERSIONS = ("0.10",)
+# What jax.ffi registered: (name, handlers, platform, version of the interface) of targets, and (name, registration,
+# platform) of types. pycompiler.pjrt.foreign reads it.
+TARGETS: list[tuple[str, Any, str, int]] = []
+TYPES: list[tuple[str, Any, str]] = []
 # Below XLA's CPU: without JAX_PLATFORMS, arrays are on that.
 _PRIORITY = -100
 
@@ -29,12 +33,37 @@ def initialize() -> None:
             raise RuntimeError(problem)
         return importlib.import_module("pycompiler.pjrt").client()
 
+    _see_registrations()
     xla_bridge: Any = importlib.import_module("jax._src.xla_bridge")
     if asked and "cpu" not in asked.split(","):
         # XLA's CPU is left out, and our devices are CPUs: JAX's callbacks, among others, ask for one by this name.
         xla_bridge._alias_to_platforms.setdefault("cpu", []).append(PLATFORM)
     # A platform that JAX_PLATFORMS names fails loudly in any case.
     xla_bridge.register_backend_factory(PLATFORM, client, priority=_PRIORITY, fail_quietly=True)
+
+
+def _see_registrations() -> None:
+    """Keep what is registered for XLA's FFI, before now and from now on. JAX calls `initialize` before it makes any
+    client, so XLA has taken nothing yet."""
+    xla_client: Any = importlib.import_module("jax._src.lib").xla_client
+    for platform, targets in xla_client._custom_callback.items():
+        TARGETS.extend([(name, fn, platform, version) for name, fn, version, _ in targets])
+    for platform, types in xla_client._custom_type_id.items():
+        TYPES.extend([(name, registration, platform) for name, registration in types])
+    register_target, register_type = xla_client.register_custom_call_target, xla_client.register_custom_type
+
+    def register_custom_call_target(
+        name: str, fn: Any, platform: str = "cpu", api_version: int = 0, *args: Any, **kwargs: Any
+    ) -> None:
+        register_target(name, fn, platform, api_version, *args, **kwargs)
+        TARGETS.append((name, fn, platform, api_version))
+
+    def register_custom_type(type_name: str, type_id: Any, platform: str = "cpu") -> None:
+        register_type(type_name, type_id, platform)
+        TYPES.append((type_name, type_id, platform))
+
+    xla_client.register_custom_call_target = register_custom_call_target
+    xla_client.register_custom_type = register_custom_type
 
 
 def _problem(version: str) -> str | None:

@@ -16,7 +16,7 @@ from pycompiler.primitives.control.host_calls import HostCall, host_call, host_c
 # A rough rate of compiled code. The runtime estimates times with it, to distinguish short calls from long ones.
 _OPERATIONS_PER_NS = 8.0
 # More than the runtime runs in a thread that waits.
-_UNKNOWN_NS = 2e7
+UNKNOWN_NS = 2e7
 
 
 def _effects(graph: Graph) -> int:
@@ -34,7 +34,7 @@ def callbacks_of(graph: Graph) -> list[HostCall]:
 
 def _foreign_ns(graph: Graph) -> float:
     """The estimated time of C functions, which nobody knows: too long to run in place, until a run was measured."""
-    return _UNKNOWN_NS if any(equation.primitive is ffi_call for equation in host_calls(graph)) else 0
+    return UNKNOWN_NS if any(equation.primitive is ffi_call for equation in host_calls(graph)) else 0
 
 
 def load(

@@ -84,6 +84,20 @@ def register_ffi_target(name: str, fn: Any, platform: str = "cpu", api_version: 
             f"register_ffi_target: api_version is {api_version!r}, expected 1: handlers take an XLA_FFI_CallFrame. "
             "What to do: call a function with another interface by ffi.c_function"
         )
+    where = "cpu" if platform.lower() in _HOST else platform
+    handlers = handlers_of(name, fn, where == "cpu")
+    with _lock:
+        if _targets.setdefault((name, where), handlers) != handlers:
+            raise ValueError(
+                f"register_ffi_target: {name!r} has another handler for {platform}; compiled programs may use it. What "
+                "to do: give the new handler another name"
+            )
+        _kept.append(fn)
+
+
+def handlers_of(name: str, fn: Any, is_checked: bool = True) -> tuple[int, ...]:
+    """The addresses of the handlers of STAGES in a capsule or in a dict of them, 0 for none. Raises as
+    `register_ffi_target`."""
     given: Mapping[str, Any] = fn if isinstance(fn, Mapping) else {"execute": fn}
     if "execute" not in given or given.keys() - set(STAGES):
         raise ValueError(
@@ -92,17 +106,9 @@ def register_ffi_target(name: str, fn: Any, platform: str = "cpu", api_version: 
         )
     what = f"register_ffi_target: the handler of {name!r}"
     handlers = tuple([in_capsule(what, given[stage]) if stage in given else 0 for stage in STAGES])
-    where = "cpu" if platform.lower() in _HOST else platform
-    if where == "cpu":
-        for handler in filter(None, handlers):
-            _check(name, handler)
-    with _lock:
-        if _targets.setdefault((name, where), handlers) != handlers:
-            raise ValueError(
-                f"register_ffi_target: {name!r} has another handler for {platform}; compiled programs may use it. What "
-                "to do: give the new handler another name"
-            )
-        _kept.append(fn)
+    for handler in filter(None, handlers if is_checked else ()):
+        _check(name, handler)
+    return handlers
 
 
 def _check(name: str, handler: int) -> None:

@@ -6,6 +6,7 @@ program is compiled, in the same process. A function lives as long as the progra
 
 from __future__ import annotations
 
+import copy
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from pycompiler._runtime import Array, ShapedArray
 from pycompiler.primitives.control.host_calls import HostCall
 from pycompiler.primitives.control.host_functions import bytes_of
 
-__all__ = ["TARGET", "Callback", "callback_with", "host_calls"]
+__all__ = ["TARGET", "Callback", "callback_with"]
 
 # The custom call's target in StableHLO. The importer makes `array.host_call` of it.
 TARGET = "pycompiler_python_callback"
@@ -36,11 +37,14 @@ class Callback:
         name: str,
         ordered: bool,
         effectful: bool,
+        partitioned: bool = False,
     ) -> None:
         self.function = function
         self.in_avals, self.out_avals = in_avals, out_avals
         self.name = name
         self.ordered, self.effectful = ordered, effectful
+        # Each device calls it, with its parts.
+        self.partitioned = partitioned
         self.number = next(self._numbers)
         _known[self.number] = self
 
@@ -48,6 +52,18 @@ class Callback:
         """Call the function, for the runtime, which takes the bytes of results."""
         results = self.function(*[np.asarray(x) for x in arrays])
         return [bytes_of(x) for x in results]
+
+    def of_parts(self, shapes: Sequence[Sequence[int]]) -> Callback:
+        """The same function, for parts with these sizes."""
+        made = copy.copy(self)
+        made.in_avals = tuple(
+            [ShapedArray(tuple(shape), aval.dtype) for shape, aval in zip(shapes, self.in_avals, strict=True)]
+        )
+        return made
+
+    def call(self) -> HostCall:
+        """The entry of the table of loaded code."""
+        return HostCall(self.serve, self.in_avals, self.out_avals, False, False, self.name)
 
 
 _known: weakref.WeakValueDictionary[int, Callback] = weakref.WeakValueDictionary()
@@ -62,9 +78,3 @@ def callback_with(number: int) -> Callback:
             "again, with jax.jit(f).lower(...), in the process that compiles it"
         )
     return found
-
-
-def host_calls(callbacks: Sequence[Callback]) -> tuple[list[Any], int]:
-    """The functions for the table of loaded code, and the effects of the program: 0 none, 1 some, 2 ordered ones."""
-    table = [HostCall(one.serve, one.in_avals, one.out_avals, False, False, one.name) for one in callbacks]
-    return table, 1 if any(one.effectful for one in callbacks) else 0

@@ -17,17 +17,18 @@ from jaxlib.mlir.dialects import stablehlo
 
 from pycompiler import cache
 from pycompiler.cache import Artifact, Key
+from pycompiler.compile.loading import UNKNOWN_NS
 from pycompiler.compile.modules import compile_module, load_artifact, needs_lapack, require_lapack
 from pycompiler.core.errors import ExecutionError
-from pycompiler.pjrt.callbacks import Callback, host_calls
+from pycompiler.pjrt.callbacks import Callback
 from pycompiler.pjrt.placement import placement_of
 from pycompiler.pjrt.program import Description, Program, about, described, packed, unpacked
-from pycompiler.pjrt.source import Source, text_of
+from pycompiler.pjrt.source import Call, Source, calls_of, text_of
 
 __all__ = ["compile_program", "load_program", "stablehlo_versions"]
 
 # Of what this room adds to a module: another form makes other code of the same bytes.
-_FORM = 3
+_FORM = 4
 
 
 def stablehlo_versions() -> tuple[list[int], list[int]]:
@@ -50,22 +51,32 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     found = cache.find_module(key, digest) if key else None
     if key and found:
         artifact, information = found
-        return _program(key, artifact, described(information), devices, options, code)
+        description = described(information)
+        return _program(key, artifact, description, devices, options, code, _calls(description, code))
     begin = time.perf_counter()
     source = Source(code, partitions)
     lapack = needs_lapack(source.module)
     artifact = compile_module(source.build, source.aliases, {})
     description = source.description(replicas, partitions, artifact.aliases, lapack)
-    if key and not source.callbacks:
+    if key and not _calls_python(source.calls):
         cache.keep_module(key, artifact, about(description, (time.perf_counter() - begin) * 1e3))
-    return _program(key, artifact, description, devices, options, code, source.callbacks)
+    return _program(key, artifact, description, devices, options, code, source.calls)
 
 
 def load_program(data: bytes, options: bytes) -> Program:
     """The program that `serialize` wrote. Raises ExecutionError for bytes of another build or processor."""
     key, artifact, description, written, code = unpacked(data)
     devices = placement_of(options or written)[2]
-    return _program(key, artifact, description, devices, options or written, code)
+    return _program(key, artifact, description, devices, options or written, code, _calls(description, code))
+
+
+def _calls(description: Description, code: bytes) -> Sequence[Call]:
+    """The functions that a program of the cache calls in this process."""
+    return calls_of(code) if description.foreign_calls else ()
+
+
+def _calls_python(calls: Sequence[Call]) -> bool:
+    return any(isinstance(one, Callback) for one in calls)
 
 
 def _program(
@@ -75,17 +86,23 @@ def _program(
     devices: Sequence[int],
     options: bytes,
     code: bytes,
-    callbacks: Sequence[Callback] = (),
+    calls: Sequence[Call],
 ) -> Program:
     if description.lapack:
         require_lapack()
-    table, effects = host_calls(callbacks)
     several = description.replicas * description.partitions > 1
-    executable = load_artifact(artifact, description.name, several or bool(table), table, effects)
+    executable = load_artifact(
+        artifact,
+        description.name,
+        several or _calls_python(calls),
+        [one.call() for one in calls],
+        int(any(one.effectful for one in calls)),
+        UNKNOWN_NS if description.foreign_calls else 0,
+    )
 
     def serialize() -> bytes:
-        if key is None or callbacks:
-            why = "it calls functions of Python" if callbacks else "/proc/cpuinfo does not say which processor this is"
+        if key is None or _calls_python(calls):
+            why = "it calls functions of Python" if key else "/proc/cpuinfo does not say which processor this is"
             raise ExecutionError(f"{description.name} can't be serialized: {why}")
         return packed(key, artifact, description, options, code)
 

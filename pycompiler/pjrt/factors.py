@@ -26,14 +26,16 @@ _ELEMENTWISE = {
     "shift_right_arithmetic", "shift_right_logical", "sign", "sine", "sqrt", "subtract", "tan", "tanh", "xor",
 }  # fmt: skip
 _DIVIDED = _ELEMENTWISE | {
-    "broadcast_in_dim", "cholesky", "concatenate", "convolution", "dot_general", "dynamic_slice",
-    "dynamic_update_slice", "fft", "pad", "reduce", "reshape", "reverse", "slice", "sort", "transpose",
-    "triangular_solve",
+    "bitcast_convert", "broadcast_in_dim", "cholesky", "concatenate", "convolution", "custom_call", "dot_general",
+    "dynamic_slice", "dynamic_update_slice", "fft", "gather", "pad", "reduce", "reduce_window", "reshape", "reverse",
+    "scatter", "select_and_scatter", "slice", "sort", "transpose", "triangular_solve",
 }  # fmt: skip
 # Operations of CHLO that are not elementwise.
 _WHOLE_OF_CHLO = {"top_k", "ragged_dot", "scan", "constant", "constant_like"}
 # Results of these stay what they are when parts of the elements are combined, if the start is neutral.
 _COMBINED = {"add", "maximum", "minimum", "multiply", "and", "or"}
+# Those of which a result, combined with itself, is the same.
+_IDEMPOTENT = {"maximum", "minimum", "and", "or"}
 
 Mapping = list[list[int]]
 
@@ -49,11 +51,16 @@ class Factors:
     free: set[int]
     # Each device computes a summand of the result.
     summed: set[int]
+    # Operands that are in each summand, but are to count once: one device has them, the others have zeros.
+    counted: tuple[int, ...] = ()
 
 
 def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
     """The factors of an operation on operands of these shapes, as wholes; None for one that is computed whole."""
     dialect, _, name = op.name.partition(".")
+    if op.name == "chlo.top_k":
+        places = [[place] for place in range(len(shapes[0]))]
+        return Factors(shapes[0], [places], [[*places[:-1], []]] * 2, set(range(len(shapes[0]) - 1)), set())
     if dialect == "chlo" and name not in _WHOLE_OF_CHLO:
         return _elementwise(op, shapes)
     if dialect != "stablehlo" or name not in _DIVIDED:
@@ -68,7 +75,7 @@ def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
     fixed = set(rule.need_replication_factors) | set(rule.permutation_factors)
     summed = set(rule.reduction_factors) - fixed
     free = set(range(len(rule.factor_sizes))) - fixed - summed
-    if name != "dot_general" and not (name == "reduce" and combiner_of(op)):
+    if name != "dot_general" and not (name in ("reduce", "scatter") and combiner_of(op)):
         summed = _channels(op, operands, summed) if name == "convolution" else set()
     free -= {
         factor for place, dimension in _fixed_dimensions(op, name, shapes) for factor in operands[place][dimension]
@@ -77,7 +84,13 @@ def factors_of(op: Any, shapes: list[list[int]]) -> Factors | None:
     minor = {factor for mapping in [*operands, *results] for some in mapping for factor in some[1:]}
     if name == "convolution":
         free &= _batches(op, operands, results)
-    return Factors(list(rule.factor_sizes), operands, results, free - minor, summed - minor)
+    elif name == "scatter":
+        # Where an update goes along any other dimension is in the indices, which count in the whole.
+        free &= {factor for some in operands[-1] for factor in some}
+    elif name == "custom_call":
+        free &= _matrices(op, operands)
+    counted = (0,) if name == "scatter" and combiner_of(op) not in _IDEMPOTENT else ()
+    return Factors(list(rule.factor_sizes), operands, results, free - minor, summed - minor, counted)
 
 
 def _mapping(given: Any) -> Mapping:
@@ -118,11 +131,33 @@ def _fixed_dimensions(op: Any, name: str, shapes: list[list[int]]) -> Iterable[t
         return [(0, one) for one in every if moved[one] != shape[one]]
     if name == "pad":
         return [(0, one) for one in every if any(width[one] for width in _paddings(op))]
+    if name in ("reduce_window", "select_and_scatter"):
+        return [(0, one) for one in every if _is_windowed(op, one)]
     if name == "fft":
         return [(0, one) for one in every if one >= rank - len(_numbers(op, "fft_length"))]
     if name in ("cholesky", "triangular_solve"):
         return [(place, one) for place in range(len(shapes)) for one in (rank - 2, rank - 1)]
     return []
+
+
+def _is_windowed(op: Any, dimension: int) -> bool:
+    """Whether elements along a dimension go into windows with others, or are left out."""
+    numbers = ("window_dimensions", "window_strides", "base_dilations", "window_dilations")
+    if any(name in op.attributes and _numbers(op, name)[dimension] != 1 for name in numbers):
+        return True
+    widths: Any = ir.DenseIntElementsAttr(op.attributes["padding"]) if "padding" in op.attributes else None
+    return widths is not None and any(np.asarray(widths).reshape(-1, 2)[dimension])
+
+
+def _matrices(op: Any, operands: list[Mapping]) -> set[int]:
+    """The factors of the batch that LAPACK is called for; none of another custom call."""
+    key = "mhlo.frontend_attributes"
+    if not op.attributes["call_target_name"].value.startswith("lapack_") or key not in op.attributes:
+        return set()
+    given = op.attributes[key]
+    if "num_batch_dims" not in given:
+        return set()
+    return {factor for some in operands[0][: int(given["num_batch_dims"].value)] for factor in some}
 
 
 def _starts(op: Any) -> list[int]:
@@ -159,9 +194,10 @@ def _channels(op: Any, operands: list[Mapping], summed: set[int]) -> set[int]:
 def combiner_of(op: Any) -> str:
     """The operation by which results of a product or of a reduction of parts are combined to that of the whole.
 
-    It is empty for a reduction by another computation, or one that does not start at the neutral element.
+    It is empty for a reduction or a scatter by another computation, and for a reduction that does not start at the
+    neutral element.
     """
-    if op.name != "stablehlo.reduce":
+    if op.name not in ("stablehlo.reduce", "stablehlo.scatter"):
         return "add"
     if len(op.results) != 1:
         return ""
@@ -170,6 +206,8 @@ def combiner_of(op: Any) -> str:
     one, other = op.regions[0].blocks[0].arguments
     if len(inner) != 2 or name not in _COMBINED or list(inner[0].operands) not in ([one, other], [other, one]):
         return ""
+    if op.name == "stablehlo.scatter":
+        return name if name == "add" or name in _IDEMPOTENT else ""
     start = op.operands[1].owner
     if isinstance(start, ir.Block) or start.name not in ("sdy.constant", "stablehlo.constant"):
         return ""

@@ -7,12 +7,14 @@ one for `pycompiler` comes first.
 from __future__ import annotations
 
 import collections
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from jax._src import callback as jax_callback
 from jax._src import core, dtypes, ffi, sharding_impls
+from jax._src.export import _export
 from jax._src.interpreters import mlir
 from jax._src.lax import lax
 from jax._src.lax.control_flow import conditionals
@@ -37,6 +39,7 @@ def register() -> None:
     mlir.register_lowering(
         lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
     )
+    mlir.register_lowering(_export.call_exported_p, _call_exported, platform=_PLATFORM)
     _emit_with(jax_callback)
 
 
@@ -65,6 +68,14 @@ def _cond(context: Any, *args: Any, branches_platforms: Platforms | None = None,
         chosen = _choice(branches_platforms)
         branches_platforms = tuple([(_PLATFORM,) if i == chosen else () for i in range(len(branches_platforms))])
     return conditionals._cond_lowering(context, *args, branches_platforms=branches_platforms, **params)
+
+
+def _call_exported(context: Any, *args: Any, exported: Any) -> Any:
+    """JAX's rule, which asks for a program that was exported for the platform: one for `cpu` is taken, too."""
+    if _PLATFORM not in exported.platforms:
+        names = tuple([_PLATFORM if name == _INHERITED else name for name in exported.platforms])
+        exported = dataclasses.replace(exported, platforms=names)
+    return _export._call_exported_lowering(context, *args, exported=exported)
 
 
 def _emit_with(module: Any) -> None:
@@ -115,7 +126,13 @@ def _emit(
         return arrays
 
     made = Callback(
-        checked, _avals(operand_avals), _avals(result_avals), "a callback", token is not None, has_side_effect
+        checked,
+        _avals(operand_avals),
+        _avals(result_avals),
+        "a callback",
+        token is not None,
+        has_side_effect,
+        partitioned and not result_avals,
     )
     ctx.module_context.add_keepalive(made)
     if token is not None:

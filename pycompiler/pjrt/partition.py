@@ -7,7 +7,7 @@ can't be divided right gets its operands whole, so that each device computes all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,16 +15,28 @@ import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import sdy
 
+from pycompiler.pjrt.assignment import assign
 from pycompiler.pjrt.callbacks import TARGET
-from pycompiler.pjrt.factors import RULE, Factors, combiner_of, factors_of
-from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, common, kept_axes, meshes_of, spread_of, text_of_spread
+from pycompiler.pjrt.factors import RULE, combiner_of, factors_of
+from pycompiler.pjrt.foreign import has_effect
+from pycompiler.pjrt.functions import entry_of, inline, walk
+from pycompiler.pjrt.moves import combined, is_at, moved, shape_of, table, tensor_of, zeros
+from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, meshes_of, spread_of, text_of_spread
+from pycompiler.pjrt.summands import carried_axes
 
-__all__ = ["PARTICIPANTS", "Shardings", "divide", "entry_of", "together", "walk"]
+__all__ = ["PARTICIPANTS", "Shardings", "divide", "together"]
 
 # The importer reads it: the module is one of so many parts.
 PARTICIPANTS = "pycompiler.participants"
 _SHARDING = "sdy.sharding"
-_FORWARDED = ("sdy.sharding_constraint", "sdy.reshard")
+# Operations that give their operand with another sharding, and the attribute that says which.
+_RESHARDED = {
+    "sdy.sharding_constraint": "sharding",
+    "sdy.reshard": "sharding",
+    "sdy.all_reduce": "out_sharding",
+    "sdy.replicated_to_unreduced": "out_sharding",
+    "sdy.sharded_to_unreduced": "out_sharding",
+}
 _BRANCHES = ("stablehlo.if", "stablehlo.case")
 _ENDS = ("stablehlo.return", "sdy.return", "func.return")
 
@@ -43,9 +55,9 @@ def divide(module: Any, count: int) -> Shardings:
     Raises RuntimeError with the reason, and the user's line, for what can't be divided.
     """
     with module.context, ir.Location.unknown():
-        _inline(module)
+        inline(module)
         _run(module, "sdy-propagation-pipeline")
-        _inline(module)
+        inline(module)
         _run(module, "func.func(sdy-populate-op-sharding-rules)")
         shardings = _Division(module, count).entry()
         attributes = module.operation.attributes
@@ -72,67 +84,6 @@ def _run(module: Any, *passes: str) -> None:
     passmanager.PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
 
 
-def walk(operation: Any) -> Iterator[Any]:
-    """All operations inside of one."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op.operation
-                yield from walk(op.operation)
-
-
-def entry_of(module: Any) -> Any:
-    """The function that is the program."""
-    return next(
-        op
-        for op in module.body.operations
-        if op.operation.name == "func.func" and op.attributes["sym_name"].value == "main"
-    )
-
-
-def _inline(module: Any) -> None:
-    """Put the bodies of functions where they are called. MLIR's pass does not do it in the context of the bindings."""
-    functions = {
-        op.attributes["sym_name"].value: op.operation
-        for op in module.body.operations
-        if op.operation.name == "func.func"
-    }
-    while calls := [op for op in walk(module.operation) if op.name == "func.call"]:
-        for call in calls:
-            copy = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].clone()
-            block = copy.regions[0].blocks[0]
-            for argument, operand in zip(block.arguments, call.operands, strict=True):
-                argument.replace_all_uses_with(operand)
-            body = [one.operation for one in block.operations]
-            for one in body[:-1]:
-                one.move_before(call)
-            for result, value in zip(call.results, list(body[-1].operands), strict=True):
-                result.replace_all_uses_with(value)
-            call.erase()
-            copy.erase()
-    used = {"main"}
-    for op in walk(module.operation):
-        if op.name == "stablehlo.composite":
-            used.add(op.attributes["decomposition"].value)
-        elif op.name == "stablehlo.custom_call" and "called_computations" in op.attributes:
-            used |= {one.value for one in op.attributes["called_computations"]}
-    for name, function in functions.items():
-        if name not in used:
-            function.erase()
-
-
-def _shape(value: Any) -> list[int]:
-    return list(value.type.shape) if isinstance(value.type, ir.RankedTensorType) else []
-
-
-def _tensor(like: Any, shape: Sequence[int]) -> Any:
-    return ir.RankedTensorType.get(shape, ir.RankedTensorType(like).element_type)
-
-
-def _integer(value: int) -> Any:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
-
-
 class _Division:
     """The state of one walk. Values whose spread is not known are whole."""
 
@@ -154,7 +105,7 @@ class _Division:
                 self._decomposition(op.operation)
         main = entry_of(self.module)
         block = main.regions[0].blocks[0]
-        arguments = self._attributed(main, "arg_attrs", [_shape(one) for one in block.arguments])
+        arguments = self._attributed(main, "arg_attrs", [shape_of(one) for one in block.arguments])
         outputs = [list(one.shape) if isinstance(one, ir.RankedTensorType) else [] for one in main.type.results]
         results = self._attributed(main, "res_attrs", outputs)
         for value, spread in zip(block.arguments, arguments, strict=True):
@@ -172,8 +123,8 @@ class _Division:
         """What an operation names, as its decomposition, is on whole values, as its operands are."""
         block = function.regions[0].blocks[0]
         ends = block.operations[len(block.operations) - 1].operands
-        self._attributed(function, "arg_attrs", [_shape(one) for one in block.arguments])
-        self._attributed(function, "res_attrs", [_shape(one) for one in ends])
+        self._attributed(function, "arg_attrs", [shape_of(one) for one in block.arguments])
+        self._attributed(function, "res_attrs", [shape_of(one) for one in ends])
         self._plain(function)
 
     def _attributed(self, main: Any, key: str, shapes: list[list[int]]) -> list[Spread]:
@@ -197,14 +148,14 @@ class _Division:
     def _set(self, value: Any, spread: Spread) -> None:
         """Give a value that is whole till now the shape of its part."""
         if not spread.is_whole:
-            value.set_type(_tensor(value.type, spread.part(_shape(value))))
+            value.set_type(tensor_of(value.type, spread.part(shape_of(value))))
             self.spreads[value] = spread
 
     def _full(self, value: Any) -> list[int]:
         spread = self._spread(value)
         return [
             size * (spread.mesh.size(spread.of(place)) if spread.mesh else 1)
-            for place, size in enumerate(_shape(value))
+            for place, size in enumerate(shape_of(value))
         ]
 
     def _wanted(self, op: Any) -> list[Spread]:
@@ -212,7 +163,7 @@ class _Division:
         if _SHARDING not in op.attributes or self.manual or not len(op.results):
             return [WHOLE] * len(op.results)
         given = sdy.TensorShardingPerValueAttr(op.attributes[_SHARDING]).shardings
-        return [spread_of(one, _shape(value), self.meshes) for one, value in zip(given, op.results, strict=True)]
+        return [spread_of(one, shape_of(value), self.meshes) for one, value in zip(given, op.results, strict=True)]
 
     def _to(self, value: Any, wanted: Spread, op: Any) -> Any:
         """A value spread as wanted, by operations before `op`."""
@@ -222,20 +173,10 @@ class _Division:
         key = (value, wanted, op.block)
         if key in self.moved:
             return self.moved[key]
-        mesh = given.mesh if not given.is_whole else wanted.mesh
-        assert mesh is not None
         if not given.is_whole and not wanted.is_whole and given.mesh != wanted.mesh:
             return self._to(self._to(value, WHOLE, op), wanted, op)
         with ir.InsertionPoint(op), op.location:
-            rank = len(_shape(value))
-            for place in range(rank):
-                shared = common(given.of(place), wanted.of(place))
-                if given.of(place)[shared:]:
-                    value = _gathered(value, place, mesh, given.of(place)[shared:])
-            for place in range(rank):
-                shared = common(given.of(place), wanted.of(place))
-                if wanted.of(place)[shared:]:
-                    value = _cut(value, place, mesh, wanted.of(place)[shared:], self.count)
+            value = moved(value, given, wanted, self.count)
         if not wanted.is_whole:
             self.spreads[value] = wanted
         self.moved[key] = value
@@ -256,11 +197,16 @@ class _Division:
 
     def _operation(self, op: Any) -> None:
         if _is_callback(op) and not self.manual:
-            self._callback(op)
+            if "partitioned" in op.attributes["mhlo.backend_config"]:
+                self._plain(op)
+            else:
+                self._callback(op)
             return
         wanted = self._wanted(op)
-        if op.name in _FORWARDED:
-            self._forward(op, self._to(op.operands[0], wanted[0], op))
+        if op.name in _RESHARDED:
+            given = op.attributes[_RESHARDED[op.name]]
+            spread = WHOLE if self.manual else spread_of(given, shape_of(op.results[0]), self.meshes)
+            self._forward(op, self._to(op.operands[0], spread, op))
         elif op.name == "sdy.manual_computation":
             self._manual(op)
         elif op.name == "stablehlo.while":
@@ -278,10 +224,10 @@ class _Division:
         elif op.name == "stablehlo.optimization_barrier":
             self._results(op, [self._spread(one) for one in op.operands])
         elif op.name in ("stablehlo.constant", "sdy.constant"):
-            self._constant(op, wanted[0])
+            self._constant(op, replace(wanted[0], unreduced=frozenset()))
         elif op.name == "stablehlo.iota":
             counted = ir.IntegerAttr(op.attributes["iota_dimension"]).value
-            self._results(op, [_without(wanted[0], counted)])
+            self._results(op, [replace(_without(wanted[0], counted), unreduced=frozenset())])
         elif op.name in ("sdy.propagation_barrier", "sdy.data_flow_edge"):
             self._forward(op, op.operands[0])
         elif op.name == "sdy.sharding_group":
@@ -322,35 +268,15 @@ class _Division:
         _clean(op)
         kinds = [one.type for one in op.results]
         with ir.InsertionPoint(op), op.location:
-            unsigned = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
-            device = ir.Operation.create("stablehlo.partition_id", [unsigned]).results[0]
-            first = ir.Operation.create("stablehlo.constant", [unsigned], [], {"value": _zeros(unsigned)}).results[0]
-            scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
-            direction = ir.Attribute.parse("#stablehlo<comparison_direction EQ>")
-            is_first = ir.Operation.create(
-                "stablehlo.compare", [scalar], [device, first], {"comparison_direction": direction}
-            ).results[0]
+            is_first = is_at([device == 0 for device in range(self.count)])
             chosen = ir.Operation.create("stablehlo.if", kinds, [is_first], regions=2)
-            sent = [
-                ir.Operation.create(
-                    "stablehlo.collective_broadcast",
-                    [one.type],
-                    [one],
-                    {"replica_groups": _table(np.arange(self.count, dtype=np.int64)[None])},
-                ).results[0]
-                for one in chosen.results
-            ]
-            for one, value in zip(op.results, sent, strict=True):
-                one.replace_all_uses_with(value)
+            for one, result in zip(op.results, chosen.results, strict=True):
+                one.replace_all_uses_with(_sent(result, self.count))
             with ir.InsertionPoint(chosen.regions[0].blocks.append()):
                 end = ir.Operation.create("stablehlo.return", [], list(op.results))
             op.move_before(end)
             with ir.InsertionPoint(chosen.regions[1].blocks.append()):
-                zeros = [
-                    ir.Operation.create("stablehlo.constant", [one], [], {"value": _zeros(one)}).results[0]
-                    for one in kinds
-                ]
-                ir.Operation.create("stablehlo.return", [], zeros)
+                ir.Operation.create("stablehlo.return", [], [_nothing(one, op.operands) for one in kinds])
 
     def _manual(self, op: Any) -> None:
         """Devices run the body on their parts; other axes of the mesh than its own divide nothing there."""
@@ -364,7 +290,7 @@ class _Division:
 
         block = op.regions[0].blocks[0]
         self._give(op, own("in_shardings", op.operands, [self._full(one) for one in op.operands]))
-        outs = own("out_shardings", op.results, [_shape(one) for one in op.results])
+        outs = own("out_shardings", op.results, [shape_of(one) for one in op.results])
         for value, argument in zip(op.operands, block.arguments, strict=True):
             if value.type != argument.type:
                 raise RuntimeError(f"{op.location}: a part of the type {value.type} is given, expected {argument.type}")
@@ -377,38 +303,52 @@ class _Division:
         for one in inner[:-1]:
             one.move_before(op)
         for value, spread, end in zip(op.results, outs, list(inner[-1].operands), strict=True):
-            with ir.InsertionPoint(op), op.location:
-                made = ir.Operation.create("stablehlo.reshape", [end.type], [end])
-            value.replace_all_uses_with(made.results[0])
+            made = end
+            if isinstance(end.type, ir.RankedTensorType):
+                # A value of its own: the part may be an operand, which has a spread.
+                with ir.InsertionPoint(op), op.location:
+                    made = ir.Operation.create("stablehlo.reshape", [end.type], [end]).results[0]
+            value.replace_all_uses_with(made)
             if not spread.is_whole:
-                self.spreads[made.results[0]] = spread
+                self.spreads[made] = spread
         op.erase()
 
     def _compute(self, op: Any, wanted: Sequence[Spread]) -> None:
-        factors = factors_of(op, [self._full(one) for one in op.operands])
-        axes, mesh = self._assign(op, factors, wanted) if factors else ({}, None)
-        if factors is None or mesh is None or not axes:
-            self._give(op, [WHOLE] * len(op.operands))
-            self._plain(op)
-            return
+        full = [self._full(one) for one in op.operands]
+        factors = factors_of(op, full)
+        unreduced = wanted[0].unreduced if len(wanted) == 1 else frozenset[str]()
+        spreads = [self._spread(one) for one in op.operands]
+        axes, mesh = assign(op, factors, wanted, spreads) if factors else ({}, None)
+        if mesh is None and unreduced:
+            mesh = wanted[0].mesh
+        free = factors.free if factors else set[int]()
+        summed = [name for factor in sorted(axes) if factor not in free for name in axes[factor]]
+        carried = carried_axes(op, mesh, unreduced.difference(summed), spreads)
+        for place in factors.counted if factors else ():
+            carried[place] |= frozenset(summed)
 
-        def spread(mapping: Sequence[Sequence[int]], used: Callable[[int], bool]) -> Spread:
-            return Spread(mesh, tuple([axes.get(some[0], ()) if some and used(some[0]) else () for some in mapping]))
+        def spread(mapping: Sequence[Sequence[int]], used: Callable[[int], bool], names: frozenset[str]) -> Spread:
+            divided = tuple([axes.get(some[0], ()) if some and used(some[0]) else () for some in mapping])
+            return Spread(mesh, divided, names) if mesh else WHOLE
 
+        none: list[list[list[int]]] = [[]] * max(len(op.operands), len(op.results))
+        operands, results = (factors.operands, factors.results) if factors else (none, none)
         self._plain(op)
-        free = factors.free
-        full = self._full(op.operands[0])
-        self._give(op, [spread(one, lambda _: True) for one in factors.operands])
-        _adjust(op, full)
-        self._results(op, [spread(one, free.__contains__) for one in factors.results])
-        summed = tuple([name for factor in sorted(factors.summed) for name in axes.get(factor, ())])
-        if summed:
-            self._sum(op, mesh, summed)
+        self._give(op, [spread(one, lambda _: True, names) for one, names in zip(operands, carried, strict=False)])
+        if axes:
+            _adjust(op, full[0])
+        partial = frozenset(summed if combiner_of(op) == "add" else ()) & unreduced
+        kept = partial.union(*carried) & unreduced
+        self._results(op, [spread(one, free.__contains__, kept) for one, _ in zip(results, wanted, strict=False)])
+        added = [name for name in summed if name not in partial]
+        if added:
+            assert mesh is not None
+            self._sum(op, mesh, added, wanted[0])
 
     def _plain(self, op: Any) -> None:
         """Leave out what Shardy wrote in a computation of scalars, as that of a reduction."""
         for inner in list(walk(op)):
-            if inner.name in _FORWARDED:
+            if inner.name in _RESHARDED:
                 self._forward(inner, inner.operands[0])
             elif inner.name == "sdy.constant":
                 self._constant(inner, WHOLE)
@@ -416,56 +356,56 @@ class _Division:
                 _clean(inner)
         _clean(op)
 
-    def _assign(
-        self, op: Any, factors: Factors, wanted: Sequence[Spread]
-    ) -> tuple[dict[int, tuple[str, ...]], Mesh | None]:
-        """The axes that divide each factor: those of the result, then those of operands."""
-        axes: dict[int, tuple[str, ...]] = {}
-        mesh: Mesh | None = None
-        sources = [
-            *zip(factors.results, wanted, strict=True),
-            *zip(factors.operands, map(self._spread, op.operands), strict=True),
-        ]
-        for mapping, given in sources:
-            if given.is_whole or (mesh is not None and given.mesh != mesh):
-                continue
-            mesh = given.mesh
-            assert mesh is not None
-            chosen = factors.free | factors.summed
-            for place, some in enumerate(mapping):
-                if some and some[0] in chosen and some[0] not in axes and given.of(place):
-                    used = {name for names in axes.values() for name in names}
-                    free = [name for name in given.of(place) if name not in used]
-                    names = kept_axes(mesh, free, factors.sizes[some[0]])
-                    if names:
-                        axes[some[0]] = names
-        return axes, mesh
-
-    def _sum(self, op: Any, mesh: Mesh, names: Sequence[str]) -> None:
-        """Combine the results of all devices along these axes."""
-        value = op.results[0]
-        name = combiner_of(op)
-        scalar = _tensor(value.type, [])
+    def _sum(self, op: Any, mesh: Mesh, names: Sequence[str], wanted: Spread) -> None:
+        """Combine the results of all devices along these axes; of a sum, each gets the part that it is to have."""
+        value, name = op.results[0], combiner_of(op)
+        given = self._spread(value)
+        left, parts = set(names), list[tuple[str, ...]]()
+        for place in range(len(shape_of(value))):
+            has, rest = given.of(place), wanted.of(place)[len(given.of(place)) :]
+            is_part = name == "add" and wanted.mesh == mesh and wanted.of(place) == (*has, *rest) and left >= set(rest)
+            parts.append((*has, *rest) if is_part else has)
+            left -= set(parts[-1])
+        target = Spread(mesh, tuple(parts), given.unreduced)
+        users = [(use.owner, use.operand_number) for use in value.uses]
         with ir.InsertionPoint.after(op), op.location:
-            made = ir.Operation.create(
-                "stablehlo.all_reduce", [value.type], [value], _collective(mesh.groups(names)), regions=1
-            )
-            block = made.regions[0].blocks.append(scalar, scalar)
-            with ir.InsertionPoint(block):
-                inner = ir.Operation.create(f"stablehlo.{name}", [scalar], list(block.arguments))
-                ir.Operation.create("stablehlo.return", [], [inner.results[0]])
-        value.replace_all_uses_except(made.results[0], made)
-        self.spreads[made.results[0]] = self._spread(value)
+            if name == "add":
+                made = moved(
+                    value, replace(given, mesh=mesh, unreduced=given.unreduced.union(names)), target, self.count
+                )
+            else:
+                made = combined(value, name, mesh, names)
+        for owner, number in users:
+            owner.operands[number] = made
+        self.spreads[made] = replace(target, dimensions=given.dimensions) if name != "add" else target
 
 
 def _only(spread: Spread, names: set[str]) -> Spread:
-    return replace(
-        spread, dimensions=tuple([tuple([one for one in some if one in names]) for some in spread.dimensions])
-    )
+    dimensions = tuple([tuple([one for one in some if one in names]) for some in spread.dimensions])
+    return replace(spread, dimensions=dimensions, unreduced=spread.unreduced & names)
 
 
 def _is_callback(op: Any) -> bool:
-    return op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET
+    """Whether an operation calls a function that the program is to call once. Handlers without effects are called by
+    each device."""
+    if op.name != "stablehlo.custom_call" or op.attributes["call_target_name"].value != TARGET:
+        return False
+    return "foreign" not in op.attributes["mhlo.backend_config"] or has_effect(op)
+
+
+def _sent(value: Any, count: int) -> Any:
+    """The first device's value on each; a token orders what its device does."""
+    if not isinstance(value.type, ir.RankedTensorType):
+        return value
+    groups = {"replica_groups": table(np.arange(count, dtype=np.int64)[None])}
+    return ir.Operation.create("stablehlo.collective_broadcast", [value.type], [value], groups).results[0]
+
+
+def _nothing(kind: Any, operands: Sequence[Any]) -> Any:
+    """What stands for a result where a function is not called: zeros, or the token that the call would take."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return next(one for one in operands if one.type == kind)
+    return ir.Operation.create("stablehlo.constant", [kind], [], {"value": zeros(kind)}).results[0]
 
 
 def _without(spread: Spread, dimension: int) -> Spread:
@@ -479,65 +419,11 @@ def _clean(op: Any) -> None:
             del op.attributes[name]
 
 
-def _zeros(kind: Any) -> Any:
-    element = kind.element_type
-    if isinstance(element, ir.ComplexType):
-        text = "(0.0, 0.0)"
-    elif isinstance(element, ir.IntegerType):
-        text = "false" if element.width == 1 else "0"
-    else:
-        text = "0.0"
-    return ir.Attribute.parse(f"dense<{text}> : {kind}")
-
-
-def _table(values: Any) -> Any:
-    get: Any = ir.DenseElementsAttr.get
-    return get(values)
-
-
-def _collective(groups: Sequence[Sequence[int]]) -> dict[str, Any]:
-    return {
-        "replica_groups": _table(np.array(groups, np.int64)),
-        "channel_handle": ir.Attribute.parse("#stablehlo.channel_handle<handle = 1, type = 1>"),
-        "use_global_device_ids": ir.UnitAttr.get(),
-    }
-
-
-def _gathered(value: Any, place: int, mesh: Mesh, names: Sequence[str]) -> Any:
-    """The parts of a value along these axes, one behind the other in a dimension."""
-    shape = _shape(value)
-    shape[place] *= mesh.size(names)
-    attributes = _collective(mesh.groups(names)) | {"all_gather_dim": _integer(place)}
-    return ir.Operation.create("stablehlo.all_gather", [_tensor(value.type, shape)], [value], attributes).results[0]
-
-
-def _cut(value: Any, place: int, mesh: Mesh, names: Sequence[str], count: int) -> Any:
-    """This device's part of a value, along these axes."""
-    shape = _shape(value)
-    shape[place] //= mesh.size(names)
-    starts = np.array(mesh.places(names, count), np.int32) * shape[place]
-    int32 = ir.IntegerType.get_signless(32)
-    scalar, one = ir.RankedTensorType.get([], int32), ir.RankedTensorType.get([1], int32)
-
-    def make(name: str, kind: Any, operands: list[Any], **attributes: Any) -> Any:
-        return ir.Operation.create(f"stablehlo.{name}", [kind], operands, attributes).results[0]
-
-    unsigned = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
-    device = make("convert", scalar, [make("partition_id", unsigned, [])])
-    table = make("constant", ir.RankedTensorType.get([count], int32), [], value=_table(starts))
-    sizes = ir.DenseI64ArrayAttr.get([1])
-    start = make("reshape", scalar, [make("dynamic_slice", one, [table, device], slice_sizes=sizes)])
-    zero = make("constant", scalar, [], value=_table(np.array(0, np.int32)))
-    begins = [start if number == place else zero for number in range(len(shape))]
-    return make(
-        "dynamic_slice", _tensor(value.type, shape), [value, *begins], slice_sizes=ir.DenseI64ArrayAttr.get(shape)
-    )
-
-
 def _adjust(op: Any, full: Sequence[int]) -> None:
     """Sizes that an operation names are those of its part, where it takes a dimension as a whole."""
-    name = {"stablehlo.slice": "limit_indices", "stablehlo.dynamic_slice": "slice_sizes"}.get(op.name)
+    names = {"slice": "limit_indices", "dynamic_slice": "slice_sizes", "gather": "slice_sizes"}
+    name = names.get(op.name.removeprefix("stablehlo."))
     if name:
-        given, part = list(ir.DenseI64ArrayAttr(op.attributes[name])), _shape(op.operands[0])
-        sizes = [mine if mine != whole else one for one, mine, whole in zip(given, part, full, strict=True)]
+        given, part = list(ir.DenseI64ArrayAttr(op.attributes[name])), shape_of(op.operands[0])
+        sizes = [mine if one == whole else one for one, mine, whole in zip(given, part, full, strict=True)]
         op.attributes[name] = ir.DenseI64ArrayAttr.get(sizes)

@@ -10,8 +10,14 @@ __all__ = ["placement_of"]
 
 
 def placement_of(options: bytes) -> tuple[int, int, list[int]]:
-    """The numbers of replicas and of partitions, and the ids of the devices by replica, then by partition."""
+    """The numbers of replicas and of partitions, and the ids of the devices by replica, then by partition.
+
+    Raises ValueError for an option that XLA does not have either. XLA's own ones have no effect.
+    """
     given: Any = xla_client.CompileOptions.ParseFromString(options)
+    for name, _ in given.env_option_overrides:
+        if not name.startswith("xla_"):
+            raise ValueError(f"No such compile option: {name!r}. Options of XLA (xla_...) are taken, without effect")
     replicas, partitions = max(given.num_replicas, 1), max(given.num_partitions, 1)
     assignment = given.device_assignment
     if assignment is None:

@@ -41,6 +41,8 @@ class Description:
     # For several devices, the shardings of arguments and results, as HLO prints them.
     argument_shardings: tuple[str, ...] = ()
     result_shardings: tuple[str, ...] = ()
+    # How many calls of XLA's FFI it has. The handlers are those of each process.
+    foreign_calls: int = 0
 
 
 @dataclass

@@ -46,10 +46,14 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Spread:
-    """For each dimension, the axes that divide it, the first of them into the largest parts. No mesh: the whole."""
+    """For each dimension, the axes that divide it, the first of them into the largest parts. No mesh: the whole.
+
+    Along the unreduced axes, each device has a summand of the value.
+    """
 
     mesh: Mesh | None = None
     dimensions: tuple[tuple[str, ...], ...] = ()
+    unreduced: frozenset[str] = frozenset()
 
     def of(self, dimension: int) -> tuple[str, ...]:
         """The axes of a dimension."""
@@ -58,7 +62,7 @@ class Spread:
     @property
     def is_whole(self) -> bool:
         """Whether each device has all elements."""
-        return not any(self.dimensions)
+        return not any(self.dimensions) and not self.unreduced
 
     def part(self, shape: Sequence[int]) -> list[int]:
         """The shape of a device's part."""
@@ -94,11 +98,6 @@ def spread_of(given: Any, shape: Sequence[int], meshes: dict[str, Mesh | None], 
     Raises RuntimeError for an exact sharding by a part of an axis, or one that does not divide the sizes.
     """
     sharding = sdy.TensorShardingAttr(given)
-    if len(sharding.unreduced_axes):
-        raise RuntimeError(
-            f"the sharding {given} has summands (unreduced axes), which are not taken.\n"
-            "What to do: add them up by lax.psum, or give a sharding without unreduced axes"
-        )
     name = sharding.mesh_or_ref
     if not isinstance(name, ir.FlatSymbolRefAttr):
         axes = tuple(sdy.MeshAttr(name).axes)
@@ -118,7 +117,10 @@ def spread_of(given: Any, shape: Sequence[int], meshes: dict[str, Mesh | None], 
                 f"the sharding {given} does not divide the sizes {list(shape)} by whole axes of the mesh"
             )
         dimensions.append(names)
-    return Spread(mesh, tuple(dimensions))
+    unreduced = [sdy.AxisRefAttr(axis) for axis in sharding.unreduced_axes]
+    if any(axis.sub_axis_info is not None for axis in unreduced):
+        raise RuntimeError(f"the sharding {given} has summands along a part of an axis of the mesh")
+    return Spread(mesh, tuple(dimensions), frozenset([axis.name for axis in unreduced]))
 
 
 def kept_axes(mesh: Mesh, names: Sequence[str], size: int) -> tuple[str, ...]:
@@ -142,10 +144,18 @@ def text_of_spread(spread: Spread, count: int) -> str:
         return "{replicated}"
     mesh = spread.mesh
     parts = [mesh.size(names) for names in spread.dimensions]
-    copies = count // prod(parts)
     used = [name for names in spread.dimensions for name in names]
-    rest = [name for name, _ in mesh.axes if name not in used]
-    devices = list(itertools.chain.from_iterable(mesh.groups([*used, *rest])))
-    tiles = [*parts, copies] if copies > 1 else parts
+    summed = [name for name, _ in mesh.axes if name in spread.unreduced]
+    summands = mesh.size(summed)
+    copies = count // prod(parts) // summands
+    if summands == count:
+        return "{unreduced}"
+    rest = [name for name, _ in mesh.axes if name not in used and name not in summed]
+    devices = list(itertools.chain.from_iterable(mesh.groups([*used, *summed, *rest])))
+    last = {"unreduced": summands, "replicated": copies}
+    tiles = [*parts, *[size for size in last.values() if size > 1]]
+    kinds = ", ".join([kind for kind, size in last.items() if size > 1])
     body = f"devices=[{','.join(map(str, tiles))}]{','.join(map(str, devices))}"
+    if summands > 1:
+        return f"{{{body} last_tile_dims={{{kinds}}}}}"
     return f"{{{body} last_tile_dim_replicate}}" if copies > 1 else f"{{{body}}}"

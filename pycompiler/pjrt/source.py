@@ -16,11 +16,17 @@ from jaxlib.mlir.dialects import stablehlo
 from pycompiler.cache import Aliases
 from pycompiler.compile import modules
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
-from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, entry_of, together, walk
+from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
+from pycompiler.pjrt.functions import entry_of, walk
+from pycompiler.pjrt.partition import PARTICIPANTS, Shardings, divide, together
 from pycompiler.pjrt.program import Description, array_types
 
-__all__ = ["Source", "text_of"]
+__all__ = ["Source", "calls_of", "text_of"]
 
+Call = Callback | ForeignFunction
+
+# The name of the operation in a program's bytes.
+_CALLS = b"custom_call"
 _BYTECODE = b"ML\xefR"
 
 
@@ -54,6 +60,41 @@ def text_of(code: bytes, count: int = 1) -> str:
     return str(module)
 
 
+def calls_of(code: bytes) -> list[Call]:
+    """The functions of the host that a program calls, by slot."""
+    return _numbered(_read(code))
+
+
+def _numbered(module: Any) -> list[Call]:
+    """Give the calls of the host their slots, in place."""
+    calls: list[Call] = []
+    for op in list(walk(module.operation)):
+        if is_foreign(op):
+            calls.append(foreign_function(op, len(calls)))
+        elif op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET:
+            config = op.attributes["mhlo.backend_config"]
+            found = callback_with(config["id"].value)
+            calls.append(found)
+            slot = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), len(calls) - 1)
+            given: dict[str, Any] = {"slot": slot}
+            if found.partitioned:
+                given["partitioned"] = ir.UnitAttr.get(op.context)
+            op.attributes["mhlo.backend_config"] = ir.DictAttr.get(given, op.context)
+    return calls
+
+
+def _take_parts(module: Any, calls: list[Call]) -> None:
+    """Callbacks that each device calls get the sizes of its parts."""
+    for op in walk(module.operation):
+        if op.name == "stablehlo.custom_call" and "mhlo.backend_config" in op.attributes:
+            config = op.attributes["mhlo.backend_config"]
+            if "partitioned" in config:
+                slot, kinds = config["slot"].value, [one.type for one in op.operands]
+                found = calls[slot]
+                assert isinstance(found, Callback)
+                calls[slot] = found.of_parts([one.shape for one in kinds if isinstance(one, ir.RankedTensorType)])
+
+
 class Source:
     """A program that is to be compiled, for a number of devices: the part of each one."""
 
@@ -62,22 +103,15 @@ class Source:
         self.name: str = (
             module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
         )
-        self.callbacks: list[Callback] = []
-        if TARGET.encode() in code:
-            self._number_callbacks(module)
+        # The functions of the host that it calls, by slot.
+        self.calls: list[Call] = _numbered(module) if _CALLS in code else []
         self.shardings = divide(module, count) if count > 1 else Shardings()
+        if count > 1:
+            _take_parts(module, self.calls)
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
         self._read_attributes(module)
         self._text: str = module.operation.get_asm(enable_debug_info=True)
-
-    def _number_callbacks(self, module: Any) -> None:
-        for op in walk(module.operation):
-            if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == TARGET:
-                config = op.attributes["mhlo.backend_config"]
-                self.callbacks.append(callback_with(config["id"].value))
-                slot = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, op.context), len(self.callbacks) - 1)
-                op.attributes["mhlo.backend_config"] = ir.DictAttr.get({"slot": slot}, op.context)
 
     def _read_attributes(self, module: Any) -> None:
         main = entry_of(module)
@@ -136,4 +170,5 @@ class Source:
             lapack,
             self.shardings.arguments,
             self.shardings.results,
+            sum(isinstance(one, ForeignFunction) for one in self.calls),
         )

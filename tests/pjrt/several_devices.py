@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax, shard_map
-from jax.sharding import AxisType, NamedSharding
+from jax.sharding import AxisType, NamedSharding, reshard
 from jax.sharding import PartitionSpec as P
 
 PROGRAMS = {}
@@ -231,6 +231,58 @@ def gathers_and_scatters(devices):
 
 
 @program
+def gathers_and_scatters_of_parts(devices):
+    mesh = mesh_of(devices)
+    i = on(mesh, np.array([3, 1, 7, 3, 0, 5, 5, 2]), "x")
+    x, u, base = on(mesh, numbers(16, 8), "x", "y"), on(mesh, numbers(8, 8, seed=1), "x", "y"), numbers(16, 8, seed=2)
+    rows = on(mesh, np.arange(24).reshape(8, 3) % 8, "x", None)
+
+    def f(x, u, i, base, rows):
+        return (
+            x[i], x[:, i], base[i], x.at[i].add(u), base.at[i].add(u), base.at[i].max(u), base.at[i].min(u),
+            base.at[i].multiply(u), base.at[i].set(u), jnp.zeros((16, 8)).at[i].add(u), jax.ops.segment_sum(u, i, 9),
+            jnp.take_along_axis(u, rows, 1), jax.vmap(lambda u, i: u.at[i].add(1.0))(u, rows),
+            jnp.bincount(i, length=8), jax.grad(lambda x: jnp.sum(jnp.sin(x[i]) * u))(x),
+            jnp.take(x, i, 0, mode="fill"),
+        )  # fmt: skip
+
+    return jax.jit(f)(x, u, i, base, rows)
+
+
+@program
+def windows(devices):
+    mesh = mesh_of(devices)
+    x = on(mesh, numbers(8, 6, 6, 4), "x", None, None, "y")
+
+    def pooled(x):
+        return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "SAME")
+
+    def f(x):
+        return (
+            pooled(x), jax.grad(lambda x: jnp.sum(pooled(x) ** 2))(x), jnp.cumsum(x, 1), jnp.cumsum(x, 0),
+            lax.cummax(x, 3), lax.cumprod(x, 2, reverse=True), lax.cumlogsumexp(x, 1),
+            lax.reduce_window(x, 0.0, lax.add, (2, 1, 3, 1), (1, 1, 2, 1), ((1, 0), (0, 0), (1, 1), (0, 0))),
+            lax.bitcast_convert_type(x, jnp.int32), lax.bitcast_convert_type(x, jnp.uint8),
+        )  # fmt: skip
+
+    return jax.jit(f)(x)
+
+
+@program
+def batches_of_matrices(devices):
+    mesh = mesh_of(devices)
+    x = on(mesh, numbers(8, 5, 5) + 5 * np.eye(5, dtype=np.float32), "x")
+
+    def f(x):
+        q, r = jnp.linalg.qr(x)
+        s = x + x.transpose(0, 2, 1)
+        w, v = jnp.linalg.eigh(s)
+        return q @ r, w, jnp.abs(v), jnp.linalg.svd(x)[1], jnp.linalg.solve(x, x[:, :, :2]), jnp.linalg.inv(x)
+
+    return jax.jit(f)(x)
+
+
+@program
 def top_k(devices):
     mesh = mesh_of(devices)
     s = NamedSharding(mesh, P("x"))
@@ -364,6 +416,82 @@ def one_device(devices):
     slopes = jax.grad(lambda x, y: jax.remat(product)(x, y).sum(), (0, 1))(numbers(3, 2), numbers(2, 4))
     each = jax.pmap(lambda x: lax.pmean(x, "i"), "i", devices=devices[:1])(numbers(1, 4))
     return jax.jit(mapped)(numbers(6, 8)), mapped(numbers(6, 8)), slopes, each
+
+
+def shards(x):
+    return [one.data for one in sorted(x.addressable_shards, key=lambda one: one.device.id)]
+
+
+@program
+def sums_that_are_not_added_up(devices):
+    mesh = mesh_of(devices, kind=AxisType.Explicit)
+    with jax.set_mesh(mesh):
+        x, y = on(mesh, numbers(8, 4), "x", "y"), on(mesh, numbers(4, 8, seed=1), "y", None)
+
+        def f(x, y):
+            z = jnp.einsum("ij,jk->ik", x, y, out_sharding=P("x", None, unreduced={"y"}))
+            w = jnp.concatenate([z, z + z], 1)
+            total = lax.reduce_sum(x, (0, 1), out_sharding=P(unreduced={"x", "y"}))
+            return z, reshard(z + z, P("x", "y")), reshard(w.T, P(None, "x")), reshard(total, P())
+
+        z, *rest = jax.jit(f)(x, y)
+        return shards(z), rest, jax.jit(lambda z: reshard(z + z, P("x")))(z)
+
+
+@program
+def wholes_and_parts_as_summands(devices):
+    mesh = mesh_of(devices, kind=AxisType.Explicit)
+    with jax.set_mesh(mesh):
+        x = numbers(8, 8)
+        whole, parts = jax.device_put(x, P()), jax.device_put(x, P("x", "y"))
+        given = [
+            jax.jit(lambda x, s=s: reshard(x, s))(one)
+            for one in (whole, parts)
+            for s in (P(unreduced={"x"}), P(unreduced={"x", "y"}), P(None, "y", unreduced={"x"}))
+        ]
+        return (
+            [shards(one) for one in given],
+            [reshard(one, P("y", "x")) for one in given],
+            reshard(given[0].sum(1), P()),
+        )
+
+
+@program
+def gradients_are_summands(devices):
+    """A step's gradients are added up once, behind a loop over parts of the batch."""
+    mesh = mesh_of(devices, (8,), ("x",), kind=AxisType.Explicit)
+    with jax.set_mesh(mesh):
+        w = jax.device_put(numbers(4, 4), P(reduced={"x"}))
+        x = jax.device_put(numbers(3, 8, 4, seed=1), P(None, "x", None))
+
+        @jax.jit
+        def step(w, x):
+            start = reshard(jnp.zeros_like(w), P(unreduced={"x"}))
+            grad = jax.grad(lambda w, x: jnp.sum(jnp.sin(x @ w)))
+            total, _ = lax.scan(lambda sum, x: (sum + grad(w, x), None), start, x)
+            return reshard(w, P()) - 0.1 * reshard(total, P())
+
+        return step(w, x)
+
+
+@program
+def summands_of_parts(devices):
+    mesh = mesh_of(devices, kind=AxisType.Explicit)
+    with jax.set_mesh(mesh):
+        x, y = on(mesh, numbers(8, 4), None, "x"), on(mesh, numbers(4, 8, seed=1), "x", None)
+        f = shard_map(
+            lambda x, y: lax.psum(x @ y, "x"),
+            in_specs=(P(None, "x"), P("x", None)), out_specs=P(),
+        )  # fmt: skip
+        given = shard_map(lambda x, y: x @ y, in_specs=(P(None, "x"), P("x", None)), out_specs=P(unreduced={"x"}),
+                          check_vma=False)  # fmt: skip
+        z = jax.jit(given)(x, y)
+        taken = shard_map(lambda z: lax.psum(z, "x"), in_specs=P(unreduced={"x"}), out_specs=P(), check_vma=False)
+        w = jax.device_put(numbers(4, 2), P(reduced={"x"}))
+        loss = jax.grad(lambda w, x: shard_map(lambda x, w: lax.psum(jnp.sum(jnp.sin(x @ w)), "x"),
+                                               in_specs=(P("x"), P(reduced={"x"})), out_specs=P())(x, w))  # fmt: skip
+        slope = jax.jit(loss)(w, on(mesh, numbers(8, 4, seed=2), "x", None))
+        return jax.jit(f)(x, y), shards(z), reshard(z, P("x")), jax.jit(taken)(z), shards(slope), reshard(slope, P())
 
 
 def flat(tree):

@@ -128,3 +128,28 @@ def test_memories():
     y = jax.device_put(x, x.sharding.with_memory_kind("pinned_host"))
     assert y.sharding.memory_kind == "pinned_host"
     np.testing.assert_array_equal(y, 1)
+
+
+@pytest.mark.parametrize("platforms", [["cpu"], ["pycompiler"], ["cuda", "cpu"]])
+def test_exported_programs_of_several_sizes(platforms):
+    (size,) = jax.export.symbolic_shape("n")
+    f = jax.jit(lambda x: jax.lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos).cumsum() * x.shape[0])
+    exported = jax.export.export(f, platforms=platforms)(jax.ShapeDtypeStruct((size,), np.float32))
+    for n in (1, 3, 8):
+        x = np.arange(n, dtype=np.float32)
+        wanted = np.cumsum(np.sin(x)) * n
+        np.testing.assert_allclose(exported.call(x), wanted, rtol=1e-5)
+        np.testing.assert_allclose(jax.jit(lambda x: exported.call(x) + 1)(x), wanted + 1, rtol=1e-5)
+
+
+def test_a_program_exported_for_another_platform_is_jaxs_error():
+    exported = jax.export.export(jax.jit(jnp.sin), platforms=["cuda"])(1.0)
+    with pytest.raises(ValueError, match="exported for platforms"):
+        exported.call(1.0)
+
+
+def test_options_of_xla_have_no_effect_and_others_are_refused():
+    lowered = jax.jit(jnp.sin).lower(1.0)
+    assert lowered.compile(compiler_options={"xla_embed_ir_in_executable": True})(1.0) == jnp.sin(1.0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'no_option'"):
+        lowered.compile(compiler_options={"no_option": 1})

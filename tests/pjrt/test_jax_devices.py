@@ -56,6 +56,58 @@ def test_sums_are_of_parts():
     assert said.split() == ["True", "False", "True"]
 
 
+def test_sums_that_are_to_be_divided_are_scattered():
+    said = program("""
+        f = jax.jit(lambda x: x.sum(1), out_shardings=NamedSharding(mesh, P(("x", "y"))))
+        text = f.lower(x).compile().as_text()
+        print("reduce-scatter" in text, "all-gather" in text, np.array_equal(f(x), np.asarray(x).sum(1)))
+    """)
+    assert said.split() == ["True", "False", "True"]
+
+
+def test_an_axis_goes_from_one_dimension_to_another():
+    said = program("""
+        x = jax.device_put(x, NamedSharding(mesh, P("x")))
+        f = jax.jit(lambda x: x + 1, out_shardings=NamedSharding(mesh, P(None, "x")))
+        text = f.lower(x).compile().as_text()
+        print("all-to-all" in text, "all-gather" in text, np.array_equal(f(x), np.asarray(x) + 1))
+    """)
+    assert said.split() == ["True", "False", "True"]
+
+
+def test_summands_are_added_once_behind_a_loop():
+    said = program("""
+        mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Explicit,))
+        with jax.set_mesh(mesh):
+            w = jax.device_put(np.ones((4, 4), np.float32), P(reduced={"x"}))
+            x = jax.device_put(np.ones((3, 8, 4), np.float32), P(None, "x"))
+            start = lambda: jax.sharding.reshard(jnp.zeros((4, 4)), P(unreduced={"x"}))
+            grad = jax.grad(lambda w, x: jnp.sum(x @ w))
+            f = lambda w, x: jax.sharding.reshard(lax.scan(lambda s, x: (s + grad(w, x), None), start(), x)[0], P())
+            print(jax.jit(f).lower(w, x).compile().as_text().count("all-reduce("), float(jax.jit(f)(w, x).sum()))
+    """)
+    assert said.split() == ["1", str(3 * 8 * 16.0)]
+
+
+def test_gathers_scatters_and_windows_are_of_parts():
+    said = program("""
+        x = jax.device_put(x, NamedSharding(mesh, P("x")))
+        i = jax.device_put(np.arange(8) % 3, NamedSharding(mesh, P("x")))
+        w = np.ones((5, 8), np.float32)
+        for f in (
+            lambda x, i: jnp.asarray(w)[i] + x,
+            lambda x, i: jax.vmap(lambda x, i: x.at[i].add(1))(x, i),
+            lambda x, i: lax.cumsum(x, 1),
+            lambda x, i: jnp.linalg.qr(x[:, :, None])[1],
+        ):
+            print("all-gather" in jax.jit(f).lower(x, i).compile().as_text(), end=" ")
+        f = lambda x, i: jax.ops.segment_sum(x, i, 3)
+        text = jax.jit(f).lower(x, i).compile().as_text()
+        print("all-gather" in text, "all-reduce" in text)
+    """)
+    assert said.split() == ["False"] * 5 + ["True"]
+
+
 def test_an_operation_that_is_not_divided_is_computed_whole():
     said = program("""
         f = jax.jit(lambda x: lax.cumsum(x, 0))
@@ -88,3 +140,46 @@ def test_callbacks_of_parts():
         jax.effects_barrier()
     """)
     assert said.count("part 0.0") == 8
+
+
+def test_ordered_callbacks_without_results_in_shard_map():
+    said = program("""
+        from jax.experimental import io_callback
+        mesh = jax.make_mesh((4,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+        def f(x, y):
+            io_callback(lambda part: print("part", part.shape), (), x, ordered=True)
+            return x + y[..., None]
+        f = jax.jit(shard_map(f, mesh=mesh, in_specs=(P(None, "i"), P(None)), out_specs=P(None, "i")))
+        out = f(jnp.zeros((2, 16)), jnp.ones(2))
+        jax.effects_barrier()
+        print(float(out.sum()))
+    """)
+    assert said.count("part (2, 4)") == 4
+    assert "32.0" in said
+
+
+def test_ordered_callbacks_run_once_in_order():
+    said = program("""
+        from jax.experimental import io_callback
+        seen = []
+        def host(x):
+            seen.append(float(np.sum(x)))
+            return np.asarray(x) + 1
+        def f(x):
+            y = io_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), x, ordered=True)
+            return io_callback(host, jax.ShapeDtypeStruct(x.shape, x.dtype), y, ordered=True)
+        f = jax.jit(f, out_shardings=NamedSharding(mesh, P()))
+        print(np.array_equal(f(x), np.asarray(x) + 2), list(seen))
+        print(np.array_equal(f(f(x)), np.asarray(x) + 4), len(seen))
+    """)
+    assert said.split() == ["True", "[2016.0,", "2080.0]", "True", "6"]
+
+
+def test_partitioned_callbacks_are_of_parts():
+    said = program("""
+        jax.jit(lambda x: jax.debug.print("rows {}", x.sum(1), partitioned=True))(x)
+        jax.jit(lambda x: jax.debug.callback(lambda x: print("part", x.shape), x + 1, partitioned=True))(x)
+        jax.effects_barrier()
+    """)
+    assert said.count("part (2, 4)") == 8
+    assert said.count("rows [28. 92.]") == 2

@@ -104,3 +104,16 @@ def test_an_unknown_operation_is_named_at_the_users_line(device):
         pytest.raises(jax.errors.JaxRuntimeError, match=r"test_jax_programs.py:\d+.*a_stranger"),
     ):
         jax.jit(strange)(np.zeros(3, np.float32))
+
+
+def test_bits_of_small_integers(beside):
+    x = np.arange(-8, 8).reshape(4, 4)
+    beside(lambda x: lax.bitcast_convert_type(x.astype(jnp.int4), np.uint16), x)
+    beside(lambda x: lax.bitcast_convert_type(x.astype(np.uint16), jnp.uint4).astype(np.int32), x * 1237)
+
+
+def test_tokens_are_arguments_and_results(device):
+    with jax.default_device(device):
+        token = lax.create_token(None)
+        out, token = jax.jit(lambda x, token: (x + 1, lax.after_all(token)))(jnp.arange(3), token)
+        np.testing.assert_array_equal(out, [1, 2, 3])

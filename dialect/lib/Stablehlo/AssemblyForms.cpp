@@ -190,8 +190,12 @@ ParseResult parseTypedOperands(OpAsmParser &parser, OperationState &state) {
   SmallVector<Type> types;
   SMLoc place = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseOperandList(operands) ||
-      parser.parseOptionalAttrDict(state.attributes) || (!operands.empty() && parser.parseColonTypeList(types)) ||
-      parser.resolveOperands(operands, types, place, state.operands))
+      parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  // Without operands, the types are those of the results.
+  if (operands.empty())
+    return succeeded(parser.parseOptionalColon()) ? parser.parseTypeList(state.types) : success();
+  if (parser.parseColonTypeList(types) || parser.resolveOperands(operands, types, place, state.operands))
     return failure();
   if (state.name.getStringRef() != "stablehlo.return")
     state.addTypes(types);
@@ -221,19 +225,41 @@ ParseResult parseMesh(OpAsmParser &parser, OperationState &state) {
   return failure(failed(parser.parseGreater()) || failed(parser.parseOptionalAttrDict(state.attributes)));
 }
 
-/// `%x <@mesh, [{}, {?}, {"x"}]> : type`: it has no meaning on a mesh of one device.
+/// `%x <@mesh, [{}, {?}, {"x", "y":(1)2}p1], replicated={"z"}, unreduced={"w"}> : type`: it has no meaning on a mesh of
+/// one device.
 ParseResult parseShardingConstraint(OpAsmParser &parser, OperationState &state) {
   Operand operand;
   StringAttr mesh;
   Type type;
   auto axis = [&]() -> ParseResult {
     std::string name;
-    return succeeded(parser.parseOptionalQuestion()) ? success() : parser.parseString(&name);
+    int64_t size;
+    if (succeeded(parser.parseOptionalQuestion()))
+      return success();
+    if (parser.parseString(&name))
+      return failure();
+    if (failed(parser.parseOptionalColon()))
+      return success();
+    return failure(parser.parseLParen() || parser.parseInteger(size) || parser.parseRParen() ||
+                   parser.parseInteger(size));
   };
-  auto dimension = [&] { return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, axis); };
+  auto axes = [&] { return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, axis); };
+  auto dimension = [&]() -> ParseResult {
+    StringRef priority;
+    if (axes())
+      return failure();
+    (void)parser.parseOptionalKeyword(&priority);
+    return success();
+  };
   if (parser.parseOperand(operand) || parser.parseLess() || parser.parseSymbolName(mesh) || parser.parseComma() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, dimension) || parser.parseGreater() ||
-      parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, dimension))
+    return failure();
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef what;
+    if (parser.parseKeyword(&what) || parser.parseEqual() || axes())
+      return failure();
+  }
+  if (parser.parseGreater() || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type) ||
       parser.resolveOperand(operand, type, state.operands))
     return failure();
   state.addTypes(type);

@@ -111,7 +111,8 @@ LogicalResult convertToParts(Source &source, unsigned width, unsigned part) {
   Value spread =
       source.broadcast(pattern, wide.getShape(), llvm::to_vector(llvm::seq<int64_t>(source.type(0).getRank())));
   Value shifted = source.make("shift_right_logical", wide, {spread, places(source, wide, part)});
-  Value parts = source.convert(shifted, unsignedOf(source, part));
+  Value masked = part < 8 ? source.make("and", wide, {shifted, source.number(wide, (1 << part) - 1)}) : shifted;
+  Value parts = source.convert(masked, unsignedOf(source, part));
   return parts ? source.replace(bitcast(source, parts, result.getElementType())) : failure();
 }
 
@@ -136,7 +137,8 @@ LogicalResult convertBitcast(Source &source) {
   unsigned width = from.getIntOrFloatBitWidth(), newWidth = to.getIntOrFloatBitWidth();
   if (width == newWidth)
     return source.replace(source.make("bitcast", source.resultType(), {source.operand(0)}));
-  if (width % 8 || newWidth % 8)
+  auto isPart = [](unsigned bits) { return bits % 8 == 0 || bits == 4 || bits == 2; };
+  if (!isPart(width) || !isPart(newWidth))
     return source.error() << "elements of " << from << " as " << to << " have no counterpart";
   return width > newWidth ? convertToParts(source, width, newWidth) : convertFromParts(source, width, newWidth);
 }

@@ -84,7 +84,8 @@ func.func @main(%p: tensor<i1>, %i: tensor<i32>, %x: tensor<4xf32>) -> (tensor<4
 // CHECK: return %[[B]]#0
 sdy.mesh @mesh = <["x"=1]>
 func.func @main(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<4xf32> {
-  %0 = sdy.sharding_constraint %x <@mesh, [{"x", ?}]> : tensor<4xf32>
+  %y = sdy.sharding_constraint %x <@mesh, [{"x":(1)1, ?}p1], replicated={"y"}, unreduced={"z"}> : tensor<4xf32>
+  %0 = sdy.sharding_constraint %y <@mesh, [{"x", ?}]> : tensor<4xf32>
   %1 = stablehlo.composite "my.f" %0 {decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>
   %2:2 = stablehlo.optimization_barrier %1, %x : tensor<4xf32>, tensor<4xf32>
   %3 = stablehlo.partition_id : tensor<ui32>
