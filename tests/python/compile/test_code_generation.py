@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_addresses_in_loops_need_no_registers_of_their_own() -> None:
 def test_moved_bodies_have_the_values_of_separate_operations() -> None:
     """Long programs: operations with several readers, repeated operands, broadcasts and reductions among them."""
 
-    def f(x: pc.Array, row: pc.Array) -> pc.Array:
+    def f(x: Any, row: Any) -> Any:
         total, other = x, x * 2
         for i in range(60):
             total = total + x * (0.5 * i)
