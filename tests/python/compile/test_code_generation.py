@@ -18,6 +18,7 @@ LARGE, SMALL = np.zeros((1024, 1024), np.float32), np.zeros(16, np.float32)
 
 def stage(name: str, function: Callable[..., object], *args: object) -> str:
     module = pc.jit(function).lower(*args).compiler_ir()
+    assert module is not None
     return _compiler.module_at(module, name, triple="x86_64-linux-gnu", cpu="x86-64-v4")
 
 
