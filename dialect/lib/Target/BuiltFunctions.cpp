@@ -107,7 +107,7 @@ FailureOr<std::vector<std::pair<std::string, std::vector<char>>>> compileCommonF
     code->getFunction(name)->setVisibility(llvm::GlobalValue::HiddenVisibility);
     (*target)->prepare(*code);
     (*target)->optimize(*code);
-    auto object = (*target)->emit(*code, llvm::CodeGenFileType::ObjectFile);
+    auto object = (*target)->emit(*code, llvm::CodeGenFileType::ObjectFile, /*isForBuild=*/true);
     if (!object)
       return alone->emitError(llvm::toString(object.takeError()));
     objects.emplace_back(name, std::move(*object));

@@ -1,8 +1,11 @@
 // LLVM IR -> optimized LLVM IR -> object code in memory, for this machine or another one.
 #include "Host.h"
+#include "OmittedPasses.h"
+#include "QuickEntry.h"
 #include "SplitStores.h"
 #include "array/Target/Stop.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -43,6 +46,7 @@ struct HostTarget::Optimizer {
     // Code generation takes half a millisecond for each function, however short. Inlining comes after the other passes,
     // because they have more facts about pointers that are arguments.
     passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
+    passes.addPass(QuickEntry());
   }
 };
 
@@ -86,15 +90,39 @@ static bool takeBFloat16Pairs(const llvm::Target &target, const llvm::Triple &tr
   return isThere;
 }
 
+template <typename Value> static llvm::cl::opt<Value> *findOption(llvm::StringRef name) {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find(name);
+  return found == options.end() ? nullptr : static_cast<llvm::cl::opt<Value> *>(found->second);
+}
+
 /// LLVM's scheduler joins each memory access of a block with each that may be of the same memory, up to this many of
 /// them. Its default, 1000, makes time grow with the square of the length of unrolled programs
 /// (docs/rationale/015-scheduler.md).
 static void boundSchedulerGraphs() {
   constexpr unsigned mostAccesses = 200;
-  auto &options = llvm::cl::getRegisteredOptions();
-  auto found = options.find("dag-maps-huge-region");
-  if (found != options.end() && found->second->getNumOccurrences() == 0)
-    static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(mostAccesses);
+  llvm::cl::opt<unsigned> *option = findOption<unsigned>("dag-maps-huge-region");
+  if (option && option->getNumOccurrences() == 0)
+    option->setValue(mostAccesses);
+}
+
+/// Adds the passes of code generation without those that `omissions` names. LLVM reads these options while passes are
+/// added.
+static bool addEmissionPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
+                              llvm::raw_pwrite_stream &stream, llvm::CodeGenFileType kind,
+                              llvm::ArrayRef<llvm::StringRef> omissions) {
+  static std::mutex adding;
+  std::lock_guard<std::mutex> guard(adding);
+  llvm::SmallVector<llvm::cl::opt<bool> *> set;
+  for (llvm::StringRef name : omissions)
+    if (llvm::cl::opt<bool> *option = findOption<bool>(name); option && !*option) {
+      option->setValue(true);
+      set.push_back(option);
+    }
+  bool failed = machine.addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true);
+  for (llvm::cl::opt<bool> *option : set)
+    option->setValue(false);
+  return !failed;
 }
 
 static llvm::Expected<std::pair<std::unique_ptr<llvm::TargetMachine>, bool>>
@@ -236,12 +264,15 @@ void HostTarget::optimize(llvm::Module &module) {
   optimizer->loops.clear();
 }
 
-llvm::Expected<std::vector<char>> HostTarget::emit(llvm::Module &module, llvm::CodeGenFileType kind) {
+llvm::Expected<std::vector<char>> HostTarget::emit(llvm::Module &module, llvm::CodeGenFileType kind, bool isForBuild) {
   std::lock_guard<std::mutex> guard(busy);
-  std::unique_ptr<Emitter> &emitter = emitters[kind == llvm::CodeGenFileType::ObjectFile];
+  llvm::SmallVector<llvm::StringRef, 2> omissions;
+  if (!isForBuild)
+    omissions = omittedPasses(module);
+  std::unique_ptr<Emitter> &emitter = emitters[{kind, llvm::join(omissions, " ")}];
   if (!emitter) {
     auto made = std::make_unique<Emitter>();
-    if (machine->addPassesToEmitFile(made->passes, made->stream, nullptr, kind, /*DisableVerify=*/true))
+    if (!addEmissionPasses(*machine, made->passes, made->stream, kind, omissions))
       return llvm::createStringError("LLVM can't emit this kind of file for " + machine->getTargetTriple().str());
     emitter = std::move(made);
   }

@@ -9,6 +9,7 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -32,8 +33,8 @@ public:
   void prepare(llvm::Module &module) const;
   /// Runs LLVM's part of the optimizations.
   void optimize(llvm::Module &module);
-  /// Generates an object file, or assembly text.
-  llvm::Expected<std::vector<char>> emit(llvm::Module &module, llvm::CodeGenFileType kind);
+  /// Generates an object file, or assembly text. Nobody waits for the functions that the build compiles.
+  llvm::Expected<std::vector<char>> emit(llvm::Module &module, llvm::CodeGenFileType kind, bool isForBuild = false);
 
   ~HostTarget();
 
@@ -45,8 +46,8 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine;
   bool hasBFloat16Pairs;
   std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Emitter> emitters[2]; ///< One for assembly text, one for objects.
-  std::mutex busy;                      ///< The machine and the analysis managers serve one module at a time.
+  std::map<std::pair<llvm::CodeGenFileType, std::string>, std::unique_ptr<Emitter>> emitters; ///< By omitted passes.
+  std::mutex busy; ///< The machine and the analysis managers serve one module at a time.
 };
 
 /// Fails when the object has an undefined symbol that the runtime's loader can't resolve.

@@ -2,6 +2,7 @@
 // Before it: convert-array-to-linalg. After it: bufferization, which gives every remaining linalg op a buffer to write.
 #include "DivideReaders.h"
 #include "FuseVariance.h"
+#include "MoveBody.h"
 #include "SliceProducers.h"
 #include "array/Analysis/GivenUp.h"
 #include "array/Analysis/ScatterForm.h"
@@ -39,7 +40,7 @@ constexpr int64_t mostAgain = 32;
 /// A larger body spills registers, and fusing one op after the other takes quadratic time.
 constexpr int64_t maxBodySize = 256;
 
-/// From this many ops on, chains are first fused in pairs.
+/// From this many ops on, bodies are moved first.
 constexpr size_t longProgram = 48;
 
 /// The cost of one element, in simple vector operations.
@@ -340,25 +341,21 @@ public:
     applicator.applyDefaultCostModel();
   }
 
-  /// Fuses neighbours in chains two by two, and then the pairs again, until none is left. So every body is copied as
-  /// often as a chain can be halved, and not once for each later op. Short programs do not need it.
-  bool pairUp(func::FuncOp function) {
+  /// Moves producers into their only readers, in program order: a body that reaches its limit ends at a value of the
+  /// program. Each op is simplified before its body grows, and the fused ones by the sweep that follows. The sweep
+  /// copies bodies, which is no matter in short programs.
+  bool moveBodies(func::FuncOp function) {
+    SmallVector<linalg::GenericOp> readers;
+    function.walk([&](linalg::GenericOp op) { readers.push_back(op); });
+    if (readers.size() < longProgram)
+      return false;
     bool changed = false;
-    for (bool again = true; again;) {
-      again = false;
-      SmallVector<linalg::GenericOp> consumers;
-      function.walk([&](linalg::GenericOp op) { consumers.push_back(op); });
-      if (consumers.size() < longProgram)
-        break;
-      SmallPtrSet<Operation *, 16> fused;
-      for (linalg::GenericOp consumer : consumers) {
-        OpOperand *link = goesIntoItsConsumers(consumer) ? nullptr : chainLink(consumer);
-        if (!link || fused.contains(link->get().getDefiningOp()) || !fuse(consumer, link))
-          continue;
-        if (linalg::GenericOp op = simplify(consumer))
-          fused.insert(op);
-        again = changed = true;
-      }
+    for (linalg::GenericOp reader : readers) {
+      if (goesIntoItsConsumers(reader))
+        continue;
+      linalg::GenericOp op = simplify(reader);
+      while (op && moveOne(op))
+        changed = true;
     }
     return changed;
   }
@@ -430,16 +427,10 @@ private:
     return dyn_cast_or_null<linalg::GenericOp>(listener.current);
   }
 
-  /// The operand that the previous op of a chain computes for this op alone.
-  static OpOperand *chainLink(linalg::GenericOp op) {
-    OpOperand *link = nullptr;
-    for (OpOperand *operand : op.getDpsInputOperands()) {
-      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-      if (producer && (link || !producer->hasOneUse()))
-        return nullptr;
-      link = producer ? operand : link;
-    }
-    return link;
+  bool moveOne(linalg::GenericOp op) {
+    return !readsWhatIsStored(op) && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+      return array::moveIntoReader(rewriter, operand, maxBodySize);
+    });
   }
 
   /// Fuses the first producer for which that pays; `op` becomes the fused op.
@@ -492,8 +483,8 @@ private:
 struct FuseElementwise : array::impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     Fuser fuser(&getContext());
-    bool paired = fuser.pairUp(getOperation());
-    if (fuser.run(getOperation(), /*first=*/true) || paired)
+    bool moved = fuser.moveBodies(getOperation());
+    if (fuser.run(getOperation(), /*first=*/true) || moved)
       fuser.run(getOperation(), /*first=*/false);
     if (fuser.fuseSlices(getOperation()))
       fuser.run(getOperation(), /*first=*/false);

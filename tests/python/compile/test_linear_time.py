@@ -53,6 +53,7 @@ PROGRAMS: dict[str, Callable[[int], Callable[[Any], Any]]] = {
     "less the mean": repeated(lambda x, _: x - x.mean()),
     "softmax": repeated(lambda x, _: nn.softmax(x)),
     "sines": repeated(lambda x, _: pnp.sin(x)),
+    "terms": lambda n: lambda x: sum(x * (0.5 * i) for i in range(n)),
     "rolls": repeated(lambda x, _: pnp.roll(x, 1) * 0.5),
     "products": repeated(lambda x, _: (x.reshape(8, 8) @ x.reshape(8, 8)).reshape(64)),
     "sorts": repeated(lambda x, _: pnp.sort(x)),

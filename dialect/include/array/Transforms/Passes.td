@@ -32,7 +32,8 @@ def FuseElementwise : Pass<"array-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise linalg ops into their elementwise readers and reductions";
   let description = [{
     Upstream's fusion of `linalg.generic` under a cost rule (isWorthFusing in FuseElementwise.cpp). A producer with one
-    consumer is fused. A producer with several consumers, or one that every row would recompute, is fused only if this
+    consumer is fused; in long programs its body moves (MoveBody.h). A producer with several consumers, or one that every
+    row would recompute, is fused only if this
     costs less than the memory traffic that it saves. Splat constants and fills become scalars in bodies. Reshapes that
     only insert or drop dimensions of size 1 become maps. The two sums of the variance of a large array become one sweep
     over its blocks (FuseVariance.h). Elementwise readers of concatenations, padding and rotations become one op for each

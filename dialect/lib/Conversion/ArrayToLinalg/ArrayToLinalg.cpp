@@ -18,13 +18,54 @@ using namespace mlir::array;
 
 namespace {
 
+/// The patterns, and the types that they convert. Kept from run to run: some 200 patterns take longer to create than a
+/// small program to convert.
+struct Rules {
+  Rules(MLIRContext *context, bool hasThreads, bool narrowFactors) {
+    RewritePatternSet set(context);
+    populateElementwise(converter, set);
+    populateCreation(converter, set);
+    populateMovement(converter, set);
+    populateIndexing(converter, set);
+    populateGather(converter, set);
+    populateScatter(converter, set, hasThreads);
+    populateReduction(converter, set);
+    populateContraction(converter, set);
+    (narrowFactors ? populateNarrowConvolution : populateConvolution)(converter, set);
+    populateCumulative(converter, set);
+    populateWindow(converter, set, hasThreads);
+    populateRandom(converter, set);
+    populateLinearAlgebra(converter, set);
+    populateBits(converter, set);
+    populateSpecial(converter, set);
+    populateFft(converter, set);
+    populateCollectives(converter, set);
+    populateCalls(converter, set);
+    populateEffects(converter, set);
+    populateControlFlow(converter, set);
+    populateKernels(converter, set, hasThreads);
+    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(set, converter);
+    populateCallOpTypeConversionPattern(set, converter);
+    populateReturnOpTypeConversionPattern(set, converter);
+    patterns = FrozenRewritePatternSet(std::move(set));
+  }
+
+  StorageTypeConverter converter;
+  FrozenRewritePatternSet patterns;
+};
+
 struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArrayToLinalg> {
   using ConvertArrayToLinalgBase::ConvertArrayToLinalgBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    rules = std::make_shared<const Rules>(context, hasThreads, narrowFactors);
+    return success();
+  }
 
   void runOnOperation() override {
     if (narrowFactors)
       multiplyNarrowFactors(getOperation());
-    StorageTypeConverter converter;
+    const StorageTypeConverter &converter = rules->converter;
     ConversionTarget target(getContext());
     target.addIllegalDialect<ArrayDialect>();
     target.addLegalOp<RuntimeCallOp, SymbolOp, SpendOp>();
@@ -37,38 +78,14 @@ struct ConvertArrayToLinalg : array::impl::ConvertArrayToLinalgBase<ConvertArray
     });
     target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
 
-    RewritePatternSet patterns(&getContext());
-    populateElementwise(converter, patterns);
-    populateCreation(converter, patterns);
-    populateMovement(converter, patterns);
-    populateIndexing(converter, patterns);
-    populateGather(converter, patterns);
-    populateScatter(converter, patterns, hasThreads);
-    populateReduction(converter, patterns);
-    populateContraction(converter, patterns);
-    (narrowFactors ? populateNarrowConvolution : populateConvolution)(converter, patterns);
-    populateCumulative(converter, patterns);
-    populateWindow(converter, patterns, hasThreads);
-    populateRandom(converter, patterns);
-    populateLinearAlgebra(converter, patterns);
-    populateBits(converter, patterns);
-    populateSpecial(converter, patterns);
-    populateFft(converter, patterns);
-    populateCollectives(converter, patterns);
-    populateCalls(converter, patterns);
-    populateEffects(converter, patterns);
-    populateControlFlow(converter, patterns);
-    populateKernels(converter, patterns, hasThreads);
-    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
-    populateCallOpTypeConversionPattern(patterns, converter);
-    populateReturnOpTypeConversionPattern(patterns, converter);
-
     ConversionConfig config;
     config.allowPatternRollback = false; // no pattern fails after a change, and the undo log takes time
     config.foldingMode = DialectConversionFoldingMode::Never; // canonicalization ran before
-    if (failed(applyFullConversion(getOperation(), target, std::move(patterns), config)))
+    if (failed(applyFullConversion(getOperation(), target, rules->patterns, config)))
       signalPassFailure();
   }
+
+  std::shared_ptr<const Rules> rules; ///< Passes are copied.
 };
 
 } // namespace

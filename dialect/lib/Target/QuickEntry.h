@@ -1,0 +1,15 @@
+// The entry of a program is compiled with the least effort if it only passes pointers on (QuickEntry.cpp).
+#ifndef ARRAY_LIB_TARGET_QUICKENTRY_H
+#define ARRAY_LIB_TARGET_QUICKENTRY_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace mlir::array {
+
+struct QuickEntry : llvm::PassInfoMixin<QuickEntry> {
+  llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &analyses);
+};
+
+} // namespace mlir::array
+
+#endif // ARRAY_LIB_TARGET_QUICKENTRY_H
