@@ -13,7 +13,7 @@ namespace mlir::array {
 namespace {
 
 /// The most operations that a module becomes.
-constexpr uint64_t mostOperations = uint64_t(1) << 18;
+constexpr uint64_t mostOperations = uint64_t(1) << 20;
 
 struct CheckCalls : PassWrapper<CheckCalls, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CheckCalls)
