@@ -40,6 +40,8 @@ constexpr int64_t mostAgain = 32;
 /// A larger body spills registers, and fusing one op after the other takes quadratic time.
 constexpr int64_t maxBodySize = 256;
 
+/// A value with more readers is stored once, unless it reads no memory.
+constexpr int64_t mostReaders = 64;
 /// From this many ops on, bodies are moved first.
 constexpr size_t longProgram = 48;
 
@@ -162,11 +164,15 @@ bool isWorthFusing(OpOperand *operand) {
     return true;
   if (cost > cheapCost)
     return false;
-  int64_t inputs = streamedInputs(producer), uses = llvm::range_size(producer->getUses());
+  int64_t inputs = streamedInputs(producer);
+  if (inputs == 0)
+    return true;
+  // With so many readers, what storing it costs is little. The bound keeps the time of a long program linear.
+  if (llvm::hasNItemsOrMore(producer->getUses(), mostReaders + 1))
+    return false;
+  int64_t uses = llvm::range_size(producer->getUses());
   // It is stored anyway for a use that cannot fuse it.
-  if (!llvm::all_of(producer->getUses(), isPossibleConsumer))
-    return inputs == 0;
-  return inputs * uses <= inputs + 1 + uses;
+  return inputs * uses <= inputs + 1 + uses && llvm::all_of(producer->getUses(), isPossibleConsumer);
 }
 
 /// Whether all readers of the op become one op a step later, which will fuse it completely.

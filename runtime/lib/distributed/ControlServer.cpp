@@ -269,7 +269,8 @@ void ControlServer::gather(Connection &connection, Frame &frame) {
     if (processes[member].hasFailed || processes[member].hasLeft)
       return refuse(rank, frame.number,
                     name + ": " + nameOf(member) +
-                        " will not come: " + (processes[member].hasFailed ? processes[member].cause : "it has ended"));
+                        (processes[member].hasFailed ? " failed: " + processes[member].cause
+                                                     : std::string(" will not come: it has ended")));
   meeting.given[rank] = frame.text(2);
   uint64_t milliseconds = frame.integer(3);
   meeting.waiting.push_back(

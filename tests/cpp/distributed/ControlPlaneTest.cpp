@@ -146,6 +146,9 @@ static void tellsOfFailures() {
   plane.clients[2]->tell(FrameKind::Failed, {"KeyError: 'x'", "train.py:3"});
   waits->wait();
   CHECK(waits->isRefused && mentions(waits->message, "process 2 (host, pid 42) failed: KeyError: 'x'"));
+  RefPtr<Reply> after = plane.gather(0, "barrier", "");
+  after->wait();
+  CHECK(after->isRefused && mentions(after->message, "process 2 (host, pid 42) failed: KeyError: 'x'"));
   CHECK(plane.told[1].waitUntil([&] { return plane.told[1].failures.size() == 1; }));
   CHECK(plane.told[1].failures[0].rank == 2 && plane.told[1].failures[0].place == "train.py:3");
   plane.clients[0]->tell(FrameKind::Launch, {"5", "17", "f: no memory", ""});
