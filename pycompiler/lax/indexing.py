@@ -195,7 +195,7 @@ def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
     """src at index arrays, whose dimensions come first in the result; negative indices count from the end."""
     check_arrays("index_take", src, *idxs)
     shape = get_aval(src).shape
-    axes = [canonical_axis("index_take", axis, len(shape)) for axis in axes]
+    axes = tuple(canonical_axis("index_take", axis, len(shape)) for axis in axes)
     indices = [as_positions(index, shape[axis]) for index, axis in zip(idxs, axes, strict=True)]
     around: list[Array] = []
     for index, axis in zip(indices, axes, strict=True):

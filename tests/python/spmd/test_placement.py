@@ -250,5 +250,5 @@ def test_a_sharding_of_one_device():
     place = pc.sharding.make_single_device_sharding(pc.devices()[0])
     assert isinstance(place, pc.sharding.Sharding)
     assert pc.device_put(x, place).sharding == place
-    with pytest.raises(ValueError, match="'device', got 'pinned_host'"):
+    with pytest.raises(ValueError, match=r"'device', the memory that each device has, got 'pinned_host'"):
         pc.sharding.make_single_device_sharding(pc.devices()[0], memory_kind="pinned_host")
