@@ -29,7 +29,7 @@ def test_a_few_are_inlined() -> None:
 def test_very_many_are_refused() -> None:
     lowered = pc.jit(doubling(40)).lower(np.ones(4, np.float32))
     with pytest.raises(
-        MLIRError, match=r"@main becomes \d+ operations, since each call is inlined, and at most 262144"
+        MLIRError, match=r"@main becomes \d+ operations, since each call is inlined, and at most 1048576"
     ):
         lowered.compile()
 
