@@ -45,12 +45,12 @@ CALLS = {
     "shard_map of a sum": (lambda: over(summed)(X), "log", 'lax.psum(pnp.log(x), "x")'),
     "jit of shard_map": (lambda: pc.jit(over(logs, "x"))(X), "log", "return pnp.log(x) * 2"),
     "grad of shard_map": (
-        lambda: pc.grad(lambda x: over(pnp.sqrt, "x")(x).sum())(abs(X)), "div", "backward pass"
+        lambda: pc.grad(lambda x: over(pnp.sqrt, "x")(x).sum())(abs(X)), "rsqrt", "backward pass"
     ),
     "jit": (lambda: pc.jit(logs)(divided()), "log", "return pnp.log(x) * 2"),
     "jit of a loop": (lambda: pc.jit(looped)(divided()), "log", "pnp.log(c)"),
     "jit in jit": (lambda: pc.jit(lambda x: pc.jit(logs)(x) + 1)(divided()), "log", "return pnp.log(x) * 2"),
-    "grad": (lambda: pc.jit(pc.grad(lambda x: pnp.sqrt(x).sum()))(divided(abs(X))), "div", "backward pass"),
+    "grad": (lambda: pc.jit(pc.grad(lambda x: pnp.sqrt(x).sum()))(divided(abs(X))), "rsqrt", "backward pass"),
     "op by op": (lambda: pnp.log(divided()), "log", "pnp.log(divided())"),
     "operator": (lambda: divided(X * 0) / divided(X * 0), "div", ""),
     "in_shardings": (lambda: pc.jit(logs, in_shardings=ROWS)(X), "log", "return pnp.log(x) * 2"),
