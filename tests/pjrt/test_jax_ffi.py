@@ -1,8 +1,7 @@
 """Handlers of XLA's FFI that a JAX program registers, on our backend beside XLA's CPU."""
 
-import ctypes
 import pathlib
-import shutil
+import runpy
 import subprocess
 import sys
 import textwrap
@@ -13,39 +12,21 @@ import numpy as np
 import pytest
 from jax import ffi
 
-from pycompiler.ffi import include_dir
-
 HANDLERS = ("Saxpy", "Describe", "InMemory", "Increment", "Variadic", "Fail", "Waits", "Context")
+
+
+SHARED = runpy.run_path(str(pathlib.Path(__file__).parents[1] / "python" / "ffi" / "handlers_library.py"))
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """The path of the library of handlers, which tests/python/ffi calls as well."""
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("there is no C++ compiler")
-    path = tmp_path_factory.mktemp("ffi") / "handlers.so"
-    source = pathlib.Path(__file__).parents[1] / "python" / "ffi" / "handlers.cc"
-    flags = ["-std=c++17", "-O1", "-shared", "-fPIC", "-pthread", "-w", "-I", include_dir()]
-    subprocess.run([compiler, *flags, source, "-o", path], check=True)
-    return path
+    return SHARED["compile_library"](tmp_path_factory.mktemp("ffi"))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def handlers(library, device):
-    loaded = ctypes.CDLL(library)
-    for name in ("CounterTypeId", "CounterTypeInfo"):
-        getattr(loaded, name).restype = ctypes.c_void_p
-    for name in HANDLERS:
-        ffi.register_ffi_target(name, ffi.pycapsule(getattr(loaded, name)), platform="cpu")
-    registration = {
-        "type_id": ffi.pycapsule(loaded.CounterTypeId()),
-        "type_info": ffi.pycapsule(loaded.CounterTypeInfo()),
-    }
-    ffi.register_ffi_type("Counter", registration)
-    stages = {"instantiate": loaded.CountInstantiate, "execute": loaded.CountExecute}
-    ffi.register_ffi_target("Count", {stage: ffi.pycapsule(x) for stage, x in stages.items()})
-    return loaded
+    return SHARED["register"](library, (ffi,), HANDLERS)
 
 
 def shape(*sizes, dtype=np.float32):
