@@ -142,10 +142,10 @@ def binary(v: Values) -> str:
         a, b = (stepped(v, x) for x in (a, b))
     if operation in ("maximum", "minimum") and any(x.startswith("v") and v.dtype(x).kind == "c" for x in (a, b)):
         a, b = f"pnp.nan_to_num({a})", f"pnp.nan_to_num({b})"  # JAX's pass over some nans
-    if operation == "multiply":  # XLA's product of a nan and False is 0
+    if operation in ("multiply", "divide"):  # XLA's nan * False is 0, and its False / -1 is 0, not -0
         a, b = (f"{x}.astype(pnp.int32)" if x.startswith("v") and v.dtype(x).kind == "b" else x for x in (a, b))
-    if operation == "copysign":  # the sign of a nan is nobody's promise
-        b = f"pnp.nan_to_num({b})"
+    if operation == "copysign":  # the sign of a nan is nobody's promise, that of 0 depends on how it is computed
+        b = unsigned(f"pnp.nan_to_num({b})")
     return f"pnp.{operation}({a}, {b})"
 
 
