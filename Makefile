@@ -70,6 +70,7 @@ test-full: build lint ## everything, exhaustively; before an issue is resolved
 	.venv/bin/lit tests/lit -DBUILD_DIR=$(CURDIR)/build -j $(JOBS) -s
 	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) --dist loadgroup
 	$(MAKE) test-sanitizers
+	$(MAKE) test-aarch64
 
 test-sanitizers: system ## the runtime's C++ tests under ThreadSanitizer and AddressSanitizer
 	@for kind in tsan asan; do \
@@ -121,11 +122,12 @@ bench-torch: build .venv/.torch ## models on pycompiler, in eager torch and on t
 # What `pycompiler` says of a GPU that it can't use; empty where there is one.
 GPU_MISSING = $$({ PYCOMPILER_PLATFORM=gpu $(PY) -c 'import pycompiler; pycompiler.devices()' 2>&1 || true; } | tail -n 1)
 
-test-aarch64: system ## the runtime's C++ tests, compiled for AArch64 and run by qemu
+test-aarch64: build ## the runtime's C++ tests, and all primitives' values, compiled for AArch64 and run by qemu
 	@tools/install-system-packages.sh apt-packages-aarch64.txt
 	@cmake --preset aarch64 > /dev/null
 	@$(PYTHON3) tools/build.py build-aarch64 -j $(JOBS)
 	ctest --test-dir build-aarch64 --output-on-failure -j $(JOBS)
+	$(TEST_ENV) $(PY) -m pytest -n $(JOBS) tests/python/primitives/test_other_machines.py -k aarch64
 
 # What holds on every device, whichever it is.
 BEHAVIOUR := $(addprefix tests/python/,array/test_asynchronous.py array/test_types_and_placement.py jit/test_jit.py jit/test_tracing_rules.py \
