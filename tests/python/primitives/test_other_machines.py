@@ -22,11 +22,11 @@ from pycompiler.primitives import PRIMITIVES
 
 ROOT = Path(__file__).resolve().parents[3]
 EMULATOR = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]
-# For each machine: its target, the folder of its build, and the program before ours.
-MACHINES: dict[str, tuple[dict[str, str], str, list[str]]] = {
-    "x86-64": ({"cpu": "x86-64"}, "build", []),
-    "x86-64-v3": ({"cpu": "x86-64-v3"}, "build", []),
-    "aarch64": ({"triple": "aarch64-linux-gnu"}, "build-aarch64", EMULATOR),
+# For each machine: its CPU and triple, the folder of its build, and the program before ours.
+MACHINES: dict[str, tuple[str, str, str, list[str]]] = {
+    "x86-64": ("x86-64", "", "build", []),
+    "x86-64-v3": ("x86-64-v3", "", "build", []),
+    "aarch64": ("", "aarch64-linux-gnu", "build-aarch64", EMULATOR),
 }
 # The root of a sum of squares, of complex numbers, is rounded once more without fused multiply-adds.
 ROUNDED = {("x86-64", "abs"): "abs of complex numbers"}
@@ -36,7 +36,7 @@ COMPARED = [name for name in NAMES if name != "schur"]
 
 @pytest.fixture(params=MACHINES)
 def machine(request: pytest.FixtureRequest) -> str:
-    _, build, emulator = MACHINES[request.param]
+    _, _, build, emulator = MACHINES[request.param]
     if not emulator and platform.machine() != "x86_64":
         pytest.skip("about machines of x86-64")
     if request.param == "x86-64-v3" and "avx2" not in Path("/proc/cpuinfo").read_text().split():
@@ -54,8 +54,8 @@ def results_on(
     machine: str, module: Any, inputs: list[np.ndarray], results: list[Any], folder: Path
 ) -> list[np.ndarray] | str:
     """The results of a module compiled for a machine, or the message of its failure."""
-    target, build, emulator = MACHINES[machine]
-    compiled = _compiler.compile_to_object(module, **target)
+    cpu, triple, build, emulator = MACHINES[machine]
+    compiled = _compiler.compile_to_object(module, cpu=cpu, triple=triple)
     numbers = [np.int64(n).tobytes() for n in (compiled.arena_bytes, len(inputs), len(results))]
     arguments = [sized(np.ascontiguousarray(x).tobytes()) for x in inputs]
     sizes = [np.int64(int(np.prod(x.shape)) * np.dtype(x.dtype).itemsize).tobytes() for x in results]
