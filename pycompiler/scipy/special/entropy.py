@@ -126,28 +126,55 @@ def _weak_by_first(p: Any, result: Array) -> Array:
 
 
 def _rel_entr(p: Array, q: Array) -> Array:
-    positive = lax.bitwise_and(lax.gt(p, 0), lax.gt(q, 0))
-    safe_p = lax.select(positive, p, _constant(p, 1))
-    safe_q = lax.select(positive, q, _constant(q, 1))
-    ratio = lax.div(safe_p, safe_q)
-    near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
-    # Near 1, the quotient has lost digits that the difference still has. If the quotient over- or underflows, its
-    # logarithm does not.
-    close = lax.log1p(lax.select(near, lax.div(lax.sub(safe_p, safe_q), safe_q), _constant(p, 0)))
-    least = float(dtypes.finfo(get_aval(p).dtype).tiny)
-    whole = lax.bitwise_and(lax.ge(ratio, least), lax.is_finite(ratio))
-    apart = lax.select(
-        whole, lax.log(lax.select(whole, ratio, _constant(p, 1))), lax.sub(lax.log(safe_p), lax.log(safe_q))
-    )
-    result = lax.mul(safe_p, lax.select(near, close, apart))
-    # At p = 0 the result is 0, and its derivative by p is -inf. Its derivative by q, -p / q, has a derivative by p.
-    zero = lax.bitwise_and(lax.eq(p, 0), lax.ge(q, 0))
-    inner = lax.bitwise_and(zero, lax.gt(q, 0))
-    safe_q = lax.select(inner, q, _constant(q, 1))
-    at_zero = lax.select(inner, lax.sub(ops.xlogy.bind(p, p), ops.xlogy.bind(p, safe_q)), _constant(p, 0))
-    edge = lax.select(zero, at_zero, _constant(p, np.inf))
+    inside = lax.bitwise_and(lax.ge(p, 0), lax.gt(q, 0))
+    value = _weighted_log_ratio(lax.select(inside, p, _constant(p, 1)), lax.select(inside, q, _constant(q, 1)))
+    edge = lax.select(lax.bitwise_and(lax.eq(p, 0), lax.eq(q, 0)), _constant(p, 0), _constant(p, np.inf))
     undefined = lax.bitwise_or(lax.ne(p, p), lax.ne(q, q))
-    return lax.select(undefined, _constant(p, np.nan), lax.select(positive, result, edge))
+    return lax.select(undefined, _constant(p, np.nan), lax.select(inside, value, edge))
+
+
+@custom_jvp
+def _weighted_log_ratio(p: Array, q: Array) -> Array:
+    """p log(p / q), for p >= 0 and q > 0."""
+    return lax.select(lax.eq(p, 0), _constant(p, 0), lax.mul(p, _log_ratio(p, q)))
+
+
+# At p = 0 the slope by p is -inf, and the slope by q, 0, has the slope -1 / q by p.
+_weighted_log_ratio.defjvps(
+    lambda t, out, p, q: lax.mul(t, lax.add(_log_ratio(p, q), _constant(p, 1))),
+    lambda t, out, p, q: lax.neg(lax.mul(t, lax.div(p, q))),
+)
+
+
+@custom_jvp
+def _log_ratio(p: Array, q: Array) -> Array:
+    """log(p / q), for p >= 0 and q > 0.
+
+    Near 1, the quotient has lost digits that the difference still has. Where it over- or underflows, finite numbers are
+    scaled.
+    """
+    ratio = lax.div(p, q)
+    near = lax.bitwise_and(lax.gt(ratio, 0.5), lax.lt(ratio, 2))
+    close = lax.log1p(lax.select(near, lax.div(lax.sub(p, q), q), _constant(p, 0)))
+    limits = dtypes.finfo(get_aval(p).dtype)
+    most, least = float(limits.max), float(limits.tiny)
+    over, under = (
+        lax.bitwise_and(out, lax.le(x, most)) for out, x in ((lax.gt(ratio, most), p), (lax.lt(ratio, least), q))
+    )
+
+    def by_size(where_over: float, where_under: float, elsewhere: float) -> Array:
+        otherwise = lax.select(under, _constant(p, where_under), _constant(p, elsewhere))
+        return lax.select(over, _constant(p, where_over), otherwise)
+
+    # Four fifths of the exponents on each side: the greatest quotient, by the least denormal number, fits.
+    bits = -(-4 * int(limits.maxexp) // 5)
+    less, more = 2.0**-bits, 2.0**bits
+    scaled = lax.div(lax.mul(p, by_size(less, more, 1)), lax.mul(q, by_size(more, less, 1)))
+    offset = 2 * bits * float(np.log(2))
+    return lax.select(near, close, lax.add(lax.log(scaled), by_size(offset, -offset, 0)))
+
+
+_log_ratio.defjvps(lambda t, out, p, q: lax.div(t, p), lambda t, out, p, q: lax.neg(lax.div(t, q)))
 
 
 def kl_div(p: Any, q: Any) -> Array:

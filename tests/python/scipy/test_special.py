@@ -454,6 +454,18 @@ def test_entropies_at_the_ends_of_the_range():
     assert not np.signbit(special.entr(np.array([0.0, -0.0], np.float32))).any()
     want = scipy.special.rel_entr(np.float64(least), 1.5)
     assert float(special.rel_entr(least, np.float32(1.5))) == np.float32(want)
+    limits = np.finfo(np.float32)
+    ends = [0, least, limits.tiny, 1e-30, 0.3, 1, 1.5, 1e8, limits.max, np.inf, -1, np.nan]
+    p, q = np.meshgrid(np.array(ends, np.float32), np.array(ends, np.float32))
+    with np.errstate(all="ignore"):
+        want = scipy.special.rel_entr(p.astype(np.float64), q.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(special.rel_entr(p, q), want, rtol=5e-7)
+    with pc.enable_x64(True):
+        largest, smallest = np.finfo(np.float64).max, 5e-324
+        value = float(special.rel_entr(1e-300, 1e300))
+        assert value == pytest.approx(-1e-300 * 600 * np.log(10), rel=4e-16)
+        assert float(special.rel_entr(1.0, smallest)) == pytest.approx(1074 * np.log(2), rel=4e-16)
+        assert float(special.rel_entr(largest, smallest)) == np.inf
 
 
 def test_beta_of_negative_integers_is_that_of_scipy():
