@@ -36,6 +36,7 @@ _FLOAT_UNARY = _words(
     "floor ceil rint trunc reciprocal arctan arcsin arccos arcsinh arccosh arctanh isnan isfinite isinf "
     "signbit sinc degrees nan_to_num positive deg2rad logical_not"
 )
+_WITH_ENDS = _words("sqrt log log2 log10 arcsin arccos arccosh")
 _ANY_UNARY = _words("abs negative sign square conj real imag logical_not positive isfinite zeros_like ones_like")
 # Not nextafter: compiled by JAX, its denormals are zeros.
 _BINARY = _words(
@@ -97,6 +98,8 @@ def unary(v: Values) -> str:
         if operation == "log1p" and v.dtype(a).kind != "c":  # near -1, too
             a = f"pnp.maximum({a}, -0.9)"
         if operation == "sinc":  # JAX's slope near 0 is a difference of large numbers
+            a = stepped(v, a)
+        if operation in _WITH_ENDS:  # rounding decides whether a value is still in the domain
             a = stepped(v, a)
         if operation == "signbit":  # of a nan it is any, and JAX's sums begin with 0, so that none is -0
             a = f"pnp.where({a} == 0, 0, pnp.nan_to_num({a}))"
