@@ -47,6 +47,12 @@ static Range rangeOf(Value value, unsigned depth) {
     return {isMin ? std::min(a.low, b.low) : std::max(a.low, b.low),
             isMin ? std::min(a.high, b.high) : std::max(a.high, b.high)};
   }
+  if (isa<arith::MinUIOp>(op)) {
+    Range a = operand(0), b = operand(1);
+    if (b.low < 0)
+      return onlyType();
+    return {a.low >= 0 ? std::min(a.low, b.low) : 0, a.low >= 0 ? std::min(a.high, b.high) : b.high};
+  }
   if (isa<arith::SelectOp>(op)) {
     Range a = operand(1), b = operand(2);
     return {std::min(a.low, b.low), std::max(a.high, b.high)};

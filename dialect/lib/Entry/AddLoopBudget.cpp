@@ -1,9 +1,11 @@
 // array-add-loop-budget: a loop of unknown length may take a microsecond or never end. For speculative runs, each
-// iteration subtracts its operations from a budget, and a run that has used up its budget stops.
+// iteration subtracts its operations from a budget, and a run that has used up its budget stops. A loop over a number
+// of the program, whose length is known before it begins, subtracts all of them there.
 #include "array/Entry/Entry.h"
 #include "array/Entry/Passes.h"
 #include "array/IR/Array.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
@@ -24,6 +26,14 @@ constexpr int64_t kUnknownTrips = 16;
 /// Larger costs make no difference, and sums and products of costs up to this do not overflow.
 constexpr int64_t kMost = int64_t(1) << 30;
 
+/// Whether a loop counts a number of the program (array-uplift-loops); all others are over an index.
+bool isUplifted(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return loop && !loop.getInductionVar().getType().isIndex() && !loop.getStaticTripCount();
+}
+
+bool hasUnknownLength(Operation *op) { return isa<scf::WhileOp>(op) || isUplifted(op); }
+
 /// The approximate number of operations of one run.
 class OperationCount {
 public:
@@ -39,7 +49,7 @@ public:
 
 private:
   int64_t of(Operation &op) {
-    if (isa<scf::WhileOp>(op)) // counts for itself
+    if (hasUnknownLength(&op)) // counts for itself
       return 0;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return std::min(tripsOf(loop) * std::min(of(loop.getRegion()) + 1, kMost), kMost);
@@ -84,29 +94,49 @@ bool writesArgument(func::FuncOp main) {
   });
 }
 
+/// The length of a loop in steps of 1, at most kMost.
+Value lengthOf(OpBuilder &b, scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  auto wide = [&](Value value) -> Value {
+    return value.getType().isInteger(64) ? value : arith::ExtSIOp::create(b, loc, b.getI64Type(), value);
+  };
+  auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+  Value length = arith::SubIOp::create(b, loc, wide(loop.getUpperBound()), wide(loop.getLowerBound()));
+  length = arith::MaxSIOp::create(b, loc, length, constant(0));
+  return arith::MinSIOp::create(b, loc, length, constant(kMost));
+}
+
 struct AddLoopBudget : impl::AddLoopBudgetBase<AddLoopBudget> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal() || writesArgument(main))
       return;
-    SmallVector<scf::WhileOp> loops;
+    SmallVector<Operation *> loops;
     bool runsOnce = false;
     module.walk([&](Operation *op) {
       if (auto call = dyn_cast<RuntimeCallOp>(op))
         runsOnce |= actsOutside(call);
-      if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-        runsOnce |= loop->getParentOfType<func::FuncOp>() != main;
-        loops.push_back(loop);
+      if (hasUnknownLength(op)) {
+        runsOnce |= op->getParentOfType<func::FuncOp>() != main;
+        loops.push_back(op);
       }
     });
     if (runsOnce || loops.empty())
       return;
     OperationCount count(module);
-    for (scf::WhileOp loop : loops) {
-      int64_t each = std::max<int64_t>(1, count.of(loop.getBefore()) + count.of(loop.getAfter()));
-      OpBuilder builder = OpBuilder::atBlockBegin(loop.getBeforeBody());
-      SpendOp::create(builder, loop.getLoc(), each);
+    for (Operation *op : loops) {
+      int64_t each = 0;
+      for (Region &region : op->getRegions())
+        each += count.of(region);
+      each = std::max<int64_t>(1, each);
+      OpBuilder builder(op);
+      if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        builder.setInsertionPointToStart(loop.getBeforeBody());
+        SpendOp::create(builder, op->getLoc(), each, /*times=*/Value());
+      } else {
+        SpendOp::create(builder, op->getLoc(), each, lengthOf(builder, cast<scf::ForOp>(op)));
+      }
     }
     module->setAttr(kLoopBudgetAttr, UnitAttr::get(&getContext()));
   }

@@ -120,7 +120,10 @@ Value hidden(ImplicitLocOpBuilder &builder, Value number) {
 void lower(TableCalls &calls, SpendOp spend, Value budget) {
   ImplicitLocOpBuilder &builder = calls.before(spend);
   Value left = hidden(builder, LLVM::LoadOp::create(builder, builder.getI64Type(), budget));
-  left = LLVM::SubOp::create(builder, left, calls.constant(spend.getOperations(), 64));
+  Value spent = calls.constant(spend.getOperations(), 64);
+  if (Value times = spend.getTimes())
+    spent = LLVM::MulOp::create(builder, spent, times);
+  left = LLVM::SubOp::create(builder, left, spent);
   LLVM::StoreOp::create(builder, left, budget);
   Value isOver = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, left, calls.constant(0, 64));
   calls.leaveIf(isOver, spend, [&] { return calls.constant(PCRT_OUT_OF_BUDGET, 32); });

@@ -106,6 +106,7 @@ void buildConversionToLLVMPipeline(OpPassManager &pm) {
 
 void buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createAssignCallSiteIds());
+  pm.addNestedPass<func::FuncOp>(createUpliftLoops());
   pm.addPass(createAddLoopBudget());
   // The early return after a failed library call needs branches, hence the order of these two.
   pm.addPass(createSCFToControlFlowPass());

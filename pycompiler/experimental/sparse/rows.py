@@ -71,8 +71,12 @@ def _composed(data: Array, indices: Array, indptr: Array, other: Array, *, size:
 def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: int, transpose: bool) -> Array:
     """By a loop over the rows. The product has the sum of a row in registers, that of the transpose adds in place."""
 
+    def inside(start: Array, end: Array) -> tuple[Array, Array]:
+        """The bounds of a row within the elements: the compiler sees that its loop needs no other check of places."""
+        return pnp.maximum(start, 0), pnp.minimum(end, data.shape[0])
+
     def row_sum(_: None, bounds: tuple[Array, Array]) -> tuple[None, Array]:
-        start, end = bounds
+        start, end = inside(*bounds)
 
         def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
             j, total = carry
@@ -83,7 +87,8 @@ def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: in
         return None, lax.while_loop(lambda carry: carry[0] < end, step, (start, zeros))[1]
 
     def row_added(total: Array, part: tuple[Array, Array, Array]) -> tuple[Array, None]:
-        start, end, row = part
+        start, end = inside(*part[:2])
+        row = part[2]
 
         def step(carry: tuple[Array, Array]) -> tuple[Array, Array]:
             j, total = carry
@@ -92,12 +97,10 @@ def _loops(data: Array, indices: Array, indptr: Array, other: Array, *, size: in
 
         return lax.while_loop(lambda carry: carry[0] < end, step, (start, total))[1], None
 
-    # No row ends behind the last element.
-    bounds = pnp.minimum(indptr, data.shape[0])
     if transpose:
         start = pnp.zeros((size, *other.shape[1:]), data.dtype)
-        return lax.scan(row_added, start, (bounds[:-1], bounds[1:], other))[0]
-    return lax.scan(row_sum, None, (bounds[:-1], bounds[1:]))[1]
+        return lax.scan(row_added, start, (indptr[:-1], indptr[1:], other))[0]
+    return lax.scan(row_sum, None, (indptr[:-1], indptr[1:]))[1]
 
 
 mlir.register_lowering(_product, mlir.lower_fun(_composed, multiple_results=False))

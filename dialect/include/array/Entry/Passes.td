@@ -112,13 +112,26 @@ def AssignCallSiteIds : Pass<"array-assign-call-site-ids", "::mlir::ModuleOp"> {
   }];
 }
 
+def UpliftLoops : Pass<"array-uplift-loops", "::mlir::func::FuncOp"> {
+  let summary = "Give while loops that count their bounds";
+  let description = [{
+    An `scf.while` over a number that grows by 1 while it is less than a value from outside becomes an `scf.for` over
+    that number (upstream's `upliftWhileToForLoop`). `array-add-loop-budget` then counts it before its first iteration,
+    and clamps and comparisons that are certain from the ranges of numbers (upstream's analysis) are folded: those of
+    `x[i]` in a loop over the rows of x.
+
+    Invariants: the counter keeps its type. Loops over an index come from elsewhere, and have no budget.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def AddLoopBudget : Pass<"array-add-loop-budget", "::mlir::ModuleOp"> {
   let summary = "Give loops of unknown length a budget of operations, so that a speculative run can stop";
   let description = [{
-    Each iteration of an `scf.while` begins with an `array.spend` of about the number of its operations. A vector
-    operation counts as one, an inner loop by its iterations, a call of a function of another module as a thousand, a
-    call of a library, or a loop that threads share, as a hundred thousand. The module gets the attribute
-    `array.loop_budget`.
+    Each iteration of an `scf.while` begins with an `array.spend` of about the number of its operations; that of all
+    iterations stands before an `scf.for` over a number of the program (array-uplift-loops). A vector operation counts
+    as one, an inner loop by its iterations, a call of a function of another module as a thousand, a call of a library,
+    or a loop that threads share, as a hundred thousand. The module gets the attribute `array.loop_budget`.
 
     A run that exceeds its budget runs again from the beginning. Therefore the pass does nothing if a run cannot be
     repeated: if it writes an argument's memory, if it has effects on the world outside the program (a callback, a

@@ -53,18 +53,19 @@ def Array_RuntimeCallOp : Array_Op<"runtime_call", [AttrSizedOperandSegments, De
 def Array_SpendOp : Array_Op<"spend", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "counts operations against the budget of the run";
   let description = Array_Doc<[{
-    Subtracts `operations` from the budget of the run. If the budget becomes negative, the run ends with
-    PCRT_OUT_OF_BUDGET, and its results are invalid. The op is in @main, after bufferization; array-add-loop-budget
-    inserts it into loops of unknown length.
+    Subtracts `operations` from the budget of the run, `times` times if that is given. If the budget becomes negative, the
+    run ends with PCRT_OUT_OF_BUDGET, and its results are invalid. The op is in @main, after bufferization;
+    array-add-loop-budget inserts it into loops of unknown length, or before them.
 
     ```mlir
     array.spend 12
+    array.spend 12 times(%n)
     ```
   }], [{
     - C1: `operations` is positive.
   }]>.description;
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$operations);
-  let assemblyFormat = "$operations attr-dict";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$operations, Optional<I64>:$times);
+  let assemblyFormat = "$operations (`times` `(` $times^ `)`)? attr-dict";
 }
 
 #endif // ARRAY_IR_RUNTIME_TD

@@ -59,7 +59,7 @@ struct WhileLowering : OpConversionPattern<WhileOp> {
     // All uses would be replaced, and a loop without uses is erased; but this loop may not end.
     if (mayOnlyEnd) {
       rewriter.setInsertionPointToStart(loop.getBeforeBody());
-      SpendOp::create(rewriter, op.getLoc(), /*operations=*/1);
+      SpendOp::create(rewriter, op.getLoc(), /*operations=*/1, /*times=*/Value());
     }
     replaceAround(rewriter, op, loop.getResults());
     return success();

@@ -14,6 +14,7 @@ struct Windows {
   SmallVector<OpFoldResult> sliceSizes;
   SmallVector<int64_t> batchDims; // of the result
   SmallVector<Value> last;        // the maximum start of each index
+  SmallVector<bool> isKnown;      // whether that is a constant
   Value zero;
 
   Windows(OpBuilder &b, GatherOp op, Value operand, ValueRange given, int64_t batchRank) : op(op), operand(operand) {
@@ -27,8 +28,9 @@ struct Windows {
         sliceSizes[dim] = index.size(operand, dim);
     zero = arith::ConstantIndexOp::create(b, op.getLoc(), 0);
     for (int64_t dim : op.getStartIndexMap()) {
-      Value size = index.value(index.size(operand, dim)), taken = index.value(sliceSizes[dim]);
-      last.push_back(arith::SubIOp::create(b, op.getLoc(), size, taken));
+      OpFoldResult size = index.size(operand, dim), taken = sliceSizes[dim];
+      isKnown.push_back(getConstantIntValue(size) && getConstantIntValue(taken));
+      last.push_back(arith::SubIOp::create(b, op.getLoc(), index.value(size), index.value(taken)));
     }
   }
 
@@ -57,7 +59,12 @@ struct Windows {
         Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, start, last[number]);
         *inside = *inside ? arith::AndIOp::create(b, *inside, fits).getResult() : fits;
       }
-      position[dim] = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, start, last[number]), zero);
+      // A start outside, whose element is not used, may become any inside: one operation less. (The last of an unknown
+      // size may be negative.)
+      if (inside && isKnown[number])
+        position[dim] = arith::MinUIOp::create(b, start, last[number]);
+      else
+        position[dim] = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, start, last[number]), zero);
     }
     for (auto [dim, number] : llvm::zip(op.getOperandBatchingDims(), op.getStartIndicesBatchingDims()))
       position[dim] = linalg::IndexOp::create(b, batchDims[number]);
