@@ -9,8 +9,8 @@
 namespace mlir::array {
 
 /// The attribute of a loop with independent iterations (they share buffers that they read, and write elements of their
-/// own): the minimum number of iterations of a piece. If the trip count is known only at run time, the loop is shared
-/// if it has at least leastPieces pieces, or if each iteration is a piece.
+/// own): the minimum number of iterations of a piece. Of a loop with few pieces, the runtime gives some only
+/// to threads that are awake (ParallelFor.h).
 inline constexpr llvm::StringLiteral kParallelAttr = "array.parallel";
 
 /// The attribute of a buffer on the stack whose contents do not survive an iteration of such a loop. Each piece may
@@ -20,8 +20,8 @@ inline constexpr llvm::StringLiteral kPrivateAttr = "array.private";
 /// The minimum work of a shared loop, and of a piece. Waking a thread takes 10 to 25 us.
 inline constexpr double kSharedNs = 30000, kPieceNs = 8000;
 
-/// The minimum number of pieces, each of several iterations, of a shared loop.
-inline constexpr int64_t leastPieces = 4;
+/// The minimum work of a loop that threads share if they are awake: a program of many such loops keeps them so.
+inline constexpr double kOfferedNs = 2 * kPieceNs;
 
 /// Marks a loop whose iterations are pieces: the number of iterations is large enough to share, or one.
 inline void markPieces(scf::ForOp loop) {
@@ -31,10 +31,11 @@ inline void markPieces(scf::ForOp loop) {
 /// Marks a loop of `trips` iterations, if it is large enough.
 inline void markParallel(scf::ForOp loop, int64_t trips, double nsOfIteration) {
   double total = nsOfIteration * double(trips);
-  if (trips < 2 || total < kSharedNs)
+  if (trips < 2 || total < kOfferedNs)
     return;
   int64_t grain = std::max<int64_t>(1, std::ceil(kPieceNs / nsOfIteration));
-  if (grain * 2 <= trips)
+  // The runtime wakes threads for single iterations, which can be long.
+  if (grain * 2 <= trips && (grain > 1 || total >= kSharedNs))
     loop->setAttr(kParallelAttr, IntegerAttr::get(IntegerType::get(loop.getContext(), 64), grain));
 }
 

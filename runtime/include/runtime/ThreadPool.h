@@ -107,6 +107,8 @@ public:
   bool hasOneCore() const { return cores == 1; }
   /// Whether a worker is awake and looks for work, so that handing it a task costs little.
   bool hasSpinner() const { return looking.load(std::memory_order_relaxed) != 0; }
+  /// The same, or a thread waits for a task, and would take part in its shared work.
+  bool hasHelper() const { return hasSpinner() || waiters.load(std::memory_order_relaxed) != 0; }
   /// Whether the calling thread belongs to a pool.
   static bool isWorker();
 

@@ -12,6 +12,8 @@ using namespace pcrt;
 
 /// The first pieces are large, the last ones small: each is the remaining iterations, divided by this for each thread.
 static constexpr int64_t piecesPerThread = 4;
+/// The minimum number of pieces, each of several iterations, for which a thread is woken: that takes as long as two.
+static constexpr int64_t leastPieces = 4;
 /// The time for which the loop's own thread spins for the others at the end, before it sleeps.
 static constexpr int64_t tailSpinNs = 50000;
 
@@ -113,7 +115,8 @@ int32_t pcrt::parallelFor(ThreadPool &pool, const PcrtFrame *frame, PcrtLoopBody
     return PCRT_OK;
   grain = std::max<int64_t>(grain, 1);
   int64_t pieces = count / grain;
-  if (pieces <= 1 || threadLimit == 1 || !pool.mayShare())
+  bool isSmall = grain > 1 && pieces < leastPieces;
+  if (pieces <= 1 || threadLimit == 1 || !pool.mayShare() || (isSmall && !pool.hasHelper()))
     return body(frame, captured, 0, count);
   int64_t threads = std::min(pool.size(), threadLimit);
   ParallelLoop loop(frame, body, captured, count, grain, static_cast<unsigned>(std::min(threads, pieces) - 1));

@@ -56,6 +56,41 @@ static void smallLoopsStartNoThread() {
   CHECK(pool.liveThreads() == 0);
 }
 
+/// Three pieces are for threads that are awake, and wake none; single iterations may be long, and wake one.
+static void littleWorkWakesNoThread() {
+  ThreadPool pool(2);
+  std::thread::id self = std::this_thread::get_id();
+  std::atomic<int> elsewhere{0};
+  auto count = [&](int64_t, int64_t) {
+    elsewhere += std::this_thread::get_id() != self;
+    return PCRT_OK;
+  };
+  loop(pool, 30, 10, count);
+  CHECK(elsewhere == 0 && pool.liveThreads() == 0);
+  loop(pool, 2, 1, count);
+  CHECK(pool.liveThreads() == 1);
+}
+
+static void awakeThreadsShareLittleWork() {
+  ThreadPool pool(2);
+  // A thread that has just worked spins for a moment. On a busy machine it may sleep already: one of many tries counts.
+  bool isShared = false;
+  for (int round = 0; round < 1000 && !isShared; ++round) {
+    std::atomic<int> started{0}, pieces{0};
+    loop(pool, 2, 1, [&](int64_t, int64_t) {
+      ++started;
+      spinUntil([&] { return started == 2; }, 1000000000);
+      return PCRT_OK;
+    });
+    loop(pool, 20, 10, [&](int64_t, int64_t) {
+      ++pieces;
+      return PCRT_OK;
+    });
+    isShared = pieces == 2;
+  }
+  CHECK(isShared);
+}
+
 static void threadsShareALoop() {
   // Each piece waits for another one: this ends only if they run concurrently.
   ThreadPool pool(2);
@@ -244,6 +279,8 @@ static void afterShutdown() {
 int main() {
   RUN(everyIterationOnce);
   RUN(smallLoopsStartNoThread);
+  RUN(littleWorkWakesNoThread);
+  RUN(awakeThreadsShareLittleWork);
   RUN(threadsShareALoop);
   RUN(firstFailureWins);
   RUN(loopsInLoops);

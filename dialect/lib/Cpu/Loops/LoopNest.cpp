@@ -257,7 +257,7 @@ NestEmitter::Values NestEmitter::emitLevelFor(unsigned level, Value begin, Value
   if (!mayShare || hasStaticSizes(space)) {
     Values results = emitFor(begin, end, step, carried, emitBody);
     std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
-    if (mayShare && nestNs >= kSharedNs && from && to)
+    if (mayShare && from && to)
       markParallel(last(), llvm::divideCeil(*to - *from, step), nestNs / double(dim.size.factor) * double(step));
     return results;
   }

@@ -182,15 +182,6 @@ private:
     return arith::IndexCastOp::create(b, b.getI64Type(), arith::DivSIOp::create(b, distance, step));
   }
 
-  /// If the length of a loop is known only at run time, the grain is the whole loop unless sharing pays.
-  Value grainOf(Value count, int64_t grain) {
-    Value least = constant(grain, 64);
-    if (grain == 1 || count.getDefiningOp<LLVM::ConstantOp>())
-      return least;
-    Value isSmall = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, count, constant(grain * leastPieces, 64));
-    return LLVM::SelectOp::create(b, isSmall, count, least);
-  }
-
   func::FuncOp createFunction(StringRef kind, ArrayRef<Type> arguments, ArrayRef<Type> results) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(main);
@@ -309,7 +300,7 @@ private:
     Value table = loadPointer(b, b.getLoc(), frame, offsetof(PcrtFrame, table));
     Value routine = loadPointer(b, b.getLoc(), table, offsetof(PcrtTable, parallel_for));
     auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer, pointer, pointer, i64, i64});
-    LLVM::CallOp::create(b, type, ValueRange{routine, frame, address, captured, count, grainOf(count, grain)});
+    LLVM::CallOp::create(b, type, ValueRange{routine, frame, address, captured, count, constant(grain, 64)});
   }
 
   func::FuncOp main;

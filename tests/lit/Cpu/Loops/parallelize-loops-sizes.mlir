@@ -1,5 +1,5 @@
 // array-parallelize-loops on symbolic sizes. A buffer is passed as its 1-D elements, and gets its shape from the sizes,
-// which are passed too; a loop whose length is known only at run time is one piece if it is short.
+// which are passed too. The runtime counts the iterations, and leaves a short loop to one thread.
 // RUN: array-opt %s --array-parallelize-loops --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func private @main_loop0(
@@ -9,8 +9,9 @@
 // CHECK:         memref.reinterpret_cast %[[ROW]] to offset: [0], sizes: [%[[N]], 8], strides: [8, 1] : memref<?xf32> to memref<?x8xf32>
 // CHECK:         scf.for
 // CHECK-LABEL: func.func @main(
-// CHECK:         %[[FEW:.*]] = llvm.icmp "slt" %[[COUNT:.*]], %{{.*}} : i64
-// CHECK:         %[[GRAIN:.*]] = llvm.select %[[FEW]], %[[COUNT]], %{{.*}} : i1, i64
+// CHECK:         %[[TRIPS:.*]] = arith.divsi
+// CHECK:         %[[COUNT:.*]] = arith.index_cast %[[TRIPS]]
+// CHECK:         %[[GRAIN:.*]] = llvm.mlir.constant(20 : i64)
 // CHECK:         llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %[[COUNT]], %[[GRAIN]])
 func.func @main(%x: memref<?x8xf32> {array.role = "argument", array.dims = affine_map<()[n] -> (n, 8)>},
                 %r: memref<?x8xf32> {array.role = "result", array.dims = affine_map<()[n] -> (n, 8)>}) {
@@ -28,7 +29,6 @@ func.func @main(%x: memref<?x8xf32> {array.role = "argument", array.dims = affin
 
 // Iterations that are pieces are passed as they are.
 // CHECK-LABEL: func.func @main(
-// CHECK-NOT:     llvm.select
 // CHECK:         %[[GRAIN:.*]] = llvm.mlir.constant(1 : i64)
 // CHECK:         llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[GRAIN]])
 func.func @main(%r: memref<?xf32> {array.role = "result", array.dims = affine_map<()[n] -> (n)>}) {
