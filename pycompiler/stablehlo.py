@@ -23,7 +23,7 @@ module {
 from __future__ import annotations
 
 from pycompiler.compile.compile import read_stablehlo
-from pycompiler.compile.imported import ModuleFunction, module_function
+from pycompiler.jit.imported import ModuleFunction, module_function
 from pycompiler.core.tracing.boundary import boundary, protect
 from pycompiler.lax.names import nearest_name
 

@@ -18,7 +18,7 @@ from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.autodiff.custom import custom_lin, forward_mode
-from pycompiler.core.dims.dims import Dim, Symbol
+from pycompiler.core.dims.dims import Dim, Dimension, Symbol
 from pycompiler.core.dims.sizes import symbols_of
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
@@ -81,14 +81,17 @@ _ELEMENTS = {
 _DTYPES = {text: dtype for dtype, text in _ELEMENTS.items() if dtype != dtypes.KEY}
 
 
-def aval_of(given: ir.Type) -> ShapedArray:
-    """The aval of a tensor type, the inverse of `type_of`. Raises TypeError, naming the type, for other types and for
-    tensors with sizes that are not fixed."""
+def aval_of(given: ir.Type, dims: Sequence[Dimension] | None = None) -> ShapedArray:
+    """The aval of a tensor type, the inverse of `type_of`; `dims` are its dimensions, if some are symbolic. Raises
+    TypeError, naming the type, for other types and for tensors with sizes that are not given."""
     if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
         raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
-    if None in given.shape:
-        raise TypeError(f"{given} has sizes that are not fixed: write its sizes, a module has those of its arguments")
-    return shaped(given.shape, _DTYPES[str(given.element_type)])
+    if dims is None and None in given.shape:
+        raise TypeError(
+            f"{given} has sizes that are not fixed: write its sizes, or how they follow from symbols (array.dims, "
+            "array.symbols)"
+        )
+    return shaped(given.shape if dims is None else dims, _DTYPES[str(given.element_type)])
 
 
 def _check_axes(equation: Equation) -> None:

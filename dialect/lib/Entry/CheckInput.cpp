@@ -84,7 +84,7 @@ LogicalResult checkOperation(Operation *op) {
       return op->emitOpError("has the type ") << type << ", expected integers of at most 64 bits";
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (isOfPasses(attribute.getName()) &&
-        !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kPlanAttr),
+        !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kRequiresAttr), StringRef(kPlanAttr),
                              StringRef(kPrecisionAttr), StringRef(kDonatedAttr), StringRef(kControlFlowAttr),
                              StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
                             attribute.getName().strref()))
@@ -101,6 +101,8 @@ LogicalResult checkSymbols(func::FuncOp function) {
     auto facts = dyn_cast<DictionaryAttr>(attribute);
     bool areNumbers = facts && llvm::all_of(facts, [](NamedAttribute fact) {
                         auto number = dyn_cast<IntegerAttr>(fact.getValue());
+                        if (fact.getName() == "name")
+                          return isa<StringAttr>(fact.getValue());
                         return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0;
                       });
     if (!areNumbers)

@@ -1,9 +1,39 @@
 // dot_general, dot, convolution. Element types that the array dialect does not multiply, bools and small floats, are
 // converted before.
-#include "Rules.h"
+#include "Contraction.h"
 #include "array/IR/Precision.h"
 
 namespace mlir::array::stablehlo {
+
+DotDimensions dotDimensions(Source &source, StringRef printed, StringRef entry) {
+  if (auto lists = dyn_cast_or_null<ArrayAttr>(source.attribute({printed})); lists && lists.size() == 2) {
+    auto lhs = dyn_cast<DenseI64ArrayAttr>(lists[0]), rhs = dyn_cast<DenseI64ArrayAttr>(lists[1]);
+    if (lhs && rhs)
+      return {SmallVector<int64_t>(lhs.asArrayRef()), SmallVector<int64_t>(rhs.asArrayRef())};
+  }
+  auto numbers = dyn_cast_or_null<DictionaryAttr>(source.attribute({"dot_dimension_numbers"}));
+  return {source.entry(numbers, ("lhs_" + entry).str()), source.entry(numbers, ("rhs_" + entry).str())};
+}
+
+SmallVector<int64_t> windowList(Source &source, StringRef printed, StringRef generic, size_t count, int64_t absent) {
+  auto window = dyn_cast_or_null<DictionaryAttr>(source.attribute({"window"}));
+  Attribute given = window ? window.get(printed) : Attribute();
+  if (!given)
+    return source.integers({generic}, SmallVector<int64_t>(count, absent));
+  SmallVector<int64_t> flat;
+  auto add = [&](Attribute entry) {
+    if (auto list = dyn_cast<DenseI64ArrayAttr>(entry))
+      flat.append(list.asArrayRef().begin(), list.asArrayRef().end());
+    else if (auto flag = dyn_cast<IntegerAttr>(entry))
+      flat.push_back(flag.getValue().getZExtValue());
+  };
+  if (auto lists = dyn_cast<ArrayAttr>(given))
+    llvm::for_each(lists, add);
+  else
+    add(given);
+  return flat;
+}
+
 namespace {
 
 bool isMultiplied(Type element) {
@@ -51,21 +81,6 @@ void addPrecision(Source &source, SmallVectorImpl<NamedAttribute> &attributes) {
     attributes.push_back(source.namedWord(kPrecisionAttr, "tf32"));
 }
 
-/// The dimensions of `[0] x [1]`, or of the entry of a structure.
-struct DotDimensions {
-  SmallVector<int64_t> lhs, rhs;
-};
-
-DotDimensions dotDimensions(Source &source, StringRef printed, StringRef entry) {
-  if (auto lists = dyn_cast_or_null<ArrayAttr>(source.attribute({printed})); lists && lists.size() == 2) {
-    auto lhs = dyn_cast<DenseI64ArrayAttr>(lists[0]), rhs = dyn_cast<DenseI64ArrayAttr>(lists[1]);
-    if (lhs && rhs)
-      return {SmallVector<int64_t>(lhs.asArrayRef()), SmallVector<int64_t>(rhs.asArrayRef())};
-  }
-  auto numbers = dyn_cast_or_null<DictionaryAttr>(source.attribute({"dot_dimension_numbers"}));
-  return {source.entry(numbers, ("lhs_" + entry).str()), source.entry(numbers, ("rhs_" + entry).str())};
-}
-
 LogicalResult convertDotGeneral(Source &source) {
   if (!source.attribute({"contracting_dims", "batching_dims", "dot_dimension_numbers"}) &&
       source.type(0).getRank() > 0 && source.type(1).getRank() > 0 &&
@@ -94,32 +109,15 @@ LogicalResult convertDot(Source &source) {
 // convolution
 //===----------------------------------------------------------------------===//
 
-/// A list of the printed window, or an attribute of the generic form, flat; `absent` for each dimension otherwise.
-SmallVector<int64_t> windowList(Source &source, StringRef printed, StringRef generic, size_t count, int64_t absent) {
-  auto window = dyn_cast_or_null<DictionaryAttr>(source.attribute({"window"}));
-  Attribute given = window ? window.get(printed) : Attribute();
-  if (!given)
-    return source.integers({generic}, SmallVector<int64_t>(count, absent));
-  SmallVector<int64_t> flat;
-  auto add = [&](Attribute entry) {
-    if (auto list = dyn_cast<DenseI64ArrayAttr>(entry))
-      flat.append(list.asArrayRef().begin(), list.asArrayRef().end());
-    else if (auto flag = dyn_cast<IntegerAttr>(entry))
-      flat.push_back(flag.getValue().getZExtValue());
-  };
-  if (auto lists = dyn_cast<ArrayAttr>(given))
-    llvm::for_each(lists, add);
-  else
-    add(given);
-  return flat;
-}
-
+/// Also of padding that is an operand.
 LogicalResult convertConvolution(Source &source) {
   DictionaryAttr numbers = source.structure({"dimension_numbers"});
   if (source.failed())
     return failure();
   size_t spatial = std::max<int64_t>(source.type(0).getRank() - 2, 0);
-  SmallVector<int64_t> padding = windowList(source, "pad", "padding", 2 * spatial, 0), low, high;
+  bool isDynamic = source.op->getNumOperands() == 3;
+  SmallVector<int64_t> padding, low, high;
+  padding = isDynamic ? source.numbers(2) : windowList(source, "pad", "padding", 2 * spatial, 0);
   if (padding.size() == 1)
     padding.assign(2 * spatial, padding[0]);
   for (size_t side = 0; side + 1 < padding.size(); side += 2) {
@@ -152,6 +150,7 @@ LogicalResult convertConvolution(Source &source) {
 void addContractionRules(Rules &rules) {
   rules["stablehlo.dot_general"] = {convertDotGeneral, parseClauses, 2, 2};
   rules["stablehlo.dot"] = {convertDot, parseClauses, 2, 2};
+  rules["stablehlo.dynamic_conv"] = {convertConvolution, parseConvolution, 3, 3};
   rules["stablehlo.convolution"] = {convertConvolution, parseConvolution, 2, 2};
 }
 

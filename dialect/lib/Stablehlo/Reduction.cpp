@@ -16,7 +16,7 @@ Value reduceBy(Source &source, const Combination &combination, unsigned index, u
   Value reduced = source.make(combination.reduction, type, {source.operand(index)}, {source.named("axes", dimensions)});
   if (isNeutral(init, combination))
     return reduced;
-  return source.make(combination.binary, type, {source.broadcast(init, type.getShape()), reduced});
+  return source.make(combination.binary, type, {source.broadcast(init, source.extents(index)), reduced});
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,7 +70,7 @@ StringRef argReductionOf(Region &region) {
 
 /// Whether the positions count along the one reduced dimension, and both inits are those of an argmax.
 bool isArgReduction(Source &source, StringRef name, ArrayRef<int64_t> dimensions) {
-  if (name.empty() || dimensions.size() != 1 || source.type(0).getDimSize(dimensions[0]) <= 0)
+  if (name.empty() || dimensions.size() != 1 || source.type(0).getDimSize(dimensions[0]) == 0)
     return false;
   auto positions = source.operand(1).getDefiningOp<IotaOp>();
   DenseElementsAttr first;
@@ -158,7 +158,7 @@ LogicalResult convertReduce(Source &source) {
 }
 
 LogicalResult convertMap(Source &source) {
-  auto made = applyRegion(source, source.op->getRegion(0), source.op->getOperands(), source.resultType().getShape());
+  auto made = applyRegion(source, source.op->getRegion(0), source.op->getOperands(), source.extents());
   return failed(made) ? failure() : source.replace(*made);
 }
 

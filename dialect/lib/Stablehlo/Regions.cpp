@@ -1,5 +1,6 @@
 // Reads the regions of reductions, scatters and windows, and applies them to whole arrays. See Regions.h.
 #include "Regions.h"
+#include "Sizes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -91,7 +92,7 @@ bool isNeutral(Value init, const Combination &combination) {
 }
 
 FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
-                                          ArrayRef<int64_t> shape) {
+                                          const Extents &extents) {
   Block &block = region.front();
   if (block.getNumArguments() != arguments.size())
     return source.error() << "expected a region of " << arguments.size() << " arguments, but got "
@@ -100,7 +101,7 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
   mapping.map(block.getArguments(), arguments);
   auto wide = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.getRank() == 0 ? tensor.clone(shape) : RankedTensorType();
+    return tensor && tensor.getRank() == 0 ? tensor.clone(extents.shape) : RankedTensorType();
   };
   for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end()))) {
     auto rule = rules().find(op.getName().getStringRef());
@@ -114,7 +115,7 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
     for (Value operand : op.getOperands()) {
       if (mapping.contains(operand))
         continue;
-      Value spread = isa<RankedTensorType>(operand.getType()) ? source.broadcast(operand, shape) : Value();
+      Value spread = isa<RankedTensorType>(operand.getType()) ? source.broadcast(operand, extents) : Value();
       if (!spread)
         return source.error() << "its region uses " << operand.getType() << " from outside, expected a scalar";
       mapping.map(operand, spread);
@@ -127,6 +128,8 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       if (!isConstant)
         result.setType(type);
     }
+    if (!extents.sizes.empty())
+      noteResultSizes(copy, extents.sizes);
     // The rule erases the copy. An op that uses its results keeps the replacement.
     Operation *holder =
         source.builder.create(OperationState(op.getLoc(), "stablehlo.return", copy->getResults(), {}, {}));
@@ -138,13 +141,13 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       return failure();
     source.builder.setInsertionPoint(source.op);
     for (auto [result, value] : llvm::zip_equal(op.getResults(), made))
-      mapping.map(result, isConstant ? source.broadcast(value, shape) : value);
+      mapping.map(result, isConstant ? source.broadcast(value, extents) : value);
   }
   SmallVector<Value> results;
   for (Value result : terminatorOf(region)->getOperands()) {
     bool isScalar = isa<RankedTensorType>(result.getType());
     results.push_back(mapping.contains(result) ? mapping.lookup(result)
-                      : isScalar               ? source.broadcast(result, shape)
+                      : isScalar               ? source.broadcast(result, extents)
                                                : Value());
     if (!results.back())
       return source.error() << "its region returns " << result.getType() << ", expected scalars";

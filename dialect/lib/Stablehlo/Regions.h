@@ -23,10 +23,9 @@ std::optional<unsigned> argumentOf(Region &region, unsigned index = 0);
 /// Whether a value is the neutral constant of a combination.
 bool isNeutral(Value init, const Combination &combination);
 
-/// The region's results for arrays of `shape` in place of its scalar arguments. Its operations must be elementwise;
+/// The region's results for arrays of a shape in place of its scalar arguments. Its operations must be elementwise;
 /// otherwise the error belongs to `source`.
-FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
-                                          ArrayRef<int64_t> shape);
+FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments, const Extents &extents);
 
 /// Combines the slices along the first dimension of `inputs` by the region, from the first to the last (with `reverse`,
 /// from the last to the first), starting with `inits`. Returns the last values, then, if `isRunning`, all of them,

@@ -7,7 +7,7 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
 from pycompiler.compile import foreign
-from pycompiler.compile.imported import module_function
+from pycompiler.jit.imported import module_function
 from pycompiler.core.errors import ExecutionError, NotDifferentiableError
 
 NESTED = """
