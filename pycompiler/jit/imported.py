@@ -14,6 +14,7 @@ Imports `jit` and `dynamic`; `stablehlo` and `mlir` import this module.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from pycompiler.compile.imported import ModuleFunction, ReadModule, read_code
@@ -25,12 +26,21 @@ from pycompiler.jit.jit import eager_function
 __all__ = ["ModuleFunction", "module_function"]
 
 
+# The sizes of calls whose conditions are not checked again.
+_KEPT_SIZES = 1024
+
+
 class SymbolicModuleFunction(ModuleFunction):
     """A function of a module whose arguments may have all sizes that its symbols and conditions allow."""
 
     def __init__(self, read: ReadModule, name: str) -> None:
         super().__init__(read.code, name)
-        self._requirements = read.requirements
+
+        def complaint(unknown: tuple[int, ...]) -> str | None:
+            found = (requirement.complaint(unknown) for requirement in read.requirements)
+            return next((text for text in found if text is not None), None)
+
+        self._complaint = functools.lru_cache(_KEPT_SIZES)(complaint)
 
         def run(*args: Any) -> tuple[Any, ...]:
             return super(SymbolicModuleFunction, self)._call(*args)
@@ -43,18 +53,18 @@ class SymbolicModuleFunction(ModuleFunction):
         """The results. Raises TypeError for another number of arguments, and for ones of other ranks or dtypes;
         ValueError for sizes that the module does not take, with its own message where it has one."""
         self._check(args, may_be)
-        unknown = [
-            size
-            for arg, aval in zip(args, self.in_avals, strict=True)
-            for size, wanted in zip(get_aval(arg).shape, aval.shape, strict=True)
-            if not isinstance(wanted, int)
-        ]
+        unknown = tuple(
+            [
+                size
+                for arg, aval in zip(args, self.in_avals, strict=True)
+                for size, wanted in zip(get_aval(arg).shape, aval.shape, strict=True)
+                if not isinstance(wanted, int)
+            ]
+        )
         # Sizes of a traced call may be symbols themselves, for which the call is refused.
-        if all(isinstance(size, int) for size in unknown):
-            for requirement in self._requirements:
-                complaint = requirement.complaint(unknown)
-                if complaint is not None:
-                    raise ValueError(f"{self.__name__}: {complaint}")
+        complaint = self._complaint(unknown) if all(isinstance(size, int) for size in unknown) else None
+        if complaint is not None:
+            raise ValueError(f"{self.__name__}: {complaint}")
         return self.jitted(*args)
 
 

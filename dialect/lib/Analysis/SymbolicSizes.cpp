@@ -109,6 +109,9 @@ SizeFacts SymbolicSizes::factsOf(AffineExpr expression) {
     return productOf(lhs, factsOf(binary.getRHS()));
   case AffineExprKind::FloorDiv:
     return divisor && divisor.getValue() > 0 ? quotientOf(lhs, divisor.getValue()) : unknown();
+  case AffineExprKind::Mod: // never negative
+    return divisor && divisor.getValue() > 0 ? SizeFacts{0, divisor.getValue() - 1, 1, divisor.getValue() / 2}
+                                             : unknown();
   default:
     return unknown();
   }

@@ -128,6 +128,62 @@ LogicalResult checkArguments(func::FuncOp function) {
   return success();
 }
 
+/// The sizes of all `?` of the arguments, as expressions of the symbols; none if the module does not give them.
+std::optional<SmallVector<AffineExpr>> unknownSizes(func::FuncOp main) {
+  SmallVector<AffineExpr> found;
+  for (BlockArgument argument : main.getArguments())
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType()); type && !type.hasStaticShape()) {
+      auto dims = main.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), kDimsAttr);
+      if (!dims || dims.getValue().getNumResults() != type.getRank())
+        return std::nullopt;
+      for (auto [dim, size] : llvm::enumerate(dims.getValue().getResults()))
+        if (type.isDynamicDim(dim))
+          found.push_back(size);
+    }
+  return found;
+}
+
+/// Checks what @main requires of the sizes of its arguments, unless it follows from the bounds of the symbols.
+LogicalResult guardRequirements(func::FuncOp main) {
+  auto given = main->getAttr(kRequiresAttr);
+  auto all = dyn_cast_or_null<ArrayAttr>(given);
+  std::optional<SmallVector<AffineExpr>> unknown = unknownSizes(main);
+  if (!given)
+    return success();
+  auto refuse = [&] {
+    return main.emitOpError(kRequiresAttr) << " is " << given << ", expected dictionaries of `condition` (equal, "
+                                           << "at_least), `sizes`, a map from the `?` of the arguments, and `message`";
+  };
+  if (!all || !unknown)
+    return refuse();
+  SymbolicSizes sizes(main);
+  for (Attribute one : all) {
+    auto requirement = dyn_cast<DictionaryAttr>(one);
+    auto condition = requirement ? requirement.getAs<StringAttr>("condition") : StringAttr();
+    auto message = requirement ? requirement.getAs<StringAttr>("message") : StringAttr();
+    auto map = requirement ? requirement.getAs<AffineMapAttr>("sizes") : AffineMapAttr();
+    if (!condition || !message || !map || !llvm::is_contained({"equal", "at_least"}, condition.getValue()) ||
+        map.getValue().getNumDims() != unknown->size() || map.getValue().getNumSymbols() != 0 ||
+        map.getValue().getNumResults() < 2)
+      return refuse();
+    SmallVector<AffineExpr> sides;
+    for (AffineExpr side : map.getValue().getResults().take_front(2))
+      sides.push_back(simplifyAffineExpr(side.replaceDims(*unknown), /*numDims=*/0, countSymbols(main)));
+    bool isEqual = condition.getValue() == "equal";
+    SizeFacts difference = sizes.factsOf(simplifyAffineExpr(sides[0] - sides[1], 0, countSymbols(main)));
+    if (difference.min >= 0 && (!isEqual || difference.max <= 0))
+      continue;
+    OpFoldResult left = sizes.valueOf(sides[0]), right = sizes.valueOf(sides[1]);
+    OpBuilder b(main.getContext());
+    b.setInsertionPointAfter(sizes.end());
+    emitGuard(b, main, {isEqual ? PCRT_CHECK_EQUAL : PCRT_CHECK_AT_MOST, -1, 0, {isEqual ? left : right, isEqual ? right : left}});
+    Operation *check = sizes.end()->getNextNode();
+    check->setAttr(kStandsForAttr, b.getStringAttr("shape_assertion"));
+    check->setLoc(NameLoc::get(message, main.getLoc()));
+  }
+  return success();
+}
+
 //===--- Maps ----------------------------------------------------------------------------------------------------===//
 
 /// MLIR's verifier checks only the first and the last index. For a remainder, these are not the minimum and the
@@ -230,6 +286,9 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
     getOperation()->walk([&](Operation *op) { found.push_back(op); });
     for (Operation *op : found)
       if (failed(guard(op)))
+        return signalPassFailure();
+    if (auto main = getOperation().lookupSymbol<func::FuncOp>("main"); main && !main.isExternal())
+      if (failed(guardRequirements(main)))
         return signalPassFailure();
     getOperation()->setAttr(kCheckedAttr, UnitAttr::get(&getContext()));
   }

@@ -232,7 +232,7 @@ const Target kOthers[] = {
     {"Qr", convertGeqrf, 1, 2},
     {"Sharding", convertNothing, 1, 1},
     {"annotate_device_placement", convertNothing, 1, 1},
-    {"stablehlo.dynamic_top_k", convertDynamicTopK, 2, 2},
+    {kDynamicTopK, convertDynamicTopK, 2, 2},
 };
 
 const Target *targetOf(StringRef name) {

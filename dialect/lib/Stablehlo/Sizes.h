@@ -23,6 +23,8 @@ void noteResultSizes(Operation *op, ArrayRef<AffineExpr> sizes);
 
 /// The custom call that states a condition on sizes: with a bool, and numbers for its message.
 inline constexpr StringLiteral kShapeAssertion = "shape_assertion";
+/// top_k whose number of elements is an operand.
+inline constexpr StringLiteral kDynamicTopK = "stablehlo.dynamic_top_k";
 
 /// Follows the sizes from the arguments of @main through all functions. A function that is called with several sizes
 /// gets a copy for each.

@@ -96,6 +96,11 @@ SizeReader::Elements SizeReader::readElements(Operation *op, int64_t count) {
 // Dimensions
 //===----------------------------------------------------------------------===//
 
+static StringRef calledTarget(Operation *op) {
+  auto target = op->getAttrOfType<StringAttr>("call_target_name");
+  return target ? target.getValue() : "";
+}
+
 void SizeReader::readShapes(Operation *op) {
   StringRef name = op->getName().getStringRef();
   unsigned count = op->getNumResults();
@@ -103,12 +108,24 @@ void SizeReader::readShapes(Operation *op) {
   bool isEach = name == "stablehlo.sort" || name == "stablehlo.optimization_barrier";
   bool isReduction = name == "stablehlo.reduce" && op->getNumOperands() == 2 * count;
   OpBuilder builder(op);
+  Source source(op, builder);
+  if (name == "chlo.top_k" || calledTarget(op) == kDynamicTopK) {
+    Dims all = dimsOf(op->getOperand(0)), k = {number(source.integer({"k"}, 0))};
+    if (name != "chlo.top_k")
+      k = op->getNumOperands() == 2 ? sizesAt(op->getOperand(1)) : Dims();
+    if (all.empty() || k.size() != 1)
+      return;
+    all.back() = k[0];
+    for (Value result : op->getResults())
+      setDims(result, all);
+    return;
+  }
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
     if (isEach && index < op->getNumOperands())
       setDims(result, dimsOf(op->getOperand(index)));
     else if (isReduction) {
       Dims kept;
-      SmallVector<int64_t> dimensions = Source(op, builder).integers({"dimensions"}, SmallVector<int64_t>());
+      SmallVector<int64_t> dimensions = source.integers({"dimensions"}, SmallVector<int64_t>());
       for (auto [dim, size] : llvm::enumerate(dimsOf(op->getOperand(index))))
         if (!llvm::is_contained(dimensions, static_cast<int64_t>(dim)))
           kept.push_back(size);
@@ -301,7 +318,7 @@ SizeReader::Dims SizeReader::shapeOf(Operation *op) {
     return windowCounts(dims(0), {listed(windows.dimensions), listed(windows.strides), listed(windows.baseDilation),
                                   listed(windows.dilation), padding});
   }
-  if (name == "custom_call" && source.word({"call_target_name"}, "") == kDynamicReduceWindow)
+  if (calledTarget(op) == kDynamicReduceWindow)
     return windowCounts(dims(0), {sizes(2), sizes(3), sizes(4), sizes(5), sizes(6)});
   if (name == "convolution" || name == "dynamic_conv")
     return shapeOfConvolution(source, dims(0), dims(1), sizes(2));
