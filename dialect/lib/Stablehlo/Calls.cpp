@@ -282,6 +282,12 @@ LogicalResult convertCustomCall(Source &source) {
     source.op->erase();
     return success();
   }
+  // The sizes of results have been read.
+  SmallVector<Value> operands(source.op->getOperands());
+  for (auto [result, operand] : shapeOperands(source.op))
+    operands[operand] = Value();
+  llvm::erase(operands, Value());
+  source.op->setOperands(operands);
   const Target *target = targetOf(name);
   if (!target)
     return source.error() << "@" << name << " has no counterpart in the array dialect";

@@ -55,7 +55,7 @@ bool holds(Type to, Type from) {
 
 /// Builds a matmul or convolution of both operands, converted if necessary, and gives it the type of the result.
 LogicalResult replaceByProduct(Source &source, StringRef name, Value lhs, Value rhs,
-                               ArrayRef<NamedAttribute> attributes) {
+                               ArrayRef<NamedAttribute> attributes, ArrayRef<Value> sizes = {}) {
   RankedTensorType result = source.resultType();
   Type to = result.getElementType();
   if (!isMultiplied(to))
@@ -68,8 +68,10 @@ LogicalResult replaceByProduct(Source &source, StringRef name, Value lhs, Value 
     lhs = source.convert(lhs, to);
     rhs = source.convert(rhs, to);
   }
+  SmallVector<Value> operands = {lhs, rhs};
+  llvm::append_range(operands, sizes);
   return source.replace(
-      source.convert(source.make(name, result.clone(to), {lhs, rhs}, attributes), result.getElementType()));
+      source.convert(source.make(name, result.clone(to), operands, attributes), result.getElementType()));
 }
 
 /// If an algorithm rounds factors to tf32, the op allows this precision; for any other algorithm it uses full
@@ -115,23 +117,27 @@ LogicalResult convertConvolution(Source &source) {
   if (source.failed())
     return failure();
   size_t spatial = std::max<int64_t>(source.type(0).getRank() - 2, 0);
-  bool isDynamic = source.op->getNumOperands() == 3;
-  SmallVector<int64_t> padding, low, high;
-  padding = isDynamic ? source.numbers(2) : windowList(source, "pad", "padding", 2 * spatial, 0);
+  SmallVector<AffineExpr> padding, low, high;
+  if (source.op->getNumOperands() == 3)
+    padding = source.elements(2);
+  else
+    for (int64_t one : windowList(source, "pad", "padding", 2 * spatial, 0))
+      padding.push_back(getAffineConstantExpr(one, source.op->getContext()));
   if (padding.size() == 1)
-    padding.assign(2 * spatial, padding[0]);
+    padding.assign(2 * spatial, AffineExpr(padding[0]));
   for (size_t side = 0; side + 1 < padding.size(); side += 2) {
     low.push_back(padding[side]);
     high.push_back(padding[side + 1]);
   }
+  SmallVector<Value> sizes;
   SmallVector<int64_t> kernel = source.entry(numbers, "rhs"), reversed;
   for (auto [dimension, flag] : llvm::enumerate(windowList(source, "reverse", "window_reversal", spatial, 0)))
     if (flag && dimension + 2 < kernel.size())
       reversed.push_back(kernel[dimension + 2]);
   SmallVector<NamedAttribute> attributes = {
       source.named("window_strides", windowList(source, "stride", "window_strides", spatial, 1)),
-      source.named("low", low),
-      source.named("high", high),
+      source.named("low", source.split(low, sizes)),
+      source.named("high", source.split(high, sizes)),
       source.named("lhs_dilation", windowList(source, "lhs_dilate", "lhs_dilation", spatial, 1)),
       source.named("rhs_dilation", windowList(source, "rhs_dilate", "rhs_dilation", spatial, 1)),
       source.named("lhs_spec", source.entry(numbers, "lhs")),
@@ -142,7 +148,7 @@ LogicalResult convertConvolution(Source &source) {
   Value weights = source.operand(1);
   if (!reversed.empty())
     weights = source.make("reverse", weights.getType(), {weights}, {source.named("dimensions", reversed)});
-  return replaceByProduct(source, "conv_general_dilated", source.operand(0), weights, attributes);
+  return replaceByProduct(source, "conv_general_dilated", source.operand(0), weights, attributes, sizes);
 }
 
 } // namespace

@@ -60,6 +60,8 @@ public:
   // Sizes that are not known, as the reader has noted them (Sizes.h).
   Extents extents(unsigned result = 0) const;
   Extents operandExtents(unsigned operand) const;
+  /// Those of the result of this type, or else of this shape, if it has a `?`.
+  std::optional<Extents> extentsLike(RankedTensorType type) const;
   /// Whether the elements of an operand are sizes or numbers. `elements` and `numbers` emit an error if they are not.
   bool hasElements(unsigned operand) const;
   SmallVector<AffineExpr> elements(unsigned operand);
@@ -76,7 +78,8 @@ public:
 
   // Building blocks of rules.
   Value constant(RankedTensorType type, Attribute element);
-  /// A number in every element; of a complex type with no imaginary part. Unknown sizes are those of the result.
+  /// A number in every element; of a complex type with no imaginary part. Unknown sizes are those of the result
+  /// of this type.
   Value number(RankedTensorType type, double value);
   Value broadcast(Value value, const Extents &extents, ArrayRef<int64_t> dimensions = {});
   Value reshape(Value value, const Extents &extents);

@@ -34,6 +34,30 @@ AffineExpr SizeValues::expressionOf(Attribute value) {
   return map ? resolved(map.getValue().getResult(0)) : AffineExpr();
 }
 
+/// `c * (x floordiv c)` as `x - x mod c`, whose bounds are closer to those of x.
+static AffineExpr withRemainders(AffineExpr expression) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+  if (!binary)
+    return expression;
+  AffineExpr lhs = withRemainders(binary.getLHS()), rhs = withRemainders(binary.getRHS());
+  auto division = dyn_cast<AffineBinaryOpExpr>(lhs);
+  auto factor = dyn_cast<AffineConstantExpr>(rhs);
+  auto divisor = division && division.getKind() == AffineExprKind::FloorDiv
+                     ? dyn_cast<AffineConstantExpr>(division.getRHS())
+                     : AffineConstantExpr();
+  if (binary.getKind() == AffineExprKind::Mul && factor && divisor && divisor.getValue() > 0 &&
+      factor.getValue() % divisor.getValue() == 0)
+    return (division.getLHS() - division.getLHS() % divisor.getValue()) * (factor.getValue() / divisor.getValue());
+  return getAffineBinaryOpExpr(binary.getKind(), lhs, rhs);
+}
+
+SizeFacts SizeValues::factsOf(AffineExpr expression) {
+  SizeFacts found = facts.factsOf(expression), other = facts.factsOf(simplified(withRemainders(expression)));
+  found.min = std::max(found.min, other.min);
+  found.max = std::min(found.max, other.max);
+  return found;
+}
+
 bool SizeValues::isFree(unsigned symbol) {
   bool isUsed = symbol < arguments;
   for (AffineExpr meaning : ArrayRef(meanings).take_front(arguments))
@@ -123,6 +147,20 @@ static ArrayRef<Attribute> operandsOf(Attribute value, StringRef operation) {
                                                                    : ArrayRef<Attribute>();
 }
 
+bool SizeValues::isRoundedDown(ArrayRef<Attribute> condition, AffineExpr less, AffineExpr quotient) {
+  auto division = dyn_cast_or_null<AffineBinaryOpExpr>(quotient);
+  if (condition.size() != 2 || !less || !division || division.getKind() != AffineExprKind::FloorDiv ||
+      simplified(quotient - less) != constant(1))
+    return false;
+  AffineExpr x = division.getLHS(), m = division.getRHS();
+  ArrayRef<Attribute> signs = operandsOf(condition[0], "compare NE"), rest = operandsOf(condition[1], "compare NE");
+  if (signs.empty() || rest.empty() || signs[1] != number(1) || rest[1] != number(0) || factsOf(m).min < 1)
+    return false;
+  ArrayRef<Attribute> sign = operandsOf(signs[0], "sign");
+  return !sign.empty() && expressionOf(sign[0]) == x && factsOf(x).min >= 0 &&
+         expressionOf(rest[0]) == simplified(x - quotient * m);
+}
+
 Attribute SizeValues::simplify(StringRef operation, ArrayRef<Attribute> given) {
   Attribute zero = number(0), one = number(1);
   if (operation == "and" || operation == "or") {
@@ -145,10 +183,13 @@ Attribute SizeValues::simplify(StringRef operation, ArrayRef<Attribute> given) {
     return given[1];
   if (given[0] == zero)
     return given[2];
-  // The remainder of a division rounded down, as JAX computes it: r + m where the remainder r of a quotient rounded
-  // towards zero has another sign than m, which is positive here.
+  // Quotients and remainders of a division rounded down, as JAX computes them from those rounded towards zero: q - 1
+  // where the signs of x and m differ and the remainder is not 0, which is for no x that is not negative; and r + m
+  // where the remainder r has another sign than m, which is positive here.
   ArrayRef<Attribute> division = operandsOf(given[2], "remainder"), condition = operandsOf(given[0], "and"),
                       sum = operandsOf(given[1], "add");
+  if (isRoundedDown(condition, expressionOf(given[1]), expressionOf(given[2])))
+    return given[2];
   if (division.empty() || condition.empty() || sum.empty() || sum[0] != given[2] || sum[1] != division[1])
     return {};
   for (StringRef direction : {"compare LT", "compare NE"})

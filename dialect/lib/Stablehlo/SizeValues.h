@@ -39,11 +39,13 @@ public:
   unsigned symbolCount() const { return 2 * arguments; }
   /// Whether sizes are in terms of this symbol.
   bool isFree(unsigned symbol);
-  SizeFacts factsOf(AffineExpr expression) { return facts.factsOf(expression); }
+  SizeFacts factsOf(AffineExpr expression);
 
 private:
   AffineExpr fold(StringRef operation, ArrayRef<AffineExpr> operands);
   AffineExpr foldComparison(StringRef direction, AffineExpr lhs, AffineExpr rhs);
+  /// Whether `less` is never chosen over the quotient one above it: see `simplify`.
+  bool isRoundedDown(ArrayRef<Attribute> condition, AffineExpr less, AffineExpr quotient);
   Attribute simplify(StringRef operation, ArrayRef<Attribute> operands);
   /// The factor of a symbol in an expression that is linear in it with an integer factor, and the rest; none otherwise.
   std::optional<std::pair<int64_t, AffineExpr>> linearIn(AffineExpr expression, unsigned symbol);

@@ -23,6 +23,9 @@ void noteResultSizes(Operation *op, ArrayRef<AffineExpr> sizes);
 
 /// The custom call that states a condition on sizes: with a bool, and numbers for its message.
 inline constexpr StringLiteral kShapeAssertion = "shape_assertion";
+/// The attribute of a custom call with the operands that are the shapes of its results, in their order; and both.
+inline constexpr StringLiteral kShapeOperandsAttr = "indices_of_shape_operands";
+SmallVector<std::pair<unsigned, unsigned>> shapeOperands(Operation *op);
 /// top_k whose number of elements is an operand.
 inline constexpr StringLiteral kDynamicTopK = "stablehlo.dynamic_top_k";
 

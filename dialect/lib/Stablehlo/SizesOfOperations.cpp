@@ -101,6 +101,14 @@ static StringRef calledTarget(Operation *op) {
   return target ? target.getValue() : "";
 }
 
+SmallVector<std::pair<unsigned, unsigned>> shapeOperands(Operation *op) {
+  SmallVector<std::pair<unsigned, unsigned>> found;
+  for (auto [result, operand] : llvm::enumerate(numbersOf(op->getAttr(kShapeOperandsAttr))))
+    if (result < op->getNumResults() && operand >= 0 && operand < op->getNumOperands())
+      found.emplace_back(result, operand);
+  return found;
+}
+
 void SizeReader::readShapes(Operation *op) {
   StringRef name = op->getName().getStringRef();
   unsigned count = op->getNumResults();
@@ -109,6 +117,11 @@ void SizeReader::readShapes(Operation *op) {
   bool isReduction = name == "stablehlo.reduce" && op->getNumOperands() == 2 * count;
   OpBuilder builder(op);
   Source source(op, builder);
+  // JAX's calls of libraries have the shapes of some results as operands.
+  for (auto [result, operand] : shapeOperands(op))
+    setDims(op->getResult(result), sizesAt(op->getOperand(operand)));
+  if (op->hasAttr(kShapeOperandsAttr))
+    return;
   if (name == "chlo.top_k" || calledTarget(op) == kDynamicTopK) {
     Dims all = dimsOf(op->getOperand(0)), k = {number(source.integer({"k"}, 0))};
     if (name != "chlo.top_k")
@@ -211,7 +224,7 @@ SizeReader::Dims SizeReader::shapeOf(Operation *op) {
     return sizes(1);
   if (name == "dynamic_iota")
     return sizes(0);
-  if (name == "reverse" || name == "scatter" || name == "dynamic_update_slice" || name == "reduce_precision")
+  if (name == "fft" || name == "reverse" || name == "scatter" || name == "dynamic_update_slice" || name == "reduce_precision")
     return dims(0);
   if (name == "transpose") {
     Dims from = dims(0), to;

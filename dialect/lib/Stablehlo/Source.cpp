@@ -201,8 +201,8 @@ NamedAttribute Source::namedWord(StringRef name, StringRef value) {
 }
 
 Value Source::constant(RankedTensorType type, Attribute element) {
-  if (!type.hasStaticShape() && op->getNumResults() != 0 && type.getShape() == resultType().getShape())
-    return broadcast(constant(type.clone(ArrayRef<int64_t>()), element), extents());
+  if (std::optional<Extents> sizes = extentsLike(type))
+    return broadcast(constant(type.clone(ArrayRef<int64_t>()), element), *sizes);
   if (!isa<IntegerAttr, FloatAttr>(element) || !type.hasStaticShape() || !countBytes(type)) {
     error() << "needs a constant of " << type << ", of which the sizes and the elements must be known";
     return {};
@@ -212,8 +212,8 @@ Value Source::constant(RankedTensorType type, Attribute element) {
 }
 
 Value Source::number(RankedTensorType type, double value) {
-  if (!type.hasStaticShape() && op->getNumResults() != 0 && type.getShape() == resultType().getShape())
-    return broadcast(number(type.clone(ArrayRef<int64_t>()), value), extents());
+  if (std::optional<Extents> sizes = extentsLike(type))
+    return broadcast(number(type.clone(ArrayRef<int64_t>()), value), *sizes);
   Type element = type.getElementType();
   Type inner = partElement(element);
   if (!isa<IntegerType, FloatType>(inner) || (inner != element && !isa<FloatType>(inner)) || !type.hasStaticShape() ||

@@ -30,6 +30,17 @@ Extents Source::operandExtents(unsigned operand) const {
   return {type(operand).getShape(), noted(op, kOperandSizesAttr, operand).value_or(SmallVector<AffineExpr>())};
 }
 
+std::optional<Extents> Source::extentsLike(RankedTensorType type) const {
+  if (type.hasStaticShape())
+    return std::nullopt;
+  for (bool isExact : {true, false})
+    for (unsigned index = 0; index < op->getNumResults(); ++index)
+      if (auto result = dyn_cast<RankedTensorType>(op->getResult(index).getType());
+          result && (isExact ? result == type : result.getShape() == type.getShape()))
+        return extents(index);
+  return std::nullopt;
+}
+
 bool Source::hasElements(unsigned operand) const { return noted(op, kElementsAttr, operand).has_value(); }
 
 SmallVector<AffineExpr> Source::elements(unsigned operand) {
