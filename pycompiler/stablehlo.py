@@ -23,8 +23,8 @@ module {
 from __future__ import annotations
 
 from pycompiler.compile.compile import read_stablehlo
-from pycompiler.jit.imported import ModuleFunction, module_function
 from pycompiler.core.tracing.boundary import boundary, protect
+from pycompiler.jit.imported import ModuleFunction, module_function
 from pycompiler.lax.names import nearest_name
 
 __all__ = ["load", "to_array"]

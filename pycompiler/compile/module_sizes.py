@@ -6,7 +6,7 @@ The inverse of `emit_sizes`. `compile` and `imported` import this module.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.dims.text import dimension_from
@@ -28,13 +28,18 @@ def _attributes(module: ir.Module, entry: str) -> dict[str, ir.Attribute]:
     return {}
 
 
+def _listed(attribute: ir.Attribute) -> list[dict[str, Any]]:
+    """The dictionaries of a list."""
+    return cast("list[dict[str, Any]]", attribute.value)
+
+
 def given_dims(module: ir.Module, entry: str) -> tuple[_Side, _Side]:
     """The dimensions of the arguments and of the results of a function. Raises TypeError for names of symbols that are
     not in their order, by which programs number them."""
     attributes = _attributes(module, entry)
     if "array.symbols" not in attributes:
         return None, None
-    facts: list[dict[str, Any]] = attributes["array.symbols"].value
+    facts = _listed(attributes["array.symbols"])
     width = len(str(len(facts)))
     names = [fact.get("name", f"s{number:0{width}}") for number, fact in enumerate(facts)]
     if names != sorted(set(names)):
@@ -47,7 +52,7 @@ def given_dims(module: ir.Module, entry: str) -> tuple[_Side, _Side]:
     def side(name: str) -> _Side:
         if name not in attributes:
             return None
-        entries: list[dict[str, Any]] = attributes[name].value
+        entries = _listed(attributes[name])
         return [
             tuple([dimension_from(text, symbols) for text in entry["array.dims"]]) if "array.dims" in entry else None
             for entry in entries
@@ -57,7 +62,7 @@ def given_dims(module: ir.Module, entry: str) -> tuple[_Side, _Side]:
 
 
 class Requirement(NamedTuple):
-    """A condition on the sizes of the arguments, in the expressions of a map: two sides, then numbers of the message."""
+    """A condition on the sizes of the arguments, by expressions of a map: both sides, then numbers of the message."""
 
     is_equal: bool
     sizes: tuple[str, ...]
@@ -80,7 +85,5 @@ def requirements_of(module: ir.Module, entry: str) -> tuple[Requirement, ...]:
     attributes = _attributes(module, entry)
     if "array.requires" not in attributes:
         return ()
-    given: list[dict[str, Any]] = attributes["array.requires"].value
-    return tuple(
-        [Requirement(one["condition"] == "equal", tuple(one["sizes"]), one["message"]) for one in given]
-    )
+    given = _listed(attributes["array.requires"])
+    return tuple([Requirement(one["condition"] == "equal", tuple(one["sizes"]), one["message"]) for one in given])

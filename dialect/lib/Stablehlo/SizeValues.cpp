@@ -108,9 +108,10 @@ AffineExpr SizeValues::fold(StringRef operation, ArrayRef<AffineExpr> given) {
     bool isQuotient = operation == "divide";
     if (first && second && *second != 0)
       return constant(isQuotient ? *first / *second : *first % *second);
-    if (!second || *second <= 0 || factsOf(given[0]).min < 0)
+    SizeFacts known = factsOf(given[0]);
+    if (!second || *second <= 0 || (known.min < 0 && known.max > 0))
       return {};
-    AffineExpr quotient = given[0].floorDiv(*second);
+    AffineExpr quotient = known.min >= 0 ? given[0].floorDiv(*second) : -(-given[0]).floorDiv(*second);
     return isQuotient ? quotient : given[0] - quotient * *second;
   }
   if (operation == "sign") {
@@ -147,18 +148,34 @@ static ArrayRef<Attribute> operandsOf(Attribute value, StringRef operation) {
                                                                    : ArrayRef<Attribute>();
 }
 
-bool SizeValues::isRoundedDown(ArrayRef<Attribute> condition, AffineExpr less, AffineExpr quotient) {
-  auto division = dyn_cast_or_null<AffineBinaryOpExpr>(quotient);
-  if (condition.size() != 2 || !less || !division || division.getKind() != AffineExprKind::FloorDiv ||
-      simplified(quotient - less) != constant(1))
-    return false;
-  AffineExpr x = division.getLHS(), m = division.getRHS();
-  ArrayRef<Attribute> signs = operandsOf(condition[0], "compare NE"), rest = operandsOf(condition[1], "compare NE");
-  if (signs.empty() || rest.empty() || signs[1] != number(1) || rest[1] != number(0) || factsOf(m).min < 1)
-    return false;
-  ArrayRef<Attribute> sign = operandsOf(signs[0], "sign");
-  return !sign.empty() && expressionOf(sign[0]) == x && factsOf(x).min >= 0 &&
-         expressionOf(rest[0]) == simplified(x - quotient * m);
+AffineExpr SizeValues::roundedDown(Attribute condition, AffineExpr less, AffineExpr quotient) {
+  if (!less || !quotient || simplified(quotient - less) != constant(1))
+    return {};
+  // Of x that is not negative, or of -x.
+  AffineExpr positive = simplified(-quotient);
+  auto division = dyn_cast<AffineBinaryOpExpr>(quotient);
+  bool isNegative = !division || division.getKind() != AffineExprKind::FloorDiv;
+  if (isNegative)
+    division = dyn_cast<AffineBinaryOpExpr>(positive);
+  auto divisor = division && division.getKind() == AffineExprKind::FloorDiv
+                     ? dyn_cast<AffineConstantExpr>(division.getRHS())
+                     : AffineConstantExpr();
+  if (!divisor || divisor.getValue() < 1 || factsOf(division.getLHS()).min < 0)
+    return {};
+  AffineExpr x = isNegative ? simplified(-division.getLHS()) : division.getLHS();
+  ArrayRef<Attribute> both = operandsOf(condition, "and");
+  ArrayRef<Attribute> rest = operandsOf(both.empty() ? condition : both[1], "compare NE");
+  if (rest.empty() || rest[1] != number(0) || expressionOf(rest[0]) != simplified(x - quotient * divisor))
+    return {};
+  if (!both.empty()) {
+    ArrayRef<Attribute> signs = operandsOf(both[0], "compare NE");
+    ArrayRef<Attribute> sign = signs.empty() ? signs : operandsOf(signs[0], "sign");
+    if (sign.empty() || signs[1] != number(1) || expressionOf(sign[0]) != x)
+      return {};
+    if (!isNegative)
+      return quotient;
+  }
+  return isNegative ? -(division.getLHS() + (divisor.getValue() - 1)).floorDiv(divisor.getValue()) : AffineExpr();
 }
 
 Attribute SizeValues::simplify(StringRef operation, ArrayRef<Attribute> given) {
@@ -184,12 +201,12 @@ Attribute SizeValues::simplify(StringRef operation, ArrayRef<Attribute> given) {
   if (given[0] == zero)
     return given[2];
   // Quotients and remainders of a division rounded down, as JAX computes them from those rounded towards zero: q - 1
-  // where the signs of x and m differ and the remainder is not 0, which is for no x that is not negative; and r + m
-  // where the remainder r has another sign than m, which is positive here.
+  // where the signs of x and m differ and the remainder is not 0, and r + m where the remainder r has another sign than
+  // m, which is positive here.
   ArrayRef<Attribute> division = operandsOf(given[2], "remainder"), condition = operandsOf(given[0], "and"),
                       sum = operandsOf(given[1], "add");
-  if (isRoundedDown(condition, expressionOf(given[1]), expressionOf(given[2])))
-    return given[2];
+  if (AffineExpr quotient = roundedDown(given[0], expressionOf(given[1]), expressionOf(given[2])))
+    return of(quotient);
   if (division.empty() || condition.empty() || sum.empty() || sum[0] != given[2] || sum[1] != division[1])
     return {};
   for (StringRef direction : {"compare LT", "compare NE"})
@@ -258,7 +275,24 @@ void SizeValues::setFacts(unsigned symbol, int64_t least, int64_t most) {
 }
 
 void SizeValues::assumeAtLeast(AffineExpr lhs, AffineExpr rhs) {
-  AffineExpr difference = simplified(resolved(lhs) - resolved(rhs));
+  AffineExpr value = resolved(lhs), difference = simplified(value - resolved(rhs));
+  auto least = dyn_cast<AffineConstantExpr>(resolved(rhs));
+  // A size that is a sum, such as `n + m` or `n + 2`: JAX says that what is left of it is at least 1. What is left is a
+  // symbol from then on, if this keeps the bounds of the sum.
+  for (unsigned symbol = arguments; least && symbol-- > 0;) {
+    auto linear = linearIn(value, symbol);
+    if (!linear || linear->first != 1 || (isa<AffineConstantExpr>(linear->second) && least.getValue() != 1) ||
+        linear->second == constant(0) || !isFree(symbol))
+      continue;
+    unsigned rest = arguments + symbol;
+    setFacts(rest, least.getValue(), SizeFacts().max);
+    AffineExpr sum = simplified(symbolExpr(rest) - linear->second);
+    if (factsOf(sum).min < factsOf(symbolExpr(symbol)).min || factsOf(symbolExpr(symbol)).max != SizeFacts().max)
+      continue;
+    mean(symbol, sum);
+    sources[rest] = simplified(symbolExpr(symbol) + linear->second).replaceSymbols(sources);
+    return;
+  }
   for (unsigned symbol = 0; symbol < symbolCount(); ++symbol) {
     auto linear = linearIn(difference, symbol);
     auto rest = linear ? dyn_cast<AffineConstantExpr>(linear->second) : AffineConstantExpr();

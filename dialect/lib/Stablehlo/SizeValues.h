@@ -44,8 +44,8 @@ public:
 private:
   AffineExpr fold(StringRef operation, ArrayRef<AffineExpr> operands);
   AffineExpr foldComparison(StringRef direction, AffineExpr lhs, AffineExpr rhs);
-  /// Whether `less` is never chosen over the quotient one above it: see `simplify`.
-  bool isRoundedDown(ArrayRef<Attribute> condition, AffineExpr less, AffineExpr quotient);
+  /// The quotient rounded down, of which `quotient` is the one rounded towards zero, chosen by JAX's condition.
+  AffineExpr roundedDown(Attribute condition, AffineExpr less, AffineExpr quotient);
   Attribute simplify(StringRef operation, ArrayRef<Attribute> operands);
   /// The factor of a symbol in an expression that is linear in it with an integer factor, and the rest; none otherwise.
   std::optional<std::pair<int64_t, AffineExpr>> linearIn(AffineExpr expression, unsigned symbol);
