@@ -203,9 +203,10 @@ void bindAttributes(nb::module_ &module) {
       .def(
           "__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
-      .def_prop_ro("value", valueOf,
-                   "A number, a string, a type, True for a unit, a list or a dict of those, the expressions of a map as text; "
-                   "ValueError for any other attribute.")
+      .def_prop_ro(
+          "value", valueOf,
+          "A number, a string, a type, True for a unit, a list or a dict of those, the expressions of a map as text; "
+          "ValueError for any other attribute.")
       .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
 
   bindNumbers(module);

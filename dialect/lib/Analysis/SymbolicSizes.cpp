@@ -432,7 +432,8 @@ void SymbolicSizes::hoist() {
   IRRewriter rewriter(context);
   for (Operation *op : found) {
     AffineExpr expression = find(op->getResult(0));
-    if (auto number = dyn_cast_or_null<AffineConstantExpr>(expression); number && isa<tensor::DimOp, memref::DimOp>(op)) {
+    if (auto number = dyn_cast_or_null<AffineConstantExpr>(expression);
+        number && isa<tensor::DimOp, memref::DimOp>(op)) {
       rewriter.setInsertionPoint(op);
       rewriter.replaceAllUsesWith(
           op->getResult(0), arith::ConstantIndexOp::create(rewriter, op->getLoc(), number.getValue()).getResult());

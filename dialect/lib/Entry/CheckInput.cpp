@@ -84,9 +84,9 @@ LogicalResult checkOperation(Operation *op) {
       return op->emitOpError("has the type ") << type << ", expected integers of at most 64 bits";
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (isOfPasses(attribute.getName()) &&
-        !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kRequiresAttr), StringRef(kPlanAttr),
-                             StringRef(kPrecisionAttr), StringRef(kDonatedAttr), StringRef(kControlFlowAttr),
-                             StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
+        !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kRequiresAttr),
+                             StringRef(kPlanAttr), StringRef(kPrecisionAttr), StringRef(kDonatedAttr),
+                             StringRef(kControlFlowAttr), StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
                             attribute.getName().strref()))
       return op->emitOpError("has the attribute ")
              << attribute.getName() << ", which passes of the compiler make alone";
@@ -176,7 +176,9 @@ LogicalResult guardRequirements(func::FuncOp main) {
     OpFoldResult left = sizes.valueOf(sides[0]), right = sizes.valueOf(sides[1]);
     OpBuilder b(main.getContext());
     b.setInsertionPointAfter(sizes.end());
-    emitGuard(b, main, {isEqual ? PCRT_CHECK_EQUAL : PCRT_CHECK_AT_MOST, -1, 0, {isEqual ? left : right, isEqual ? right : left}});
+    emitGuard(
+        b, main,
+        {isEqual ? PCRT_CHECK_EQUAL : PCRT_CHECK_AT_MOST, -1, 0, {isEqual ? left : right, isEqual ? right : left}});
     Operation *check = sizes.end()->getNextNode();
     check->setAttr(kStandsForAttr, b.getStringAttr("shape_assertion"));
     check->setLoc(NameLoc::get(message, main.getLoc()));

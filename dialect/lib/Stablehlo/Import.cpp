@@ -249,8 +249,8 @@ static LogicalResult convertModule(ModuleOp module) {
 } // namespace stablehlo
 
 OwningOpRef<ModuleOp> importStablehlo(llvm::SourceMgr &sources, MLIRContext *context) {
-  context->loadDialect<ArrayDialect, arith::ArithDialect, func::FuncDialect, stablehlo::StablehloDialect, stablehlo::ChloDialect,
-                       stablehlo::ShardyDialect>();
+  context->loadDialect<ArrayDialect, arith::ArithDialect, func::FuncDialect, stablehlo::StablehloDialect,
+                       stablehlo::ChloDialect, stablehlo::ShardyDialect>();
   stablehlo::AnyDialect anyDialect(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
   if (!module || failed(stablehlo::convertModule(*module)) || failed(verify(*module)))

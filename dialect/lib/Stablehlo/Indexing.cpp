@@ -31,8 +31,8 @@ LogicalResult convertDynamicUpdateSlice(Source &source) {
   return source.replace(source.make("dynamic_update_slice", source.resultType(), operands));
 }
 
-/// The components of the index vectors in an operand, along `dimension`. If it is the number of dimensions, there is one
-/// component.
+/// The components of the index vectors in an operand, along `dimension`. If it is the number of dimensions, there is
+/// one component.
 FailureOr<SmallVector<Value>> components(Source &source, unsigned operand, int64_t dimension, size_t count) {
   RankedTensorType type = source.type(operand);
   if (dimension < 0 || dimension > type.getRank())
@@ -91,7 +91,8 @@ LogicalResult convertWindow(Source &source, ArrayRef<AffineExpr> sizes, ArrayRef
   bool isInside = places.size() == map.size();
   for (auto [start, size, whole] : llvm::zip_equal(starts, sizes, dims)) {
     limits.push_back(start + size);
-    auto rest = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole - limits.back(), /*numDims=*/0, /*numSymbols=*/0));
+    auto rest =
+        dyn_cast<AffineConstantExpr>(simplifyAffineExpr(whole - limits.back(), /*numDims=*/0, /*numSymbols=*/0));
     auto first = dyn_cast<AffineConstantExpr>(start);
     isInside &= start == zero || (first && first.getValue() >= 0 && rest && rest.getValue() >= 0);
   }
@@ -140,7 +141,8 @@ LogicalResult convertGather(Source &source, bool isDynamic) {
   bool isOne = static_cast<int64_t>(offsets.size()) == source.resultType().getRank() && source.type(1).getRank() <= 1;
   bool fits = static_cast<int64_t>(window.size()) == source.type(0).getRank() &&
               llvm::all_of(map, [&](int64_t dim) { return dim >= 0 && dim < source.type(0).getRank(); }) &&
-              (source.type(1).getRank() == 0 ? map.size() == 1 : static_cast<int64_t>(map.size()) == source.type(1).getDimSize(0));
+              (source.type(1).getRank() == 0 ? map.size() == 1
+                                             : static_cast<int64_t>(map.size()) == source.type(1).getDimSize(0));
   if (isDynamic && isOne && vectors == 0 && fits)
     return convertWindow(source, window, map);
   SmallVector<Value> sizes;

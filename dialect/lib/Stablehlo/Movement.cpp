@@ -88,8 +88,7 @@ LogicalResult convertDimensionSize(Source &source) {
   if (!source.hasElements(0))
     return source.error() << "the size of dimension " << dimension << " of " << source.type(0)
                           << " does not follow from the sizes of the arguments";
-  return source.replace(
-      source.make("dim_as_value", source.resultType(), {source.index(source.elements(0).front())}));
+  return source.replace(source.make("dim_as_value", source.resultType(), {source.index(source.elements(0).front())}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,9 +114,9 @@ LogicalResult convertRealDynamicSlice(Source &source) {
     return failure();
   SmallVector<Value> operands = {source.operand(0)};
   if (source.hasElements(1) && source.hasElements(2)) {
-    SmallVector<NamedAttribute> attributes = {
-        source.named("start_indices", source.split(source.elements(1), operands)),
-        source.named("limit_indices", source.split(source.elements(2), operands)), source.named("strides", strides)};
+    SmallVector<NamedAttribute> attributes = {source.named("start_indices", source.split(source.elements(1), operands)),
+                                              source.named("limit_indices", source.split(source.elements(2), operands)),
+                                              source.named("strides", strides)};
     return source.replace(source.make("slice", source.resultType(), operands, attributes));
   }
   if (llvm::any_of(strides, [](int64_t stride) { return stride != 1; }))

@@ -71,9 +71,7 @@ bool SizeValues::isFree(unsigned symbol) {
 
 AffineExpr SizeValues::foldComparison(StringRef direction, AffineExpr lhs, AffineExpr rhs) {
   SizeFacts difference = factsOf(simplified(lhs - rhs));
-  auto decided = [&](bool isTrue, bool isFalse) {
-    return isTrue ? constant(1) : isFalse ? constant(0) : AffineExpr();
-  };
+  auto decided = [&](bool isTrue, bool isFalse) { return isTrue ? constant(1) : isFalse ? constant(0) : AffineExpr(); };
   bool isZero = difference.min == 0 && difference.max == 0, isNone = difference.min > 0 || difference.max < 0;
   if (direction == "EQ")
     return decided(isZero, isNone);
@@ -116,10 +114,10 @@ AffineExpr SizeValues::fold(StringRef operation, ArrayRef<AffineExpr> given) {
   }
   if (operation == "sign") {
     SizeFacts known = factsOf(given[0]);
-    return known.min > 0                       ? constant(1)
-           : known.max < 0                     ? constant(-1)
+    return known.min > 0                      ? constant(1)
+           : known.max < 0                    ? constant(-1)
            : known.min == 0 && known.max == 0 ? constant(0)
-                                               : AffineExpr();
+                                              : AffineExpr();
   }
   if (operation == "maximum" || operation == "minimum") {
     SizeFacts difference = factsOf(simplified(given[0] - given[1]));
@@ -245,9 +243,7 @@ Attribute SizeValues::apply(StringRef operation, ArrayRef<Attribute> operands) {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::pair<int64_t, AffineExpr>> SizeValues::linearIn(AffineExpr expression, unsigned symbol) {
-  auto at = [&](int64_t value) {
-    return simplified(expression.replace(symbolExpr(symbol), constant(value)));
-  };
+  auto at = [&](int64_t value) { return simplified(expression.replace(symbolExpr(symbol), constant(value))); };
   AffineExpr rest = at(0);
   auto factor = dyn_cast<AffineConstantExpr>(simplified(at(1) - rest));
   if (!factor || factor.getValue() == 0 ||

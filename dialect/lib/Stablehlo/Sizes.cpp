@@ -337,9 +337,8 @@ void SizeReader::note(Operation *op) {
   };
   bool isSize = op->getName().getStringRef() == "stablehlo.get_dimension_size";
   if (isSize || op->hasAttr(kResultSizesAttr) || op->hasAttr(kOperandSizesAttr))
-    op->setAttr(kElementsAttr,
-                builder.getArrayAttr(llvm::map_to_vector(
-                    isSize ? ValueRange(op->getResults()) : ValueRange(op->getOperands()), elements)));
+    op->setAttr(kElementsAttr, builder.getArrayAttr(llvm::map_to_vector(
+                                   isSize ? ValueRange(op->getResults()) : ValueRange(op->getOperands()), elements)));
 }
 
 void SizeReader::declare() {

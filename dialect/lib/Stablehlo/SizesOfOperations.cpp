@@ -32,11 +32,12 @@ SizeReader::Elements SizeReader::readElements(Operation *op, int64_t count) {
     return numbersFrom(numbersOf(source.attribute({"value"})));
   if (name == "iota")
     return count == 0 || source.resultType().getRank() != 1 ? Elements()
-                                                             : numbersFrom(llvm::to_vector(llvm::seq(count)));
+                                                            : numbersFrom(llvm::to_vector(llvm::seq(count)));
   if (name == "get_dimension_size") {
     int64_t dim = source.integer({"dim", "dimension"}, -1);
     Dims dims = dimsOf(op->getOperand(0));
-    return dim < 0 || dim >= static_cast<int64_t>(dims.size()) || !dims[dim] ? Elements() : Elements{values.of(dims[dim])};
+    return dim < 0 || dim >= static_cast<int64_t>(dims.size()) || !dims[dim] ? Elements()
+                                                                             : Elements{values.of(dims[dim])};
   }
   SmallVector<Elements> given;
   for (Value operand : op->getOperands())
@@ -85,9 +86,8 @@ SizeReader::Elements SizeReader::readElements(Operation *op, int64_t count) {
     Elements one;
     for (const Elements &operand : given) // a predicate or a bound may be a scalar
       one.push_back(operand[operand.size() == 1 ? 0 : index]);
-    results.push_back(name == "clamp"
-                          ? values.apply("minimum", {values.apply("maximum", {one[1], one[0]}), one[2]})
-                          : values.apply(operation, one));
+    results.push_back(name == "clamp" ? values.apply("minimum", {values.apply("maximum", {one[1], one[0]}), one[2]})
+                                      : values.apply(operation, one));
   }
   return results;
 }
@@ -197,9 +197,8 @@ SizeReader::Dims SizeReader::shapeOfConvolution(Source &source, ArrayRef<AffineE
   if (given.size() != 2 * spatial || strides.size() != spatial || holes.size() != spatial || dilation.size() != spatial)
     return {};
   for (size_t dim = 0; dim < spatial; ++dim)
-    all[out[2 + dim]] =
-        windowCount(lhs[left[2 + dim]], rhs[right[2 + dim]], number(strides[dim]), number(holes[dim]),
-                    number(dilation[dim]), given[2 * dim], given[2 * dim + 1]);
+    all[out[2 + dim]] = windowCount(lhs[left[2 + dim]], rhs[right[2 + dim]], number(strides[dim]), number(holes[dim]),
+                                    number(dilation[dim]), given[2 * dim], given[2 * dim + 1]);
   return all;
 }
 
@@ -224,7 +223,8 @@ SizeReader::Dims SizeReader::shapeOf(Operation *op) {
     return sizes(1);
   if (name == "dynamic_iota")
     return sizes(0);
-  if (name == "fft" || name == "reverse" || name == "scatter" || name == "dynamic_update_slice" || name == "reduce_precision")
+  if (name == "fft" || name == "reverse" || name == "scatter" || name == "dynamic_update_slice" ||
+      name == "reduce_precision")
     return dims(0);
   if (name == "transpose") {
     Dims from = dims(0), to;
@@ -245,9 +245,9 @@ SizeReader::Dims SizeReader::shapeOf(Operation *op) {
   if (name == "pad" || name == "dynamic_pad") {
     Dims all = dims(0), low = sizes(2), high = sizes(3), interior = sizes(4);
     if (name == "pad")
-      for (auto [list, printed, generic] : {std::tuple(&low, "low", "edge_padding_low"),
-                                            std::tuple(&high, "high", "edge_padding_high"),
-                                            std::tuple(&interior, "interior", "interior_padding")}) {
+      for (auto [list, printed, generic] :
+           {std::tuple(&low, "low", "edge_padding_low"), std::tuple(&high, "high", "edge_padding_high"),
+            std::tuple(&interior, "interior", "interior_padding")}) {
         list->clear();
         for (int64_t value : source.integers({printed, generic}))
           list->push_back(number(value));
@@ -267,7 +267,8 @@ SizeReader::Dims SizeReader::shapeOf(Operation *op) {
     Dims starts = sizes(1), limits = sizes(2), strides = sizes(3), all;
     // A block at a position from data: its limits are the starts plus its sizes.
     if (Operation *end = operands.size() == 4 ? operands[2].getDefiningOp() : nullptr;
-        starts.empty() && end && end->getName().getStringRef() == "stablehlo.add" && end->getOperand(0) == operands[1] &&
+        starts.empty() && end && end->getName().getStringRef() == "stablehlo.add" &&
+        end->getOperand(0) == operands[1] &&
         llvm::all_of(strides, [&](AffineExpr stride) { return stride == number(1); }))
       return sizesAt(end->getOperand(1));
     if (starts.size() != rank || limits.size() != rank || strides.size() != rank)

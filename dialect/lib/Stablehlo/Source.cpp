@@ -280,9 +280,8 @@ Value Source::convert(Value value, Type element) {
 
 Value Source::elementAt(Value vector, int64_t place) {
   auto type = cast<RankedTensorType>(vector.getType());
-  Value part =
-      make("slice", type.clone(ArrayRef<int64_t>(1)), {vector},
-           {named("start_indices", {place}), named("limit_indices", {place + 1}), named("strides", {1})});
+  Value part = make("slice", type.clone(ArrayRef<int64_t>(1)), {vector},
+                    {named("start_indices", {place}), named("limit_indices", {place + 1}), named("strides", {1})});
   return reshape(part, ArrayRef<int64_t>());
 }
 

@@ -22,8 +22,7 @@ void noteResultSizes(Operation *op, ArrayRef<AffineExpr> sizes) {
 }
 
 Extents Source::extents(unsigned result) const {
-  return {resultType(result).getShape(),
-          noted(op, kResultSizesAttr, result).value_or(SmallVector<AffineExpr>())};
+  return {resultType(result).getShape(), noted(op, kResultSizesAttr, result).value_or(SmallVector<AffineExpr>())};
 }
 
 Extents Source::operandExtents(unsigned operand) const {
@@ -109,7 +108,7 @@ SmallVector<Value> Source::unknownSizes(const Extents &extents) {
 SmallVector<AffineExpr> Source::sizesOf(const Extents &extents) {
   SmallVector<AffineExpr> found;
   for (auto [dim, size] : llvm::enumerate(extents.shape)) {
-    found.push_back(!ShapedType::isDynamic(size)       ? getAffineConstantExpr(size, op->getContext())
+    found.push_back(!ShapedType::isDynamic(size) ? getAffineConstantExpr(size, op->getContext())
                     : dim < extents.sizes.size() ? extents.sizes[dim]
                                                  : AffineExpr());
     if (!found.back()) {
