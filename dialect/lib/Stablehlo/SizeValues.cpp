@@ -205,6 +205,16 @@ Attribute SizeValues::simplify(StringRef operation, ArrayRef<Attribute> given) {
                       sum = operandsOf(given[1], "add");
   if (AffineExpr quotient = roundedDown(given[0], expressionOf(given[1]), expressionOf(given[2])))
     return of(quotient);
+  if (ArrayRef<Attribute> quotient = operandsOf(given[2], "divide"); !quotient.empty() && condition.size() == 2) {
+    // Of x whose sign is not known.
+    AffineExpr x = expressionOf(quotient[0]);
+    auto m = dyn_cast_or_null<AffineConstantExpr>(expressionOf(quotient[1]));
+    bool isLess = apply("subtract", {given[2], one}) == given[1];
+    Attribute signs = apply("compare NE", {apply("sign", {quotient[0]}), one});
+    Attribute rest = apply("compare NE", {apply("remainder", quotient), zero});
+    if (x && m && m.getValue() > 0 && isLess && condition[0] == signs && condition[1] == rest)
+      return of(x.floorDiv(m.getValue()));
+  }
   if (division.empty() || condition.empty() || sum.empty() || sum[0] != given[2] || sum[1] != division[1])
     return {};
   for (StringRef direction : {"compare LT", "compare NE"})
@@ -216,6 +226,8 @@ Attribute SizeValues::simplify(StringRef operation, ArrayRef<Attribute> given) {
   AffineExpr x = expressionOf(division[0]), m = expressionOf(division[1]);
   if (!x || !m || factsOf(m).min < 1)
     return {};
+  if (auto number = dyn_cast<AffineConstantExpr>(m))
+    return of(x % number.getValue());
   if (factsOf(x).min >= 0 && factsOf(simplified(m - x)).min >= 1)
     return of(x);
   return factsOf(x).max < 0 && factsOf(simplified(x + m)).min >= 0 ? of(x + m) : Attribute();
@@ -303,22 +315,26 @@ void SizeValues::assumeAtLeast(AffineExpr lhs, AffineExpr rhs) {
 
 void SizeValues::assumeEqual(AffineExpr lhs, AffineExpr rhs) {
   AffineExpr difference = simplified(resolved(lhs) - resolved(rhs));
-  // A size that is a multiple: JAX says so of `2*n`, and of the constraint `mod(n, 2) == 0`.
+  // A size that is a multiple: JAX says so of `2*n` and `2*n + 1`, and of the constraint `mod(n, 2) == 0`.
   for (AffineExpr one : {difference, simplified(-difference)}) {
     auto rest = dyn_cast<AffineBinaryOpExpr>(one);
     if (!rest || rest.getKind() != AffineExprKind::Mod)
       continue;
-    auto symbol = dyn_cast<AffineSymbolExpr>(rest.getLHS());
     auto factor = dyn_cast<AffineConstantExpr>(rest.getRHS());
-    if (!symbol || !factor || factor.getValue() <= 0 || symbol.getPosition() >= arguments)
-      continue;
-    unsigned position = symbol.getPosition();
-    SizeFacts known = factsOf(symbol);
-    setFacts(arguments + position, llvm::divideCeilSigned(known.min, factor.getValue()),
-             known.max == SizeFacts().max ? known.max : known.max / factor.getValue());
-    mean(position, symbolExpr(arguments + position) * factor.getValue());
-    sources[arguments + position] = symbolExpr(position).floorDiv(factor.getValue());
-    return;
+    for (unsigned symbol = 0; symbol < arguments && factor && factor.getValue() > 0; ++symbol) {
+      auto linear = linearIn(rest.getLHS(), symbol);
+      auto more = linear && linear->first == 1 ? dyn_cast<AffineConstantExpr>(linear->second) : AffineConstantExpr();
+      if (!more)
+        continue;
+      unsigned quotient = arguments + symbol;
+      int64_t by = factor.getValue(), added = more.getValue();
+      SizeFacts known = factsOf(symbolExpr(symbol));
+      setFacts(quotient, llvm::divideCeilSigned(known.min + added, by),
+               known.max == SizeFacts().max ? known.max : llvm::divideFloorSigned(known.max + added, by));
+      mean(symbol, symbolExpr(quotient) * by - added);
+      sources[quotient] = (symbolExpr(symbol) + added).floorDiv(by);
+      return;
+    }
   }
   // The size of a later argument is given by those before.
   for (unsigned symbol = symbolCount(); symbol-- > 0;)

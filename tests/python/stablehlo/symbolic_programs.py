@@ -104,6 +104,7 @@ FAMILIES: dict[str, list[Symbolic]] = {
     "conditions": [
         Symbolic("same_size", lambda x, y: x + y, [(B, 4), (B, 4)]),
         Symbolic("double", lambda x, y: x + y.reshape(2, -1).sum(0), [(B,), (2 * B,)]),
+        Symbolic("odd", lambda x: x[1:].reshape(-1, 2), [(2 * B + 1,)]),
         Symbolic("half", lambda x: x.reshape(-1, 2), [(2 * B,)]),
         Symbolic(
             "divisible", lambda x: (x[: x.shape[0] // 2], x.reshape(4, x.shape[0] // 4)), [(_EIGHT,)], sizes=_EIGHTS
