@@ -7,8 +7,8 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
 from pycompiler.compile import foreign
-from pycompiler.jit.imported import module_function
 from pycompiler.core.errors import ExecutionError, NotDifferentiableError
+from pycompiler.jit.imported import module_function
 
 NESTED = """
 func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -117,8 +117,8 @@ def test_symbolic_sizes(counts):
     f = module_function("""
     #n = affine_map<()[s0] -> (s0 * 2)>
     func.func @main(%x: tensor<?xf32> {array.dims = #n}) -> (tensor<?xf32> {array.dims = #n}) attributes {
-        array.symbols = [{min = 1 : i64, max = 8 : i64}],
-        array.requires = [{condition = "at_least", sizes = affine_map<(d0) -> (10, d0, d0)>, message = "{0} is much"}]} {
+        array.symbols = [{min = 1 : i64, max = 8 : i64}], array.requires = [
+          {condition = "at_least", sizes = affine_map<(d0) -> (10, d0, d0)>, message = "{0} is much"}]} {
       %y = array.tanh %x : tensor<?xf32>
       return %y : tensor<?xf32>
     }""")
