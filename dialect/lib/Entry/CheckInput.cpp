@@ -179,9 +179,14 @@ LogicalResult guardRequirements(func::FuncOp main) {
     emitGuard(
         b, main,
         {isEqual ? PCRT_CHECK_EQUAL : PCRT_CHECK_AT_MOST, -1, 0, {isEqual ? left : right, isEqual ? right : left}});
-    Operation *check = sizes.end()->getNextNode();
-    check->setAttr(kStandsForAttr, b.getStringAttr("shape_assertion"));
-    check->setLoc(NameLoc::get(message, main.getLoc()));
+    // The numbers of the message as expressions: the check adds the sizes.
+    std::string text = "shape_assertion: " + message.str();
+    for (auto [index, value] : llvm::enumerate(map.getValue().getResults().drop_front(2))) {
+      std::string place = "{" + std::to_string(index) + "}";
+      for (size_t at = text.find(place); at != std::string::npos; at = text.find(place))
+        text.replace(at, place.size(), textOf(value.replaceDims(*unknown)));
+    }
+    sizes.end()->getNextNode()->setAttr(kStandsForAttr, b.getStringAttr(text));
   }
   return success();
 }

@@ -316,18 +316,23 @@ void SizeValues::assumeAtLeast(AffineExpr lhs, AffineExpr rhs) {
 void SizeValues::assumeEqual(AffineExpr lhs, AffineExpr rhs) {
   AffineExpr difference = simplified(resolved(lhs) - resolved(rhs));
   // A size that is a multiple: JAX says so of `2*n` and `2*n + 1`, and of the constraint `mod(n, 2) == 0`.
-  for (AffineExpr one : {difference, simplified(-difference)}) {
-    auto rest = dyn_cast<AffineBinaryOpExpr>(one);
-    if (!rest || rest.getKind() != AffineExprKind::Mod)
+  SmallVector<std::pair<AffineExpr, int64_t>> divisions;
+  difference.walk([&](AffineExpr part) {
+    if (part.getKind() == AffineExprKind::Mod || part.getKind() == AffineExprKind::FloorDiv)
+      if (auto by = dyn_cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(part).getRHS()); by && by.getValue() > 0)
+        divisions.emplace_back(cast<AffineBinaryOpExpr>(part).getLHS(), by.getValue());
+  });
+  for (auto [whole, by] : divisions) {
+    AffineExpr rest = whole - whole.floorDiv(by) * by;
+    if (simplified(difference - rest) != constant(0) && simplified(difference + rest) != constant(0))
       continue;
-    auto factor = dyn_cast<AffineConstantExpr>(rest.getRHS());
-    for (unsigned symbol = 0; symbol < arguments && factor && factor.getValue() > 0; ++symbol) {
-      auto linear = linearIn(rest.getLHS(), symbol);
+    for (unsigned symbol = 0; symbol < arguments; ++symbol) {
+      auto linear = linearIn(whole, symbol);
       auto more = linear && linear->first == 1 ? dyn_cast<AffineConstantExpr>(linear->second) : AffineConstantExpr();
       if (!more)
         continue;
       unsigned quotient = arguments + symbol;
-      int64_t by = factor.getValue(), added = more.getValue();
+      int64_t added = more.getValue();
       SizeFacts known = factsOf(symbolExpr(symbol));
       setFacts(quotient, llvm::divideCeilSigned(known.min + added, by),
                known.max == SizeFacts().max ? known.max : llvm::divideFloorSigned(known.max + added, by));

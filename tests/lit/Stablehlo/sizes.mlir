@@ -44,6 +44,7 @@ func.func private @inner(%a: tensor<i32> {jax.global_constant = "a"}, %z: tensor
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%{{.*}}: tensor<?xf32> {array.dims = affine_map<()[s0] -> (s0 * 2)>})
 // CHECK-SAME: name = "n"
+// CHECK-LABEL: func.func private @pairs
 // CHECK: %[[N:.*]] = array.symbol 0 : index
 // CHECK: array.reshape %{{.*}} output_dims(%[[N]]) : (tensor<?xf32>) -> tensor<?x2xf32>
 func.func @main(%x: tensor<?xf32>) -> tensor<?x2xf32> {

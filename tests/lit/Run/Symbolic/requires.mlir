@@ -2,9 +2,9 @@
 // RUN: array-run %s --sizes=2,3 --input='[1, 2]' --input='[3, 4, 5]' | FileCheck %s
 // CHECK: result 0: tensor<2xf32> = [4, 6]
 // RUN: not array-run %s --sizes=4,3 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=LESS
-// LESS: main: shape_assertion: {{.*}}4{{.*}}3{{.*}}y is no shorter than x
+// LESS: main: shape_assertion: y is no shorter than x: s1: takes 4 elements {{.*}}, expected 0 to 3
 // RUN: not array-run %s --sizes=2,6 --input=fill:1 --input=fill:1 2>&1 | FileCheck %s --check-prefix=EQUAL
-// EQUAL: main: shape_assertion: {{.*}}y is odd
+// EQUAL: main: shape_assertion: y is odd: {{.*}} 0, expected 1
 // RUN: array-opt %s --array-check-input | FileCheck %s --check-prefix=CHECKS
 // CHECKS-COUNT-2: array.runtime_call "check"
 // CHECKS-NOT: array.runtime_call "check" {{.*}}shape_assertion
