@@ -236,8 +236,9 @@ public:
     auto step = [&](Source &within, ValueRange carries, ValueRange slices) {
       return updated(within, carries, slices.take_front(count), slices.drop_front(count), indexed, cell);
     };
-    auto scanned = scan(source, source.op->getOperands().take_front(count), inputs, /*reverse=*/false,
-                        /*isRunning=*/false, step);
+    auto scanned = scan(source, source.op->getOperands().take_front(count), inputs,
+                        getAffineConstantExpr(*steps, source.op->getContext()), /*reverse=*/false,
+                        /*joined=*/std::nullopt, step);
     return failed(scanned) ? failure() : source.replace(*scanned);
   }
 

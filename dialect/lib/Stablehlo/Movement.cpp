@@ -142,9 +142,12 @@ Value bitcast(Source &source, Value value, Type element) {
 }
 
 /// 0, width, 2 width, ... along the last dimension.
-Value places(Source &source, RankedTensorType type, unsigned width) {
-  Value index = source.make("iota", type, {}, {source.namedNumber("dimension", type.getRank() - 1)});
-  return source.make("mul", type, {index, source.number(type, width)});
+Value places(Source &source, Type element, const Extents &extents, unsigned width) {
+  Value index = source.makeShaped("iota", element, extents, {},
+                                  {source.namedNumber("dimension", static_cast<int64_t>(extents.shape.size()) - 1)});
+  auto scalar = RankedTensorType::get({}, element);
+  Value factor = source.broadcast(source.number(scalar, width), extents);
+  return index ? source.make("mul", index.getType(), {index, factor}) : Value();
 }
 
 /// Parts of an element along a new last dimension, the lowest first.
@@ -155,8 +158,9 @@ LogicalResult convertToParts(Source &source, unsigned width, unsigned part) {
   if (!pattern)
     return failure();
   Value spread =
-      source.broadcast(pattern, wide.getShape(), llvm::to_vector(llvm::seq<int64_t>(source.type(0).getRank())));
-  Value shifted = source.make("shift_right_logical", wide, {spread, places(source, wide, part)});
+      source.broadcast(pattern, source.extents(), llvm::to_vector(llvm::seq<int64_t>(source.type(0).getRank())));
+  Value shifted =
+      source.make("shift_right_logical", wide, {spread, places(source, wide.getElementType(), source.extents(), part)});
   Value masked = part < 8 ? source.make("and", wide, {shifted, source.number(wide, (1 << part) - 1)}) : shifted;
   Value parts = source.convert(masked, unsignedOf(source, part));
   return parts ? source.replace(bitcast(source, parts, result.getElementType())) : failure();
@@ -167,8 +171,9 @@ LogicalResult convertFromParts(Source &source, unsigned part, unsigned width) {
   RankedTensorType type = source.type(0), result = source.resultType();
   auto wide = type.clone(unsignedOf(source, width));
   Value parts = bitcast(source, source.operand(0), unsignedOf(source, part));
-  Value placed =
-      source.make("shift_left", wide, {source.convert(parts, wide.getElementType()), places(source, wide, part)});
+  Value placed = source.make("shift_left", wide,
+                             {source.convert(parts, wide.getElementType()),
+                              places(source, wide.getElementType(), source.operandExtents(0), part)});
   Value joined = source.make("reduce_or", result.clone(wide.getElementType()), {placed},
                              {source.named("axes", {type.getRank() - 1})});
   return joined ? source.replace(bitcast(source, joined, result.getElementType())) : failure();

@@ -155,20 +155,26 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
   return results;
 }
 
-FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, bool reverse, bool isRunning,
-                                   Step step) {
-  int64_t length = cast<RankedTensorType>(inputs.front().getType()).getDimSize(0);
-  SmallVector<Value> operands(carries);
+FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, AffineExpr length,
+                                   bool reverse, const std::optional<Extents> &joined, Step step) {
+  SmallVector<Value> operands(carries), sizes, outputDims;
   operands.append(inputs.begin(), inputs.end());
+  int64_t steps = source.split({length}, sizes).front();
   SmallVector<Type> types(carries.getTypes());
-  if (isRunning)
-    llvm::append_range(types, inputs.getTypes());
+  if (joined)
+    for (Value input : inputs) {
+      types.push_back(input.getType());
+      outputDims.append(source.unknownSizes(*joined));
+    }
+  if (source.failed())
+    return failure();
+  operands.append(sizes);
+  operands.append(outputDims);
   OperationState state(source.loc(), "array.scan", operands, types,
-                       {source.namedNumber("length", length), source.namedFlag("reverse", reverse)});
-  state.addAttribute("operandSegmentSizes",
-                     source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(carries.size()),
-                                                          static_cast<int32_t>(inputs.size()), /*sizes=*/0,
-                                                          /*output_dims=*/0}));
+                       {source.namedNumber("length", steps), source.namedFlag("reverse", reverse)});
+  auto count = [](const auto &values) { return static_cast<int32_t>(values.size()); };
+  state.addAttribute("operandSegmentSizes", source.builder.getDenseI32ArrayAttr(
+                                                {count(carries), count(inputs), count(sizes), count(outputDims)}));
   Block &body = state.addRegion()->emplaceBlock();
   for (Value carry : carries)
     body.addArgument(carry.getType(), source.loc());
@@ -194,22 +200,25 @@ FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRang
 }
 
 FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
-                                         bool reverse, bool isRunning) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(inputs.front().getType()).getShape().drop_front();
+                                         const Extents &extents, bool reverse, bool isRunning) {
+  SmallVector<AffineExpr> sizes = source.sizesOf(extents);
+  if (source.failed())
+    return failure();
+  Extents slice(ArrayRef(extents.shape).drop_front(), ArrayRef(sizes).drop_front());
   SmallVector<Value> carries;
   for (Value init : inits)
-    carries.push_back(source.broadcast(init, shape));
+    carries.push_back(source.broadcast(init, slice));
   if (llvm::is_contained(carries, Value()))
     return failure();
   auto step = [&](Source &within, ValueRange carries, ValueRange slices) -> FailureOr<SmallVector<Value>> {
     SmallVector<Value> arguments(carries);
     arguments.append(slices.begin(), slices.end());
-    FailureOr<SmallVector<Value>> next = applyRegion(within, region, arguments, shape);
+    FailureOr<SmallVector<Value>> next = applyRegion(within, region, arguments, slice);
     if (succeeded(next) && isRunning)
       next->append(SmallVector<Value>(*next));
     return next;
   };
-  return scan(source, carries, inputs, reverse, isRunning, step);
+  return scan(source, carries, inputs, sizes.front(), reverse, isRunning ? std::optional(extents) : std::nullopt, step);
 }
 
 } // namespace mlir::array::stablehlo

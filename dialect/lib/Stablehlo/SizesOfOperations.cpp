@@ -143,7 +143,7 @@ void SizeReader::readShapes(Operation *op) {
         if (!llvm::is_contained(dimensions, static_cast<int64_t>(dim)))
           kept.push_back(size);
       setDims(result, kept);
-    } else if (count == 1)
+    } else if (count == 1 || name == "stablehlo.reduce_window")
       setDims(result, shapeOf(op));
   }
 }
@@ -226,6 +226,11 @@ SizeReader::Dims SizeReader::shapeOf(Operation *op) {
   if (name == "fft" || name == "reverse" || name == "scatter" || name == "dynamic_update_slice" ||
       name == "reduce_precision")
     return dims(0);
+  if (name == "bitcast_convert") { // parts of elements are a last dimension, of a known size
+    Dims all = dims(0);
+    all.resize(rank);
+    return all;
+  }
   if (name == "transpose") {
     Dims from = dims(0), to;
     for (int64_t dim : source.integers({"dims", "permutation"}))

@@ -88,10 +88,16 @@ LogicalResult convertRunning(Source &source, const Running &running, unsigned co
     back[dimension] = position;
   for (unsigned index = 0; index < count; ++index)
     inputs.push_back(source.transpose(source.operand(index), order));
+  SmallVector<AffineExpr> all = source.sizesOf(source.operandExtents(0)), sizes;
   if (source.failed())
     return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : order) {
+    shape.push_back(source.type(0).getDimSize(dimension));
+    sizes.push_back(all[dimension]);
+  }
   auto scanned = scanSlices(source, source.op->getRegion(0), source.op->getOperands().drop_front(count), inputs,
-                            running.reverse, /*isRunning=*/true);
+                            Extents(shape, sizes), running.reverse, /*isRunning=*/true);
   if (failed(scanned))
     return failure();
   for (Value joined : ArrayRef(*scanned).drop_front(count))
@@ -115,15 +121,17 @@ Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
   if (!array || !filler)
     return {};
   auto type = cast<RankedTensorType>(array.getType());
-  if (type.getRank() != static_cast<int64_t>(windows.low.size()) || !type.hasStaticShape()) {
-    source.error() << "expected arrays of " << windows.low.size() << " dimensions of known sizes, but got " << type;
+  if (type.getRank() != static_cast<int64_t>(windows.low.size())) {
+    source.error() << "expected arrays of " << windows.low.size() << " dimensions, but got " << type;
     return {};
   }
   SmallVector<int64_t> interior, shape;
   for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
     interior.push_back(windows.baseDilation[dimension] - 1);
-    shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior.back() + windows.low[dimension] +
-                    windows.high[dimension]);
+    bool isUnknown = ShapedType::isDynamic(size);
+    shape.push_back(isUnknown ? size
+                              : size + std::max<int64_t>(size - 1, 0) * interior.back() + windows.low[dimension] +
+                                    windows.high[dimension]);
   }
   return source.make(
       "pad", type.clone(shape), {array, filler},
@@ -132,35 +140,40 @@ Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
 
 /// A tensor of bools that is true where the padded array has an element.
 Value elementMask(Source &source, const Windows &windows) {
-  auto type = source.type(0).clone(source.builder.getI1Type());
-  return padTo(source, source.constant(type, source.builder.getBoolAttr(true)),
-               source.constant(type.clone(ArrayRef<int64_t>()), source.builder.getBoolAttr(false)), windows);
+  auto scalar = RankedTensorType::get({}, source.builder.getI1Type());
+  Value isElement = source.constant(scalar, source.builder.getBoolAttr(true));
+  return padTo(source, source.broadcast(isElement, source.operandExtents(0)),
+               source.constant(scalar, source.builder.getBoolAttr(false)), windows);
 }
 
-/// For each window the element at `place`, from a padded array.
-Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<int64_t> shape,
+/// For each window the element at `place`, from a padded array; `counts` are the numbers of windows.
+Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<AffineExpr> counts,
                  const Windows &windows) {
-  SmallVector<int64_t> starts, limits;
-  for (auto [dimension, size] : llvm::enumerate(shape)) {
+  SmallVector<int64_t> starts;
+  SmallVector<AffineExpr> limits;
+  for (auto [dimension, count] : llvm::enumerate(counts)) {
     starts.push_back(place[dimension] * windows.dilation[dimension]);
-    limits.push_back(size == 0 ? starts.back() : starts.back() + (size - 1) * windows.strides[dimension] + 1);
+    limits.push_back(count == 0 ? count + starts.back() : (count - 1) * windows.strides[dimension] + 1 + starts.back());
   }
-  auto type = cast<RankedTensorType>(padded.getType()).clone(shape);
-  return source.make("slice", type, {padded},
-                     {source.named("start_indices", starts), source.named("limit_indices", limits),
-                      source.named("strides", windows.strides)});
+  SmallVector<Value> operands = {padded};
+  NamedAttribute ends = source.named("limit_indices", source.split(limits, operands));
+  auto type = cast<RankedTensorType>(padded.getType()).clone(source.resultType().getShape());
+  return source.make("slice", type, operands,
+                     {source.named("start_indices", starts), ends, source.named("strides", windows.strides)});
 }
 
 LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned count) {
-  RankedTensorType result = source.resultType();
   int64_t places = countElements(windows.dimensions).value_or(0);
-  if (places > kMostPlaces || places < 1 || !source.type(0).hasStaticShape())
+  if (places > kMostPlaces || places < 1)
     return source.error() << "a window of " << places << " elements with a region that is no single operation has no "
-                          << "counterpart: at most " << kMostPlaces << " of known sizes are combined one by one";
+                          << "counterpart: at most " << kMostPlaces << " are combined one by one";
+  SmallVector<AffineExpr> counts = source.sizesOf(source.extents());
+  if (source.failed())
+    return failure();
   SmallVector<Value> padded, sums;
   for (unsigned index = 0; index < count; ++index) {
     padded.push_back(padTo(source, source.operand(index), source.operand(count + index), windows));
-    sums.push_back(source.broadcast(source.operand(count + index), result.getShape()));
+    sums.push_back(source.broadcast(source.operand(count + index), source.extents()));
   }
   bool isPadded = hasPadding(windows);
   if (isPadded)
@@ -171,11 +184,11 @@ LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned cou
       place[dimension] = rest % windows.dimensions[dimension];
     SmallVector<Value> arguments = sums;
     for (Value array : padded)
-      arguments.push_back(array ? elementsAt(source, array, place, result.getShape(), windows) : Value());
+      arguments.push_back(array ? elementsAt(source, array, place, counts, windows) : Value());
     if (llvm::is_contained(arguments, Value()))
       return failure();
     Value isElement = isPadded ? arguments.pop_back_val() : Value();
-    auto next = applyRegion(source, source.op->getRegion(0), arguments, result.getShape());
+    auto next = applyRegion(source, source.op->getRegion(0), arguments, source.extents());
     if (failed(next))
       return failure();
     for (auto [sum, combined] : llvm::zip_equal(sums, *next))
