@@ -199,75 +199,77 @@ public:
 
   LogicalResult convert(SmallVector<Value> indices) {
     RankedTensorType operand = source.type(0), update = source.type(count + 1);
-    SmallVector<int64_t> order, cells;
+    whole = source.sizesOf(source.operandExtents(0));
+    SmallVector<AffineExpr> ofUpdate = source.sizesOf(source.operandExtents(count + 1));
+    if (source.failed())
+      return failure();
+    SmallVector<int64_t> order;
+    Extents cells{ArrayRef<int64_t>()};
+    auto add = [&](Extents &extents, int64_t dimension) {
+      extents.shape.push_back(update.getDimSize(dimension));
+      extents.sizes.push_back(ofUpdate[dimension]);
+    };
     for (int64_t dimension : llvm::seq(update.getRank()))
       if (!llvm::is_contained(windowDims, dimension)) {
         order.push_back(dimension);
-        cells.push_back(update.getDimSize(dimension));
+        add(cells, dimension);
       }
-    std::optional<int64_t> steps = countElements(cells);
-    if (!steps || !operand.hasStaticShape() || !update.hasStaticShape())
-      return source.error() << "an update computation that is no single operation needs known sizes";
     order.append(windowDims.begin(), windowDims.end());
     for (int64_t dimension : windowDims)
-      window.push_back(update.getDimSize(dimension));
+      add(window, dimension);
     unsigned next = 0;
     for (int64_t dimension : llvm::seq(operand.getRank())) {
       bool isOne = llvm::is_contained(inserted, dimension) || llvm::is_contained(batching, dimension);
-      if (!isOne && next == window.size())
+      if (!isOne && next == window.shape.size())
         return source.error() << "expected a window dimension of the updates for each dimension of the operand";
-      sizes.push_back(isOne ? 1 : window[next++]);
+      block.shape.push_back(isOne ? 1 : window.shape[next]);
+      block.sizes.push_back(isOne ? getAffineConstantExpr(1, source.op->getContext()) : window.sizes[next++]);
     }
+    // The scattered dimensions as one.
+    AffineExpr steps = getAffineConstantExpr(1, source.op->getContext());
+    for (AffineExpr size : cells.sizes)
+      steps = steps * size;
+    bool isUnknown = llvm::any_of(cells.shape, ShapedType::isDynamic);
+    int64_t known = isUnknown ? ShapedType::kDynamic : countElements(cells.shape).value_or(ShapedType::kDynamic);
+    Extents flat{ArrayRef<int64_t>(known), ArrayRef<AffineExpr>(steps)};
+    Extents flatUpdate = flat;
+    flatUpdate.shape.append(window.shape);
+    flatUpdate.sizes.append(window.sizes);
     SmallVector<Value> inputs;
     for (unsigned index = 0; index < count; ++index)
-      inputs.push_back(inSteps(source.transpose(source.operand(count + 1 + index), order), *steps));
+      inputs.push_back(source.reshape(source.transpose(source.operand(count + 1 + index), order), flatUpdate));
     // The position of a batch is an index, too.
-    auto ofIndices = cast<RankedTensorType>(indices.empty() ? source.type(count) : indices[0].getType());
-    auto cell =
-        RankedTensorType::get(cells, indices.empty() ? source.builder.getI32Type() : ofIndices.getElementType());
+    Type element = source.builder.getI32Type();
+    if (!indices.empty())
+      element = cast<RankedTensorType>(indices[0].getType()).getElementType();
     for (int64_t dimension : batches)
-      indices.push_back(source.make("iota", cell, {}, {source.namedNumber("dimension", dimension)}));
+      indices.push_back(source.makeShaped("iota", element, cells, {}, {source.namedNumber("dimension", dimension)}));
     SmallVector<int64_t> indexed(map);
     indexed.append(batching.begin(), batching.end());
     for (Value index : indices)
-      inputs.push_back(inSteps(index, *steps));
+      inputs.push_back(source.reshape(index, flat));
     if (llvm::is_contained(inputs, Value()))
       return failure();
     auto step = [&](Source &within, ValueRange carries, ValueRange slices) {
-      return updated(within, carries, slices.take_front(count), slices.drop_front(count), indexed, cell);
+      return updated(within, carries, slices.take_front(count), slices.drop_front(count), indexed, element);
     };
-    auto scanned = scan(source, source.op->getOperands().take_front(count), inputs,
-                        getAffineConstantExpr(*steps, source.op->getContext()), /*reverse=*/false,
+    auto scanned = scan(source, source.op->getOperands().take_front(count), inputs, steps, /*reverse=*/false,
                         /*joined=*/std::nullopt, step);
     return failed(scanned) ? failure() : source.replace(*scanned);
   }
 
 private:
-  /// The scattered dimensions as one.
-  Value inSteps(Value value, int64_t steps) {
-    if (!value)
-      return {};
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape = {steps};
-    llvm::append_range(shape, type.getShape().take_back(type.getRank() - source.type(count + 1).getRank() +
-                                                        static_cast<int64_t>(windowDims.size())));
-    if (type.getRank() == source.type(count + 1).getRank() - static_cast<int64_t>(windowDims.size()))
-      shape.resize(1);
-    return source.reshape(value, shape);
-  }
-
   FailureOr<SmallVector<Value>> updated(Source &within, ValueRange carries, ValueRange updates, ValueRange indices,
-                                        ArrayRef<int64_t> indexed, RankedTensorType cell) {
-    auto index = RankedTensorType::get({}, cell.getElementType());
+                                        ArrayRef<int64_t> indexed, Type element) {
+    auto index = RankedTensorType::get({}, element);
     auto flag = RankedTensorType::get({}, within.builder.getI1Type());
-    RankedTensorType operand = cast<RankedTensorType>(carries[0].getType());
-    SmallVector<Value> starts(operand.getRank(), within.number(index, 0));
+    SmallVector<Value> starts(whole.size(), within.number(index, 0));
     Value isInside = within.number(flag, 1);
     for (auto [dimension, start] : llvm::zip_equal(indexed, indices)) {
       starts[dimension] = start;
-      int64_t last = operand.getDimSize(dimension) - sizes[dimension];
+      Value last = within.make("dim_as_value", index, {within.index(whole[dimension] - block.sizes[dimension])});
       Value low = within.make("ge", flag, {start, within.number(index, 0)});
-      Value high = within.make("le", flag, {start, within.number(index, static_cast<double>(last))});
+      Value high = within.make("le", flag, {start, last});
       isInside = within.make("and", flag, {isInside, within.make("and", flag, {low, high})});
     }
     SmallVector<Value> arguments;
@@ -275,8 +277,11 @@ private:
       auto type = cast<RankedTensorType>(carry.getType());
       SmallVector<Value> operands = {carry};
       operands.append(starts);
+      for (Value size : within.unknownSizes(block))
+        operands.push_back(size);
       arguments.push_back(within.reshape(
-          within.make("dynamic_slice", type.clone(sizes), operands, {within.named("slice_sizes", sizes)}), window));
+          within.make("dynamic_slice", type.clone(block.shape), operands, {within.named("slice_sizes", block.shape)}),
+          window));
     }
     SmallVector<Value> before(arguments), results;
     arguments.append(updates.begin(), updates.end());
@@ -286,7 +291,7 @@ private:
     Value chosen = within.broadcast(isInside, window);
     for (auto [carry, old, made] : llvm::zip_equal(carries, before, *after)) {
       Value kept = within.make("select", old.getType(), {chosen, made, old});
-      SmallVector<Value> operands = {carry, within.reshape(kept, sizes)};
+      SmallVector<Value> operands = {carry, within.reshape(kept, block)};
       operands.append(starts);
       results.push_back(within.make("dynamic_update_slice", carry.getType(), operands));
     }
@@ -297,8 +302,9 @@ private:
   const unsigned count;
   const ArrayRef<int64_t> map;
   const SmallVector<int64_t> windowDims, inserted, batching, batches;
-  /// The shape of a window of the updates, and the same with a size for each dimension of the operand.
-  SmallVector<int64_t> window, sizes;
+  /// The shape of the operand, of a window of the updates, and the same with a size for each dimension of the operand.
+  SmallVector<AffineExpr> whole;
+  Extents window{ArrayRef<int64_t>()}, block{ArrayRef<int64_t>()};
 };
 
 LogicalResult convertScatter(Source &source) {

@@ -127,6 +127,16 @@ FAMILIES: dict[str, list[Symbolic]] = {
         Symbolic("top_k", lambda x: jax.lax.top_k(x, 2), [(B, 8)]),
         Symbolic("max_pool", _pool(jax.lax.max, -np.inf, 2, 2, "VALID"), [(B, T)]),
         Symbolic("mean_pool", _pool(jax.lax.add, 0.0, 3, 2, "SAME"), [(B, T)], sizes=_lengths(7)),
+        Symbolic(
+            "any_reducer",
+            lambda x: (
+                jax.lax.reduce(x, F32(0), lambda a, b: jax.lax.sqrt(a * a + b * b), (0, 1)),
+                jax.lax.reduce_window(x, F32(0), lambda a, b: a * a + b, (1, 2), (1, 1), "SAME"),
+                jax.lax.cumlogsumexp(x, 1),
+            ),
+            [(B, 4)],
+        ),
+        Symbolic("bits", lambda x: (jax.lax.bitcast_convert_type(x, np.int32), jnp.nextafter(x, x + 1)), [(B, 4)]),
         Symbolic("bools", lambda x: (jnp.isinf(x), jnp.nan_to_num(x), jnp.round(x), jnp.clip(x, -1, 1)), [(B, T)]),
     ],
     "products": [
@@ -144,6 +154,8 @@ FAMILIES: dict[str, list[Symbolic]] = {
         Symbolic("along", lambda x, i: jnp.take_along_axis(x, i, axis=1), [(B, T), (B, T)], [F32, I32]),
         Symbolic("block", lambda x, i: (jax.lax.dynamic_slice(x, (i, 0), (1, 2)), x[i]), [(B, 4), ()], [F32, I32]),
         Symbolic("update", lambda x, y: jax.lax.dynamic_update_slice(x, y, (0, 1)), [(B, 4), (B, 2)]),
+        Symbolic("applied", lambda x, i: x.at[i].apply(jnp.sqrt), [(B, 4), (T,)], [F32, I32]),
+        Symbolic("applied_rows", jax.vmap(lambda x, i: x.at[i].apply(jnp.exp)), [(B, 4), (B,)], [F32, I32]),
         Symbolic("segments", lambda x, i: jax.ops.segment_sum(x, i, x.shape[0]), [(B, 4), (B,)], [F32, I32]),
     ],
     "control": [
