@@ -57,8 +57,8 @@ from pycompiler._compiler.ir import (
 )
 from pycompiler._compiler.passmanager import PassManager
 from pycompiler._compiler.rewrite import PatternRewriter
-from pycompiler.compile.imported import module_function
 from pycompiler.core.errors import MLIRError
+from pycompiler.jit.imported import module_function
 
 __all__ = [
     "ArrayAttr",

@@ -23,8 +23,8 @@ module {
 from __future__ import annotations
 
 from pycompiler.compile.compile import read_stablehlo
-from pycompiler.compile.imported import ModuleFunction, module_function
 from pycompiler.core.tracing.boundary import boundary, protect
+from pycompiler.jit.imported import ModuleFunction, module_function
 from pycompiler.lax.names import nearest_name
 
 __all__ = ["load", "to_array"]
@@ -47,11 +47,11 @@ def to_array(text: str) -> str:
 def load(text: str, *, name: str | None = None) -> ModuleFunction:
     """The function of a StableHLO module, from the arguments of its @main to a tuple.
 
-    The text is the output of `jax.jit(f).lower(x).as_text()`, or PyTorch's export. The first call compiles it; `name`
-    is for messages.
+    The text is the output of `jax.jit(f).lower(x).as_text()`, `jax.export.export(f)(x).mlir_module()`, or PyTorch's
+    export. The first call compiles it, once for all sizes if the export has symbolic ones; `name` is for messages.
 
-    Raises MLIRError, with the line, for text that is no StableHLO module, and for an operation without a counterpart;
-    TypeError for sizes that are not fixed.
+    Raises MLIRError, with the line, for text that is no StableHLO module, for an operation without a counterpart, and
+    for a size that does not follow from those of the arguments.
     """
     return module_function(to_array(text), name=name)
 

@@ -85,9 +85,10 @@ mlir::Attribute parseAttribute(const PyContext &context, const std::string &text
   return attribute;
 }
 
-/// The numbers or the string of an attribute.
+/// The numbers or the string of an attribute; lists and dictionaries of values. A map is the list of its expressions.
 nb::object valueOf(const PyAttribute &self) {
   mlir::Attribute attribute = self.attribute;
+  auto inner = [&](mlir::Attribute part) { return valueOf(PyAttribute{self.context, part}); };
   if (auto flag = mlir::dyn_cast<mlir::BoolAttr>(attribute))
     return nb::cast(flag.getValue());
   if (auto number = mlir::dyn_cast<mlir::IntegerAttr>(attribute))
@@ -105,6 +106,29 @@ nb::object valueOf(const PyAttribute &self) {
     return nb::cast(numbers.asArrayRef().vec());
   if (auto type = mlir::dyn_cast<mlir::TypeAttr>(attribute))
     return nb::cast(PyType{self.context, type.getValue()});
+  if (mlir::isa<mlir::UnitAttr>(attribute))
+    return nb::cast(true);
+  if (auto list = mlir::dyn_cast<mlir::ArrayAttr>(attribute)) {
+    nb::list found;
+    for (mlir::Attribute part : list)
+      found.append(inner(part));
+    return found;
+  }
+  if (auto entries = mlir::dyn_cast<mlir::DictionaryAttr>(attribute)) {
+    nb::dict found;
+    for (mlir::NamedAttribute entry : entries)
+      found[nb::str(entry.getName().data(), entry.getName().size())] = inner(entry.getValue());
+    return found;
+  }
+  if (auto map = mlir::dyn_cast<mlir::AffineMapAttr>(attribute)) {
+    nb::list found;
+    for (mlir::AffineExpr expression : map.getValue().getResults()) {
+      std::string text;
+      llvm::raw_string_ostream(text) << expression;
+      found.append(nb::cast(text));
+    }
+    return found;
+  }
   throw nb::value_error(("an attribute without a value in Python: " + printed(attribute)).c_str());
 }
 
@@ -179,8 +203,10 @@ void bindAttributes(nb::module_ &module) {
       .def(
           "__eq__", [](const PyAttribute &, nb::handle) { return false; }, nb::arg().none())
       .def("__hash__", [](const PyAttribute &self) { return static_cast<size_t>(hash_value(self.attribute)); })
-      .def_prop_ro("value", valueOf,
-                   "A number, a string, a list of numbers or a type; ValueError for any other attribute.")
+      .def_prop_ro(
+          "value", valueOf,
+          "A number, a string, a type, True for a unit, a list or a dict of those, the expressions of a map as text; "
+          "ValueError for any other attribute.")
       .def("__str__", [](const PyAttribute &self) { return printed(self.attribute); });
 
   bindNumbers(module);

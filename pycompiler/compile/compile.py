@@ -31,6 +31,7 @@ from pycompiler.compile import inspection, measure
 from pycompiler.compile.gpu_libraries import holds_any, libraries_for
 from pycompiler.compile.lapack import require_lapack
 from pycompiler.compile.loading import callbacks_of, load
+from pycompiler.compile.module_sizes import given_dims
 from pycompiler.compile.plan import Plan, in_place, plan_outputs, taken
 from pycompiler.compile.prebuilt import prebuilt_executable
 from pycompiler.compile.targets import HOST, Target, device_of, target_of
@@ -127,11 +128,15 @@ def read_stablehlo(text: str) -> ir.Module:
 
 def signature_of(module: ir.Module, entry: str) -> tuple[list[ShapedArray], list[ShapedArray]]:
     """The avals of the arguments and of the results of a function of a module. Raises `ir.MLIRError` if the function
-    does not exist, TypeError for types that are no arrays of fixed shape."""
+    does not exist, TypeError for types that are no arrays, and for sizes that the function's attributes do not give."""
     emit = _load_module("pycompiler.compile.emit")
     with _lock:
         signature = module.function_type(entry)
-        arguments, results = ([emit.aval_of(given) for given in part] for part in (signature.inputs, signature.results))
+        sides = given_dims(module, entry)
+        arguments, results = (
+            [emit.aval_of(given, dims) for given, dims in zip(types, side or [None] * len(types), strict=True)]
+            for types, side in zip((signature.inputs, signature.results), sides, strict=True)
+        )
     return arguments, results
 
 

@@ -18,8 +18,8 @@ from pycompiler.compile.foreign import operations_of, readable
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.autodiff.custom import custom_lin, forward_mode
-from pycompiler.core.dims.dims import Dim, Symbol
-from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.dims.dims import Dim, Dimension, Symbol
+from pycompiler.core.dims.sizes import solve, symbols_of
 from pycompiler.core.mesh.mesh import Mesh
 from pycompiler.core.mesh.reshard import reshard
 from pycompiler.core.source import Source
@@ -28,6 +28,7 @@ from pycompiler.core.tracing.effects import is_ordered
 from pycompiler.core.tracing.graph import Atom, ClosedGraph, Equation, Graph, Literal
 from pycompiler.core.tracing.key_use import key_use
 from pycompiler.core.tracing.primitive import Primitive
+from pycompiler.core.tracing.specialize import aval_at
 from pycompiler.core.tracing.trace import names_of
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import ShapedArray, shaped, short
@@ -81,14 +82,29 @@ _ELEMENTS = {
 _DTYPES = {text: dtype for dtype, text in _ELEMENTS.items() if dtype != dtypes.KEY}
 
 
-def aval_of(given: ir.Type) -> ShapedArray:
-    """The aval of a tensor type, the inverse of `type_of`. Raises TypeError, naming the type, for other types and for
-    tensors with sizes that are not fixed."""
+def aval_of(given: ir.Type, dims: Sequence[Dimension] | None = None) -> ShapedArray:
+    """The aval of a tensor type, the inverse of `type_of`; `dims` are its dimensions, if some are symbolic. Raises
+    TypeError, naming the type, for other types and for tensors with sizes that are not given."""
     if not isinstance(given, ir.RankedTensorType) or str(given.element_type) not in _DTYPES:
         raise TypeError(f"{given} is no tensor of numbers: the arguments and results of a module are arrays")
-    if None in given.shape:
-        raise TypeError(f"{given} has sizes that are not fixed: write its sizes, a module has those of its arguments")
-    return shaped(given.shape, _DTYPES[str(given.element_type)])
+    if dims is None and None in given.shape:
+        raise TypeError(
+            f"{given} has sizes that are not fixed: write its sizes, or how they follow from symbols (array.dims, "
+            "array.symbols)"
+        )
+    return shaped(given.shape if dims is None else dims, _DTYPES[str(given.element_type)])
+
+
+def _sizes_of_call(code: ModuleCode, avals: Sequence[ShapedArray]) -> dict[str, Dimension]:
+    """The sizes of a module's symbols, in their order, in a call with arrays of these types."""
+    symbols = symbols_of(code.in_avals)
+    if symbols and all(aval.is_concrete for aval in avals):
+        return dict(solve(code.in_avals, [aval.shape for aval in avals]))
+    # The call has the symbols themselves.
+    return {
+        symbol.name: Dim(symbol.name, min=symbol.min, max=symbol.max, multiple_of=symbol.multiple_of)
+        for symbol in symbols
+    }
 
 
 def _check_axes(equation: Equation) -> None:
@@ -127,7 +143,7 @@ class Emitter:
         self._locations: dict[tuple[int, int], ir.Location] = {}
         self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
-        self._linked: dict[ModuleCode, str] = {}
+        self._linked: dict[tuple[ModuleCode, tuple[tuple[str, Dimension], ...]], str] = {}
         # The slots of the equations that call the host, by id.
         self.slots: dict[int, int] = {}
         # The plans of matmuls, by the ids of their equations, as attributes.
@@ -416,16 +432,49 @@ class Emitter:
         return list(self._operation("array.call", equation, operands, ip, attributes).results)
 
     def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
-        """`array.call` of a function in another module. The first call links that module into this one."""
+        """`array.call` of a function in another module. The first call links that module into this one, and so does
+        each one with other sizes of the module's symbols."""
         code: ModuleCode = equation.params["module"]
-        callee = self._linked.get(code)
+        sizes = _sizes_of_call(code, [atom.aval for atom in equation.inputs])
+        key = code, tuple(sizes.items())
+        callee = self._linked.get(key)
         if callee is None:
             with code.reading():
                 given = ir.Module.parse(readable(code), self.context)
                 self._check_signature(given, code, equation.params["name"])
-                callee = self._linked[code] = self.module.link(given, code.entry)
+                self._set_symbols(given, list(sizes.values()))
+                callee = self._linked[key] = self.module.link(given, code.entry)
+        given = [
+            self._as_type(operand, self.type_of(atom.aval), aval_at(wanted, sizes), self.type_of(wanted), ip)
+            for operand, atom, wanted in zip(operands, equation.inputs, code.in_avals, strict=True)
+        ]
+        types = [self.type_of(aval) for aval in code.out_avals]
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
-        return list(self._operation("array.call", equation, operands, ip, attributes).results)
+        location = self.location(equation.source)
+        call = ir.Operation.create("array.call", types, given, attributes, loc=location, ip=ip)
+        return [
+            self._as_type(result, type_, var.aval, self.type_of(var.aval), ip)
+            for result, type_, var in zip(call.results, types, equation.outputs, strict=True)
+        ]
+
+    def _set_symbols(self, module: ir.Module, sizes: Sequence[Dimension]) -> None:
+        """Give the symbols of another module, by their numbers, sizes in this one."""
+        for op in module.walk() if sizes else ():
+            if op.name == "array.symbol":
+                size = sizes[op.attributes["number"].value]
+                op.result.replace_all_uses_with(self._sizes.value(size, ir.InsertionPoint(op)))
+                op.erase()
+
+    def _as_type(
+        self, value: ir.Value, before: ir.Type, aval: ShapedArray, after: ir.Type, ip: ir.InsertionPoint
+    ) -> ir.Value:
+        """The array `value` with another type, which has a `?` for some sizes of `aval`, or fewer of them."""
+        if before == after:
+            return value
+        assert isinstance(after, ir.RankedTensorType)
+        unknown = [dim for dim, size in zip(aval.shape, after.shape, strict=True) if size is None]
+        sizes = [self._sizes.value(dim, ip) for dim in unknown]
+        return ir.Operation.create("array.reshape", [after], [value, *sizes], loc=self.unknown, ip=ip).results[0]
 
     def _check_signature(self, given: ir.Module, code: ModuleCode, name: str) -> None:
         """Check that a module has the signature in its file, and only its operations, since these need libraries."""

@@ -1,30 +1,23 @@
 """Modules of the `array` dialect as functions of arrays: handwritten, exported or translated elsewhere.
 
-Imports `compile`; `stablehlo` and `mlir` import this module.
-
->>> import numpy as np
->>> f = module_function('''
-... func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
-...   %y = array.tanh %x : tensor<3xf32>
-...   return %y : tensor<3xf32>
-... }''')
->>> f(np.zeros(3, np.float32))
-(Array([0., 0., 0.], dtype=float32),)
+Imports `compile`; `jit.imported`, for symbolic sizes too, imports this module.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from pycompiler._runtime import ShapedArray
 from pycompiler.compile.compile import read_module, signature_of
 from pycompiler.compile.foreign import operations_of, reread
+from pycompiler.compile.module_sizes import Requirement, requirements_of
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, same_type, short
 from pycompiler.primitives.module_call import ModuleCode, module_call
 
-__all__ = ["ModuleFunction", "code_of", "module_function"]
+__all__ = ["ModuleFunction", "ReadModule", "read_code"]
 
 
 class ModuleFunction:
@@ -50,16 +43,22 @@ class ModuleFunction:
     @boundary
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         """The results. Raises TypeError for another number of arguments, and for ones of other shapes or dtypes."""
+        self._check(args, same_type)
+        return self._call(*args)
+
+    def _check(self, args: Sequence[Any], fits: Callable[[ShapedArray, ShapedArray], bool]) -> None:
         wanted = self.in_avals
         if len(args) != len(wanted):
             raise TypeError(f"{self.__name__}: takes {len(wanted)} arrays, got {len(args)}")
         for number, (arg, aval) in enumerate(zip(args, wanted, strict=True)):
-            if not same_type(get_aval(arg), aval):
+            if not fits(get_aval(arg), aval):
                 wide = dtypes.canonicalize(aval.dtype) != aval.dtype
                 raise TypeError(
                     f"{self.__name__}: argument {number} is {short(arg)}, but the module takes {short(aval)}"
                     + ('\nWhat to do: 64-bit types are off; call config.update("enable_x64", True)' if wide else "")
                 )
+
+    def _call(self, *args: Any) -> tuple[Any, ...]:
         return tuple(module_call.bind(*args, module=self.code, name=self.__name__))
 
     def __repr__(self) -> str:
@@ -67,8 +66,15 @@ class ModuleFunction:
         return f"<function {self.__name__} of a module: ({ins}) -> ({outs})>"
 
 
-def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
-    """A module in the form for `module_call`, with its signature. See `module_function` for the errors."""
+class ReadModule(NamedTuple):
+    """A module in the form for `module_call`, and the conditions on symbolic sizes of its arguments."""
+
+    code: ModuleCode
+    requirements: tuple[Requirement, ...]
+
+
+def read_code(source: str | bytes, entry: str = "main") -> ReadModule:
+    """A module with its signature. See `module_function` for the errors."""
     if isinstance(source, bytes):
         source = reread(source)
     module = read_module(source)
@@ -79,16 +85,4 @@ def code_of(source: str | bytes, entry: str = "main") -> ModuleCode:
             f"the module calls functions of the host program (array.host_call: a callback, debug.print), which "
             f"@{entry} does not bring with it; leave them out before exporting"
         )
-    return ModuleCode(source, entry, in_avals, out_avals, operations)
-
-
-@boundary
-def module_function(source: str | bytes, *, entry: str = "main", name: str | None = None) -> ModuleFunction:
-    """The function `entry` of a module of the `array` dialect, given as text or as MLIR's bytecode.
-
-    It is compiled at its first call, and the disk cache keeps the code. `name` is for messages.
-
-    Raises MLIRError, with the line, for a module that can't be read or does not verify; ValueError for one that calls
-    functions of the host program; TypeError for one with sizes that are not fixed.
-    """
-    return ModuleFunction(code_of(source, entry), name or entry)
+    return ReadModule(ModuleCode(source, entry, in_avals, out_avals, operations), requirements_of(module, entry))

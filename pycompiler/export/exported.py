@@ -298,7 +298,7 @@ def export(
     closed-over tracers. Also for symbols whose sizes do not follow from the arguments' shapes.
 
     ShapeDtypeStructs may have symbolic sizes (`Dim`). The exported function then takes all sizes within the bounds of
-    the symbols, also in functions that are traced (`jit`, `grad`, `vmap`); one that was loaded, outside of these.
+    the symbols, also in functions that are traced (`jit`, `grad`, `vmap`); a loaded one, in `jit` of fixed sizes.
 
     >>> import pycompiler as pc, pycompiler.numpy as pnp
     >>> exported = export(pc.jit(lambda x: pnp.sin(x) ** 2))(pc.ShapeDtypeStruct((3,), pnp.float32))

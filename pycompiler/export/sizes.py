@@ -6,25 +6,16 @@ A file has the bounds of each symbol once. Python's expression parser reads size
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.dims.sizes import symbols_of
+from pycompiler.core.dims.text import arithmetic
 from pycompiler.export.damage import DeserializationError, entry, of_kind
 
-# No program has sizes beyond these limits, and reading them would take long.
-_MOST_CHARACTERS, _MOST_POWER = 10_000, 64
-
-_OPERATORS: dict[type[ast.operator], Any] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
+# No program has sizes of more characters, and reading them would take long.
+_MOST_CHARACTERS = 10_000
 
 
 def symbols_to_json(avals: Iterable[Any]) -> dict[str, Any]:
@@ -57,24 +48,9 @@ def size_from_text(text: str, symbols: Mapping[str, Dim]) -> Dimension:
     if text.isdecimal():
         return int(text)
     try:
-        return _value(ast.parse(text, mode="eval").body, symbols)
+        return arithmetic(ast.parse(text, mode="eval").body, symbols)
     except (SyntaxError, KeyError, TypeError):
         raise DeserializationError(
             f"deserialize: the exported function has an array of the size {text!r}, and this version reads numbers and "
             f"expressions of the symbols ({', '.join(symbols) or 'none'}); load it with a later one"
         ) from None
-
-
-def _value(node: ast.expr, symbols: Mapping[str, Dim]) -> Any:
-    if isinstance(node, ast.Name):
-        return symbols[node.id]
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return node.value
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_value(node.operand, symbols)
-    if isinstance(node, ast.BinOp):
-        left, right = _value(node.left, symbols), _value(node.right, symbols)
-        if isinstance(node.op, ast.Pow) and (type(right) is not int or not 0 <= right < _MOST_POWER):
-            raise ValueError(f"the power {right} in a size, expected a number from 0 to {_MOST_POWER - 1}")
-        return _OPERATORS[type(node.op)](left, right)
-    raise TypeError(type(node).__name__)

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import ShapedArray
+from pycompiler.core.dims.sizes import solve
 from pycompiler.core.errors import NotDifferentiableError
 from pycompiler.core.tracing.primitive import Dims, Primitive, Sample
+from pycompiler.core.tracing.specialize import aval_at
 from pycompiler.core.types.aval import same_type, short
 
 
@@ -71,11 +73,14 @@ def _shape(*avals: ShapedArray, module: ModuleCode, name: str) -> tuple[ShapedAr
         given.dtype == aval.dtype and given.ndim == aval.ndim for given, aval in zip(avals, wanted, strict=True)
     )
     if fits and not all(map(same_type, avals, wanted)) and not all(aval.is_concrete for aval in wanted):
-        raise NotImplementedError(
-            f"{name}: is a module for symbolic sizes, ({', '.join(map(short, wanted))}), and is called in a function "
-            f"that is traced, with ({', '.join(map(short, avals))}).\nWhat to do: call it outside of jit, grad and "
-            "vmap, or export it for these sizes"
-        )
+        if not all(aval.is_concrete for aval in avals):
+            raise NotImplementedError(
+                f"{name}: is a module for symbolic sizes, ({', '.join(map(short, wanted))}), and is called with those "
+                f"of a function that is traced, ({', '.join(map(short, avals))}).\nWhat to do: call it with arrays of "
+                "fixed sizes, or outside of the function"
+            )
+        sizes = solve(wanted, [aval.shape for aval in avals])
+        return tuple([aval_at(aval, sizes) for aval in module.out_avals])
     if len(avals) != len(wanted) or not all(map(same_type, avals, wanted)):
         raise TypeError(
             f"{name}: the module takes ({', '.join(map(short, wanted))}), called with ({', '.join(map(short, avals))})"

@@ -109,6 +109,9 @@ SizeFacts SymbolicSizes::factsOf(AffineExpr expression) {
     return productOf(lhs, factsOf(binary.getRHS()));
   case AffineExprKind::FloorDiv:
     return divisor && divisor.getValue() > 0 ? quotientOf(lhs, divisor.getValue()) : unknown();
+  case AffineExprKind::Mod: // never negative
+    return divisor && divisor.getValue() > 0 ? SizeFacts{0, divisor.getValue() - 1, 1, divisor.getValue() / 2}
+                                             : unknown();
   default:
     return unknown();
   }
@@ -429,8 +432,14 @@ void SymbolicSizes::hoist() {
   IRRewriter rewriter(context);
   for (Operation *op : found) {
     AffineExpr expression = find(op->getResult(0));
+    if (auto number = dyn_cast_or_null<AffineConstantExpr>(expression);
+        number && isa<tensor::DimOp, memref::DimOp>(op)) {
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceAllUsesWith(
+          op->getResult(0), arith::ConstantIndexOp::create(rewriter, op->getLoc(), number.getValue()).getResult());
+    }
     if (!expression || isa<AffineConstantExpr>(expression))
-      continue; // constants are folded elsewhere
+      continue; // arithmetic of constants is folded elsewhere
     OpFoldResult value = valueOf(expression);
     if (auto same = dyn_cast<Value>(value); same && same != op->getResult(0))
       rewriter.replaceAllUsesWith(op->getResult(0), same);

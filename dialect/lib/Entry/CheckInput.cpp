@@ -84,9 +84,9 @@ LogicalResult checkOperation(Operation *op) {
       return op->emitOpError("has the type ") << type << ", expected integers of at most 64 bits";
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (isOfPasses(attribute.getName()) &&
-        !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kPlanAttr),
-                             StringRef(kPrecisionAttr), StringRef(kDonatedAttr), StringRef(kControlFlowAttr),
-                             StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
+        !llvm::is_contained({StringRef(kDimsAttr), StringRef(kSymbolsAttr), StringRef(kRequiresAttr),
+                             StringRef(kPlanAttr), StringRef(kPrecisionAttr), StringRef(kDonatedAttr),
+                             StringRef(kControlFlowAttr), StringRef(kCheckedAttr), StringRef(kStandsForAttr)},
                             attribute.getName().strref()))
       return op->emitOpError("has the attribute ")
              << attribute.getName() << ", which passes of the compiler make alone";
@@ -101,6 +101,8 @@ LogicalResult checkSymbols(func::FuncOp function) {
     auto facts = dyn_cast<DictionaryAttr>(attribute);
     bool areNumbers = facts && llvm::all_of(facts, [](NamedAttribute fact) {
                         auto number = dyn_cast<IntegerAttr>(fact.getValue());
+                        if (fact.getName() == "name")
+                          return isa<StringAttr>(fact.getValue());
                         return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0;
                       });
     if (!areNumbers)
@@ -123,6 +125,69 @@ LogicalResult checkArguments(func::FuncOp function) {
       if (isOfPasses(attribute.getName()) && attribute.getName() != kDimsAttr)
         return function.emitOpError("argument #")
                << index << " has the attribute " << attribute.getName() << ", which passes of the compiler make alone";
+  return success();
+}
+
+/// The sizes of all `?` of the arguments, as expressions of the symbols; none if the module does not give them.
+std::optional<SmallVector<AffineExpr>> unknownSizes(func::FuncOp main) {
+  SmallVector<AffineExpr> found;
+  for (BlockArgument argument : main.getArguments())
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType()); type && !type.hasStaticShape()) {
+      auto dims = main.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), kDimsAttr);
+      if (!dims || dims.getValue().getNumResults() != type.getRank())
+        return std::nullopt;
+      for (auto [dim, size] : llvm::enumerate(dims.getValue().getResults()))
+        if (type.isDynamicDim(dim))
+          found.push_back(size);
+    }
+  return found;
+}
+
+/// Checks what @main requires of the sizes of its arguments, unless it follows from the bounds of the symbols.
+LogicalResult guardRequirements(func::FuncOp main) {
+  auto given = main->getAttr(kRequiresAttr);
+  auto all = dyn_cast_or_null<ArrayAttr>(given);
+  std::optional<SmallVector<AffineExpr>> unknown = unknownSizes(main);
+  if (!given)
+    return success();
+  auto refuse = [&] {
+    return main.emitOpError(kRequiresAttr) << " is " << given << ", expected dictionaries of `condition` (equal, "
+                                           << "at_least), `sizes`, a map from the `?` of the arguments, and `message`";
+  };
+  if (!all || !unknown)
+    return refuse();
+  SymbolicSizes sizes(main);
+  for (Attribute one : all) {
+    auto requirement = dyn_cast<DictionaryAttr>(one);
+    auto condition = requirement ? requirement.getAs<StringAttr>("condition") : StringAttr();
+    auto message = requirement ? requirement.getAs<StringAttr>("message") : StringAttr();
+    auto map = requirement ? requirement.getAs<AffineMapAttr>("sizes") : AffineMapAttr();
+    if (!condition || !message || !map || !llvm::is_contained({"equal", "at_least"}, condition.getValue()) ||
+        map.getValue().getNumDims() != unknown->size() || map.getValue().getNumSymbols() != 0 ||
+        map.getValue().getNumResults() < 2)
+      return refuse();
+    SmallVector<AffineExpr> sides;
+    for (AffineExpr side : map.getValue().getResults().take_front(2))
+      sides.push_back(simplifyAffineExpr(side.replaceDims(*unknown), /*numDims=*/0, countSymbols(main)));
+    bool isEqual = condition.getValue() == "equal";
+    SizeFacts difference = sizes.factsOf(simplifyAffineExpr(sides[0] - sides[1], 0, countSymbols(main)));
+    if (difference.min >= 0 && (!isEqual || difference.max <= 0))
+      continue;
+    OpFoldResult left = sizes.valueOf(sides[0]), right = sizes.valueOf(sides[1]);
+    OpBuilder b(main.getContext());
+    b.setInsertionPointAfter(sizes.end());
+    emitGuard(
+        b, main,
+        {isEqual ? PCRT_CHECK_EQUAL : PCRT_CHECK_AT_MOST, -1, 0, {isEqual ? left : right, isEqual ? right : left}});
+    // The numbers of the message as expressions: the check adds the sizes.
+    std::string text = "shape_assertion: " + message.str();
+    for (auto [index, value] : llvm::enumerate(map.getValue().getResults().drop_front(2))) {
+      std::string place = "{" + std::to_string(index) + "}";
+      for (size_t at = text.find(place); at != std::string::npos; at = text.find(place))
+        text.replace(at, place.size(), textOf(value.replaceDims(*unknown)));
+    }
+    sizes.end()->getNextNode()->setAttr(kStandsForAttr, b.getStringAttr(text));
+  }
   return success();
 }
 
@@ -228,6 +293,9 @@ struct CheckInput : impl::CheckInputBase<CheckInput> {
     getOperation()->walk([&](Operation *op) { found.push_back(op); });
     for (Operation *op : found)
       if (failed(guard(op)))
+        return signalPassFailure();
+    if (auto main = getOperation().lookupSymbol<func::FuncOp>("main"); main && !main.isExternal())
+      if (failed(guardRequirements(main)))
         return signalPassFailure();
     getOperation()->setAttr(kCheckedAttr, UnitAttr::get(&getContext()));
   }

@@ -1,6 +1,8 @@
 // custom_call: JAX's calls of LAPACK become ops of the array dialect. A few targets have no meaning on one device. The
 // error names any other target.
+#include "Contraction.h"
 #include "LinearAlgebra.h"
+#include "Sizes.h"
 
 namespace mlir::array::stablehlo {
 namespace {
@@ -174,6 +176,17 @@ Values convertApproxTopK(Source &source) {
                         {source.namedNumber("k", k), source.namedNumber("axis", axis)});
 }
 
+/// The number of elements is an operand.
+Values convertDynamicTopK(Source &source) {
+  SmallVector<AffineExpr> count = source.elements(1);
+  if (source.failed())
+    return {};
+  SmallVector<Value> operands = {source.operand(0)};
+  int64_t k = source.split(count, operands).front();
+  return source.makeAll("top_k", source.op->getResultTypes(), operands,
+                        {source.namedNumber("k", k), source.namedNumber("axis", source.type(0).getRank() - 1)});
+}
+
 Values convertNothing(Source &source) { return Values(source.op->getOperands()); }
 
 /// TPU's name of lu: pivots count from 0.
@@ -219,6 +232,7 @@ const Target kOthers[] = {
     {"Qr", convertGeqrf, 1, 2},
     {"Sharding", convertNothing, 1, 1},
     {"annotate_device_placement", convertNothing, 1, 1},
+    {kDynamicTopK, convertDynamicTopK, 2, 2},
 };
 
 const Target *targetOf(StringRef name) {
@@ -262,6 +276,18 @@ LogicalResult convertCustomCall(Source &source) {
     return failure();
   if (name == "pycompiler_python_callback")
     return convertHostCall(source);
+  if (name == kDynamicReduceWindow)
+    return convertDynamicReduceWindow(source);
+  if (name == kShapeAssertion) { // read before
+    source.op->erase();
+    return success();
+  }
+  // The sizes of results have been read.
+  SmallVector<Value> operands(source.op->getOperands());
+  for (auto [result, operand] : shapeOperands(source.op))
+    operands[operand] = Value();
+  llvm::erase(operands, Value());
+  source.op->setOperands(operands);
   const Target *target = targetOf(name);
   if (!target)
     return source.error() << "@" << name << " has no counterpart in the array dialect";

@@ -1,9 +1,39 @@
 // dot_general, dot, convolution. Element types that the array dialect does not multiply, bools and small floats, are
 // converted before.
-#include "Rules.h"
+#include "Contraction.h"
 #include "array/IR/Precision.h"
 
 namespace mlir::array::stablehlo {
+
+DotDimensions dotDimensions(Source &source, StringRef printed, StringRef entry) {
+  if (auto lists = dyn_cast_or_null<ArrayAttr>(source.attribute({printed})); lists && lists.size() == 2) {
+    auto lhs = dyn_cast<DenseI64ArrayAttr>(lists[0]), rhs = dyn_cast<DenseI64ArrayAttr>(lists[1]);
+    if (lhs && rhs)
+      return {SmallVector<int64_t>(lhs.asArrayRef()), SmallVector<int64_t>(rhs.asArrayRef())};
+  }
+  auto numbers = dyn_cast_or_null<DictionaryAttr>(source.attribute({"dot_dimension_numbers"}));
+  return {source.entry(numbers, ("lhs_" + entry).str()), source.entry(numbers, ("rhs_" + entry).str())};
+}
+
+SmallVector<int64_t> windowList(Source &source, StringRef printed, StringRef generic, size_t count, int64_t absent) {
+  auto window = dyn_cast_or_null<DictionaryAttr>(source.attribute({"window"}));
+  Attribute given = window ? window.get(printed) : Attribute();
+  if (!given)
+    return source.integers({generic}, SmallVector<int64_t>(count, absent));
+  SmallVector<int64_t> flat;
+  auto add = [&](Attribute entry) {
+    if (auto list = dyn_cast<DenseI64ArrayAttr>(entry))
+      flat.append(list.asArrayRef().begin(), list.asArrayRef().end());
+    else if (auto flag = dyn_cast<IntegerAttr>(entry))
+      flat.push_back(flag.getValue().getZExtValue());
+  };
+  if (auto lists = dyn_cast<ArrayAttr>(given))
+    llvm::for_each(lists, add);
+  else
+    add(given);
+  return flat;
+}
+
 namespace {
 
 bool isMultiplied(Type element) {
@@ -25,7 +55,7 @@ bool holds(Type to, Type from) {
 
 /// Builds a matmul or convolution of both operands, converted if necessary, and gives it the type of the result.
 LogicalResult replaceByProduct(Source &source, StringRef name, Value lhs, Value rhs,
-                               ArrayRef<NamedAttribute> attributes) {
+                               ArrayRef<NamedAttribute> attributes, ArrayRef<Value> sizes = {}) {
   RankedTensorType result = source.resultType();
   Type to = result.getElementType();
   if (!isMultiplied(to))
@@ -38,8 +68,10 @@ LogicalResult replaceByProduct(Source &source, StringRef name, Value lhs, Value 
     lhs = source.convert(lhs, to);
     rhs = source.convert(rhs, to);
   }
+  SmallVector<Value> operands = {lhs, rhs};
+  llvm::append_range(operands, sizes);
   return source.replace(
-      source.convert(source.make(name, result.clone(to), {lhs, rhs}, attributes), result.getElementType()));
+      source.convert(source.make(name, result.clone(to), operands, attributes), result.getElementType()));
 }
 
 /// If an algorithm rounds factors to tf32, the op allows this precision; for any other algorithm it uses full
@@ -49,21 +81,6 @@ void addPrecision(Source &source, SmallVectorImpl<NamedAttribute> &attributes) {
   auto precision = algorithm ? algorithm.getAs<StringAttr>("lhs_precision_type") : StringAttr();
   if (precision && precision.getValue() == "tf32" && source.type(0).getElementType().isF32())
     attributes.push_back(source.namedWord(kPrecisionAttr, "tf32"));
-}
-
-/// The dimensions of `[0] x [1]`, or of the entry of a structure.
-struct DotDimensions {
-  SmallVector<int64_t> lhs, rhs;
-};
-
-DotDimensions dotDimensions(Source &source, StringRef printed, StringRef entry) {
-  if (auto lists = dyn_cast_or_null<ArrayAttr>(source.attribute({printed})); lists && lists.size() == 2) {
-    auto lhs = dyn_cast<DenseI64ArrayAttr>(lists[0]), rhs = dyn_cast<DenseI64ArrayAttr>(lists[1]);
-    if (lhs && rhs)
-      return {SmallVector<int64_t>(lhs.asArrayRef()), SmallVector<int64_t>(rhs.asArrayRef())};
-  }
-  auto numbers = dyn_cast_or_null<DictionaryAttr>(source.attribute({"dot_dimension_numbers"}));
-  return {source.entry(numbers, ("lhs_" + entry).str()), source.entry(numbers, ("rhs_" + entry).str())};
 }
 
 LogicalResult convertDotGeneral(Source &source) {
@@ -94,46 +111,33 @@ LogicalResult convertDot(Source &source) {
 // convolution
 //===----------------------------------------------------------------------===//
 
-/// A list of the printed window, or an attribute of the generic form, flat; `absent` for each dimension otherwise.
-SmallVector<int64_t> windowList(Source &source, StringRef printed, StringRef generic, size_t count, int64_t absent) {
-  auto window = dyn_cast_or_null<DictionaryAttr>(source.attribute({"window"}));
-  Attribute given = window ? window.get(printed) : Attribute();
-  if (!given)
-    return source.integers({generic}, SmallVector<int64_t>(count, absent));
-  SmallVector<int64_t> flat;
-  auto add = [&](Attribute entry) {
-    if (auto list = dyn_cast<DenseI64ArrayAttr>(entry))
-      flat.append(list.asArrayRef().begin(), list.asArrayRef().end());
-    else if (auto flag = dyn_cast<IntegerAttr>(entry))
-      flat.push_back(flag.getValue().getZExtValue());
-  };
-  if (auto lists = dyn_cast<ArrayAttr>(given))
-    llvm::for_each(lists, add);
-  else
-    add(given);
-  return flat;
-}
-
+/// Also of padding that is an operand.
 LogicalResult convertConvolution(Source &source) {
   DictionaryAttr numbers = source.structure({"dimension_numbers"});
   if (source.failed())
     return failure();
   size_t spatial = std::max<int64_t>(source.type(0).getRank() - 2, 0);
-  SmallVector<int64_t> padding = windowList(source, "pad", "padding", 2 * spatial, 0), low, high;
+  SmallVector<AffineExpr> padding, low, high;
+  if (source.op->getNumOperands() == 3)
+    padding = source.elements(2);
+  else
+    for (int64_t one : windowList(source, "pad", "padding", 2 * spatial, 0))
+      padding.push_back(getAffineConstantExpr(one, source.op->getContext()));
   if (padding.size() == 1)
-    padding.assign(2 * spatial, padding[0]);
+    padding.assign(2 * spatial, AffineExpr(padding[0]));
   for (size_t side = 0; side + 1 < padding.size(); side += 2) {
     low.push_back(padding[side]);
     high.push_back(padding[side + 1]);
   }
+  SmallVector<Value> sizes;
   SmallVector<int64_t> kernel = source.entry(numbers, "rhs"), reversed;
   for (auto [dimension, flag] : llvm::enumerate(windowList(source, "reverse", "window_reversal", spatial, 0)))
     if (flag && dimension + 2 < kernel.size())
       reversed.push_back(kernel[dimension + 2]);
   SmallVector<NamedAttribute> attributes = {
       source.named("window_strides", windowList(source, "stride", "window_strides", spatial, 1)),
-      source.named("low", low),
-      source.named("high", high),
+      source.named("low", source.split(low, sizes)),
+      source.named("high", source.split(high, sizes)),
       source.named("lhs_dilation", windowList(source, "lhs_dilate", "lhs_dilation", spatial, 1)),
       source.named("rhs_dilation", windowList(source, "rhs_dilate", "rhs_dilation", spatial, 1)),
       source.named("lhs_spec", source.entry(numbers, "lhs")),
@@ -144,7 +148,7 @@ LogicalResult convertConvolution(Source &source) {
   Value weights = source.operand(1);
   if (!reversed.empty())
     weights = source.make("reverse", weights.getType(), {weights}, {source.named("dimensions", reversed)});
-  return replaceByProduct(source, "conv_general_dilated", source.operand(0), weights, attributes);
+  return replaceByProduct(source, "conv_general_dilated", source.operand(0), weights, attributes, sizes);
 }
 
 } // namespace
@@ -152,6 +156,7 @@ LogicalResult convertConvolution(Source &source) {
 void addContractionRules(Rules &rules) {
   rules["stablehlo.dot_general"] = {convertDotGeneral, parseClauses, 2, 2};
   rules["stablehlo.dot"] = {convertDot, parseClauses, 2, 2};
+  rules["stablehlo.dynamic_conv"] = {convertConvolution, parseConvolution, 3, 3};
   rules["stablehlo.convolution"] = {convertConvolution, parseConvolution, 2, 2};
 }
 

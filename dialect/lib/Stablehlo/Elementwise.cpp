@@ -80,10 +80,10 @@ LogicalResult convertRow(Source &source, const Row &row) {
 }
 
 /// A scalar bound or predicate applies to all elements.
-Value spread(Source &source, unsigned operand, ArrayRef<int64_t> shape) {
-  RankedTensorType type = source.type(operand);
+Value spread(Source &source, unsigned operand) {
   Value value = source.operand(operand);
-  return type.getRank() == 0 && !shape.empty() ? source.broadcast(value, shape) : value;
+  bool isScalar = source.type(operand).getRank() == 0 && source.resultType().getRank() != 0;
+  return isScalar ? source.broadcast(value, source.extents()) : value;
 }
 
 /// Integers in the order of floats with -nan < -inf < ... < -0 < +0 < ... < inf < nan: the bits, with all but the sign
@@ -118,14 +118,14 @@ LogicalResult convertCompare(Source &source) {
 }
 
 LogicalResult convertSelect(Source &source) {
-  Value pred = spread(source, 0, source.resultType().getShape());
+  Value pred = spread(source, 0);
   return source.replace(source.make("select", source.resultType(), {pred, source.operand(1), source.operand(2)}));
 }
 
 /// Limits to the bounds, the upper one last; nan stays.
 LogicalResult convertClamp(Source &source) {
   RankedTensorType type = source.resultType();
-  Value low = spread(source, 0, type.getShape()), high = spread(source, 2, type.getShape());
+  Value low = spread(source, 0), high = spread(source, 2);
   return source.replace(source.make("min", type, {source.make("max", type, {source.operand(1), low}), high}));
 }
 

@@ -2,10 +2,14 @@
 // Before it: MLIR's parser with the forms of Assembly. After it: the array module, like that of a trace.
 #include "array/Stablehlo/Import.h"
 #include "Rules.h"
+#include "Sizes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Parser/Parser.h"
 
 namespace mlir::array {
@@ -192,6 +196,14 @@ static void replaceTokens(func::FuncOp entry) {
   entry.setFunctionType(builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
 }
 
+/// Erases operations without a use, such as the arithmetic of sizes, which became that of indices.
+static void eraseUnused(func::FuncOp function) {
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
 static LogicalResult convertModule(ModuleOp module) {
   for (StringRef copies : {"mhlo.num_partitions", "mhlo.num_replicas"})
     if (auto number = module->getAttrOfType<IntegerAttr>(copies); number && number.getInt() != 1)
@@ -200,6 +212,12 @@ static LogicalResult convertModule(ModuleOp module) {
   auto entry = module.lookupSymbol<func::FuncOp>("main");
   if (!entry)
     return emitError(module.getLoc()) << "expected a function @main, the entry of the program";
+  std::optional<SizeReader> sizes;
+  if (SizeReader::isNeeded(module)) {
+    sizes.emplace(module, entry);
+    if (failed(sizes->read()))
+      return failure();
+  }
   // Functions without callers, such as the comparator of an approximate top_k, are erased.
   SmallVector<func::FuncOp> reached = {entry};
   DenseSet<Operation *> seen = {entry};
@@ -219,6 +237,11 @@ static LogicalResult convertModule(ModuleOp module) {
       return failure();
   }
   replaceTokens(entry);
+  if (sizes) {
+    for (func::FuncOp function : reached)
+      eraseUnused(function);
+    sizes->declare();
+  }
   dropAttributes(module);
   return success();
 }
@@ -226,8 +249,8 @@ static LogicalResult convertModule(ModuleOp module) {
 } // namespace stablehlo
 
 OwningOpRef<ModuleOp> importStablehlo(llvm::SourceMgr &sources, MLIRContext *context) {
-  context->loadDialect<ArrayDialect, func::FuncDialect, stablehlo::StablehloDialect, stablehlo::ChloDialect,
-                       stablehlo::ShardyDialect>();
+  context->loadDialect<ArrayDialect, arith::ArithDialect, func::FuncDialect, stablehlo::StablehloDialect,
+                       stablehlo::ChloDialect, stablehlo::ShardyDialect>();
   stablehlo::AnyDialect anyDialect(context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, context);
   if (!module || failed(stablehlo::convertModule(*module)) || failed(verify(*module)))

@@ -12,6 +12,7 @@ LogicalResult convertConstant(Source &source) {
       source.make("constant", source.resultType(), {}, {source.builder.getNamedAttr("value", value)}));
 }
 
+/// Also of sizes that are an operand.
 LogicalResult convertIota(Source &source) {
   RankedTensorType type = source.resultType();
   int64_t dimension = source.integer({"dim", "iota_dimension"});
@@ -21,13 +22,13 @@ LogicalResult convertIota(Source &source) {
     element = complex.getElementType();
   else if (element.isInteger(1) || element.getIntOrFloatBitWidth() < 8)
     element = source.builder.getI32Type();
-  Value made = source.make("iota", type.clone(element), {}, {source.namedNumber("dimension", dimension)});
+  Value made = source.makeShaped("iota", element, source.extents(), {}, {source.namedNumber("dimension", dimension)});
   return source.replace(source.convert(made, type.getElementType()));
 }
 
 LogicalResult convertBroadcast(Source &source) {
   SmallVector<int64_t> dimensions = source.integers({"dims", "broadcast_dimensions"});
-  return source.replace(source.broadcast(source.operand(0), source.resultType().getShape(), dimensions));
+  return source.replace(source.broadcast(source.operand(0), source.extents(), dimensions));
 }
 
 /// Converts the trailing dimensions of an older program: `sizes` in front.
@@ -38,7 +39,8 @@ LogicalResult convertLeadingBroadcast(Source &source) {
 }
 
 LogicalResult convertReshape(Source &source) {
-  return source.replace(source.make("reshape", source.resultType(), {source.operand(0)}));
+  return source.replace(
+      source.makeShaped("reshape", source.resultType().getElementType(), source.extents(), {source.operand(0)}));
 }
 
 LogicalResult convertTranspose(Source &source) {
@@ -79,9 +81,53 @@ LogicalResult convertDimensionSize(Source &source) {
   int64_t dimension = source.integer({"dim", "dimension"});
   if (source.failed())
     return failure();
-  if (dimension < 0 || dimension >= source.type(0).getRank() || source.type(0).isDynamicDim(dimension))
-    return source.error() << "expected a dimension of a known size of " << source.type(0);
-  return source.replace(source.number(source.resultType(), source.type(0).getDimSize(dimension)));
+  if (dimension < 0 || dimension >= source.type(0).getRank())
+    return source.error() << "expected a dimension of " << source.type(0);
+  if (!source.type(0).isDynamicDim(dimension))
+    return source.replace(source.number(source.resultType(), source.type(0).getDimSize(dimension)));
+  if (!source.hasElements(0))
+    return source.error() << "the size of dimension " << dimension << " of " << source.type(0)
+                          << " does not follow from the sizes of the arguments";
+  return source.replace(source.make("dim_as_value", source.resultType(), {source.index(source.elements(0).front())}));
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes as operands
+//===----------------------------------------------------------------------===//
+
+LogicalResult convertDynamicPad(Source &source) {
+  SmallVector<AffineExpr> low = source.elements(2), high = source.elements(3);
+  SmallVector<int64_t> interior = source.numbers(4);
+  if (source.failed())
+    return failure();
+  SmallVector<Value> operands = {source.operand(0), source.operand(1)};
+  SmallVector<NamedAttribute> attributes = {source.named("low", source.split(low, operands)),
+                                            source.named("high", source.split(high, operands)),
+                                            source.named("interior", interior)};
+  return source.replace(source.make("pad", source.resultType(), operands, attributes));
+}
+
+/// A slice at places that are sizes or numbers; else, of step 1, a block at a place from data.
+LogicalResult convertRealDynamicSlice(Source &source) {
+  SmallVector<int64_t> strides = source.numbers(3);
+  if (source.failed())
+    return failure();
+  SmallVector<Value> operands = {source.operand(0)};
+  if (source.hasElements(1) && source.hasElements(2)) {
+    SmallVector<NamedAttribute> attributes = {source.named("start_indices", source.split(source.elements(1), operands)),
+                                              source.named("limit_indices", source.split(source.elements(2), operands)),
+                                              source.named("strides", strides)};
+    return source.replace(source.make("slice", source.resultType(), operands, attributes));
+  }
+  if (llvm::any_of(strides, [](int64_t stride) { return stride != 1; }))
+    return source.error() << "a slice at places from data has no counterpart with steps of more than 1";
+  SmallVector<AffineExpr> sizes = source.sizesOf(source.extents());
+  if (source.failed())
+    return failure();
+  for (unsigned dim = 0; dim < sizes.size(); ++dim)
+    operands.push_back(source.elementAt(source.operand(1), dim));
+  NamedAttribute counts = source.named("slice_sizes", source.split(sizes, operands));
+  return source.replace(source.make("dynamic_slice", source.resultType(), operands, {counts}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,9 +142,12 @@ Value bitcast(Source &source, Value value, Type element) {
 }
 
 /// 0, width, 2 width, ... along the last dimension.
-Value places(Source &source, RankedTensorType type, unsigned width) {
-  Value index = source.make("iota", type, {}, {source.namedNumber("dimension", type.getRank() - 1)});
-  return source.make("mul", type, {index, source.number(type, width)});
+Value places(Source &source, Type element, const Extents &extents, unsigned width) {
+  Value index = source.makeShaped("iota", element, extents, {},
+                                  {source.namedNumber("dimension", static_cast<int64_t>(extents.shape.size()) - 1)});
+  auto scalar = RankedTensorType::get({}, element);
+  Value factor = source.broadcast(source.number(scalar, width), extents);
+  return index ? source.make("mul", index.getType(), {index, factor}) : Value();
 }
 
 /// Parts of an element along a new last dimension, the lowest first.
@@ -109,8 +158,9 @@ LogicalResult convertToParts(Source &source, unsigned width, unsigned part) {
   if (!pattern)
     return failure();
   Value spread =
-      source.broadcast(pattern, wide.getShape(), llvm::to_vector(llvm::seq<int64_t>(source.type(0).getRank())));
-  Value shifted = source.make("shift_right_logical", wide, {spread, places(source, wide, part)});
+      source.broadcast(pattern, source.extents(), llvm::to_vector(llvm::seq<int64_t>(source.type(0).getRank())));
+  Value shifted =
+      source.make("shift_right_logical", wide, {spread, places(source, wide.getElementType(), source.extents(), part)});
   Value masked = part < 8 ? source.make("and", wide, {shifted, source.number(wide, (1 << part) - 1)}) : shifted;
   Value parts = source.convert(masked, unsignedOf(source, part));
   return parts ? source.replace(bitcast(source, parts, result.getElementType())) : failure();
@@ -121,8 +171,9 @@ LogicalResult convertFromParts(Source &source, unsigned part, unsigned width) {
   RankedTensorType type = source.type(0), result = source.resultType();
   auto wide = type.clone(unsignedOf(source, width));
   Value parts = bitcast(source, source.operand(0), unsignedOf(source, part));
-  Value placed =
-      source.make("shift_left", wide, {source.convert(parts, wide.getElementType()), places(source, wide, part)});
+  Value placed = source.make("shift_left", wide,
+                             {source.convert(parts, wide.getElementType()),
+                              places(source, wide.getElementType(), source.operandExtents(0), part)});
   Value joined = source.make("reduce_or", result.clone(wide.getElementType()), {placed},
                              {source.named("axes", {type.getRank() - 1})});
   return joined ? source.replace(bitcast(source, joined, result.getElementType())) : failure();
@@ -157,6 +208,11 @@ void addMovementRules(Rules &rules) {
   rules["stablehlo.concatenate"] = {convertConcatenate, parseClauses, 1};
   rules["stablehlo.reverse"] = {convertReverse, parseClauses, 1, 1};
   rules["stablehlo.get_dimension_size"] = {convertDimensionSize, parseClauses, 1, 1};
+  rules["stablehlo.dynamic_iota"] = {convertIota, parseClauses, 1, 1};
+  rules["stablehlo.dynamic_broadcast_in_dim"] = {convertBroadcast, parseClauses, 2, 2};
+  rules["stablehlo.dynamic_reshape"] = {convertReshape, parseClauses, 2, 2};
+  rules["stablehlo.dynamic_pad"] = {convertDynamicPad, parseClauses, 5, 5};
+  rules["stablehlo.real_dynamic_slice"] = {convertRealDynamicSlice, parseClauses, 4, 4};
   rules["stablehlo.bitcast_convert"] = {convertBitcast, parseClauses, 1, 1};
 }
 

@@ -16,7 +16,7 @@ Value reduceBy(Source &source, const Combination &combination, unsigned index, u
   Value reduced = source.make(combination.reduction, type, {source.operand(index)}, {source.named("axes", dimensions)});
   if (isNeutral(init, combination))
     return reduced;
-  return source.make(combination.binary, type, {source.broadcast(init, type.getShape()), reduced});
+  return source.make(combination.binary, type, {source.broadcast(init, source.extents(index)), reduced});
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,7 +70,7 @@ StringRef argReductionOf(Region &region) {
 
 /// Whether the positions count along the one reduced dimension, and both inits are those of an argmax.
 bool isArgReduction(Source &source, StringRef name, ArrayRef<int64_t> dimensions) {
-  if (name.empty() || dimensions.size() != 1 || source.type(0).getDimSize(dimensions[0]) <= 0)
+  if (name.empty() || dimensions.size() != 1 || source.type(0).getDimSize(dimensions[0]) == 0)
     return false;
   auto positions = source.operand(1).getDefiningOp<IotaOp>();
   DenseElementsAttr first;
@@ -96,24 +96,34 @@ LogicalResult convertArgReduction(Source &source, StringRef name, int64_t dimens
 // Any region
 //===----------------------------------------------------------------------===//
 
-/// Moves the reduced dimensions to the front, as one.
-Value inFront(Source &source, unsigned index, ArrayRef<int64_t> dimensions) {
-  RankedTensorType type = source.type(index);
-  SmallVector<int64_t> order(dimensions), shape, joined;
-  for (int64_t dimension : dimensions)
+/// The shape of an input with the reduced dimensions in front, as one; `order` has them first.
+std::optional<Extents> extentsInFront(Source &source, ArrayRef<int64_t> dimensions, SmallVector<int64_t> &order) {
+  SmallVector<AffineExpr> all = source.sizesOf(source.operandExtents(0));
+  if (source.failed())
+    return std::nullopt;
+  RankedTensorType type = source.type(0);
+  order.assign(dimensions.begin(), dimensions.end());
+  SmallVector<int64_t> joined, shape(1, ShapedType::kDynamic);
+  SmallVector<AffineExpr> sizes = {getAffineConstantExpr(1, source.op->getContext())};
+  for (int64_t dimension : dimensions) {
     joined.push_back(type.getDimSize(dimension));
-  std::optional<int64_t> first = countElements(joined);
-  if (!first) {
-    source.error() << "reduces more elements of " << type << " than 2**63 - 1";
-    return {};
+    sizes[0] = sizes[0] * all[dimension];
   }
-  shape.push_back(*first);
+  if (!llvm::any_of(joined, ShapedType::isDynamic)) {
+    std::optional<int64_t> first = countElements(joined);
+    if (!first) {
+      source.error() << "reduces more elements of " << type << " than 2**63 - 1";
+      return std::nullopt;
+    }
+    shape[0] = *first;
+  }
   for (int64_t dimension : llvm::seq(type.getRank()))
     if (!llvm::is_contained(dimensions, dimension)) {
       order.push_back(dimension);
       shape.push_back(type.getDimSize(dimension));
+      sizes.push_back(all[dimension]);
     }
-  return source.reshape(source.transpose(source.operand(index), order), shape);
+  return Extents(shape, sizes);
 }
 
 LogicalResult convertReduce(Source &source) {
@@ -143,22 +153,22 @@ LogicalResult convertReduce(Source &source) {
       results.push_back(reduceBy(source, *known[index], index, count, dimensions));
     return source.replace(results);
   }
+  SmallVector<int64_t> order;
+  std::optional<Extents> extents = extentsInFront(source, dimensions, order);
+  if (!extents)
+    return failure();
   SmallVector<Value> inputs;
-  for (unsigned index = 0; index < count; ++index) {
-    if (!source.type(index).hasStaticShape())
-      return source.error() << "a reducer that is no single operation needs known sizes, but got "
-                            << source.type(index);
-    inputs.push_back(inFront(source, index, dimensions));
-  }
+  for (unsigned index = 0; index < count; ++index)
+    inputs.push_back(source.reshape(source.transpose(source.operand(index), order), *extents));
   if (llvm::is_contained(inputs, Value()))
     return failure();
-  auto scanned = scanSlices(source, region, source.op->getOperands().drop_front(count), inputs, /*reverse=*/false,
-                            /*isRunning=*/false);
+  auto scanned = scanSlices(source, region, source.op->getOperands().drop_front(count), inputs, *extents,
+                            /*reverse=*/false, /*isRunning=*/false);
   return failed(scanned) ? failure() : source.replace(*scanned);
 }
 
 LogicalResult convertMap(Source &source) {
-  auto made = applyRegion(source, source.op->getRegion(0), source.op->getOperands(), source.resultType().getShape());
+  auto made = applyRegion(source, source.op->getRegion(0), source.op->getOperands(), source.extents());
   return failed(made) ? failure() : source.replace(*made);
 }
 

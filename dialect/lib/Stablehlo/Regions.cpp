@@ -1,5 +1,6 @@
 // Reads the regions of reductions, scatters and windows, and applies them to whole arrays. See Regions.h.
 #include "Regions.h"
+#include "Sizes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -91,7 +92,7 @@ bool isNeutral(Value init, const Combination &combination) {
 }
 
 FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
-                                          ArrayRef<int64_t> shape) {
+                                          const Extents &extents) {
   Block &block = region.front();
   if (block.getNumArguments() != arguments.size())
     return source.error() << "expected a region of " << arguments.size() << " arguments, but got "
@@ -100,7 +101,7 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
   mapping.map(block.getArguments(), arguments);
   auto wide = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.getRank() == 0 ? tensor.clone(shape) : RankedTensorType();
+    return tensor && tensor.getRank() == 0 ? tensor.clone(extents.shape) : RankedTensorType();
   };
   for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end()))) {
     auto rule = rules().find(op.getName().getStringRef());
@@ -114,7 +115,7 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
     for (Value operand : op.getOperands()) {
       if (mapping.contains(operand))
         continue;
-      Value spread = isa<RankedTensorType>(operand.getType()) ? source.broadcast(operand, shape) : Value();
+      Value spread = isa<RankedTensorType>(operand.getType()) ? source.broadcast(operand, extents) : Value();
       if (!spread)
         return source.error() << "its region uses " << operand.getType() << " from outside, expected a scalar";
       mapping.map(operand, spread);
@@ -127,6 +128,8 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       if (!isConstant)
         result.setType(type);
     }
+    if (!extents.sizes.empty())
+      noteResultSizes(copy, extents.sizes);
     // The rule erases the copy. An op that uses its results keeps the replacement.
     Operation *holder =
         source.builder.create(OperationState(op.getLoc(), "stablehlo.return", copy->getResults(), {}, {}));
@@ -138,13 +141,13 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       return failure();
     source.builder.setInsertionPoint(source.op);
     for (auto [result, value] : llvm::zip_equal(op.getResults(), made))
-      mapping.map(result, isConstant ? source.broadcast(value, shape) : value);
+      mapping.map(result, isConstant ? source.broadcast(value, extents) : value);
   }
   SmallVector<Value> results;
   for (Value result : terminatorOf(region)->getOperands()) {
     bool isScalar = isa<RankedTensorType>(result.getType());
     results.push_back(mapping.contains(result) ? mapping.lookup(result)
-                      : isScalar               ? source.broadcast(result, shape)
+                      : isScalar               ? source.broadcast(result, extents)
                                                : Value());
     if (!results.back())
       return source.error() << "its region returns " << result.getType() << ", expected scalars";
@@ -152,20 +155,26 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
   return results;
 }
 
-FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, bool reverse, bool isRunning,
-                                   Step step) {
-  int64_t length = cast<RankedTensorType>(inputs.front().getType()).getDimSize(0);
-  SmallVector<Value> operands(carries);
+FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, AffineExpr length,
+                                   bool reverse, const std::optional<Extents> &joined, Step step) {
+  SmallVector<Value> operands(carries), sizes, outputDims;
   operands.append(inputs.begin(), inputs.end());
+  int64_t steps = source.split({length}, sizes).front();
   SmallVector<Type> types(carries.getTypes());
-  if (isRunning)
-    llvm::append_range(types, inputs.getTypes());
+  if (joined)
+    for (Value input : inputs) {
+      types.push_back(input.getType());
+      outputDims.append(source.unknownSizes(*joined));
+    }
+  if (source.failed())
+    return failure();
+  operands.append(sizes);
+  operands.append(outputDims);
   OperationState state(source.loc(), "array.scan", operands, types,
-                       {source.namedNumber("length", length), source.namedFlag("reverse", reverse)});
-  state.addAttribute("operandSegmentSizes",
-                     source.builder.getDenseI32ArrayAttr({static_cast<int32_t>(carries.size()),
-                                                          static_cast<int32_t>(inputs.size()), /*sizes=*/0,
-                                                          /*output_dims=*/0}));
+                       {source.namedNumber("length", steps), source.namedFlag("reverse", reverse)});
+  auto count = [](const auto &values) { return static_cast<int32_t>(values.size()); };
+  state.addAttribute("operandSegmentSizes", source.builder.getDenseI32ArrayAttr(
+                                                {count(carries), count(inputs), count(sizes), count(outputDims)}));
   Block &body = state.addRegion()->emplaceBlock();
   for (Value carry : carries)
     body.addArgument(carry.getType(), source.loc());
@@ -191,22 +200,25 @@ FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRang
 }
 
 FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
-                                         bool reverse, bool isRunning) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(inputs.front().getType()).getShape().drop_front();
+                                         const Extents &extents, bool reverse, bool isRunning) {
+  SmallVector<AffineExpr> sizes = source.sizesOf(extents);
+  if (source.failed())
+    return failure();
+  Extents slice(ArrayRef(extents.shape).drop_front(), ArrayRef(sizes).drop_front());
   SmallVector<Value> carries;
   for (Value init : inits)
-    carries.push_back(source.broadcast(init, shape));
+    carries.push_back(source.broadcast(init, slice));
   if (llvm::is_contained(carries, Value()))
     return failure();
   auto step = [&](Source &within, ValueRange carries, ValueRange slices) -> FailureOr<SmallVector<Value>> {
     SmallVector<Value> arguments(carries);
     arguments.append(slices.begin(), slices.end());
-    FailureOr<SmallVector<Value>> next = applyRegion(within, region, arguments, shape);
+    FailureOr<SmallVector<Value>> next = applyRegion(within, region, arguments, slice);
     if (succeeded(next) && isRunning)
       next->append(SmallVector<Value>(*next));
     return next;
   };
-  return scan(source, carries, inputs, reverse, isRunning, step);
+  return scan(source, carries, inputs, sizes.front(), reverse, isRunning ? std::optional(extents) : std::nullopt, step);
 }
 
 } // namespace mlir::array::stablehlo

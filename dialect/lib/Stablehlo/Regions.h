@@ -23,23 +23,22 @@ std::optional<unsigned> argumentOf(Region &region, unsigned index = 0);
 /// Whether a value is the neutral constant of a combination.
 bool isNeutral(Value init, const Combination &combination);
 
-/// The region's results for arrays of `shape` in place of its scalar arguments. Its operations must be elementwise;
+/// The region's results for arrays of a shape in place of its scalar arguments. Its operations must be elementwise;
 /// otherwise the error belongs to `source`.
-FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
-                                          ArrayRef<int64_t> shape);
+FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments, const Extents &extents);
 
-/// Combines the slices along the first dimension of `inputs` by the region, from the first to the last (with `reverse`,
-/// from the last to the first), starting with `inits`. Returns the last values, then, if `isRunning`, all of them,
-/// joined.
+/// Combines the slices along the first dimension of `inputs`, which have the shape `extents`, by the region, from the
+/// first to the last (with `reverse`, from the last to the first), starting with `inits`. Returns the last values,
+/// then, if `isRunning`, all of them, joined.
 FailureOr<SmallVector<Value>> scanSlices(Source &source, Region &region, ValueRange inits, ValueRange inputs,
-                                         bool reverse, bool isRunning);
+                                         const Extents &extents, bool reverse, bool isRunning);
 
-/// A scan over the slices along the first dimension of `inputs`. `step` gives the next carries, and then, if
-/// `isRunning`, a value to join for each input, from the carries and the slices; it builds by the Source that it gets.
-/// Returns the last carries, then the joined values.
+/// A scan over the slices along the first dimension of `inputs`, which has the size `length`. `step` gives the next
+/// carries, and then, if `isRunning`, a value to join for each input, from the carries and the slices; it builds by the
+/// Source that it gets. Returns the last carries, then the joined values, each of the shape `joined`.
 using Step = llvm::function_ref<FailureOr<SmallVector<Value>>(Source &within, ValueRange carries, ValueRange slices)>;
-FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, bool reverse, bool isRunning,
-                                   Step step);
+FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, AffineExpr length,
+                                   bool reverse, const std::optional<Extents> &joined, Step step);
 
 /// The operation that ends a region of one block.
 Operation *terminatorOf(Region &region);

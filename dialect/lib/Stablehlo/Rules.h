@@ -12,6 +12,16 @@
 
 namespace mlir::array::stablehlo {
 
+/// A shape. For a `?` there is an expression in the symbols of the program, which is null if it is not known.
+struct Extents {
+  Extents(ArrayRef<int64_t> shape, ArrayRef<AffineExpr> sizes = {}) : shape(shape), sizes(sizes) {}
+  Extents(const SmallVectorImpl<int64_t> &shape) : Extents(ArrayRef<int64_t>(shape)) {}
+
+  SmallVector<int64_t> shape;
+  /// One for each dimension, or none.
+  SmallVector<AffineExpr> sizes;
+};
+
 /// One operation during its conversion. Getters of attributes emit an error that names the operation, and record it: a
 /// rule reads all that it needs and then checks once whether that `failed`. New operations are placed before the
 /// operation.
@@ -47,14 +57,36 @@ public:
   /// An entry of a structure, by default no integers.
   SmallVector<int64_t> entry(DictionaryAttr structure, StringRef key);
 
+  // Sizes that are not known, as the reader has noted them (Sizes.h).
+  Extents extents(unsigned result = 0) const;
+  Extents operandExtents(unsigned operand) const;
+  /// Those of the result of this type, or else of this shape, if it has a `?`.
+  std::optional<Extents> extentsLike(RankedTensorType type) const;
+  /// Whether the elements of an operand are sizes or numbers. `elements` and `numbers` emit an error if they are not.
+  bool hasElements(unsigned operand) const;
+  SmallVector<AffineExpr> elements(unsigned operand);
+  SmallVector<int64_t> numbers(unsigned operand);
+  Value index(AffineExpr expression);
+  /// The expressions as an attribute of sizes, with a `?` for each value that is appended to `sizes`.
+  SmallVector<int64_t> split(ArrayRef<AffineExpr> expressions, SmallVectorImpl<Value> &sizes);
+  /// A value for each `?`, and an expression for each dimension; an error if one is not known.
+  SmallVector<Value> unknownSizes(const Extents &extents);
+  SmallVector<AffineExpr> sizesOf(const Extents &extents);
+  /// `array.<name>` with a result of this shape, whose unknown sizes are its last operands.
+  Value makeShaped(StringRef name, Type element, const Extents &extents, ValueRange operands,
+                   ArrayRef<NamedAttribute> attributes = {});
+
   // Building blocks of rules.
   Value constant(RankedTensorType type, Attribute element);
-  /// A number in every element; of a complex type with no imaginary part.
+  /// A number in every element; of a complex type with no imaginary part. Unknown sizes are those of the result
+  /// of this type.
   Value number(RankedTensorType type, double value);
-  Value broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions = {});
-  Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value broadcast(Value value, const Extents &extents, ArrayRef<int64_t> dimensions = {});
+  Value reshape(Value value, const Extents &extents);
   Value transpose(Value value, ArrayRef<int64_t> permutation);
   Value convert(Value value, Type element);
+  /// An element of a vector, as a scalar.
+  Value elementAt(Value vector, int64_t place);
   /// `array.<name>` with one result. If the op refuses its operands, the error belongs to this operation, and the
   /// result is null.
   Value make(StringRef name, Type result, ValueRange operands, ArrayRef<NamedAttribute> attributes = {});

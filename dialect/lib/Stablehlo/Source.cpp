@@ -201,6 +201,8 @@ NamedAttribute Source::namedWord(StringRef name, StringRef value) {
 }
 
 Value Source::constant(RankedTensorType type, Attribute element) {
+  if (std::optional<Extents> sizes = extentsLike(type))
+    return broadcast(constant(type.clone(ArrayRef<int64_t>()), element), *sizes);
   if (!isa<IntegerAttr, FloatAttr>(element) || !type.hasStaticShape() || !countBytes(type)) {
     error() << "needs a constant of " << type << ", of which the sizes and the elements must be known";
     return {};
@@ -210,6 +212,8 @@ Value Source::constant(RankedTensorType type, Attribute element) {
 }
 
 Value Source::number(RankedTensorType type, double value) {
+  if (std::optional<Extents> sizes = extentsLike(type))
+    return broadcast(number(type.clone(ArrayRef<int64_t>()), value), *sizes);
   Type element = type.getElementType();
   Type inner = partElement(element);
   if (!isa<IntegerType, FloatType>(inner) || (inner != element && !isa<FloatType>(inner)) || !type.hasStaticShape() ||
@@ -233,11 +237,12 @@ Value Source::number(RankedTensorType type, double value) {
   return constant(type, part(element, value));
 }
 
-Value Source::reshape(Value value, ArrayRef<int64_t> shape) {
+Value Source::reshape(Value value, const Extents &extents) {
   if (!value)
     return {};
   auto type = cast<RankedTensorType>(value.getType());
-  return type.getShape() == shape ? value : make("reshape", type.clone(shape), {value});
+  bool isSame = type.getShape() == ArrayRef(extents.shape) && type.hasStaticShape();
+  return isSame ? value : makeShaped("reshape", type.getElementType(), extents, {value});
 }
 
 Value Source::transpose(Value value, ArrayRef<int64_t> permutation) {
@@ -250,18 +255,20 @@ Value Source::transpose(Value value, ArrayRef<int64_t> permutation) {
   return make("transpose", type.clone(shape), {value}, {named("permutation", permutation)});
 }
 
-Value Source::broadcast(Value value, ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensions) {
+Value Source::broadcast(Value value, const Extents &extents, ArrayRef<int64_t> dimensions) {
   if (!value)
     return {};
   auto type = cast<RankedTensorType>(value.getType());
-  if (type.getShape() == shape && llvm::equal(dimensions, llvm::seq<int64_t>(type.getRank())))
+  if (type.getShape() == ArrayRef(extents.shape) && type.hasStaticShape() &&
+      llvm::equal(dimensions, llvm::seq<int64_t>(type.getRank())))
     return value;
   // The array dialect's dimensions increase.
   auto order = llvm::to_vector(llvm::seq<int64_t>(dimensions.size()));
   llvm::stable_sort(order, [&](int64_t a, int64_t b) { return dimensions[a] < dimensions[b]; });
   auto sorted = llvm::map_to_vector(order, [&](int64_t index) { return dimensions[index]; });
   Value ordered = static_cast<int64_t>(order.size()) == type.getRank() ? transpose(value, order) : value;
-  return make("broadcast_in_dim", type.clone(shape), {ordered}, {named("broadcast_dimensions", sorted)});
+  return makeShaped("broadcast_in_dim", type.getElementType(), extents, {ordered},
+                    {named("broadcast_dimensions", sorted)});
 }
 
 Value Source::convert(Value value, Type element) {
@@ -269,6 +276,13 @@ Value Source::convert(Value value, Type element) {
     return {};
   auto type = cast<RankedTensorType>(value.getType());
   return type.getElementType() == element ? value : make("convert", type.clone(element), {value});
+}
+
+Value Source::elementAt(Value vector, int64_t place) {
+  auto type = cast<RankedTensorType>(vector.getType());
+  Value part = make("slice", type.clone(ArrayRef<int64_t>(1)), {vector},
+                    {named("start_indices", {place}), named("limit_indices", {place + 1}), named("strides", {1})});
+  return reshape(part, ArrayRef<int64_t>());
 }
 
 LogicalResult Source::replace(ValueRange values) {

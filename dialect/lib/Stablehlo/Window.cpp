@@ -1,18 +1,13 @@
 // reduce_window and select_and_scatter. A window over all previous elements is a running reduction. A region that is no
 // single operation is applied to the shifted arrays, one for each position of the window. As in XLA, and unlike the
 // specification, padding has no elements: the init counts once for each window, and not also for each padded position.
+#include "Contraction.h"
 #include "Regions.h"
 #include "array/IR/Bytes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 namespace mlir::array::stablehlo {
-namespace {
-
-/// The maximum positions of a window that are combined one by one, for a region without an op.
-constexpr int64_t kMostPlaces = 1024;
-
-struct Windows {
-  SmallVector<int64_t> dimensions, strides, low, high, baseDilation, dilation;
-};
 
 Windows readWindows(Source &source, int64_t rank) {
   Windows windows;
@@ -31,6 +26,11 @@ Windows readWindows(Source &source, int64_t rank) {
   }
   return windows;
 }
+
+namespace {
+
+/// The maximum positions of a window that are combined one by one, for a region without an op.
+constexpr int64_t kMostPlaces = 1024;
 
 LogicalResult checkWindows(Source &source, const Windows &windows, int64_t rank) {
   for (ArrayRef<int64_t> list : {ArrayRef(windows.dimensions), ArrayRef(windows.strides), ArrayRef(windows.low),
@@ -88,10 +88,16 @@ LogicalResult convertRunning(Source &source, const Running &running, unsigned co
     back[dimension] = position;
   for (unsigned index = 0; index < count; ++index)
     inputs.push_back(source.transpose(source.operand(index), order));
+  SmallVector<AffineExpr> all = source.sizesOf(source.operandExtents(0)), sizes;
   if (source.failed())
     return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t dimension : order) {
+    shape.push_back(source.type(0).getDimSize(dimension));
+    sizes.push_back(all[dimension]);
+  }
   auto scanned = scanSlices(source, source.op->getRegion(0), source.op->getOperands().drop_front(count), inputs,
-                            running.reverse, /*isRunning=*/true);
+                            Extents(shape, sizes), running.reverse, /*isRunning=*/true);
   if (failed(scanned))
     return failure();
   for (Value joined : ArrayRef(*scanned).drop_front(count))
@@ -115,15 +121,17 @@ Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
   if (!array || !filler)
     return {};
   auto type = cast<RankedTensorType>(array.getType());
-  if (type.getRank() != static_cast<int64_t>(windows.low.size()) || !type.hasStaticShape()) {
-    source.error() << "expected arrays of " << windows.low.size() << " dimensions of known sizes, but got " << type;
+  if (type.getRank() != static_cast<int64_t>(windows.low.size())) {
+    source.error() << "expected arrays of " << windows.low.size() << " dimensions, but got " << type;
     return {};
   }
   SmallVector<int64_t> interior, shape;
   for (auto [dimension, size] : llvm::enumerate(type.getShape())) {
     interior.push_back(windows.baseDilation[dimension] - 1);
-    shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior.back() + windows.low[dimension] +
-                    windows.high[dimension]);
+    bool isUnknown = ShapedType::isDynamic(size);
+    shape.push_back(isUnknown ? size
+                              : size + std::max<int64_t>(size - 1, 0) * interior.back() + windows.low[dimension] +
+                                    windows.high[dimension]);
   }
   return source.make(
       "pad", type.clone(shape), {array, filler},
@@ -132,35 +140,40 @@ Value padTo(Source &source, Value array, Value filler, const Windows &windows) {
 
 /// A tensor of bools that is true where the padded array has an element.
 Value elementMask(Source &source, const Windows &windows) {
-  auto type = source.type(0).clone(source.builder.getI1Type());
-  return padTo(source, source.constant(type, source.builder.getBoolAttr(true)),
-               source.constant(type.clone(ArrayRef<int64_t>()), source.builder.getBoolAttr(false)), windows);
+  auto scalar = RankedTensorType::get({}, source.builder.getI1Type());
+  Value isElement = source.constant(scalar, source.builder.getBoolAttr(true));
+  return padTo(source, source.broadcast(isElement, source.operandExtents(0)),
+               source.constant(scalar, source.builder.getBoolAttr(false)), windows);
 }
 
-/// For each window the element at `place`, from a padded array.
-Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<int64_t> shape,
+/// For each window the element at `place`, from a padded array; `counts` are the numbers of windows.
+Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef<AffineExpr> counts,
                  const Windows &windows) {
-  SmallVector<int64_t> starts, limits;
-  for (auto [dimension, size] : llvm::enumerate(shape)) {
+  SmallVector<int64_t> starts;
+  SmallVector<AffineExpr> limits;
+  for (auto [dimension, count] : llvm::enumerate(counts)) {
     starts.push_back(place[dimension] * windows.dilation[dimension]);
-    limits.push_back(size == 0 ? starts.back() : starts.back() + (size - 1) * windows.strides[dimension] + 1);
+    limits.push_back(count == 0 ? count + starts.back() : (count - 1) * windows.strides[dimension] + 1 + starts.back());
   }
-  auto type = cast<RankedTensorType>(padded.getType()).clone(shape);
-  return source.make("slice", type, {padded},
-                     {source.named("start_indices", starts), source.named("limit_indices", limits),
-                      source.named("strides", windows.strides)});
+  SmallVector<Value> operands = {padded};
+  NamedAttribute ends = source.named("limit_indices", source.split(limits, operands));
+  auto type = cast<RankedTensorType>(padded.getType()).clone(source.resultType().getShape());
+  return source.make("slice", type, operands,
+                     {source.named("start_indices", starts), ends, source.named("strides", windows.strides)});
 }
 
 LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned count) {
-  RankedTensorType result = source.resultType();
   int64_t places = countElements(windows.dimensions).value_or(0);
-  if (places > kMostPlaces || places < 1 || !source.type(0).hasStaticShape())
+  if (places > kMostPlaces || places < 1)
     return source.error() << "a window of " << places << " elements with a region that is no single operation has no "
-                          << "counterpart: at most " << kMostPlaces << " of known sizes are combined one by one";
+                          << "counterpart: at most " << kMostPlaces << " are combined one by one";
+  SmallVector<AffineExpr> counts = source.sizesOf(source.extents());
+  if (source.failed())
+    return failure();
   SmallVector<Value> padded, sums;
   for (unsigned index = 0; index < count; ++index) {
     padded.push_back(padTo(source, source.operand(index), source.operand(count + index), windows));
-    sums.push_back(source.broadcast(source.operand(count + index), result.getShape()));
+    sums.push_back(source.broadcast(source.operand(count + index), source.extents()));
   }
   bool isPadded = hasPadding(windows);
   if (isPadded)
@@ -171,11 +184,11 @@ LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned cou
       place[dimension] = rest % windows.dimensions[dimension];
     SmallVector<Value> arguments = sums;
     for (Value array : padded)
-      arguments.push_back(array ? elementsAt(source, array, place, result.getShape(), windows) : Value());
+      arguments.push_back(array ? elementsAt(source, array, place, counts, windows) : Value());
     if (llvm::is_contained(arguments, Value()))
       return failure();
     Value isElement = isPadded ? arguments.pop_back_val() : Value();
-    auto next = applyRegion(source, source.op->getRegion(0), arguments, result.getShape());
+    auto next = applyRegion(source, source.op->getRegion(0), arguments, source.extents());
     if (failed(next))
       return failure();
     for (auto [sum, combined] : llvm::zip_equal(sums, *next))
@@ -205,11 +218,96 @@ LogicalResult convertReduceWindow(Source &source) {
             : source.make(known->window, result, {source.operand(0)}, attributesOf(source, windows));
     // The ops pad with the neutral value; any other init is combined with each window.
     if (!isNeutral(source.operand(count), *known))
-      made = source.make(known->binary, result, {made, source.broadcast(source.operand(count), result.getShape())});
+      made = source.make(known->binary, result, {made, source.broadcast(source.operand(count), source.extents())});
     return source.replace(made);
   }
   return running ? convertRunning(source, *running, count) : convertPlaces(source, windows, count);
 }
+
+//===----------------------------------------------------------------------===//
+// Windows of sizes
+//===----------------------------------------------------------------------===//
+
+bool areEqual(AffineExpr a, AffineExpr b, unsigned symbols) {
+  return simplifyAffineExpr(a - b, /*numDims=*/0, symbols) == 0;
+}
+
+/// `runningOf` for sizes.
+std::optional<Running> runningOf(ArrayRef<AffineExpr> dims, ArrayRef<AffineExpr> window, ArrayRef<AffineExpr> padding) {
+  AffineExpr zero = getAffineConstantExpr(0, dims[0].getContext());
+  unsigned symbols = 0;
+  for (AffineExpr size : dims)
+    size.walk([&](AffineExpr part) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+        symbols = std::max(symbols, symbol.getPosition() + 1);
+    });
+  std::optional<Running> found;
+  for (auto [axis, size] : llvm::enumerate(dims)) {
+    AffineExpr low = padding[2 * axis], high = padding[2 * axis + 1];
+    if (window[axis] == 1 && low == zero && high == zero)
+      continue;
+    bool isForward = areEqual(low, size - 1, symbols) && high == zero;
+    bool isBackward = low == zero && areEqual(high, size - 1, symbols);
+    if (found || !areEqual(window[axis], size, symbols) || (!isForward && !isBackward))
+      return std::nullopt;
+    found = Running{static_cast<int64_t>(axis), !isForward};
+  }
+  return found;
+}
+
+} // namespace
+
+LogicalResult convertDynamicReduceWindow(Source &source) {
+  auto called = dyn_cast_or_null<ArrayAttr>(source.attribute({"called_computations"}));
+  auto name = called && called.size() == 1 ? dyn_cast<FlatSymbolRefAttr>(called[0]) : FlatSymbolRefAttr();
+  auto reducer = name ? source.op->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(name.getValue()) : nullptr;
+  if (source.op->getNumOperands() != 7 || source.op->getNumResults() != 1 || !reducer ||
+      !reducer.getBody().hasOneBlock() || source.type(0).getRank() == 0)
+    return source.error() << "expected an array, an init, five lists for its windows, and a function that combines";
+  SmallVector<AffineExpr> dims = source.sizesOf(source.operandExtents(0)), window = source.elements(2),
+                          padding = source.elements(6);
+  Windows windows;
+  windows.strides = source.numbers(3);
+  windows.baseDilation = source.numbers(4);
+  windows.dilation = source.numbers(5);
+  size_t rank = source.type(0).getRank();
+  if (source.failed())
+    return failure();
+  if (window.size() != rank || padding.size() != 2 * rank || windows.strides.size() != rank ||
+      windows.baseDilation.size() != rank || windows.dilation.size() != rank)
+    return source.error() << "expected windows of " << rank << " dimensions";
+  const Combination *known = combinationOf(reducer.getBody(), source.type(0).getElementType());
+  if (!known || known->window.empty())
+    return source.error() << "@" << name.getValue() << " is no single operation: over windows of sizes that each call "
+                          << "decides, it has no counterpart";
+  auto isOne = [](int64_t value) { return value == 1; };
+  std::optional<Running> running;
+  if (llvm::all_of(windows.strides, isOne) && llvm::all_of(windows.baseDilation, isOne) &&
+      llvm::all_of(windows.dilation, isOne))
+    running = runningOf(dims, window, padding);
+  RankedTensorType result = source.resultType();
+  Value made;
+  if (running) {
+    made = source.make(known->cumulative, result, {source.operand(0)},
+                       {source.namedNumber("axis", running->axis), source.namedFlag("reverse", running->reverse)});
+  } else {
+    SmallVector<AffineExpr> low, high;
+    for (size_t dim = 0; dim < rank; ++dim) {
+      low.push_back(padding[2 * dim]);
+      high.push_back(padding[2 * dim + 1]);
+    }
+    SmallVector<Value> operands = {source.operand(0)};
+    windows.dimensions = source.split(window, operands);
+    windows.low = source.split(low, operands);
+    windows.high = source.split(high, operands);
+    made = source.make(known->window, result, operands, attributesOf(source, windows));
+  }
+  if (!isNeutral(source.operand(1), *known))
+    made = source.make(known->binary, result, {made, source.broadcast(source.operand(1), source.extents())});
+  return source.replace(made);
+}
+
+namespace {
 
 //===----------------------------------------------------------------------===//
 // select_and_scatter
@@ -242,7 +340,7 @@ LogicalResult convertSelectAndScatter(Source &source) {
   Value made =
       source.make("select_and_scatter", source.resultType(), {source.operand(1), source.operand(0)}, attributes);
   if (!isNeutral(source.operand(2), *sum))
-    made = source.make("add", source.resultType(), {made, source.broadcast(source.operand(2), type.getShape())});
+    made = source.make("add", source.resultType(), {made, source.broadcast(source.operand(2), source.extents())});
   return source.replace(made);
 }
 

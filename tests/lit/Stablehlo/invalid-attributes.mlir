@@ -90,15 +90,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Constants that are made need sizes and an element that are known.
-func.func @main(%x: tensor<?xf32>) -> tensor<?xi1> {
-  // expected-error @below {{chlo.is_inf: needs a constant of 'tensor<?xf32>'}}
-  %0 = "chlo.is_inf"(%x) : (tensor<?xf32>) -> tensor<?xi1>
-  return %0 : tensor<?xi1>
-}
-
-// -----
-
 func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<i32>, tensor<i32>) {
   // expected-error @below {{stablehlo.custom_call: @lapack_sgetrf_ffi: expected a matrix, but got 'tensor<f32>'}}
   %0:3 = "stablehlo.custom_call"(%x) <{call_target_name = "lapack_sgetrf_ffi"}> : (tensor<f32>) -> (tensor<f32>, tensor<i32>, tensor<i32>)

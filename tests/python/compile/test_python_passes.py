@@ -322,7 +322,9 @@ def test_looking_around(module):
     with pytest.raises(KeyError):
         function.remove_attribute("test.list")
     with pytest.raises(ValueError, match="without a value in Python"):
-        _ = Attribute.parse("{a = 1}", module.context).value
+        _ = Attribute.parse("affine_set<(d0) : (d0 >= 0)>", module.context).value
+    nested = Attribute.parse("{a = [1, unit, {b = affine_map<(d0) -> (d0 mod 2, 1)>}]}", module.context).value
+    assert nested == {"a": [1, True, {"b": ["d0 mod 2", "1"]}]}
     with pytest.raises(ValueError, match="does not say its results' types"):
         module.operation.create(
             "func.call", infer_type=True, loc=Location.unknown(module.context), ip=InsertionPoint(tanh)

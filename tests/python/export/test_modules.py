@@ -7,8 +7,8 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler._compiler import ir
 from pycompiler.compile import foreign
-from pycompiler.compile.imported import module_function
 from pycompiler.core.errors import ExecutionError, NotDifferentiableError
+from pycompiler.jit.imported import module_function
 
 NESTED = """
 func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -112,10 +112,37 @@ def test_what_can_not_be_done_with_a_module():
         pc.grad(lambda x: f(x, K)[0].sum())(X)
 
 
+def test_symbolic_sizes(counts):
+    """One compilation for all sizes; the names of symbols may be left out."""
+    f = module_function("""
+    #n = affine_map<()[s0] -> (s0 * 2)>
+    func.func @main(%x: tensor<?xf32> {array.dims = #n}) -> (tensor<?xf32> {array.dims = #n}) attributes {
+        array.symbols = [{min = 1 : i64, max = 8 : i64}], array.requires = [
+          {condition = "at_least", sizes = affine_map<(d0) -> (10, d0, d0)>, message = "{0} is much"}]} {
+      %y = array.tanh %x : tensor<?xf32>
+      return %y : tensor<?xf32>
+    }""")
+    assert repr(f) == "<function main of a module: (f32[2*s0]) -> (f32[2*s0])>"
+    for size in (2, 6, 10):
+        x = np.linspace(-1, 1, size, dtype=np.float32)
+        np.testing.assert_allclose(f(x)[0], np.tanh(x), rtol=1e-5)
+    assert counts.compiled == 1
+    with pytest.raises(ValueError, match="main: 12 is much"):
+        f(np.ones(12, np.float32))
+    with pytest.raises(ValueError, match=r"is 5 = 2\*s0, but s0 must be from 1 to 8"):
+        f(np.ones(5, np.float32))
+
+
 @pytest.mark.parametrize(
     ("text", "error", "match"),
     [
         ("func.func @main(%x: tensor<?xf32>) { return }", TypeError, "sizes that are not fixed"),
+        (
+            "func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[s0, s1] -> (s1)>}) attributes "
+            '{array.symbols = [{name = "b"}, {name = "a"}]} { return }',
+            TypeError,
+            r"the names of the symbols of @main are \['b', 'a'\], expected distinct ones in their order",
+        ),
         ("func.func @main(%x: f32) { return }", TypeError, "f32 is no tensor"),
         ("func.func @main() -> f32 { return }", ir.MLIRError, "return"),
         ("nonsense", ir.MLIRError, "parse"),

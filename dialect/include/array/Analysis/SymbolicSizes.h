@@ -23,6 +23,11 @@ inline constexpr llvm::StringLiteral kDimsAttr = "array.dims";
 /// The attribute of @main with the bounds of each symbol's size: dictionaries of min, max, multiple_of, expected.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "array.symbols";
 
+/// The attribute of @main with the conditions on the sizes of its arguments: dictionaries of `condition` ("equal",
+/// "at_least"), `sizes`, a map from the `?` of the arguments to both sides and to the numbers of the message, and
+/// `message`, in which {0} is the first of these numbers.
+inline constexpr llvm::StringLiteral kRequiresAttr = "array.requires";
+
 /// Facts about a size. Code may rely on all but `expected`, which is a hint for the choice of code.
 struct SizeFacts {
   int64_t min = 0, max = std::numeric_limits<int64_t>::max(), multipleOf = 1, expected = 256;

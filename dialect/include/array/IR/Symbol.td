@@ -12,7 +12,10 @@ def Array_SymbolOp : Array_Op<"symbol", [Pure]> {
     without it has its own symbol for each `?`.
 
     The attribute `array.symbols` of `@main` has a dictionary for each symbol: `min` (default 0), `max` (default none)
-    and `multiple_of` (default 1), which the caller checks, and `expected`, the size that the code is chosen for.
+    and `multiple_of` (default 1), which the caller checks, `expected`, the size that the code is chosen for, and `name`,
+    by which callers know it. `array.requires` has further conditions: dictionaries of `condition` (`"equal"`, or
+    `"at_least"`), `sizes`, a map from the `?` of the arguments to both sides and to numbers for the message, and
+    `message`, in which `{0}` is the first of these numbers.
 
     ```mlir
     func.func @main(%x: tensor<?x4xf32> {array.dims = affine_map<()[n] -> (n, 4)>}) -> tensor<?xf32>
