@@ -62,6 +62,18 @@ def collectives(devices):
 
 
 @program
+def groups_of_different_sizes(devices):
+    mesh = mesh_of(devices, (8,), ("x",))
+    groups = [[0, 3], [1, 2, 4], [5], [6, 7]]
+
+    def f(x):
+        return lax.psum((x, 2 * x), "x", axis_index_groups=groups), lax.pmax(x, "x", axis_index_groups=groups)
+
+    each = shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False)
+    return jax.jit(each)(numbers(8, 6))
+
+
+@program
 def gradients_through_shard_map(devices):
     mesh = mesh_of(devices)
 

@@ -153,3 +153,7 @@ def test_options_of_xla_have_no_effect_and_others_are_refused():
     assert lowered.compile(compiler_options={"xla_embed_ir_in_executable": True})(1.0) == jnp.sin(1.0)
     with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'no_option'"):
         lowered.compile(compiler_options={"no_option": 1})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'xla_no_option'"):
+        lowered.compile(compiler_options={"xla_no_option": 1})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="not a valid bool value"):
+        lowered.compile(compiler_options={"xla_embed_ir_in_executable": "perhaps"})
