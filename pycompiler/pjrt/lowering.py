@@ -53,8 +53,9 @@ def _choice(platforms: Platforms) -> int:
             if names is None if name is None else names is not None and name in names:
                 return index
     raise NotImplementedError(
-        f"platform_dependent: has branches for {[list(names or ()) for names in platforms]}, none of them for "
-        "pycompiler or cpu.\nWhat to do: give a default branch"
+        f"MLIR translation rule for primitive 'platform_index' not found for platform {_PLATFORM}: platform_dependent "
+        f"has branches for {', '.join(name for names in platforms for name in names or ())}, none of them for "
+        f"{_PLATFORM} or {_INHERITED}.\nWhat to do: give a default branch"
     )
 
 

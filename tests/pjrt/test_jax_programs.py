@@ -117,3 +117,8 @@ def test_tokens_are_arguments_and_results(device):
         token = lax.create_token(None)
         out, token = jax.jit(lambda x, token: (x + 1, lax.after_all(token)))(jnp.arange(3), token)
         np.testing.assert_array_equal(out, [1, 2, 3])
+
+
+def test_branches_for_other_platforms_are_jaxs_error(device):
+    with jax.default_device(device), pytest.raises(NotImplementedError, match="not found for platform pycompiler.*tpu"):
+        lax.platform_dependent(3.0, tpu=lambda x: x + 2.0)
