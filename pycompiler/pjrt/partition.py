@@ -20,6 +20,7 @@ from pycompiler.pjrt.callbacks import TARGET
 from pycompiler.pjrt.factors import RULE, combiner_of, factors_of
 from pycompiler.pjrt.foreign import has_effect
 from pycompiler.pjrt.functions import entry_of, inline, walk
+from pycompiler.pjrt.joining import join_sums
 from pycompiler.pjrt.moves import combined, is_at, moved, shape_of, table, tensor_of, zeros
 from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, meshes_of, spread_of, text_of_spread
 from pycompiler.pjrt.summands import carried_axes
@@ -60,6 +61,7 @@ def divide(module: Any, count: int) -> Shardings:
         inline(module)
         _run(module, "func.func(sdy-populate-op-sharding-rules)")
         shardings = _Division(module, count).entry()
+        join_sums(module)
         attributes = module.operation.attributes
         for name in ("mhlo.num_partitions", "mhlo.num_replicas"):
             if name in attributes:

@@ -56,6 +56,18 @@ def test_sums_are_of_parts():
     assert said.split() == ["True", "False", "True"]
 
 
+def test_neighbouring_sums_are_one_collective():
+    said = program("""
+        y = jnp.ones((8, 3), np.int32)
+        f = shard_map(lambda *a: [lax.psum(x, "x") for x in a], mesh=mesh, in_specs=P("x"), out_specs=P())
+        f = jax.jit(f)
+        text = f.lower(x, 2 * x, y).compile().as_text()
+        right = all(np.array_equal(a, np.asarray(b).reshape(4, 2, -1).sum(0)) for a, b in zip(f(x, 2 * x, y), (x, 2 * x, y)))
+        print(text.count("all-reduce("), right)
+    """)
+    assert said.split() == ["2", "True"]
+
+
 def test_sums_that_are_to_be_divided_are_scattered():
     said = program("""
         f = jax.jit(lambda x: x.sum(1), out_shardings=NamedSharding(mesh, P(("x", "y"))))
