@@ -23,6 +23,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.types.aval import shaped
 from pycompiler.pjrt.callbacks import TARGET, Callback
 from pycompiler.pjrt.generator import random_block
+from pycompiler.pjrt.inspection import keep_functions
 
 __all__ = ["register"]
 
@@ -41,6 +42,7 @@ def register() -> None:
     )
     mlir.register_lowering(_export.call_exported_p, _call_exported, platform=_PLATFORM)
     _emit_with(jax_callback)
+    keep_functions()
 
 
 Platforms = Sequence[Sequence[str] | None]

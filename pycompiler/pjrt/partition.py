@@ -15,6 +15,7 @@ import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import sdy
 
+from pycompiler.pjrt import inspection
 from pycompiler.pjrt.assignment import assign
 from pycompiler.pjrt.callbacks import TARGET
 from pycompiler.pjrt.factors import RULE, combiner_of, factors_of
@@ -203,6 +204,9 @@ class _Division:
                 self._plain(op)
             else:
                 self._callback(op)
+            return
+        if inspection.takes(op):
+            inspection.answer(op, self._spread(op.operands[0]), self.count, self.manual > 0)
             return
         wanted = self._wanted(op)
         if op.name in _RESHARDED:

@@ -7,6 +7,7 @@ the memories of results. Calls of Python get the numbers of their functions in t
 from __future__ import annotations
 
 import functools
+from math import prod
 from typing import Any
 
 from jax._src.interpreters import mlir as jax_mlir
@@ -15,6 +16,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from pycompiler.cache import Aliases
 from pycompiler.compile import modules
+from pycompiler.pjrt import inspection
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
 from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
 from pycompiler.pjrt.functions import entry_of, walk
@@ -39,14 +41,19 @@ def _read(code: bytes) -> Any:
     return ir.Module.parse(code, context)
 
 
+@functools.lru_cache(maxsize=4)
 def text_of(code: bytes, count: int = 1) -> str:
     """The text of a program, as JAX prints it; of one for several devices, the text of one device's part.
 
-    JAX asks for shardings by attributes of the module, and has replicas only if the whole program is on one device.
+    JAX asks for shardings by attributes of the module, and has replicas only if the whole program is on one device. It
+    asks a dozen times for each new program.
     """
     module = _read(code)
     if count == 1:
         return str(module)
+    for op in list(walk(module.operation)):
+        if inspection.takes(op):
+            op.erase()
     given = divide(module, count)
     with module.context:
         attributes = module.operation.attributes
@@ -63,6 +70,17 @@ def text_of(code: bytes, count: int = 1) -> str:
 def calls_of(code: bytes) -> list[Call]:
     """The functions of the host that a program calls, by slot."""
     return _numbered(_read(code))
+
+
+def _bits_of(kind: Any) -> Any:
+    """The size of an array of a type; the type itself of a token."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return kind
+    element: Any = kind.element_type
+    parts = 1
+    if isinstance(element, ir.ComplexType):
+        element, parts = element.element_type, 2
+    return prod(kind.shape) * parts * element.width
 
 
 def _numbered(module: Any) -> list[Call]:
@@ -105,6 +123,8 @@ class Source:
         )
         # The functions of the host that it calls, by slot.
         self.calls: list[Call] = _numbered(module) if _CALLS in code else []
+        # Whether its functions are to be told shardings, at each compilation.
+        self.asks = inspection.TARGET.encode() in code
         self.shardings = divide(module, count) if count > 1 else Shardings()
         if count > 1:
             _take_parts(module, self.calls)
@@ -128,15 +148,17 @@ class Source:
                 taken[number] = attrs["tf.aliasing_output"].value
             elif attrs and "jax.buffer_donor" in attrs and attrs["jax.buffer_donor"].value:
                 donors.append(number)
-        # A donor gives its memory to the first free result of its type.
-        free = [number for number in range(len(main.type.results)) if number not in taken.values()]
-        given = dict.fromkeys(donors, -1)
-        for donor in donors:
-            match = next((number for number in free if main.type.results[number] == main.type.inputs[donor]), None)
-            if match is not None:
-                free.remove(match)
-                given[donor] = match
-        given |= taken
+        # A donor gives its memory to the first free result of its type. One of another type with as many bytes lets it
+        # go, too; any other stays, as with XLA.
+        inputs, outputs = main.type.inputs, main.type.results
+        free = [number for number in range(len(outputs)) if number not in taken.values()]
+        given = dict(taken)
+        for alike in (lambda one: one, _bits_of):
+            for donor in [one for one in donors if one not in given]:
+                match = next((number for number in free if alike(outputs[number]) == alike(inputs[donor])), None)
+                if match is not None:
+                    free.remove(match)
+                    given[donor] = match if outputs[match] == inputs[donor] else -1
         self._donated = [(number in given, given.get(number, -1)) for number in range(count)]
 
     @property

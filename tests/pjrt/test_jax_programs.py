@@ -120,5 +120,8 @@ def test_tokens_are_arguments_and_results(device):
 
 
 def test_branches_for_other_platforms_are_jaxs_error(device):
-    with jax.default_device(device), pytest.raises(NotImplementedError, match="not found for platform pycompiler.*tpu"):
+    with (
+        jax.default_device(device),
+        pytest.raises(NotImplementedError, match=r"not found for platform pycompiler.*tpu"),
+    ):
         lax.platform_dependent(3.0, tpu=lambda x: x + 2.0)
