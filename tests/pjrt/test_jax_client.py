@@ -35,6 +35,14 @@ def test_a_donated_array_gives_its_memory():
         np.asarray(x)
 
 
+def test_a_donated_array_is_one_argument_alone():
+    x = jnp.zeros(10)
+    f = jax.jit(lambda x, y: x + y, donate_argnums=0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="the same array is another argument"):
+        f(x, x)
+    np.testing.assert_array_equal(f(x, jnp.copy(x)), np.zeros(10))
+
+
 def test_a_donated_array_that_numpy_reads_is_copied():
     x = jnp.ones(1000)
     seen = np.asarray(x)
