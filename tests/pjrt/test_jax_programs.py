@@ -125,3 +125,16 @@ def test_branches_for_other_platforms_are_jaxs_error(device):
         pytest.raises(NotImplementedError, match=r"not found for platform pycompiler.*tpu"),
     ):
         lax.platform_dependent(3.0, tpu=lambda x: x + 2.0)
+
+
+def test_computations_of_reductions_call_functions(beside):
+    def larger(a, b):
+        return tuple([jnp.where(a[0] >= b[0], one, other) for one, other in zip(a, b, strict=True)])
+
+    def f(x):
+        numbered = (x, jnp.broadcast_to(jnp.arange(x.shape[-1]), x.shape))
+        none = (-np.float32(np.inf), np.int32(-1))
+        windows = lax.reduce_window(numbered, none, larger, (1, 2), (1, 2), "VALID")
+        return windows, lax.reduce(numbered, none, larger, (0,))
+
+    beside(f, X)

@@ -1,7 +1,7 @@
 // StableHLO text -> array module: a dialect for parsing alone, then a walk that replaces each operation by its rule.
 // Before it: MLIR's parser with the forms of Assembly. After it: the array module, like that of a trace.
 #include "array/Stablehlo/Import.h"
-#include "Rules.h"
+#include "Regions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -200,6 +200,7 @@ static LogicalResult convertModule(ModuleOp module) {
   auto entry = module.lookupSymbol<func::FuncOp>("main");
   if (!entry)
     return emitError(module.getLoc()) << "expected a function @main, the entry of the program";
+  inlineComputations(module);
   // Functions without callers, such as the comparator of an approximate top_k, are erased.
   SmallVector<func::FuncOp> reached = {entry};
   DenseSet<Operation *> seen = {entry};

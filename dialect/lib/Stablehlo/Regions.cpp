@@ -1,6 +1,7 @@
 // Reads the regions of reductions, scatters and windows, and applies them to whole arrays. See Regions.h.
 #include "Regions.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -150,6 +151,38 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       return source.error() << "its region returns " << result.getType() << ", expected scalars";
   }
   return results;
+}
+
+/// Whether an operation stands in the computation of another one, as that of a reduction.
+static bool isInComputation(Operation *op) {
+  auto rule = rules().find(op->getParentOp()->getName().getStringRef());
+  return rule != rules().end() && rule->second.regions > 0 && !rule->second.takesAnything;
+}
+
+void inlineComputations(ModuleOp module) {
+  // A function that calls itself is deeper than there are functions, and its call is refused later.
+  size_t deepest = llvm::range_size(module.getOps<func::FuncOp>());
+  SmallVector<std::pair<func::CallOp, size_t>> open;
+  module.walk([&](func::CallOp call) {
+    if (isInComputation(call))
+      open.push_back({call, 1});
+  });
+  while (!open.empty()) {
+    auto [call, depth] = open.pop_back_val();
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock() || depth > deepest)
+      continue;
+    Block &body = callee.getBody().front();
+    IRMapping mapping;
+    mapping.map(body.getArguments(), call.getOperands());
+    OpBuilder builder(call);
+    for (Operation &op : body.without_terminator())
+      if (auto inner = dyn_cast<func::CallOp>(builder.clone(op, mapping)))
+        open.push_back({inner, depth + 1});
+    for (auto [result, value] : llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    call.erase();
+  }
 }
 
 FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, bool reverse, bool isRunning,

@@ -28,6 +28,9 @@ bool isNeutral(Value init, const Combination &combination);
 FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
                                           ArrayRef<int64_t> shape);
 
+/// Puts the bodies of functions where the regions of such operations call them, as for a `jnp.where` in a reduction.
+void inlineComputations(ModuleOp module);
+
 /// Combines the slices along the first dimension of `inputs` by the region, from the first to the last (with `reverse`,
 /// from the last to the first), starting with `inits`. Returns the last values, then, if `isRunning`, all of them,
 /// joined.

@@ -102,3 +102,19 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<f32>, %i: tensor<f32>) -> (tensor<
   }) : (tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
   return %0#0, %0#1 : tensor<f32>, tensor<f32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>)  {
+    %1 = func.call @again(%a) : (tensor<f32>) -> tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+func.func private @again(%a: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{func.call: can't be applied to whole arrays, inside of stablehlo.reduce}}
+  %0 = func.call @again(%a) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
