@@ -41,30 +41,46 @@ def _read(code: bytes) -> Any:
     return ir.Module.parse(code, context)
 
 
-@functools.lru_cache(maxsize=4)
-def text_of(code: bytes, count: int = 1) -> str:
-    """The text of a program, as JAX prints it; of one for several devices, the text of one device's part.
+# Of programs for several devices: JAX reads their shardings from it, in a dozen questions after each compilation.
+_texts: dict[tuple[bytes, int], str] = {}
+_KEPT_TEXTS = 4
 
-    JAX asks for shardings by attributes of the module, and has replicas only if the whole program is on one device. It
-    asks a dozen times for each new program.
-    """
+
+def text_of(code: bytes, count: int = 1) -> str:
+    """The text of a program, as JAX prints it; of one for several devices, the text of one device's part."""
+    found = _texts.get((code, count))
+    if found:
+        return found
     module = _read(code)
     if count == 1:
         return str(module)
     for op in list(walk(module.operation)):
         if inspection.takes(op):
             op.erase()
-    given = divide(module, count)
+    return _keep_text(module, code, count, divide(module, count))
+
+
+def _keep_text(module: Any, code: bytes, count: int, given: Shardings) -> str:
+    """The text of a divided module. JAX asks for shardings by attributes of the module, and has replicas only if the
+    whole program is on one device."""
     with module.context:
         attributes = module.operation.attributes
-        del attributes[PARTICIPANTS]
-        attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+        participants = attributes[PARTICIPANTS]
+        added: dict[str, Any] = {"mhlo.num_partitions": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)}
         if given.results:
-            attributes["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
-        attributes["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get(
-            [ir.StringAttr.get(one) for one in given.arguments]
-        )
-    return str(module)
+            added["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
+        added["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get([ir.StringAttr.get(one) for one in given.arguments])
+        del attributes[PARTICIPANTS]
+        for name, value in added.items():
+            attributes[name] = value
+        text = str(module)
+        for name in added:
+            del attributes[name]
+        attributes[PARTICIPANTS] = participants
+    _texts[code, count] = text
+    for key in list(_texts)[:-_KEPT_TEXTS]:
+        _texts.pop(key, None)
+    return text
 
 
 def calls_of(code: bytes) -> list[Call]:
@@ -127,6 +143,7 @@ class Source:
         self.asks = inspection.TARGET.encode() in code
         self.shardings = divide(module, count) if count > 1 else Shardings()
         if count > 1:
+            _keep_text(module, code, count, self.shardings)
             _take_parts(module, self.calls)
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []

@@ -56,6 +56,16 @@ def test_sums_are_of_parts():
     assert said.split() == ["True", "False", "True"]
 
 
+def test_a_program_is_divided_once():
+    said = program("""
+        from pycompiler.pjrt import source
+        divide, times = source.divide, []
+        source.divide = lambda *args: times.append(1) or divide(*args)
+        print(jax.jit(lambda x: x @ x.T + 1)(x).shape, len(times))
+    """)
+    assert said.strip() == "(8, 8) 1"
+
+
 def test_donated_arrays_that_no_result_can_take_stay():
     said = program("""
         f = jax.jit(lambda a, b, c: (c.reshape(-1), a.sum(1)), donate_argnums=(0, 1, 2))
