@@ -127,6 +127,29 @@ def test_branches_for_other_platforms_are_jaxs_error(device):
         lax.platform_dependent(3.0, tpu=lambda x: x + 2.0)
 
 
+ANY_COMPUTATION = {
+    "branch": lambda a, b: lax.cond(a > b, lambda: a + b / 2, lambda: b),
+    "shapes": lambda a, b: jnp.max(jnp.stack([a, b])),
+    "product": lambda a, b: jnp.dot(a, b) + a,
+}
+
+
+@pytest.mark.parametrize("name", ANY_COMPUTATION)
+def test_computations_of_any_operation(beside, name):
+    def f(x):
+        combine, zero = ANY_COMPUTATION[name], np.float32(0)
+        return lax.reduce(x, zero, combine, (0,)), lax.reduce_window(x, zero, combine, (2, 2), (1, 2), "VALID")
+
+    beside(f, X)
+
+
+def test_scattered_elements_take_any_computation(beside):
+    def function(v):
+        return lax.cond(v > 0, lambda: v, lambda: jnp.cos(v))
+
+    beside(lambda x: x.at[np.array([1, 2]), 1:3].apply(function), X)
+
+
 def test_computations_of_reductions_call_functions(beside):
     def larger(a, b):
         return tuple([jnp.where(a[0] >= b[0], one, other) for one, other in zip(a, b, strict=True)])

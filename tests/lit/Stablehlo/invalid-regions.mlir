@@ -14,24 +14,13 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @main(%x: tensor<4xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> tensor<4xf32> {
-  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    // expected-error @below {{stablehlo.reshape: can't be applied to whole arrays, inside of stablehlo.scatter}}
-    %1 = stablehlo.reshape %a : (tensor<f32>) -> tensor<f32>
-    stablehlo.return %1 : tensor<f32>
-  }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
   %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
    reducer(%a: tensor<f32>, %b: tensor<f32>)  {
     // expected-error @below {{stablehlo.reshape: can't be applied to whole arrays, inside of stablehlo.reduce}}
     %1 = stablehlo.reshape %a : (tensor<f32>) -> tensor<f32>
-    stablehlo.return %1 : tensor<f32>
+    %2 = stablehlo.convert %1 : (tensor<f32>) -> tensor<f16>
+    stablehlo.return %2 : tensor<f16>
   }
   return %0 : tensor<f32>
 }
@@ -101,20 +90,4 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<f32>, %i: tensor<f32>) -> (tensor<
     stablehlo.return %1, %b : tensor<f32>, tensor<f32>
   }) : (tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
   return %0#0, %0#1 : tensor<f32>, tensor<f32>
-}
-
-// -----
-
-func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
-  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
-   reducer(%a: tensor<f32>, %b: tensor<f32>)  {
-    %1 = func.call @again(%a) : (tensor<f32>) -> tensor<f32>
-    stablehlo.return %1 : tensor<f32>
-  }
-  return %0 : tensor<f32>
-}
-func.func private @again(%a: tensor<f32>) -> tensor<f32> {
-  // expected-error @below {{func.call: can't be applied to whole arrays, inside of stablehlo.reduce}}
-  %0 = func.call @again(%a) : (tensor<f32>) -> tensor<f32>
-  return %0 : tensor<f32>
 }
