@@ -143,6 +143,16 @@ def test_computations_of_any_operation(beside, name):
     beside(f, X)
 
 
+def test_windows_of_many_elements(beside):
+    x = np.random.default_rng(3).standard_normal((40, 30)).astype(np.float32)
+
+    def f(x):
+        large = lax.reduce_window(x, np.float32(0), jnp.hypot, (30, 20), (3, 5), "SAME", window_dilation=(1, 2))
+        return large, lax.reduce_window(x, np.float32(0), jnp.hypot, x.shape, (1, 1), "VALID")
+
+    beside(f, x)
+
+
 def test_scattered_elements_take_any_computation(beside):
     def function(v):
         return lax.cond(v > 0, lambda: v, lambda: jnp.cos(v))

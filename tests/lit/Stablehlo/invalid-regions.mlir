@@ -27,14 +27,14 @@ func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-func.func @main(%x: tensor<4096xf32>, %i: tensor<f32>) -> tensor<1xf32> {
-  // expected-error @below {{stablehlo.reduce_window: a window of 4096 elements with a region that is no single operation has no counterpart: at most 1024}}
-  %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 4096>}> ({
+func.func @main(%x: tensor<1048577xf32>, %i: tensor<f32>) -> tensor<1xf32> {
+  // expected-error @below {{stablehlo.reduce_window: a window of 1048577 elements with a region that is no single operation has no counterpart: at most 1048576}}
+  %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 1048577>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.multiply %a, %b : tensor<f32>
     %2 = stablehlo.add %1, %b : tensor<f32>
     stablehlo.return %2 : tensor<f32>
-  }) : (tensor<4096xf32>, tensor<f32>) -> tensor<1xf32>
+  }) : (tensor<1048577xf32>, tensor<f32>) -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
 
