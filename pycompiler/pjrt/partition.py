@@ -22,7 +22,7 @@ from pycompiler.pjrt.factors import RULE, combiner_of, factors_of
 from pycompiler.pjrt.foreign import has_effect
 from pycompiler.pjrt.functions import entry_of, inline, walk
 from pycompiler.pjrt.joining import join_sums
-from pycompiler.pjrt.moves import combined, is_at, moved, shape_of, table, tensor_of, zeros
+from pycompiler.pjrt.moves import combined, counted, is_at, moved, shape_of, table, tensor_of, zeros
 from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, meshes_of, spread_of, text_of_spread
 from pycompiler.pjrt.summands import carried_axes
 
@@ -232,8 +232,7 @@ class _Division:
         elif op.name in ("stablehlo.constant", "sdy.constant"):
             self._constant(op, replace(wanted[0], unreduced=frozenset()))
         elif op.name == "stablehlo.iota":
-            counted = ir.IntegerAttr(op.attributes["iota_dimension"]).value
-            self._results(op, [replace(_without(wanted[0], counted), unreduced=frozenset())])
+            self._count(op, replace(wanted[0], unreduced=frozenset()))
         elif op.name in ("sdy.propagation_barrier", "sdy.data_flow_edge"):
             self._forward(op, op.operands[0])
         elif op.name == "sdy.sharding_group":
@@ -267,6 +266,19 @@ class _Division:
         if value.is_splat:
             self._results(op, [wanted])
             op.attributes["value"] = ir.DenseElementsAttr.get_splat(op.results[0].type, value.get_splat_value())
+
+    def _count(self, op: Any, wanted: Spread) -> None:
+        """Along the dimension that counts, a part begins at the device's place."""
+        place = ir.IntegerAttr(op.attributes["iota_dimension"]).value
+        value = op.results[0]
+        if not wanted.of(place) or isinstance(ir.RankedTensorType(value.type).element_type, ir.ComplexType):
+            self._results(op, [_without(wanted, place)])
+            return
+        assert wanted.mesh is not None
+        with ir.InsertionPoint(op), op.location:
+            made = counted(value.type, wanted.part(shape_of(value)), place, wanted, self.count)
+        self.spreads[made] = wanted
+        self._forward(op, made)
 
     def _callback(self, op: Any) -> None:
         """The first device calls a function of Python, and sends the results to all."""

@@ -74,6 +74,19 @@ def groups_of_different_sizes(devices):
 
 
 @program
+def numbers_of_parts(devices):
+    mesh = mesh_of(devices)
+    spread = NamedSharding(mesh, P("y", "x"))
+    kinds = (np.int32, np.uint8, np.float32, np.float16, np.complex64)
+
+    def f():
+        made = [lax.broadcasted_iota(kind, (8, 16), axis) for kind in kinds for axis in (0, 1)]
+        return lax.with_sharding_constraint(made, spread), jax.random.normal(jax.random.key(0), (8, 12))
+
+    return jax.jit(f, out_shardings=spread)()
+
+
+@program
 def gradients_through_shard_map(devices):
     mesh = mesh_of(devices)
 

@@ -56,6 +56,16 @@ def test_sums_are_of_parts():
     assert said.split() == ["True", "False", "True"]
 
 
+def test_random_numbers_are_made_in_parts():
+    said = program("""
+        spread = NamedSharding(mesh, P("x", "y"))
+        f = jax.jit(lambda: jax.random.bits(jax.random.key(0), (24, 40)), out_shardings=spread)
+        text = f.lower().compile().as_text()
+        print("[6,20]" in text, "[24,40]" in text, "all-gather" in text)
+    """)
+    assert said.split() == ["True", "False", "False"]
+
+
 def test_a_program_is_divided_once():
     said = program("""
         from pycompiler.pjrt import source
