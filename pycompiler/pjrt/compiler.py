@@ -58,7 +58,7 @@ def compile_program(code: bytes, form: str, options: bytes) -> Program:
     lapack = needs_lapack(source.module)
     artifact = compile_module(source.build, source.aliases, {})
     description = source.description(replicas, partitions, artifact.aliases, lapack)
-    if key and not _calls_python(source.calls):
+    if key and not _calls_python(source.calls) and not source.asks:
         cache.keep_module(key, artifact, about(description, (time.perf_counter() - begin) * 1e3))
     return _program(key, artifact, description, devices, options, code, source.calls)
 

@@ -23,6 +23,7 @@ from pycompiler._runtime import ShapedArray
 from pycompiler.core.types.aval import shaped
 from pycompiler.pjrt.callbacks import TARGET, Callback
 from pycompiler.pjrt.generator import random_block
+from pycompiler.pjrt.inspection import keep_functions
 
 __all__ = ["register"]
 
@@ -41,6 +42,7 @@ def register() -> None:
     )
     mlir.register_lowering(_export.call_exported_p, _call_exported, platform=_PLATFORM)
     _emit_with(jax_callback)
+    keep_functions()
 
 
 Platforms = Sequence[Sequence[str] | None]
@@ -53,8 +55,9 @@ def _choice(platforms: Platforms) -> int:
             if names is None if name is None else names is not None and name in names:
                 return index
     raise NotImplementedError(
-        f"platform_dependent: has branches for {[list(names or ()) for names in platforms]}, none of them for "
-        "pycompiler or cpu.\nWhat to do: give a default branch"
+        f"MLIR translation rule for primitive 'platform_index' not found for platform {_PLATFORM}: platform_dependent "
+        f"has branches for {', '.join(name for names in platforms for name in names or ())}, none of them for "
+        f"{_PLATFORM} or {_INHERITED}.\nWhat to do: give a default branch"
     )
 
 

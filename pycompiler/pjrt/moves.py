@@ -15,7 +15,7 @@ from jaxlib.mlir import ir
 
 from pycompiler.pjrt.shardings import Mesh, Spread, common
 
-__all__ = ["combined", "is_at", "moved", "shape_of", "table", "tensor_of", "zeros"]
+__all__ = ["combined", "counted", "is_at", "moved", "shape_of", "table", "tensor_of", "zeros"]
 
 
 def shape_of(value: Any) -> list[int]:
@@ -196,6 +196,21 @@ def _is_zero(value: Any) -> bool:
 def is_at(devices: Sequence[bool]) -> Any:
     """Whether this device is one of those, as a scalar."""
     return _of_device(np.array(devices, bool), ir.IntegerType.get_signless(1))
+
+
+def counted(kind: Any, shape: Sequence[int], place: int, spread: Spread, count: int) -> Any:
+    """This device's part of the numbers from 0 along a dimension. Other numbers than integers are made of those."""
+    assert spread.mesh is not None
+    element = ir.RankedTensorType(kind).element_type
+    is_long = isinstance(element, ir.IntegerType) and element.width >= 32
+    integer = element if is_long else ir.IntegerType.get_signless(32)
+    part, scalar = ir.RankedTensorType.get(shape, integer), ir.RankedTensorType.get([], integer)
+    begin = _begins(shape, place, spread.mesh, spread.of(place), count)[place]
+    begin = _one("convert", scalar, [begin])
+    none: dict[str, Any] = {"broadcast_dimensions": ir.DenseI64ArrayAttr.get([])}
+    numbers = _one("iota", part, [], {"iota_dimension": _integer(place)})
+    value = _one("add", part, [numbers, _one("broadcast_in_dim", part, [begin], none)])
+    return value if is_long else _one("convert", tensor_of(kind, shape), [value])
 
 
 def _first(names: Iterable[str], some: Sequence[str]) -> list[str]:

@@ -15,12 +15,14 @@ import numpy as np
 from jaxlib.mlir import ir, passmanager
 from jaxlib.mlir.dialects import sdy
 
+from pycompiler.pjrt import inspection
 from pycompiler.pjrt.assignment import assign
 from pycompiler.pjrt.callbacks import TARGET
 from pycompiler.pjrt.factors import RULE, combiner_of, factors_of
 from pycompiler.pjrt.foreign import has_effect
 from pycompiler.pjrt.functions import entry_of, inline, walk
-from pycompiler.pjrt.moves import combined, is_at, moved, shape_of, table, tensor_of, zeros
+from pycompiler.pjrt.joining import join_sums
+from pycompiler.pjrt.moves import combined, counted, is_at, moved, shape_of, table, tensor_of, zeros
 from pycompiler.pjrt.shardings import WHOLE, Mesh, Spread, meshes_of, spread_of, text_of_spread
 from pycompiler.pjrt.summands import carried_axes
 
@@ -60,6 +62,7 @@ def divide(module: Any, count: int) -> Shardings:
         inline(module)
         _run(module, "func.func(sdy-populate-op-sharding-rules)")
         shardings = _Division(module, count).entry()
+        join_sums(module)
         attributes = module.operation.attributes
         for name in ("mhlo.num_partitions", "mhlo.num_replicas"):
             if name in attributes:
@@ -202,6 +205,9 @@ class _Division:
             else:
                 self._callback(op)
             return
+        if inspection.takes(op):
+            inspection.answer(op, self._spread(op.operands[0]), self.count, self.manual > 0)
+            return
         wanted = self._wanted(op)
         if op.name in _RESHARDED:
             given = op.attributes[_RESHARDED[op.name]]
@@ -226,8 +232,7 @@ class _Division:
         elif op.name in ("stablehlo.constant", "sdy.constant"):
             self._constant(op, replace(wanted[0], unreduced=frozenset()))
         elif op.name == "stablehlo.iota":
-            counted = ir.IntegerAttr(op.attributes["iota_dimension"]).value
-            self._results(op, [replace(_without(wanted[0], counted), unreduced=frozenset())])
+            self._count(op, replace(wanted[0], unreduced=frozenset()))
         elif op.name in ("sdy.propagation_barrier", "sdy.data_flow_edge"):
             self._forward(op, op.operands[0])
         elif op.name == "sdy.sharding_group":
@@ -261,6 +266,19 @@ class _Division:
         if value.is_splat:
             self._results(op, [wanted])
             op.attributes["value"] = ir.DenseElementsAttr.get_splat(op.results[0].type, value.get_splat_value())
+
+    def _count(self, op: Any, wanted: Spread) -> None:
+        """Along the dimension that counts, a part begins at the device's place."""
+        place = ir.IntegerAttr(op.attributes["iota_dimension"]).value
+        value = op.results[0]
+        if not wanted.of(place) or isinstance(ir.RankedTensorType(value.type).element_type, ir.ComplexType):
+            self._results(op, [_without(wanted, place)])
+            return
+        assert wanted.mesh is not None
+        with ir.InsertionPoint(op), op.location:
+            made = counted(value.type, wanted.part(shape_of(value)), place, wanted, self.count)
+        self.spreads[made] = wanted
+        self._forward(op, made)
 
     def _callback(self, op: Any) -> None:
         """The first device calls a function of Python, and sends the results to all."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from jaxlib import xla_client
+from jaxlib.xla_client import DeviceList
 
 __all__ = ["placement_of"]
 
@@ -12,12 +14,11 @@ __all__ = ["placement_of"]
 def placement_of(options: bytes) -> tuple[int, int, list[int]]:
     """The numbers of replicas and of partitions, and the ids of the devices by replica, then by partition.
 
-    Raises ValueError for an option that XLA does not have either. XLA's own ones have no effect.
+    Raises ValueError for an option that XLA does not take either. XLA's own ones have no effect.
     """
     given: Any = xla_client.CompileOptions.ParseFromString(options)
-    for name, _ in given.env_option_overrides:
-        if not name.startswith("xla_"):
-            raise ValueError(f"No such compile option: {name!r}. Options of XLA (xla_...) are taken, without effect")
+    if given.env_option_overrides:
+        _ask_xla(tuple(given.env_option_overrides))
     replicas, partitions = max(given.num_replicas, 1), max(given.num_partitions, 1)
     assignment = given.device_assignment
     if assignment is None:
@@ -28,6 +29,22 @@ def placement_of(options: bytes) -> tuple[int, int, list[int]]:
         partitions,
         [ids[partition][replica] for replica in range(replicas) for partition in range(partitions)],
     )
+
+
+@functools.lru_cache(maxsize=256)
+def _ask_xla(options: tuple[tuple[str, Any], ...]) -> None:
+    """Raise ValueError, as XLA says it, for a name or a value that it does not take.
+
+    It compiles nothing by them, of which it would write no dump either.
+    """
+    client: Any = xla_client.make_cpu_client()
+    given: Any = xla_client.CompileOptions()
+    given.env_option_overrides = [(name, value) for name, value in options if not name.startswith("xla_dump_")]
+    try:
+        client.compile_and_load("func.func @main() { return }", DeviceList((client.local_devices()[0],)), given)
+    except xla_client.XlaRuntimeError as error:
+        said = str(error).removeprefix("INVALID_ARGUMENT: ")
+        raise ValueError(f"{said} Options of XLA (xla_...) are taken, without effect") from None
 
 
 def _assigned(proto: bytes) -> list[list[int]]:

@@ -7,6 +7,7 @@ the memories of results. Calls of Python get the numbers of their functions in t
 from __future__ import annotations
 
 import functools
+from math import prod
 from typing import Any
 
 from jax._src.interpreters import mlir as jax_mlir
@@ -15,6 +16,7 @@ from jaxlib.mlir.dialects import stablehlo
 
 from pycompiler.cache import Aliases
 from pycompiler.compile import modules
+from pycompiler.pjrt import inspection
 from pycompiler.pjrt.callbacks import TARGET, Callback, callback_with
 from pycompiler.pjrt.foreign import ForeignFunction, foreign_function, is_foreign
 from pycompiler.pjrt.functions import entry_of, walk
@@ -39,30 +41,62 @@ def _read(code: bytes) -> Any:
     return ir.Module.parse(code, context)
 
 
-def text_of(code: bytes, count: int = 1) -> str:
-    """The text of a program, as JAX prints it; of one for several devices, the text of one device's part.
+# Of programs for several devices: JAX reads their shardings from it, in a dozen questions after each compilation.
+_texts: dict[tuple[bytes, int], str] = {}
+_KEPT_TEXTS = 4
 
-    JAX asks for shardings by attributes of the module, and has replicas only if the whole program is on one device.
-    """
+
+def text_of(code: bytes, count: int = 1) -> str:
+    """The text of a program, as JAX prints it; of one for several devices, the text of one device's part."""
+    found = _texts.get((code, count))
+    if found:
+        return found
     module = _read(code)
     if count == 1:
         return str(module)
-    given = divide(module, count)
+    for op in list(walk(module.operation)):
+        if inspection.takes(op):
+            op.erase()
+    return _keep_text(module, code, count, divide(module, count))
+
+
+def _keep_text(module: Any, code: bytes, count: int, given: Shardings) -> str:
+    """The text of a divided module. JAX asks for shardings by attributes of the module, and has replicas only if the
+    whole program is on one device."""
     with module.context:
         attributes = module.operation.attributes
-        del attributes[PARTICIPANTS]
-        attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)
+        participants = attributes[PARTICIPANTS]
+        added: dict[str, Any] = {"mhlo.num_partitions": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), count)}
         if given.results:
-            attributes["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
-        attributes["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get(
-            [ir.StringAttr.get(one) for one in given.arguments]
-        )
-    return str(module)
+            added["mhlo.spmd_output_sharding"] = ir.StringAttr.get(together(given.results))
+        added["mhlo.spmd_parameters_shardings"] = ir.ArrayAttr.get([ir.StringAttr.get(one) for one in given.arguments])
+        del attributes[PARTICIPANTS]
+        for name, value in added.items():
+            attributes[name] = value
+        text = str(module)
+        for name in added:
+            del attributes[name]
+        attributes[PARTICIPANTS] = participants
+    _texts[code, count] = text
+    for key in list(_texts)[:-_KEPT_TEXTS]:
+        _texts.pop(key, None)
+    return text
 
 
 def calls_of(code: bytes) -> list[Call]:
     """The functions of the host that a program calls, by slot."""
     return _numbered(_read(code))
+
+
+def _bits_of(kind: Any) -> Any:
+    """The size of an array of a type; the type itself of a token."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return kind
+    element: Any = kind.element_type
+    parts = 1
+    if isinstance(element, ir.ComplexType):
+        element, parts = element.element_type, 2
+    return prod(kind.shape) * parts * element.width
 
 
 def _numbered(module: Any) -> list[Call]:
@@ -105,8 +139,11 @@ class Source:
         )
         # The functions of the host that it calls, by slot.
         self.calls: list[Call] = _numbered(module) if _CALLS in code else []
+        # Whether its functions are to be told shardings, at each compilation.
+        self.asks = inspection.TARGET.encode() in code
         self.shardings = divide(module, count) if count > 1 else Shardings()
         if count > 1:
+            _keep_text(module, code, count, self.shardings)
             _take_parts(module, self.calls)
         self._donated: list[tuple[bool, int]] = []
         self._kinds: list[str] = []
@@ -128,15 +165,17 @@ class Source:
                 taken[number] = attrs["tf.aliasing_output"].value
             elif attrs and "jax.buffer_donor" in attrs and attrs["jax.buffer_donor"].value:
                 donors.append(number)
-        # A donor gives its memory to the first free result of its type.
-        free = [number for number in range(len(main.type.results)) if number not in taken.values()]
-        given = dict.fromkeys(donors, -1)
-        for donor in donors:
-            match = next((number for number in free if main.type.results[number] == main.type.inputs[donor]), None)
-            if match is not None:
-                free.remove(match)
-                given[donor] = match
-        given |= taken
+        # A donor gives its memory to the first free result of its type. One of another type with as many bytes lets it
+        # go, too; any other stays, as with XLA.
+        inputs, outputs = main.type.inputs, main.type.results
+        free = [number for number in range(len(outputs)) if number not in taken.values()]
+        given = dict(taken)
+        for alike in (lambda one: one, _bits_of):
+            for donor in [one for one in donors if one not in given]:
+                match = next((number for number in free if alike(outputs[number]) == alike(inputs[donor])), None)
+                if match is not None:
+                    free.remove(match)
+                    given[donor] = match if outputs[match] == inputs[donor] else -1
         self._donated = [(number in given, given.get(number, -1)) for number in range(count)]
 
     @property

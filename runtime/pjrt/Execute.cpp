@@ -59,6 +59,34 @@ bool isAlone(const Part &part, size_t index) {
          buffer.exports.load() == 0;
 }
 
+/// Whether this call gives an array away.
+bool isTaken(const Program &program, const PJRT_ExecuteOptions *options, size_t index) {
+  if (!program.donations[index].isDonated)
+    return false;
+  const int64_t *kept = options ? options->non_donatable_input_indices : nullptr;
+  const int64_t *end = kept ? kept + options->num_non_donatable_input_indices : nullptr;
+  return std::find(kept, end, static_cast<int64_t>(index)) == end;
+}
+
+/// An error, as with XLA, if an array that is given away is an argument in another place, too.
+PJRT_Error *refuseClashes(const Program &program, PJRT_Buffer *const *given, const PJRT_ExecuteOptions *options) {
+  auto isDonated = [](const Program::Donation &donation) { return donation.isDonated; };
+  if (std::none_of(program.donations.begin(), program.donations.end(), isDonated))
+    return nullptr;
+  std::vector<std::pair<PJRT_Buffer *, bool>> sorted;
+  for (size_t i = 0; i < program.donations.size(); ++i)
+    sorted.emplace_back(given[i], isTaken(program, options, i));
+  std::sort(sorted.begin(), sorted.end());
+  auto clash = std::adjacent_find(sorted.begin(), sorted.end(), [](const auto &one, const auto &next) {
+    return one.first == next.first && next.second;
+  });
+  if (clash == sorted.end())
+    return nullptr;
+  auto number = std::find(given, given + program.donations.size(), clash->first) - given;
+  return invalid(program, "argument " + std::to_string(number) +
+                              " is donated, and the same array is another argument\nWhat to do: give a copy");
+}
+
 /// Deletes the donated arrays. Those whose memory a result takes are replaced by copies if it is read elsewhere.
 PJRT_Error *donate(const Program &program, PJRT_Buffer *const *given, const PJRT_ExecuteOptions *options, Part &part) {
   part.results.resize(program.results.size());
@@ -66,11 +94,7 @@ PJRT_Error *donate(const Program &program, PJRT_Buffer *const *given, const PJRT
     const Program::Donation &donation = program.donations[i];
     if (!donation.isDonated)
       continue;
-    bool mayTake = true;
-    if (options)
-      for (size_t j = 0; j < options->num_non_donatable_input_indices; ++j)
-        mayTake &= options->non_donatable_input_indices[j] != static_cast<int64_t>(i);
-    if (mayTake)
+    if (isTaken(program, options, i))
       given[i]->release();
     if (donation.result < 0)
       continue;
@@ -215,6 +239,9 @@ PJRT_Error *pcrt::pjrt::LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_A
     if (PJRT_Error *error = takeArguments(program, args->argument_lists[number], parts[number]))
       return error;
   }
+  for (size_t number = 0; number < parts.size(); ++number)
+    if (PJRT_Error *error = refuseClashes(program, args->argument_lists[number], args->options))
+      return error;
   for (size_t number = 0; number < parts.size(); ++number)
     if (PJRT_Error *error = donate(program, args->argument_lists[number], args->options, parts[number]))
       return error;

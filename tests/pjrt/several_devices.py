@@ -62,6 +62,31 @@ def collectives(devices):
 
 
 @program
+def groups_of_different_sizes(devices):
+    mesh = mesh_of(devices, (8,), ("x",))
+    groups = [[0, 3], [1, 2, 4], [5], [6, 7]]
+
+    def f(x):
+        return lax.psum((x, 2 * x), "x", axis_index_groups=groups), lax.pmax(x, "x", axis_index_groups=groups)
+
+    each = shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=False)
+    return jax.jit(each)(numbers(8, 6))
+
+
+@program
+def numbers_of_parts(devices):
+    mesh = mesh_of(devices)
+    spread = NamedSharding(mesh, P("y", "x"))
+    kinds = (np.int32, np.uint8, np.float32, np.float16, np.complex64)
+
+    def f():
+        made = [lax.broadcasted_iota(kind, (8, 16), axis) for kind in kinds for axis in (0, 1)]
+        return lax.with_sharding_constraint(made, spread), jax.random.normal(jax.random.key(0), (8, 12))
+
+    return jax.jit(f, out_shardings=spread)()
+
+
+@program
 def gradients_through_shard_map(devices):
     mesh = mesh_of(devices)
 

@@ -35,6 +35,14 @@ def test_a_donated_array_gives_its_memory():
         np.asarray(x)
 
 
+def test_a_donated_array_is_one_argument_alone():
+    x = jnp.zeros(10)
+    f = jax.jit(lambda x, y: x + y, donate_argnums=0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="the same array is another argument"):
+        f(x, x)
+    np.testing.assert_array_equal(f(x, jnp.copy(x)), np.zeros(10))
+
+
 def test_a_donated_array_that_numpy_reads_is_copied():
     x = jnp.ones(1000)
     seen = np.asarray(x)
@@ -153,3 +161,7 @@ def test_options_of_xla_have_no_effect_and_others_are_refused():
     assert lowered.compile(compiler_options={"xla_embed_ir_in_executable": True})(1.0) == jnp.sin(1.0)
     with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'no_option'"):
         lowered.compile(compiler_options={"no_option": 1})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="No such compile option: 'xla_no_option'"):
+        lowered.compile(compiler_options={"xla_no_option": 1})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="not a valid bool value"):
+        lowered.compile(compiler_options={"xla_embed_ir_in_executable": "perhaps"})

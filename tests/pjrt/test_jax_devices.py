@@ -56,6 +56,63 @@ def test_sums_are_of_parts():
     assert said.split() == ["True", "False", "True"]
 
 
+def test_random_numbers_are_made_in_parts():
+    said = program("""
+        spread = NamedSharding(mesh, P("x", "y"))
+        f = jax.jit(lambda: jax.random.bits(jax.random.key(0), (24, 40)), out_shardings=spread)
+        text = f.lower().compile().as_text()
+        print("[6,20]" in text, "[24,40]" in text, "all-gather" in text)
+    """)
+    assert said.split() == ["True", "False", "False"]
+
+
+def test_a_program_is_divided_once():
+    said = program("""
+        from pycompiler.pjrt import source
+        divide, times = source.divide, []
+        source.divide = lambda *args: times.append(1) or divide(*args)
+        print(jax.jit(lambda x: x @ x.T + 1)(x).shape, len(times))
+    """)
+    assert said.strip() == "(8, 8) 1"
+
+
+def test_donated_arrays_that_no_result_can_take_stay():
+    said = program("""
+        f = jax.jit(lambda a, b, c: (c.reshape(-1), a.sum(1)), donate_argnums=(0, 1, 2))
+        a, b, c = x, jnp.copy(x), jax.device_put(np.ones((8, 2), np.int32), NamedSharding(mesh, P("x")))
+        f(jax.device_put(a.astype(complex), a.sharding), b, c)
+        d = jax.device_put(np.ones(16, np.float32), NamedSharding(mesh, P("x")))
+        g = jax.jit(lambda d: (d > 0).astype(np.int32).reshape(8, 2), donate_argnums=0, out_shardings=c.sharding)
+        g(d)
+        print(b.is_deleted(), c.is_deleted(), d.is_deleted())
+    """)
+    assert said.split() == ["False", "True", "True"]
+
+
+def test_shardings_inside_of_a_program_are_told():
+    said = program("""
+        def f(x):
+            jax.debug.inspect_array_sharding(x.T * 2, callback=lambda s: print(type(s).__name__, s.shard_shape((8, 8))))
+            return x + 1
+        jax.jit(f)(x)
+        inner = lambda x: jax.debug.inspect_array_sharding(x, callback=lambda s: print(s.spec)) or x
+        jax.jit(shard_map(inner, mesh=mesh, in_specs=P("x"), out_specs=P("x")))(x)
+    """)
+    assert said.splitlines() == ["NamedSharding (4, 2)", "P()"]
+
+
+def test_neighbouring_sums_are_one_collective():
+    said = program("""
+        y = jnp.ones((8, 3), np.int32)
+        f = shard_map(lambda *a: [lax.psum(x, "x") for x in a], mesh=mesh, in_specs=P("x"), out_specs=P())
+        f = jax.jit(f)
+        text = f.lower(x, 2 * x, y).compile().as_text()
+        wanted = [np.asarray(a).reshape(4, 2, -1).sum(0) for a in (x, 2 * x, y)]
+        print(text.count("all-reduce("), all(map(np.array_equal, f(x, 2 * x, y), wanted)))
+    """)
+    assert said.split() == ["2", "True"]
+
+
 def test_sums_that_are_to_be_divided_are_scattered():
     said = program("""
         f = jax.jit(lambda x: x.sum(1), out_shardings=NamedSharding(mesh, P(("x", "y"))))

@@ -117,3 +117,57 @@ def test_tokens_are_arguments_and_results(device):
         token = lax.create_token(None)
         out, token = jax.jit(lambda x, token: (x + 1, lax.after_all(token)))(jnp.arange(3), token)
         np.testing.assert_array_equal(out, [1, 2, 3])
+
+
+def test_branches_for_other_platforms_are_jaxs_error(device):
+    with (
+        jax.default_device(device),
+        pytest.raises(NotImplementedError, match=r"not found for platform pycompiler.*tpu"),
+    ):
+        lax.platform_dependent(3.0, tpu=lambda x: x + 2.0)
+
+
+ANY_COMPUTATION = {
+    "branch": lambda a, b: lax.cond(a > b, lambda: a + b / 2, lambda: b),
+    "shapes": lambda a, b: jnp.max(jnp.stack([a, b])),
+    "product": lambda a, b: jnp.dot(a, b) + a,
+}
+
+
+@pytest.mark.parametrize("name", ANY_COMPUTATION)
+def test_computations_of_any_operation(beside, name):
+    def f(x):
+        combine, zero = ANY_COMPUTATION[name], np.float32(0)
+        return lax.reduce(x, zero, combine, (0,)), lax.reduce_window(x, zero, combine, (2, 2), (1, 2), "VALID")
+
+    beside(f, X)
+
+
+def test_windows_of_many_elements(beside):
+    x = np.random.default_rng(3).standard_normal((40, 30)).astype(np.float32)
+
+    def f(x):
+        large = lax.reduce_window(x, np.float32(0), jnp.hypot, (30, 20), (3, 5), "SAME", window_dilation=(1, 2))
+        return large, lax.reduce_window(x, np.float32(0), jnp.hypot, x.shape, (1, 1), "VALID")
+
+    beside(f, x)
+
+
+def test_scattered_elements_take_any_computation(beside):
+    def function(v):
+        return lax.cond(v > 0, lambda: v, lambda: jnp.cos(v))
+
+    beside(lambda x: x.at[np.array([1, 2]), 1:3].apply(function), X)
+
+
+def test_computations_of_reductions_call_functions(beside):
+    def larger(a, b):
+        return tuple([jnp.where(a[0] >= b[0], one, other) for one, other in zip(a, b, strict=True)])
+
+    def f(x):
+        numbered = (x, jnp.broadcast_to(jnp.arange(x.shape[-1]), x.shape))
+        none = (-np.float32(np.inf), np.int32(-1))
+        windows = lax.reduce_window(numbered, none, larger, (1, 2), (1, 2), "VALID")
+        return windows, lax.reduce(numbered, none, larger, (0,))
+
+    beside(f, X)

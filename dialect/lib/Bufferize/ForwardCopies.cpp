@@ -124,7 +124,7 @@ bool isUnchanged(const Assembled &found) {
   return true;
 }
 
-/// The borders of the pieces, in each loop of a reader.
+/// The borders of the pieces, in each loop of a reader. A loop of unknown length, along which no piece is, has no more.
 SmallVector<SmallVector<int64_t>> cutsOf(linalg::GenericOp op, const DenseMap<Value, const Assembled *> &assembled) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<SmallVector<int64_t>> cuts;
@@ -137,7 +137,9 @@ SmallVector<SmallVector<int64_t>> cutsOf(linalg::GenericOp op, const DenseMap<Va
           auto &loop = cuts[cast<AffineDimExpr>(expr).getPosition()];
           loop.append({side.first, side.second});
         }
-  for (auto &loop : cuts) {
+  for (auto [range, loop] : llvm::zip_equal(ranges, cuts)) {
+    if (ShapedType::isDynamic(range))
+      continue;
     llvm::sort(loop);
     loop.erase(llvm::unique(loop), loop.end());
   }
@@ -153,10 +155,12 @@ int64_t partsOf(ArrayRef<SmallVector<int64_t>> cuts) {
 
 bool isWorthwhile(linalg::GenericOp op, const DenseMap<Value, const Assembled *> &assembled) {
   int64_t parts = partsOf(cutsOf(op, assembled)), elements = 1;
-  for (int64_t range : op.getStaticLoopRanges())
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (int64_t range : ranges)
     elements *= range;
-  return parts == 1 || (parts <= mostParts && elements >= parts * elementsOfPart &&
-                        parts * int64_t(op.getBody()->getOperations().size()) <= mostOperations);
+  return parts == 1 ||
+         (!ShapedType::isDynamicShape(ranges) && parts <= mostParts && elements >= parts * elementsOfPart &&
+          parts * int64_t(op.getBody()->getOperations().size()) <= mostOperations);
 }
 
 /// The piece that contains a part of a temporary; null if nothing was written there.
@@ -198,8 +202,8 @@ void emitPart(OpBuilder &builder, linalg::GenericOp op, const Box &part,
           value = viewAt(builder, loc, value, box, &piece.box);
         else
           map = AffineMap::get(op.getNumLoops(), 0, builder.getContext());
-      } else {
-        value = viewAt(builder, loc, value, box);
+      } else if (llvm::none_of(box, [](auto side) { return ShapedType::isDynamic(side.second); })) {
+        value = viewAt(builder, loc, value, box); // else it is the only part
       }
     }
     operands.push_back(value);

@@ -5,6 +5,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <map>
+
 namespace mlir::array::stablehlo {
 namespace {
 
@@ -72,6 +74,63 @@ LogicalResult replaceEach(Source &source, StringRef name, ArrayRef<NamedAttribut
   return source.replace(made);
 }
 
+/// `array.all_reduce` of each operand; empty, after an error.
+SmallVector<Value> reduceEach(Source &source, Attribute groups) {
+  SmallVector<Value> made;
+  for (auto [index, operand] : llvm::enumerate(source.op->getOperands())) {
+    StringRef kind = kindOf(source, source.type(index).getElementType());
+    if (source.failed())
+      return {};
+    made.push_back(source.make("all_reduce", source.resultType(index), {operand},
+                               {source.namedWord("kind", kind), named(source, "groups", groups)}));
+  }
+  return made;
+}
+
+/// The groups of one size together, by their size: -1 fills up the short ones.
+std::map<int64_t, SmallVector<int64_t>> bySize(Attribute groups) {
+  std::map<int64_t, SmallVector<int64_t>> found;
+  auto rows = dyn_cast<DenseIntElementsAttr>(groups);
+  if (!rows || rows.getType().getRank() != 2)
+    return found;
+  auto members = llvm::to_vector(rows.getValues<int64_t>());
+  int64_t width = rows.getType().getDimSize(1);
+  for (ArrayRef<int64_t> row = members; !row.empty(); row = row.drop_front(width)) {
+    auto some = llvm::make_filter_range(row.take_front(width), [](int64_t member) { return member >= 0; });
+    if (!some.empty())
+      llvm::append_range(found[llvm::range_size(some)], some);
+  }
+  return found;
+}
+
+/// Groups of a collective have one size: for each size there is a branch, which its members take.
+LogicalResult reduceBySize(Source &source, const std::map<int64_t, SmallVector<int64_t>> &groups) {
+  OpBuilder &builder = source.builder;
+  int64_t count = participantsOf(source.op);
+  SmallVector<int32_t> branches(count, 0);
+  for (auto [branch, entry] : llvm::enumerate(groups))
+    for (int64_t member : entry.second)
+      if (member < count)
+        branches[member] = branch;
+  auto scalar = RankedTensorType::get({}, builder.getI32Type());
+  auto table = RankedTensorType::get({count}, builder.getI32Type());
+  Value all = source.make("constant", table, {}, {named(source, "value", builder.getI32TensorAttr(branches))});
+  Value own = source.make("dynamic_slice", table.clone({1}), {all, source.make("participant", scalar, {})},
+                          {source.named("slice_sizes", {1})});
+  OperationState state(source.loc(), "array.cond", {source.reshape(own, ArrayRef<int64_t>())}, source.op->getResultTypes(), {});
+  for (const auto &[size, members] : groups) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(state.addRegion());
+    auto rows = builder.getI64TensorAttr(members).reshape(
+        RankedTensorType::get({int64_t(members.size()) / size, size}, builder.getI64Type()));
+    SmallVector<Value> made = reduceEach(source, rows);
+    if (source.failed())
+      return failure();
+    builder.create(OperationState(source.loc(), "array.yield", made, {}, {}));
+  }
+  return source.replace(builder.create(state)->getResults());
+}
+
 LogicalResult convertAllReduce(Source &source) {
   Attribute groups = groupsOf(source);
   if (source.failed())
@@ -80,15 +139,8 @@ LogicalResult convertAllReduce(Source &source) {
     return source.error() << "expected a result for each operand";
   if (participantsOf(source.op) == 0)
     return source.replace(llvm::to_vector(source.op->getOperands()));
-  SmallVector<Value> made;
-  for (auto [index, operand] : llvm::enumerate(source.op->getOperands())) {
-    StringRef kind = kindOf(source, source.type(index).getElementType());
-    if (source.failed())
-      return failure();
-    made.push_back(source.make("all_reduce", source.resultType(index), {operand},
-                               {source.namedWord("kind", kind), named(source, "groups", groups)}));
-  }
-  return source.replace(made);
+  auto sizes = bySize(groups);
+  return sizes.size() > 1 ? reduceBySize(source, sizes) : source.replace(reduceEach(source, groups));
 }
 
 LogicalResult convertReduceScatter(Source &source) {

@@ -1,7 +1,7 @@
 // StableHLO text -> array module: a dialect for parsing alone, then a walk that replaces each operation by its rule.
 // Before it: MLIR's parser with the forms of Assembly. After it: the array module, like that of a trace.
 #include "array/Stablehlo/Import.h"
-#include "Rules.h"
+#include "Regions.h"
 #include "Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -212,6 +212,7 @@ static LogicalResult convertModule(ModuleOp module) {
   auto entry = module.lookupSymbol<func::FuncOp>("main");
   if (!entry)
     return emitError(module.getLoc()) << "expected a function @main, the entry of the program";
+  inlineComputations(module);
   std::optional<SizeReader> sizes;
   if (SizeReader::isNeeded(module)) {
     sizes.emplace(module, entry);

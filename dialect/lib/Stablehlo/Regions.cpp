@@ -2,6 +2,7 @@
 #include "Regions.h"
 #include "Sizes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -91,24 +92,100 @@ bool isNeutral(Value init, const Combination &combination) {
   return kind == "min" && (isUnsigned ? number.isMaxValue() : number.isMaxSignedValue());
 }
 
+static bool isConstant(Operation &op) { return op.getName().getStringRef() == "stablehlo.constant"; }
+
+/// The operations of a region but its end.
+static auto operationsOf(Region &region) {
+  Block &block = region.front();
+  return llvm::make_range(block.begin(), std::prev(block.end()));
+}
+
+/// Converts a copy of an operation, which stands before the operation of `source`, and gives its results.
+static FailureOr<SmallVector<Value>> converted(Source &source, Operation *copy) {
+  // The rule erases the copy. An op that uses its results keeps the replacement.
+  Operation *holder =
+      source.builder.create(OperationState(copy->getLoc(), "stablehlo.return", copy->getResults(), {}, {}));
+  OpBuilder::InsertionGuard guard(source.builder);
+  bool isDone = succeeded(convertOperation(copy));
+  SmallVector<Value> made(holder->getOperands());
+  holder->erase();
+  source.builder.setInsertionPoint(source.op);
+  if (!isDone)
+    return failure();
+  return made;
+}
+
+/// The region's results for scalars.
+static FailureOr<SmallVector<Value>> applyToScalars(Source &source, Region &region, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(region.getArguments(), arguments);
+  for (Operation &op : operationsOf(region)) {
+    FailureOr<SmallVector<Value>> made = converted(source, source.builder.clone(op, mapping));
+    if (failed(made))
+      return failure();
+    mapping.map(op.getResults(), *made);
+  }
+  return llvm::map_to_vector(terminatorOf(region)->getOperands(),
+                             [&](Value result) { return mapping.lookupOrDefault(result); });
+}
+
+/// The region's results, computed for one element after the other: any operation can be in it.
+static FailureOr<SmallVector<Value>> applyToEach(Source &source, Region &region, ValueRange arguments,
+                                                 ArrayRef<int64_t> shape) {
+  if (shape.empty())
+    return applyToScalars(source, region, arguments);
+  int64_t elements = ShapedType::getNumElements(shape);
+  Extents line{ArrayRef(elements)};
+  SmallVector<Value> inputs;
+  for (Value argument : arguments)
+    inputs.push_back(source.reshape(argument, line));
+  size_t count = terminatorOf(region)->getNumOperands();
+  // A scan joins a value for each input, of its type.
+  auto step = [&](Source &within, ValueRange, ValueRange slices) -> FailureOr<SmallVector<Value>> {
+    FailureOr<SmallVector<Value>> results = applyToScalars(within, region, slices);
+    if (succeeded(results))
+      llvm::append_range(*results, slices.drop_front(count));
+    return results;
+  };
+  FailureOr<SmallVector<Value>> joined =
+      scan(source, {}, inputs, source.builder.getAffineConstantExpr(elements), /*reverse=*/false, line, step);
+  if (failed(joined))
+    return failure();
+  return llvm::map_to_vector(ArrayRef(*joined).take_front(count),
+                             [&](Value value) { return source.reshape(value, shape); });
+}
+
+/// Whether `applyToEach` takes a region: it gives values of the types of its first arguments.
+static bool isTaken(Region &region, ArrayRef<int64_t> shape) {
+  OperandRange results = terminatorOf(region)->getOperands();
+  return ShapedType::isStaticShape(shape) && results.size() <= region.getNumArguments() &&
+         llvm::all_of(llvm::zip(results, region.getArguments()),
+                      [](auto pair) { return std::get<0>(pair).getType() == std::get<1>(pair).getType(); });
+}
+
 FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments,
                                           const Extents &extents) {
   Block &block = region.front();
   if (block.getNumArguments() != arguments.size())
     return source.error() << "expected a region of " << arguments.size() << " arguments, but got "
                           << block.getNumArguments();
+  bool isElementwise = llvm::all_of(operationsOf(region), [](Operation &op) {
+    auto rule = rules().find(op.getName().getStringRef());
+    return rule == rules().end() || rule->second.isElementwise || isConstant(op);
+  });
+  if (!isElementwise && isTaken(region, extents.shape))
+    return applyToEach(source, region, arguments, extents.shape);
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
   auto wide = [&](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.getRank() == 0 ? tensor.clone(extents.shape) : RankedTensorType();
   };
-  for (Operation &op : llvm::make_range(block.begin(), std::prev(block.end()))) {
+  for (Operation &op : operationsOf(region)) {
     auto rule = rules().find(op.getName().getStringRef());
-    bool isConstant = op.getName().getStringRef() == "stablehlo.constant";
     if (rule == rules().end())
       return noCounterpart(op.getLoc(), op.getName().getStringRef());
-    if (!rule->second.isElementwise && !isConstant)
+    if (!rule->second.isElementwise && !isConstant(op))
       return emitError(op.getLoc()) << op.getName() << ": can't be applied to whole arrays, inside of "
                                     << source.op->getName();
     // Scalars from outside, and constants, are the same for all elements.
@@ -125,23 +202,16 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       RankedTensorType type = wide(result.getType());
       if (!type)
         return emitError(op.getLoc()) << op.getName() << ": expected scalars inside of " << source.op->getName();
-      if (!isConstant)
+      if (!isConstant(op))
         result.setType(type);
     }
     if (!extents.sizes.empty())
       noteResultSizes(copy, extents.sizes);
-    // The rule erases the copy. An op that uses its results keeps the replacement.
-    Operation *holder =
-        source.builder.create(OperationState(op.getLoc(), "stablehlo.return", copy->getResults(), {}, {}));
-    OpBuilder::InsertionGuard guard(source.builder);
-    bool isDone = succeeded(convertOperation(copy));
-    SmallVector<Value> made(holder->getOperands());
-    holder->erase();
-    if (!isDone)
+    FailureOr<SmallVector<Value>> made = converted(source, copy);
+    if (failed(made))
       return failure();
-    source.builder.setInsertionPoint(source.op);
-    for (auto [result, value] : llvm::zip_equal(op.getResults(), made))
-      mapping.map(result, isConstant ? source.broadcast(value, extents) : value);
+    for (auto [result, value] : llvm::zip_equal(op.getResults(), *made))
+      mapping.map(result, isConstant(op) ? source.broadcast(value, extents) : value);
   }
   SmallVector<Value> results;
   for (Value result : terminatorOf(region)->getOperands()) {
@@ -153,6 +223,38 @@ FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueR
       return source.error() << "its region returns " << result.getType() << ", expected scalars";
   }
   return results;
+}
+
+/// Whether an operation stands in the computation of another one, as that of a reduction.
+static bool isInComputation(Operation *op) {
+  auto rule = rules().find(op->getParentOp()->getName().getStringRef());
+  return rule != rules().end() && rule->second.regions > 0 && !rule->second.takesAnything;
+}
+
+void inlineComputations(ModuleOp module) {
+  // A function that calls itself is deeper than there are functions, and its call is refused later.
+  size_t deepest = llvm::range_size(module.getOps<func::FuncOp>());
+  SmallVector<std::pair<func::CallOp, size_t>> open;
+  module.walk([&](func::CallOp call) {
+    if (isInComputation(call))
+      open.push_back({call, 1});
+  });
+  while (!open.empty()) {
+    auto [call, depth] = open.pop_back_val();
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock() || depth > deepest)
+      continue;
+    Block &body = callee.getBody().front();
+    IRMapping mapping;
+    mapping.map(body.getArguments(), call.getOperands());
+    OpBuilder builder(call);
+    for (Operation &op : body.without_terminator())
+      if (auto inner = dyn_cast<func::CallOp>(builder.clone(op, mapping)))
+        open.push_back({inner, depth + 1});
+    for (auto [result, value] : llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    call.erase();
+  }
 }
 
 FailureOr<SmallVector<Value>> scan(Source &source, ValueRange carries, ValueRange inputs, AffineExpr length,

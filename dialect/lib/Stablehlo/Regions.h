@@ -27,6 +27,9 @@ bool isNeutral(Value init, const Combination &combination);
 /// otherwise the error belongs to `source`.
 FailureOr<SmallVector<Value>> applyRegion(Source &source, Region &region, ValueRange arguments, const Extents &extents);
 
+/// Puts the bodies of functions where the regions of such operations call them, as for a `jnp.where` in a reduction.
+void inlineComputations(ModuleOp module);
+
 /// Combines the slices along the first dimension of `inputs`, which have the shape `extents`, by the region, from the
 /// first to the last (with `reverse`, from the last to the first), starting with `inits`. Returns the last values,
 /// then, if `isRunning`, all of them, joined.

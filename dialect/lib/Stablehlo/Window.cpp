@@ -30,7 +30,9 @@ Windows readWindows(Source &source, int64_t rank) {
 namespace {
 
 /// The maximum positions of a window that are combined one by one, for a region without an op.
-constexpr int64_t kMostPlaces = 1024;
+constexpr int64_t kMostPlaces = 1 << 20;
+/// More of them are combined by a loop, if the sizes are known.
+constexpr int64_t kMostUnrolled = 256;
 
 LogicalResult checkWindows(Source &source, const Windows &windows, int64_t rank) {
   for (ArrayRef<int64_t> list : {ArrayRef(windows.dimensions), ArrayRef(windows.strides), ArrayRef(windows.low),
@@ -162,11 +164,76 @@ Value elementsAt(Source &source, Value padded, ArrayRef<int64_t> place, ArrayRef
                      {source.named("start_indices", starts), ends, source.named("strides", windows.strides)});
 }
 
+/// The elements of a padded array at the place that begins at `starts`, for each window.
+Value elementsFrom(Source &source, Value padded, ValueRange starts, ArrayRef<int64_t> shape, const Windows &windows) {
+  SmallVector<int64_t> sizes;
+  for (auto [dimension, size] : llvm::enumerate(shape))
+    sizes.push_back(size == 0 ? 0 : (size - 1) * windows.strides[dimension] + 1);
+  SmallVector<Value> operands = {padded};
+  llvm::append_range(operands, starts);
+  auto type = cast<RankedTensorType>(padded.getType());
+  Value part = source.make("dynamic_slice", type.clone(sizes), operands, {source.named("slice_sizes", sizes)});
+  if (!part)
+    return {};
+  SmallVector<int64_t> zeros(sizes.size(), 0);
+  return source.make("slice", type.clone(shape), {part},
+                     {source.named("start_indices", zeros), source.named("limit_indices", sizes),
+                      source.named("strides", windows.strides)});
+}
+
+/// The position of a place in a window, the last dimension first.
+SmallVector<int64_t> placeOf(int64_t number, const Windows &windows) {
+  SmallVector<int64_t> place(windows.dimensions.size());
+  for (int64_t dimension = place.size(); dimension-- > 0; number /= windows.dimensions[dimension])
+    place[dimension] = number % windows.dimensions[dimension];
+  return place;
+}
+
+/// The next sums: those of the windows that have an element at a place, combined with it. The last argument says which.
+FailureOr<SmallVector<Value>> combineElements(Source &source, Region &region, ValueRange sums, SmallVector<Value> parts,
+                                              const Extents &extents) {
+  if (llvm::is_contained(parts, Value()))
+    return failure();
+  Value isElement = parts.size() > sums.size() ? parts.pop_back_val() : Value();
+  SmallVector<Value> arguments(sums);
+  llvm::append_range(arguments, parts);
+  FailureOr<SmallVector<Value>> next = applyRegion(source, region, arguments, extents);
+  if (succeeded(next) && isElement)
+    for (auto [combined, sum] : llvm::zip_equal(*next, sums))
+      combined = source.make("select", sum.getType(), {isElement, combined, sum});
+  return next;
+}
+
+/// Place after place, in a loop.
+FailureOr<SmallVector<Value>> loopOverPlaces(Source &source, const Windows &windows, int64_t places, ValueRange sums,
+                                             ArrayRef<Value> padded, ArrayRef<int64_t> shape) {
+  OpBuilder &builder = source.builder;
+  SmallVector<Value> starts;
+  for (size_t dimension = 0; dimension < windows.dimensions.size(); ++dimension) {
+    SmallVector<int32_t> values;
+    for (int64_t number = 0; number < places; ++number)
+      values.push_back(placeOf(number, windows)[dimension] * windows.dilation[dimension]);
+    auto type = RankedTensorType::get({places}, builder.getI32Type());
+    starts.push_back(
+        source.make("constant", type, {}, {builder.getNamedAttr("value", builder.getI32TensorAttr(values))}));
+  }
+  auto step = [&](Source &within, ValueRange sums, ValueRange place) {
+    auto parts =
+        llvm::map_to_vector(padded, [&](Value array) { return elementsFrom(within, array, place, shape, windows); });
+    return combineElements(within, source.op->getRegion(0), sums, parts, shape);
+  };
+  return scan(source, sums, starts, builder.getAffineConstantExpr(places), /*reverse=*/false, std::nullopt, step);
+}
+
 LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned count) {
   int64_t places = countElements(windows.dimensions).value_or(0);
-  if (places > kMostPlaces || places < 1)
+  ArrayRef<int64_t> shape = source.resultType().getShape();
+  bool isKnown = ShapedType::isStaticShape(shape) && source.type(0).hasStaticShape();
+  int64_t most = isKnown ? kMostPlaces : kMostUnrolled;
+  if (places > most || places < 1)
     return source.error() << "a window of " << places << " elements with a region that is no single operation has no "
-                          << "counterpart: at most " << kMostPlaces << " are combined one by one";
+                          << "counterpart: at most " << most << (isKnown ? " of known" : " of unknown")
+                          << " sizes are combined one by one";
   SmallVector<AffineExpr> counts = source.sizesOf(source.extents());
   if (source.failed())
     return failure();
@@ -175,24 +242,22 @@ LogicalResult convertPlaces(Source &source, const Windows &windows, unsigned cou
     padded.push_back(padTo(source, source.operand(index), source.operand(count + index), windows));
     sums.push_back(source.broadcast(source.operand(count + index), source.extents()));
   }
-  bool isPadded = hasPadding(windows);
-  if (isPadded)
+  if (hasPadding(windows))
     padded.push_back(elementMask(source, windows));
+  if (source.failed() || llvm::is_contained(padded, Value()) || llvm::is_contained(sums, Value()))
+    return failure();
+  if (places > kMostUnrolled) {
+    auto last = loopOverPlaces(source, windows, places, sums, padded, shape);
+    return failed(last) ? failure() : source.replace(*last);
+  }
   for (int64_t number = 0; number < places; ++number) {
-    SmallVector<int64_t> place(windows.dimensions.size());
-    for (int64_t rest = number, dimension = place.size(); dimension-- > 0; rest /= windows.dimensions[dimension])
-      place[dimension] = rest % windows.dimensions[dimension];
-    SmallVector<Value> arguments = sums;
-    for (Value array : padded)
-      arguments.push_back(array ? elementsAt(source, array, place, counts, windows) : Value());
-    if (llvm::is_contained(arguments, Value()))
-      return failure();
-    Value isElement = isPadded ? arguments.pop_back_val() : Value();
-    auto next = applyRegion(source, source.op->getRegion(0), arguments, source.extents());
+    SmallVector<int64_t> place = placeOf(number, windows);
+    auto parts =
+        llvm::map_to_vector(padded, [&](Value array) { return elementsAt(source, array, place, counts, windows); });
+    auto next = combineElements(source, source.op->getRegion(0), sums, parts, source.extents());
     if (failed(next))
       return failure();
-    for (auto [sum, combined] : llvm::zip_equal(sums, *next))
-      sum = isPadded ? source.make("select", sum.getType(), {isElement, combined, sum}) : combined;
+    sums = *next;
   }
   return source.replace(sums);
 }

@@ -34,6 +34,26 @@ module attributes {pycompiler.participants = 2 : i32} {
 
 // -----
 
+// Groups of one size are reduced together, in a branch that their members take.
+// CHECK-LABEL: func.func @main
+// CHECK: array.constant dense<[1, 0, 0, 1]>
+// CHECK: array.participant
+// CHECK: array.cond
+// CHECK: array.all_reduce %{{.*}} groups = dense<{{\[\[}}1], [2]]>
+// CHECK: array.all_reduce %{{.*}} groups = dense<{{\[\[}}0, 3]]>
+module attributes {pycompiler.participants = 4 : i32} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 3], [1, -1], [2, -1]]> : tensor<3x2xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %6 = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %6 : tensor<f32>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
 // Alone, the number of the device is 0.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: array.participant

@@ -14,38 +14,27 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-func.func @main(%x: tensor<4xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> tensor<4xf32> {
-  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    // expected-error @below {{stablehlo.reshape: can't be applied to whole arrays, inside of stablehlo.scatter}}
-    %1 = stablehlo.reshape %a : (tensor<f32>) -> tensor<f32>
-    stablehlo.return %1 : tensor<f32>
-  }) : (tensor<4xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-
-// -----
-
 func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
   %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
    reducer(%a: tensor<f32>, %b: tensor<f32>)  {
     // expected-error @below {{stablehlo.reshape: can't be applied to whole arrays, inside of stablehlo.reduce}}
     %1 = stablehlo.reshape %a : (tensor<f32>) -> tensor<f32>
-    stablehlo.return %1 : tensor<f32>
+    %2 = stablehlo.convert %1 : (tensor<f32>) -> tensor<f16>
+    stablehlo.return %2 : tensor<f16>
   }
   return %0 : tensor<f32>
 }
 
 // -----
 
-func.func @main(%x: tensor<4096xf32>, %i: tensor<f32>) -> tensor<1xf32> {
-  // expected-error @below {{stablehlo.reduce_window: a window of 4096 elements with a region that is no single operation has no counterpart: at most 1024}}
-  %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 4096>}> ({
+func.func @main(%x: tensor<1048577xf32>, %i: tensor<f32>) -> tensor<1xf32> {
+  // expected-error @below {{stablehlo.reduce_window: a window of 1048577 elements with a region that is no single operation has no counterpart: at most 1048576}}
+  %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 1048577>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.multiply %a, %b : tensor<f32>
     %2 = stablehlo.add %1, %b : tensor<f32>
     stablehlo.return %2 : tensor<f32>
-  }) : (tensor<4096xf32>, tensor<f32>) -> tensor<1xf32>
+  }) : (tensor<1048577xf32>, tensor<f32>) -> tensor<1xf32>
   return %0 : tensor<1xf32>
 }
 

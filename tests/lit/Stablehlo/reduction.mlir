@@ -83,3 +83,68 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A computation may call functions, and these other ones.
+// CHECK-LABEL: func.func @main
+// CHECK: array.reduce_max
+// CHECK-NOT: func.func
+func.func @main(%x: tensor<4xf32>) -> tensor<f32> {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>)  {
+    %1 = func.call @larger(%b, %a) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+func.func private @larger(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @other(%b, %a) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @other(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.maximum %a, %b : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// What is not elementwise is computed for one element after the other.
+// CHECK-LABEL: func.func @main
+// CHECK: array.scan
+// CHECK: array.scan
+// CHECK-NOT: array.scan
+// CHECK: array.cond
+func.func @main(%x: tensor<4x3xf32>, %i: tensor<f32>) -> tensor<3xf32> {
+  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4x3xf32>, tensor<f32>) -> tensor<3xf32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>)  {
+    %1 = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %2 = "stablehlo.if"(%1) ({
+      stablehlo.return %a : tensor<f32>
+    }, {
+      %3 = stablehlo.sine %b : tensor<f32>
+      stablehlo.return %3 : tensor<f32>
+    }) : (tensor<i1>) -> tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+// A function that calls itself stays a function: the compiler refuses it.
+// CHECK-LABEL: func.func @main
+// CHECK: array.call @again
+func.func @main(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%x init: %i) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>)  {
+    %1 = func.call @again(%a) : (tensor<f32>) -> tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+func.func private @again(%a: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @again(%a) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -91,3 +91,19 @@ func.func @main(%x: tensor<4xf32>, %s: tensor<2xf32>) -> tensor<4xf32> {
   }) : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Many places of a window are combined by a loop.
+// CHECK-LABEL: func.func @main
+// CHECK: array.scan
+// CHECK: array.dynamic_slice
+func.func @main(%x: tensor<4096xf32>, %i: tensor<f32>) -> tensor<1xf32> {
+  %0 = "stablehlo.reduce_window"(%x, %i) <{window_dimensions = array<i64: 4096>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.multiply %a, %b : tensor<f32>
+    %2 = stablehlo.add %1, %b : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) : (tensor<4096xf32>, tensor<f32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
