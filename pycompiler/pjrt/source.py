@@ -30,15 +30,24 @@ Call = Callback | ForeignFunction
 # The name of the operation in a program's bytes.
 _CALLS = b"custom_call"
 _BYTECODE = b"ML\xefR"
+_LAYOUTS = "LayoutConstraint"
+_GROUPS = "sharding_group"
 
 
 def _read(code: bytes) -> Any:
-    """The module, in a context of its own."""
+    """The module, in a context of its own. A layout that is asked for inside of a program has no effect."""
     context = jax_mlir.make_ir_context()
     context.allow_unregistered_dialects = True
     if code.startswith(_BYTECODE):
-        return stablehlo.deserialize_portable_artifact(context, code)
-    return ir.Module.parse(code, context)
+        module = stablehlo.deserialize_portable_artifact(context, code)
+    else:
+        module = ir.Module.parse(code, context)
+    if _LAYOUTS.encode() in code:
+        for op in list(walk(module.operation)):
+            if op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == _LAYOUTS:
+                op.results[0].replace_all_uses_with(op.operands[0])
+                op.erase()
+    return module
 
 
 # Of programs for several devices: JAX reads their shardings from it, in a dozen questions after each compilation.
@@ -137,6 +146,10 @@ class Source:
         self.name: str = (
             module.operation.attributes["sym_name"].value if "sym_name" in module.operation.attributes else "main"
         )
+        if count == 1 and _GROUPS.encode() in code:
+            # On one device all values are sharded alike.
+            for op in [one for one in walk(module.operation) if one.name == f"sdy.{_GROUPS}"]:
+                op.erase()
         # The functions of the host that it calls, by slot.
         self.calls: list[Call] = _numbered(module) if _CALLS in code else []
         # Whether its functions are to be told shardings, at each compilation.

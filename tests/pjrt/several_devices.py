@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax, shard_map
+from jax.experimental.layout import Layout, with_layout_constraint
 from jax.sharding import AxisType, NamedSharding, reshard
 from jax.sharding import PartitionSpec as P
 
@@ -81,6 +82,7 @@ def numbers_of_parts(devices):
 
     def f():
         made = [lax.broadcasted_iota(kind, (8, 16), axis) for kind in kinds for axis in (0, 1)]
+        made[0] = with_layout_constraint(made[0], Layout(major_to_minor=(1, 0)))
         return lax.with_sharding_constraint(made, spread), jax.random.normal(jax.random.key(0), (8, 12))
 
     return jax.jit(f, out_shardings=spread)()

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental.layout import Layout, with_layout_constraint
+from jax.experimental.shard_alike import shard_alike
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((6, 5)).astype(np.float32)
@@ -169,5 +171,17 @@ def test_computations_of_reductions_call_functions(beside):
         none = (-np.float32(np.inf), np.int32(-1))
         windows = lax.reduce_window(numbered, none, larger, (1, 2), (1, 2), "VALID")
         return windows, lax.reduce(numbered, none, larger, (0,))
+
+    beside(f, X)
+
+
+def test_layouts_inside_of_a_program_have_no_effect(beside):
+    beside(lambda x: with_layout_constraint(x * 2, Layout(major_to_minor=(1, 0))).sum(0) + 1, X)
+
+
+def test_values_that_are_to_be_sharded_alike(beside):
+    def f(x):
+        one, other = shard_alike(x * 2, x.T.reshape(x.shape))
+        return one + other
 
     beside(f, X)
