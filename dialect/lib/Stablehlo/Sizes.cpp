@@ -24,6 +24,11 @@ static std::optional<int64_t> elementsOf(Type type) {
   return isSmall && (width == 1 || width == 32 || width == 64) ? std::optional(tensor.getNumElements()) : std::nullopt;
 }
 
+static bool isAssertion(Operation *op) {
+  auto target = op->getAttrOfType<StringAttr>("call_target_name");
+  return target && target.getValue() == kShapeAssertion;
+}
+
 static unsigned countUnknown(func::FuncOp entry) {
   unsigned count = 0;
   for (Type type : entry.getArgumentTypes())
@@ -39,7 +44,7 @@ bool SizeReader::isNeeded(ModuleOp module) {
   return module
       .walk([](Operation *op) {
         auto function = dyn_cast<func::FuncOp>(op);
-        return llvm::any_of(op->getResultTypes(), isDynamic) ||
+        return isAssertion(op) || llvm::any_of(op->getResultTypes(), isDynamic) ||
                        (function && llvm::any_of(function.getArgumentTypes(), isDynamic))
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
@@ -209,7 +214,7 @@ LogicalResult SizeReader::readOperation(Operation *op) {
       return readCall(op, callee.getAttr());
   if (name == "stablehlo.while" || name == "stablehlo.if" || name == "stablehlo.case")
     return readRegions(op);
-  if (auto target = op->getAttrOfType<StringAttr>("call_target_name"); target && target.getValue() == kShapeAssertion)
+  if (isAssertion(op))
     return readAssertion(op);
   if (op->getNumResults() == 1)
     if (std::optional<int64_t> count = elementsOf(op->getResult(0).getType())) {
@@ -237,13 +242,14 @@ LogicalResult SizeReader::readAssertion(Operation *op) {
     return unread();
   if (condition[0] == values.number(1))
     return success();
-  // A size that is known to be wrong is compared as well.
+  if (condition[0] == values.number(0))
+    return op->emitError() << "stablehlo.custom_call: @" << kShapeAssertion
+                           << " does not hold for any sizes: " << message.getValue();
   auto term = dyn_cast<ArrayAttr>(condition[0]);
-  StringRef direction = term ? cast<StringAttr>(term[0]).getValue() : "compare EQ";
+  StringRef direction = term ? cast<StringAttr>(term[0]).getValue() : "";
   if (!direction.consume_front("compare "))
     return unread();
-  AffineExpr lhs = term ? values.expressionOf(term[1]) : values.expressionOf(condition[0]);
-  AffineExpr rhs = term ? values.expressionOf(term[2]) : number(1);
+  AffineExpr lhs = values.expressionOf(term[1]), rhs = values.expressionOf(term[2]);
   if (direction == "LE" || direction == "LT")
     std::swap(lhs, rhs);
   if (!lhs || !rhs || direction == "NE")
@@ -349,7 +355,8 @@ void SizeReader::declare() {
   for (auto [index, dims] : llvm::enumerate(resultDims))
     if (isDynamic(entry.getResultTypes()[index]))
       entry.setResultAttr(index, kDimsAttr, finished(dims));
-  entry->setAttr(kSymbolsAttr, builder.getArrayAttr(facts));
+  if (!facts.empty())
+    entry->setAttr(kSymbolsAttr, builder.getArrayAttr(facts));
   if (!requirements.empty())
     entry->setAttr(kRequiresAttr, builder.getArrayAttr(requirements));
 }

@@ -35,7 +35,7 @@ class SizeReader {
 public:
   SizeReader(ModuleOp module, func::FuncOp entry);
 
-  /// Whether the program has a `?`.
+  /// Whether the program has a `?`, or a condition on sizes.
   static bool isNeeded(ModuleOp module);
   /// Notes the sizes at the operations.
   LogicalResult read();

@@ -91,3 +91,18 @@ func.func @main(%x: tensor<3xf32>, %i: tensor<4xi64>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{'func.func' op array.requires is [{condition = "less", message = "m", sizes = affine_map<(d0) -> (d0, 2)>}], expected dictionaries of `condition` (equal, at_least), `sizes`, a map from the `?` of the arguments, and `message`}}
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) attributes {array.requires = [{condition = "less", sizes = affine_map<(n) -> (n, 2)>, message = "m"}]} {
+  return
+}
+
+// -----
+
+// A map of two sizes, for one `?`.
+// expected-error @+1 {{'func.func' op array.requires is}}
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) attributes {array.requires = [{condition = "equal", sizes = affine_map<(n, m) -> (n, m)>, message = "m"}]} {
+  return
+}

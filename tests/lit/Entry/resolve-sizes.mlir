@@ -86,3 +86,19 @@ func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n] -> (n)>}) -> (t
   %size = arith.maxsi %count, %c0 : index
   return %x, %size : tensor<?xf32>, index
 }
+
+// -----
+
+// The size of a `?` that is a known number: a module of symbolic sizes, called with an array of fixed ones.
+// CHECK-LABEL: func.func @main(
+// CHECK-NOT:     tensor.dim
+// CHECK:         %[[N:.*]] = arith.constant 3 : index
+// CHECK-NOT:     tensor.dim
+// CHECK:         tensor.empty(%[[N]])
+func.func @main(%x: tensor<3x4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %y = tensor.cast %x : tensor<3x4xf32> to tensor<?x4xf32>
+  %n = tensor.dim %y, %c0 : tensor<?x4xf32>
+  %a = tensor.empty(%n) : tensor<?xf32>
+  return %a : tensor<?xf32>
+}

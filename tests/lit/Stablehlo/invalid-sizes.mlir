@@ -47,3 +47,17 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = stablehlo.dynamic_pad %x, %f, %one, %one, %n : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
   return %x : tensor<?xf32>
 }
+
+// -----
+
+// Also of sizes that are known.
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<3xf32>) -> tensor<i32>
+  %four = stablehlo.constant dense<4> : tensor<i32>
+  %0 = stablehlo.compare LT, %n, %four, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%0) {error_message = "below 4", has_side_effect = true} : (tensor<i1>) -> ()
+  %1 = stablehlo.compare GE, %n, %four, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  // expected-error @below {{stablehlo.custom_call: @shape_assertion does not hold for any sizes: at least 4}}
+  stablehlo.custom_call @shape_assertion(%1) {error_message = "at least 4", has_side_effect = true} : (tensor<i1>) -> ()
+  return %x : tensor<3xf32>
+}
