@@ -116,3 +116,33 @@ func.func @itself(%x: memref<1024xf32>, %y: memref<8xf32>, %r: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+// A filled temporary beside a loop of unknown length: the number is read instead, by one op on whole operands.
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#first = affine_map<(d0, d1) -> (d0, 0)>
+#column = affine_map<(d0, d1) -> (d1)>
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME:    %[[X:.*]]: memref<?x2xf32>, %[[R:.*]]: memref<?x4xf32>)
+// CHECK:         %[[ONE:.*]] = arith.constant 1.0
+// CHECK-NOT:     memref.subview
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[ONE]] : memref<?x2xf32>, f32) outs(%[[R]] : memref<?x4xf32>)
+// CHECK:           linalg.index 0
+// CHECK-NEXT:      arith.index_cast
+func.func @rows(%x: memref<?x2xf32>, %r: memref<?x4xf32>) {
+  %one = arith.constant 1.0 : f32
+  %t = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%one : f32) outs(%t : memref<4xf32>)
+  linalg.generic {indexing_maps = [#first, #column, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %t : memref<?x2xf32>, memref<4xf32>) outs(%r : memref<?x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %row = linalg.index 0 : index
+    %number = arith.index_cast %row : index to i32
+    %float = arith.sitofp %number : i32 to f32
+    %c = arith.addf %a, %b : f32
+    %s = arith.addf %c, %float : f32
+    linalg.yield %s : f32
+  }
+  return
+}

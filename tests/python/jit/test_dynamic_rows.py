@@ -9,7 +9,7 @@ import pytest
 
 import pycompiler as pc
 import pycompiler.numpy as pnp
-from pycompiler import export
+from pycompiler import export, lax
 
 FUNCTIONS = {
     "variance": lambda x: pnp.var(x, axis=-1),
@@ -55,3 +55,19 @@ def test_the_number_of_rows_does_not_matter_without_masks(dtype, tmp_path):
     np.testing.assert_allclose(whole, x.astype(np.float64).var(-1), rtol=1e-4, atol=1e-5)
     for count in (1, 3, 7, 8, 17, 66):
         np.testing.assert_array_equal(call(x[:count]), whole[:count], err_msg=f"{count} rows")
+
+
+def test_constant_columns_beside_windows():
+    """What is the same for all rows is filled, and read as a number."""
+
+    def function(x):
+        line = pnp.broadcast_to(pnp.sum(x, axis=1).astype(pnp.float32)[:1, None, None], (4, 2, 2))
+        windows = lax.reduce_window(line, 0.0, lax.add, (2, 1, 1), (1, 2, 1), "VALID")
+        return windows + pnp.all(pnp.isfinite(x), axis=1, keepdims=True) + pnp.arange(2)
+
+    mapped = pc.jit(pc.vmap(function), dynamic={0: ("members", None, None)})
+    for columns in (0, 3):
+        for members in (4, 1, 3):
+            x = np.full((members, 4, columns), 2, np.int8)
+            want = np.broadcast_to(2 * 2 * columns + 1 + np.arange(2.0), (members, 3, 4, 2))
+            np.testing.assert_array_equal(mapped(x), want)
