@@ -117,7 +117,8 @@ LogicalResult reduceBySize(Source &source, const std::map<int64_t, SmallVector<i
   Value all = source.make("constant", table, {}, {named(source, "value", builder.getI32TensorAttr(branches))});
   Value own = source.make("dynamic_slice", table.clone({1}), {all, source.make("participant", scalar, {})},
                           {source.named("slice_sizes", {1})});
-  OperationState state(source.loc(), "array.cond", {source.reshape(own, ArrayRef<int64_t>())}, source.op->getResultTypes(), {});
+  OperationState state(source.loc(), "array.cond", {source.reshape(own, ArrayRef<int64_t>())},
+                       source.op->getResultTypes(), {});
   for (const auto &[size, members] : groups) {
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(state.addRegion());
