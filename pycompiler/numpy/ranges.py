@@ -145,6 +145,8 @@ def line_between(first: Any, last: Any, num: Any, endpoint: bool, dtype: Any) ->
         total = elementwise.mul(first, elementwise.sub(cast(count, kind), index))
         total = elementwise.add(total, elementwise.mul(last, index))
         return cast(elementwise.floor(elementwise.div(total, cast(count, kind))), dtype), step
+    if isinstance(num, int) and num == 1:  # it has no slope by the end, also where its cotangent is infinite
+        return cast(first, dtype), step
     start_part = elementwise.mul(first, elementwise.sub(1.0, share))
     result = elementwise.add(start_part, elementwise.mul(last, share))
     if endpoint and (several is not None or num > 1):

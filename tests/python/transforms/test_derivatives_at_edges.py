@@ -303,3 +303,11 @@ def test_no_zero_flows_back_where_a_function_is_flat():
 
     np.testing.assert_array_equal(pc.grad(step)(x), [1])
     np.testing.assert_array_equal(pc.grad(one_sample)(x), [1])
+
+
+def test_a_line_of_one_number_has_no_slope_by_its_end():
+    """Also where its cotangent is infinite: the deviation of two equal numbers."""
+    assert pc.grad(lambda x: pnp.linspace(0.0, x, 1)[0] * inf)(2.0) == 0
+    padded = pc.grad(lambda x: pnp.std(pnp.pad(x, 1, mode="linear_ramp")[:2, :2], axis=-1).sum())
+    np.testing.assert_allclose(padded(np.array([[-1.6875]], np.float32)), [[-0.5]])
+    np.testing.assert_array_equal(pnp.linspace(3.0, np.float32(inf), 1), [3])
