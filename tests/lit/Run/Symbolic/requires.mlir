@@ -1,3 +1,5 @@
+// UNSUPPORTED: gpu
+// Code for a GPU is of fixed sizes.
 // What @main requires of the sizes of its arguments is checked by the code, unless the bounds of the symbols prove it.
 // RUN: array-run %s --sizes=2,3 --input='[1, 2]' --input='[3, 4, 5]' | FileCheck %s
 // CHECK: result 0: tensor<2xf32> = [4, 6]
