@@ -39,7 +39,6 @@ MADE_ELSEWHERE = {
 COMPOSED = "StableHLO has no operation for it: it comes as several"
 WITHOUT_STABLEHLO = {
     "stop_gradient": "a program in StableHLO is differentiated already",
-    "dim_as_value": "sizes are known in StableHLO as it is taken",
     "scan": "a loop comes as a while",
     "threefry2x32": COMPOSED,
     **dict.fromkeys(["exp2", "log2", "log10", "xlogy", "xlog1py", "gamma", "cumlogsumexp"], COMPOSED),
