@@ -83,7 +83,7 @@ class Attribute:
     @property
     def value(self) -> object:
         """
-        A number, a string, a list of numbers or a type; ValueError for any other attribute.
+        A number, a string, a type, True for a unit, a list or a dict of those, the expressions of a map as text; ValueError for any other attribute.
         """
 
     def __str__(self) -> str: ...
