@@ -31,6 +31,8 @@ def nearest_name(module: str, names: Iterable[str], later: Iterable[str] = ()) -
 
     @boundary
     def missing(name: str) -> Any:
+        if name.startswith("_"):  # Tools ask each module for such names, and no public one is near.
+            raise AttributeError(f"module {module} has no attribute {name}", name=name)
         close = difflib.get_close_matches(name, public, cutoff=0.75)
         close.sort(key=lambda other: _likeness(name, other), reverse=True)
         if not close and len(name) > 3:

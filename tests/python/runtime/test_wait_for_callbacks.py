@@ -9,6 +9,8 @@ import pycompiler as pc
 import pycompiler.numpy as pnp
 from pycompiler import experimental, lax
 
+DEVICES = 2
+
 
 @pytest.fixture(autouse=True)
 def waits():
@@ -132,8 +134,7 @@ def test_calls_of_several_threads():
 
 
 def test_participants():
-    pc.config.update("num_cpu_devices", max(2, len(pc.devices("cpu"))))
-    mesh = pc.make_mesh((2,), ("i",), devices=pc.devices("cpu")[:2])
+    mesh = pc.make_mesh((2,), ("i",))
     seen, spec = [], pc.P("i")
 
     def record(value):
