@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from emulation import OnKernels
 from test_spectral_routines import assert_svd
-from test_table import NAMES, assert_near, expected, samples
+from test_table import BY_NORM, NAMES, ON_GPU, assert_near, expected, samples
 
 from pycompiler.core.config.config import enable_x64
 from pycompiler.primitives import PRIMITIVES
@@ -49,7 +49,9 @@ def assert_agree(primitive, sample, got):
         assert_svd(np.asarray(sample.args[0]), *got)
         return
     for one, want in zip(got, wanted, strict=True):
-        assert_near(primitive.name, turned(primitive.name, one, want), want)
+        # Kernels multiply matrices in another order than the machine's BLAS, which the reference calls.
+        elsewhere = ON_GPU or primitive.name in BY_NORM
+        assert_near(primitive.name, turned(primitive.name, one, want), want, elsewhere=elsewhere)
 
 
 @pytest.mark.parametrize("name", NAMES)
