@@ -127,10 +127,6 @@ def _is_cut(equation: Equation) -> TypeError:
     )
 
 
-def _has_formula(equation: Equation) -> bool:
-    return has_formula(equation.primitive, equation.inputs[0].aval.dtype)
-
-
 class Emitter:
     """Builds one module. It makes each type and location once."""
 
@@ -143,6 +139,7 @@ class Emitter:
         self._locations: dict[tuple[int, int], ir.Location] = {}
         self._attributes: dict[tuple[type, Any], ir.Attribute] = {}
         self._callees: dict[int, str] = {}
+        self._formula: Primitive | None = None  # the one whose formula is being emitted
         self._linked: dict[tuple[ModuleCode, tuple[tuple[str, Dimension], ...]], str] = {}
         # The slots of the equations that call the host, by id.
         self.slots: dict[int, int] = {}
@@ -294,7 +291,7 @@ class Emitter:
     def _equation(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         _check_axes(equation)
         form = _FORMS.get(equation.primitive)
-        if form is not None and (form is not Emitter.formula or _has_formula(equation)):
+        if form is not None and (form is not Emitter.formula or self._has_formula(equation)):
             return form(self, equation, operands, ip)
         attributes = {
             WISH_PARAMS.get(key, key): self.attribute(value)
@@ -427,9 +424,16 @@ class Emitter:
     def formula(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.call` of a private function that computes a primitive by simpler ones."""
         graph = formula_graph(equation.primitive, tuple([atom.aval for atom in equation.inputs]))
+        around, self._formula = self._formula, equation.primitive
         callee = self._callee(graph, equation.primitive.name)
+        self._formula = around
         attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(callee, self.context)}
         return list(self._operation("array.call", equation, operands, ip, attributes).results)
+
+    def _has_formula(self, equation: Equation) -> bool:
+        """Whether a formula computes an equation. Within its own formula, a primitive is its op: a routine."""
+        is_own = equation.primitive is self._formula
+        return not is_own and has_formula(equation.primitive, equation.inputs[0].aval.dtype)
 
     def linked_call(self, equation: Equation, operands: Sequence[ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """`array.call` of a function in another module. The first call links that module into this one, and so does

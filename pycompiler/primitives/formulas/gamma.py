@@ -86,6 +86,12 @@ def log_gamma(x: Lanes, is_single: bool) -> Lanes:
     return _log_gamma_and_parts(x, is_single)[0]
 
 
+def digamma_between(x: Lanes, is_single: bool) -> Lanes:
+    """The derivative of log(gamma(x)) for x in 1..2."""
+    fit = polynomial(x * 2 - 3, fits.DIGAMMA_F32 if is_single else fits.DIGAMMA)
+    return fit * ((x - _ROOT) - _ROOT_REST)
+
+
 def digamma(x: Lanes, is_single: bool) -> Lanes:
     """The derivative of log |gamma(x)|."""
     size = absolute(x)
@@ -100,8 +106,7 @@ def digamma(x: Lanes, is_single: bool) -> Lanes:
         y = where(is_above, below, y)
     y = where(is_small, size + 1, y)
     top, bottom = where(is_small, -1, top), where(is_small, size, bottom)
-    fit = polynomial(y * 2 - 3, fits.DIGAMMA_F32 if is_single else fits.DIGAMMA)
-    near = fit * ((y - _ROOT) - _ROOT_REST) + top / bottom
+    near = digamma_between(y, is_single) + top / bottom
     inverse = 1 / size
     square = inverse * inverse
     rest = polynomial(square * 128 - 1, fits.DIGAMMA_REST_F32 if is_single else fits.DIGAMMA_REST)

@@ -1,7 +1,8 @@
-"""The derivative of the incomplete gamma function by its shape, for results of float32, in float64.
+"""The derivative of the incomplete gamma function by its shape, in float64.
 
-It is that of a sample of the gamma distribution by the shape, times the density: a series or a continued fraction with
-its derivative, in loops that end when all lanes have, and an expansion for large shapes.
+For shapes up to 1, `small_shapes` computes it. For larger ones and results of float64, the runtime's routine does. For
+those of float32 it is the derivative of a sample of the gamma distribution by the shape, times the density: a series or
+a continued fraction with its derivative, in loops that end when all lanes have, and an expansion for large shapes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pycompiler.primitives.formulas.gamma import digamma
 from pycompiler.primitives.formulas.incomplete import density_of_shape
 from pycompiler.primitives.formulas.lanes import Formula, Lanes, Mask, absolute, log, polynomial, sqrt, where
 from pycompiler.primitives.formulas.loops import while_any
+from pycompiler.primitives.formulas.small_shapes import by_shape, sample_slope, slope_by_shape
 
 _ERROR = 2.0**-34
 _STEPS = 4
@@ -117,22 +119,27 @@ def _slope(a: Lanes, x: Lanes) -> Lanes:
     return where(is_large, far, where(is_above, fraction, series))
 
 
+def _density_slope(a: Lanes, x: Lanes) -> Lanes:
+    density = density_of_shape(a, x) * (a / x)
+    return where(density.equals(0), 0, -(_slope(a, x) * density))
+
+
 def _random_gamma_grad(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     ordinary = (a > 0) & (x > 0) & (a < inf) & (x < inf)
-    value = _slope(where(ordinary, a, 1), where(ordinary, x, 1))
+    p, y = where(ordinary, a, 1), where(ordinary, x, 1)
+    value = by_shape(special.random_gamma_grad, sample_slope, _slope, p, y, is_single)
     return where(ordinary, value, where((a > 0) & (a < inf) & x.equals(0), x.like(0), nan))
 
 
 def _igamma_grad_a(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     ordinary = (a > 0) & (x > 0) & (a < inf) & (x < inf)
     p, y = where(ordinary, a, 1), where(ordinary, x, 1)
-    density = density_of_shape(p, y) * (p / y)
-    value = where(density.equals(0), 0, -(_slope(p, y) * density))
+    value = by_shape(special.igamma_grad_a, slope_by_shape, _density_slope, p, y, is_single)
     at_end = (a > 0) & (a < inf) & (x.equals(0) | x.equals(inf))
     return where(ordinary, value, where(at_end, x.like(0), nan))
 
 
 FORMULAS = {
-    special.random_gamma_grad: Formula(_random_gamma_grad, is_wide=True, only_narrow=True),
-    special.igamma_grad_a: Formula(_igamma_grad_a, is_wide=True, only_narrow=True),
+    special.random_gamma_grad: Formula(_random_gamma_grad, is_wide=True, has_routine=True),
+    special.igamma_grad_a: Formula(_igamma_grad_a, is_wide=True, has_routine=True),
 }

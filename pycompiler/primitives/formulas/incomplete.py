@@ -1,6 +1,7 @@
-"""The incomplete gamma function for results of float32, in float64: fixed numbers of terms, without loops.
+"""The incomplete gamma function, in float64. For results of float32: fixed numbers of terms, without loops.
 
-For results of float64 the runtime's routine computes it: with long exponents, formulas in float64 lose three digits.
+For results of float64, shapes above 1 are computed by the runtime's routine: with long exponents, formulas in float64
+lose three digits. Shapes up to 1 have their own formulas.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from math import inf, nan, pi
 
 from pycompiler.primitives import special
 from pycompiler.primitives.formulas import coefficients as fits
+from pycompiler.primitives.formulas import small_shapes
 from pycompiler.primitives.formulas.error import erfcx_of_positive
 from pycompiler.primitives.formulas.gamma import log_gamma, stirling_rest
 from pycompiler.primitives.formulas.lanes import (
@@ -16,7 +18,6 @@ from pycompiler.primitives.formulas.lanes import (
     Lanes,
     Mask,
     exp,
-    expm1,
     log,
     maximum,
     minimum,
@@ -59,20 +60,6 @@ def _fraction(a: Lanes, x: Lanes, terms: int) -> Lanes:
     return top / bottom
 
 
-def _small_upper(a: Lanes, x: Lanes) -> Lanes:
-    """Q for a < 1 and small x, also for vanishing a: P = (1 + u)(1 - v) with 1 + u = x^a / gamma(a + 1) and the series
-    v of -a (-x)^n / ((a + n) n!)."""
-    power, v = x.like(1), x.like(0)
-    for n in range(1, 16):
-        power = power * x * (-1 / n)
-        v = v - power / (a + n)
-    v = v * a
-    # log(gamma(a + 1)) by the fit of its quotient by a (a - 1).
-    center = (a - 1) * polynomial(a - 1, fits.LOG_GAMMA_F32)
-    u = expm1(a * (log(x) - center))
-    return v - u * (1 - v)
-
-
 def _uniform(a: Lanes, x: Lanes) -> tuple[Lanes, Lanes]:
     """P and Q for a >= 20 and x near a: N. Temme, "The asymptotic expansion of the incomplete gamma functions", 1979,
     with a fit of the sum."""
@@ -107,7 +94,6 @@ def _parts(a: Lanes, x: Lanes) -> tuple[Lanes, Lanes]:
     series = density * _series(a, where(is_upper, 1.0, x), 32)
     fraction = density * a * _fraction(where(is_upper, a, 1.0), where(is_upper, x, 2.0), 24)
     lower, upper = where(is_upper, 1 - fraction, series), where(is_upper, fraction, 1 - series)
-    upper = where((x < 1.5) & (a < 1), _small_upper(a, x), upper)
     middle = _uniform(where(is_uniform, a_near, 20.0), where(is_uniform, x_near, 20.0))
     return where(is_uniform, middle[0], lower), where(is_uniform, middle[1], upper)
 
@@ -118,19 +104,29 @@ def _domain(a: Lanes, x: Lanes) -> tuple[Mask, Mask, Mask]:
     return missing, x.equals(0) | a.equals(inf), a.equals(0) | x.equals(inf)
 
 
+def _lower(a: Lanes, x: Lanes) -> Lanes:
+    return _parts(a, x)[0]
+
+
+def _upper(a: Lanes, x: Lanes) -> Lanes:
+    return _parts(a, x)[1]
+
+
 def _igamma(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     missing, none, whole = _domain(a, x)
-    value = minimum(_parts(a, x)[0], 1)
+    p, y = where(missing | none | whole, 1.0, a), where(missing | none | whole, 1.0, x)
+    value = minimum(small_shapes.by_shape(special.igamma, small_shapes.lower, _lower, p, y, is_single), 1)
     return where(missing, nan, where(none, 0, where(whole, 1, value)))
 
 
 def _igammac(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     missing, none, whole = _domain(a, x)
-    value = maximum(_parts(a, x)[1], 0)
+    p, y = where(missing | none | whole, 1.0, a), where(missing | none | whole, 1.0, x)
+    value = maximum(small_shapes.by_shape(special.igammac, small_shapes.upper, _upper, p, y, is_single), 0)
     return where(missing, nan, where(none, 1, where(whole, 0, value)))
 
 
 FORMULAS = {
-    special.igamma: Formula(_igamma, is_wide=True, only_narrow=True),
-    special.igammac: Formula(_igammac, is_wide=True, only_narrow=True),
+    special.igamma: Formula(_igamma, is_wide=True, has_routine=True),
+    special.igammac: Formula(_igammac, is_wide=True, has_routine=True),
 }

@@ -199,11 +199,14 @@ def exp_of_square(x: Lanes, factor: float, is_single: bool) -> Lanes:
 
 class Formula(NamedTuple):
     """function(*args, is_single) computes in the type of its arguments: float64 if `is_wide`, else float32 or float64.
-    With `is_single`, its result is rounded to float32. With `only_narrow`, it is no formula for float64."""
+    With `is_single`, its result is rounded to float32. With `only_narrow`, it is no formula for float64.
+    With `has_routine`, the formula for float64 leaves some arguments to the runtime's routine, which the primitive is
+    within its own formula."""
 
     function: Callable[..., Lanes]
     is_wide: bool = False
     only_narrow: bool = False
+    has_routine: bool = False
 
     def __call__(self, *args: Lanes) -> Lanes:
         dtype = get_aval(args[0].value).dtype

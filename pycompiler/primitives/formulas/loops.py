@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval
-from pycompiler.primitives import arithmetic, reduction, rules
+from pycompiler.primitives import arithmetic, compare, reduction, rules, shape
 from pycompiler.primitives.control.cond import run_cond
 from pycompiler.primitives.control.while_loop import run_while
 from pycompiler.primitives.formulas.lanes import Lanes, Mask
@@ -47,3 +49,32 @@ def while_any(
     test = _recorded(lambda *xs: (_any_lane(goes_on(*xs)),), state)
     body = _recorded(lambda *xs: [x.value for x in step(*xs)], state)
     return [Lanes(value) for value in run_while(test, body, (), (), [x.value for x in state])]
+
+
+def count_down(
+    count: int,
+    by: int,
+    mask: Mask,
+    step: Callable[..., Sequence[Lanes]],
+    state: Sequence[Lanes],
+    constants: Sequence[Lanes],
+) -> Sequence[Lanes]:
+    """The state after step(count, *state, *constants), step(count - by, ...) and so on while the number is above 0; the
+    state as it is if the mask holds in no lane."""
+    kept = len(constants)
+    numbers, zero = [x.value for x in state], np.zeros((), rules.FLOAT64)
+    start = compare.select.bind(_any_lane(mask), np.asarray(count, rules.FLOAT64), zero)
+
+    def run(*values: Lanes) -> Sequence[Value]:
+        counter, others = values[kept], [*values[kept + 1 :], *values[:kept]]
+        sizes = get_aval(others[0].value).shape
+        number = Lanes(shape.broadcast_in_dim.bind(counter.value, shape=sizes, broadcast_dimensions=()))
+        return (counter - by).value, *(x.value for x in step(number, *others))
+
+    def goes_on(counter: Lanes, *others: Lanes) -> Sequence[Value]:
+        return ((counter > 0).value,)
+
+    counter = Lanes(start)
+    test = _recorded(goes_on, [counter, *state])
+    body = _recorded(run, [*constants, counter, *state])
+    return [Lanes(value) for value in run_while(test, body, (), [x.value for x in constants], [start, *numbers])[1:]]
