@@ -10,7 +10,8 @@ namespace mlir::array {
 /// Units of address translation and of cache fills.
 inline constexpr int64_t kPageBytes = 4096, kLineBytes = 64;
 
-/// Bytes of a core's second data cache; 1 MiB if the system does not report it.
+/// Bytes of a core's second data cache; 1 MiB if the system does not report it. array-opt's option
+/// --second-cache-bytes names another machine's, so that a test's IR does not depend on the machine.
 int64_t secondCacheBytes();
 
 } // namespace mlir::array

@@ -33,28 +33,47 @@ def test_the_number_of_rows_does_not_matter(name, dtype):
             np.testing.assert_array_equal(np.asarray(function(x[:rows])), whole[:rows], err_msg=f"{rows} rows")
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="code for a processor without masked accesses of 8 bits")
-@pytest.mark.parametrize("dtype", ["bool", "int16", "float32"])
-def test_the_number_of_rows_does_not_matter_without_masks(dtype, tmp_path):
+def for_machines_without_masks(function, x, folder):
+    """A function of any number of rows of `x` to float32, compiled for a processor with AVX2 and no more."""
     (rows,) = export.symbolic_shape("rows")
-    x = (np.random.default_rng(0).random((67, 5)) * 9 - 4).astype(dtype)
-    spec = pc.ShapeDtypeStruct((rows, 5), x.dtype)
-    function = lambda x: FUNCTIONS["variance"](x.astype("float32"))  # noqa: E731
-    export.to_shared_object(function, tmp_path / "variance.so", spec, name="variance", cpu="x86-64-v3")
-    compiled = ctypes.CDLL(str(tmp_path / "variance.so")).variance
+    spec = pc.ShapeDtypeStruct((rows, *x.shape[1:]), x.dtype)
+    export.to_shared_object(function, folder / "function.so", spec, name="function", cpu="x86-64-v3")
+    compiled = ctypes.CDLL(str(folder / "function.so")).function
 
     def call(part):
         out = np.empty(len(part), np.float32)
-        assert (
-            compiled(ctypes.c_int64(len(part)), ctypes.c_void_p(part.ctypes.data), ctypes.c_void_p(out.ctypes.data))
-            == 0
+        status = compiled(
+            ctypes.c_int64(len(part)), ctypes.c_void_p(part.ctypes.data), ctypes.c_void_p(out.ctypes.data)
         )
+        assert status == 0
         return out
 
+    return call
+
+
+only_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="code for a processor without masked accesses")
+
+
+@only_x86
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32"])
+def test_the_number_of_rows_does_not_matter_without_masks(dtype, tmp_path):
+    x = (np.random.default_rng(0).random((67, 5)) * 9 - 4).astype(dtype)
+    call = for_machines_without_masks(lambda x: FUNCTIONS["variance"](x.astype("float32")), x, tmp_path)
     whole = call(x)
     np.testing.assert_allclose(whole, x.astype(np.float64).var(-1), rtol=1e-4, atol=1e-5)
     for count in (1, 3, 7, 8, 17, 66):
         np.testing.assert_array_equal(call(x[:count]), whole[:count], err_msg=f"{count} rows")
+
+
+@only_x86
+def test_the_sign_of_a_nan_is_that_of_the_argument(tmp_path):
+    """erf_inv of nan is its argument, in loops over vectors and in their remainders."""
+    x = np.array([np.nan, -np.nan, 2.0, -0.0] * 10, np.float32)
+    call = for_machines_without_masks(lax.erf_inv, x, tmp_path)
+    whole = call(x)
+    np.testing.assert_array_equal(np.signbit(whole[:2]), [False, True])
+    for count in (1, 2, 3, 7, 8, 9, 16, 17, 39):
+        np.testing.assert_array_equal(call(x[:count]).view(np.int32), whole[:count].view(np.int32), err_msg=f"{count}")
 
 
 def test_constant_columns_beside_windows():

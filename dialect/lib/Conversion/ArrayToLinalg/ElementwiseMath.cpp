@@ -121,7 +121,9 @@ Value erfInv(Scalars &s) {
     // At +-1, w is inf and the polynomial is finite: x * inf is the limit of the function.
     Value isOne = arith::CmpFOp::create(s.b, arith::CmpFPredicate::OEQ, math::AbsFOp::create(s.b, x), number(1));
     Value factor = select(isOne, number(std::numeric_limits<double>::infinity()), polynomial);
-    return arith::MulFOp::create(s.b, factor, x);
+    // The product of two nans is one of them, which one the processor's form of the product decides.
+    Value isNan = arith::CmpFOp::create(s.b, arith::CmpFPredicate::UNO, x, x);
+    return select(isNan, x, arith::MulFOp::create(s.b, factor, x));
   });
 }
 
