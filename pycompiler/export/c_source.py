@@ -41,8 +41,9 @@ _KEYWORDS = frozenset(_WORDS.split())
 
 
 def is_identifier(name: str) -> bool:
-    """Whether C accepts it as the name of a function."""
-    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and name not in _KEYWORDS
+    """Whether C accepts it as the name of a function. Names that begin with pcrt are those of the source itself."""
+    is_word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+    return is_word and name not in _KEYWORDS and not name.lower().startswith("pcrt")
 
 
 def identifiers(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
@@ -246,85 +247,87 @@ _SOURCE = """\
 #include "runtime/Exported.h"
 #include "{header}"
 
-#define PUBLIC __attribute__((visibility("default")))
+#define PCRT_PUBLIC __attribute__((visibility("default")))
 
 extern int32_t pcrt_main(const PcrtFrame *frame);
 
 {constants}
-static const int64_t argBytes[] = {{{arg_bytes}}};
-static const int64_t resultBytes[] = {{{result_bytes}}};
-static const void *const consts[] = {{{consts}}};
-static const char *const sites[] = {{{sites}}};
-static const PcrtExported function = {{
-    pcrt_main, {arg_count}, {const_count}, {result_count}, argBytes, resultBytes, consts, {arena_bytes}, {needs_lapack},
-    {site_count}, sites, 0}};
+static const int64_t pcrt_arg_bytes[] = {{{arg_bytes}}};
+static const int64_t pcrt_result_bytes[] = {{{result_bytes}}};
+static const void *const pcrt_consts[] = {{{consts}}};
+static const char *const pcrt_sites[] = {{{sites}}};
+static const PcrtExported pcrt_function = {{
+    pcrt_main, {arg_count}, {const_count}, {result_count}, pcrt_arg_bytes, pcrt_result_bytes, pcrt_consts,
+    {arena_bytes}, {needs_lapack}, {site_count}, pcrt_sites, 0}};
 
 {functions}
-PUBLIC const char *{name}_error_message(int status) {{ return pcrtExportedMessage(status); }}
-PUBLIC const char *{name}_error_place(int status) {{ return pcrtExportedPlace(&function, status); }}
-PUBLIC int {name}_set_num_threads(int count) {{ return pcrtExportedSetThreads(count); }}
+PCRT_PUBLIC const char *{name}_error_message(int status) {{ return pcrtExportedMessage(status); }}
+PCRT_PUBLIC const char *{name}_error_place(int status) {{ return pcrtExportedPlace(&pcrt_function, status); }}
+PCRT_PUBLIC int {name}_set_num_threads(int count) {{ return pcrtExportedSetThreads(count); }}
 """
 
 _CALLS = """\
-PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
-  const void *const args[] = {{{args}}};
-  void *const results[] = {{{results}}};
+PCRT_PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
+  const void *const pcrt_args[] = {{{args}}};
+  void *const pcrt_results[] = {{{results}}};
   if (!workspace)
     return PCRT_EXPORTED_BAD_POINTER;
-  return pcrtCallExported(&function, args, results, workspace);
+  return pcrtCallExported(&pcrt_function, pcrt_args, pcrt_results, workspace);
 }}
 
-PUBLIC int {name}({declared_alone}) {{
-  const void *const args[] = {{{args}}};
-  void *const results[] = {{{results}}};
-  return pcrtCallExported(&function, args, results, 0);
+PCRT_PUBLIC int {name}({declared_alone}) {{
+  const void *const pcrt_args[] = {{{args}}};
+  void *const pcrt_results[] = {{{results}}};
+  return pcrtCallExported(&pcrt_function, pcrt_args, pcrt_results, 0);
 }}
 """
 
 # For functions with arrays whose sizes a call gives. The constant structure then has no byte counts of arrays.
 _SIZED_CALLS = """\
-extern int64_t pcrt_plan(const int64_t *sizes);
+extern int64_t pcrt_plan(const int64_t *pcrt_sizes);
 
-static int isRefused({declared_sizes}) {{ return {refused}; }}
+static int pcrt_is_refused({declared_sizes}) {{ return {refused}; }}
 
-static int64_t rounded(int64_t bytes) {{ return (bytes + {alignment} - 1) / {alignment} * {alignment}; }}
+static int64_t pcrt_rounded(int64_t pcrt_bytes) {{ return (pcrt_bytes + {alignment} - 1) / {alignment} * {alignment}; }}
 
-static int run({declared_sizes}, const void *const *args, void *const *results, void *workspace) {{
-  if (isRefused({size_names}))
+static int pcrt_run({declared_sizes}, const void *const *pcrt_args, void *const *pcrt_results, void *workspace) {{
+  if (pcrt_is_refused({size_names}))
     return PCRT_EXPORTED_BAD_SIZE;
-  const int64_t sizes[] = {{{size_names}}};
-  const int64_t argSizes[] = {{{arg_sizes}}}, resultSizes[] = {{{result_sizes}}};
-  PcrtExported sized = function;
-  sized.argBytes = argSizes;
-  sized.resultBytes = resultSizes;
-  sized.sizes = sizes;
-  sized.arenaBytes = pcrt_plan(sizes);
-  return sized.arenaBytes < 0 ? PCRT_EXPORTED_BAD_SIZE : pcrtCallExported(&sized, args, results, workspace);
+  const int64_t pcrt_sizes[] = {{{size_names}}};
+  const int64_t pcrt_arg_sizes[] = {{{arg_sizes}}}, pcrt_result_sizes[] = {{{result_sizes}}};
+  PcrtExported pcrt_sized = pcrt_function;
+  pcrt_sized.argBytes = pcrt_arg_sizes;
+  pcrt_sized.resultBytes = pcrt_result_sizes;
+  pcrt_sized.sizes = pcrt_sizes;
+  pcrt_sized.arenaBytes = pcrt_plan(pcrt_sizes);
+  if (pcrt_sized.arenaBytes < 0)
+    return PCRT_EXPORTED_BAD_SIZE;
+  return pcrtCallExported(&pcrt_sized, pcrt_args, pcrt_results, workspace);
 }}
 
-PUBLIC int64_t {name}_workspace_bytes({declared_sizes}) {{
-  if (isRefused({size_names}))
+PCRT_PUBLIC int64_t {name}_workspace_bytes({declared_sizes}) {{
+  if (pcrt_is_refused({size_names}))
     return -1;
-  const int64_t sizes[] = {{{size_names}}}, bytes[] = {{{result_sizes}}};
-  int64_t total = pcrt_plan(sizes);
-  if (total < 0)
+  const int64_t pcrt_sizes[] = {{{size_names}}}, pcrt_bytes[] = {{{result_sizes}}};
+  int64_t pcrt_total = pcrt_plan(pcrt_sizes);
+  if (pcrt_total < 0)
     return -1;
-  total = rounded(total);
-  for (int i = 0; i < {result_count}; ++i)
-    total += rounded(bytes[i]);
-  return total ? total : {alignment};
+  pcrt_total = pcrt_rounded(pcrt_total);
+  for (int pcrt_i = 0; pcrt_i < {result_count}; ++pcrt_i)
+    pcrt_total += pcrt_rounded(pcrt_bytes[pcrt_i]);
+  return pcrt_total ? pcrt_total : {alignment};
 }}
 
-PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
-  const void *const args[] = {{{args}}};
-  void *const results[] = {{{results}}};
-  return workspace ? run({size_names}, args, results, workspace) : PCRT_EXPORTED_BAD_POINTER;
+PCRT_PUBLIC int {name}_with_workspace({declared}{comma}void *workspace) {{
+  const void *const pcrt_args[] = {{{args}}};
+  void *const pcrt_results[] = {{{results}}};
+  return workspace ? pcrt_run({size_names}, pcrt_args, pcrt_results, workspace) : PCRT_EXPORTED_BAD_POINTER;
 }}
 
-PUBLIC int {name}({declared_alone}) {{
-  const void *const args[] = {{{args}}};
-  void *const results[] = {{{results}}};
-  return run({size_names}, args, results, 0);
+PCRT_PUBLIC int {name}({declared_alone}) {{
+  const void *const pcrt_args[] = {{{args}}};
+  void *const pcrt_results[] = {{{results}}};
+  return pcrt_run({size_names}, pcrt_args, pcrt_results, 0);
 }}
 """
 

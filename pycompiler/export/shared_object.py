@@ -38,11 +38,6 @@ _HEADERS = (_HERE / "include", _HERE.parent.parent / "runtime" / "include")
 
 _COMPILERS = ("c++", "g++", "clang++")
 
-# The names that the source uses itself.
-_TAKEN = ("args", "results", "workspace", "function", "consts", "sites", "argBytes", "resultBytes")
-# Further names if sizes are parameters.
-_TAKEN_BY_SIZES = ("run", "isRefused", "rounded", "sizes", "sized", "argSizes", "resultSizes", "bytes", "total", "i")
-
 
 @dataclass(frozen=True)
 class SharedObject:
@@ -138,7 +133,7 @@ def _library(exported: Exported, written: SharedObject, compiled: Any, cpu: str 
     results = [f"out{path}" for path in exported.out_tree.paths()]
     symbols = symbols_of(exported.in_avals)
     given = [*(symbol.name for symbol in symbols), *exported.argument_names, *results]
-    names = identifiers(given, (*_TAKEN, *(_TAKEN_BY_SIZES if symbols else ()), written.name))
+    names = identifiers(given, ("workspace", written.name))
     sizes = [Size(name, symbol) for name, symbol in zip(names, symbols, strict=False)]
     names = names[len(sizes) :]
     count = len(exported.in_avals)

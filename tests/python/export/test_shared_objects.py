@@ -252,7 +252,8 @@ def test_for_another_processor(tmp_path):
 def test_names_of_c():
     names = ["params['w'][0]", "x", "X", "int", "0th", "['a']", "_x_", "args"]
     assert identifiers(names, ["args"]) == ["params_w_0", "x", "X_2", "int_", "_0th", "a", "x_3", "args_2"]
-    for wrong in ("2d", "int", "a-b", "", "naïve"):
+    assert identifiers(["pcrt_main"]) == ["_pcrt_main"]
+    for wrong in ("2d", "int", "a-b", "", "naïve", "pcrt_main"):
         with pytest.raises(ValueError, match="is not a C function name"):
             export.to_shared_object(lambda x: x, "unused.so", X, name=wrong)
 
@@ -262,6 +263,19 @@ def test_words_of_compilers(tmp_path, monkeypatch):
     monkeypatch.setenv("CXX", "c++ -m64")
     written = export.to_shared_object(lambda typeof, linux: typeof + linux, tmp_path / "f.so", X, X)
     assert "typeof_" in written.header.read_text()
+
+
+@pytest.mark.parametrize("name", ["function", "run", "args", "rounded"])
+def test_plain_words_are_names(name, tmp_path):
+    """The source of the library keeps no plain word for itself, be it of the function, an argument or a size."""
+    (sites,) = export.symbolic_shape("sites")
+    x = np.arange(6, dtype=np.float32)
+    for spec, sizes in ((x, ()), (pc.ShapeDtypeStruct((sites,), np.float32), (ctypes.c_int64(6),))):
+        path = tmp_path / f"{len(sizes)}.so"
+        written = export.to_shared_object(lambda args, bytes: args * bytes, path, spec, spec, name=name)
+        out = np.empty(6, np.float32)
+        assert getattr(loaded(written), name)(*sizes, pointer(x), pointer(x), pointer(out)) == 0
+        np.testing.assert_array_equal(out, x * x)
 
 
 def test_what_is_refused(tmp_path, monkeypatch):
