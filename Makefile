@@ -9,7 +9,9 @@ PY := .venv/bin/python
 LLVM_BIN = $(shell llvm-config-$$(cat llvm-version.txt) --bindir)
 JOBS ?= $(shell nproc)
 # Numbers must not depend on what else the machine does: libraries that are compared with run on one thread in tests.
-TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu
+# XLA compiles each program that serves as an oracle once, for one small call: without its optimizations that takes .7
+# of the time.
+TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 JAX_PLATFORMS=cpu XLA_FLAGS=--xla_backend_optimization_level=0
 
 .PHONY: help build modules wheel stubs demo test test-fast test-full test-sanitizers test-aarch64 test-gpu coverage coverage-runtime soak soak-distributed fuzz fuzz-programs bench bench-gpu docs
 .PHONY: test-libraries library-values bench-programs demo-jax demo-distributed test-pjrt bench-jax-backend bench-distributed
@@ -93,7 +95,7 @@ test-pjrt: build ## the backend that JAX loads: values beside XLA's CPU, arrays,
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest tests/pjrt
 
 library-values: build .venv/.libraries ## the values of tests/libraries/{quickstarts,programs} on real JAX, into tests/libraries/values; NAMES="optax flax_nnx"
-	$(TEST_ENV) $(PY) tests/libraries/quickstart_values.py $(NAMES)
+	$(TEST_ENV) XLA_FLAGS= $(PY) tests/libraries/quickstart_values.py $(NAMES)
 
 demo-distributed: build ## digits, trained in two processes that share the images (docs/distributed.md)
 	OMP_NUM_THREADS=1 PYCOMPILER_MPI=.venv/lib/libmpi.so.12 .venv/bin/mpiexec.hydra -n 2 $(PY) examples/train_digits_distributed.py

@@ -2,94 +2,50 @@
 
 For shapes up to 1, `small_shapes` computes it. For larger ones and results of float64, the runtime's routine does. For
 those of float32 it is the derivative of a sample of the gamma distribution by the shape, times the density: a series or
-a continued fraction with its derivative, in loops that end when all lanes have, and an expansion for large shapes.
+a continued fraction with its derivative, and an expansion for large shapes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf, nan
 
 from pycompiler.primitives import special
 from pycompiler.primitives.formulas.gamma import digamma
 from pycompiler.primitives.formulas.incomplete import density_of_shape
-from pycompiler.primitives.formulas.lanes import Formula, Lanes, Mask, absolute, log, polynomial, sqrt, where
-from pycompiler.primitives.formulas.loops import while_any
+from pycompiler.primitives.formulas.lanes import (
+    Formula,
+    Lanes,
+    Mask,
+    absolute,
+    log,
+    maximum,
+    minimum,
+    polynomial,
+    sqrt,
+    where,
+)
+from pycompiler.primitives.formulas.legendre import fraction_and_slope, series_and_slope
 from pycompiler.primitives.formulas.small_shapes import by_shape, sample_slope, slope_by_shape
 
-_ERROR = 2.0**-34
-_STEPS = 4
 _LARGE = 4000.0
+_ABOVE = 4.0  # The fraction serves from here: closer to x = a it needs more terms for small shapes than the series.
 
 
-def _by_series(a: Lanes, x: Lanes) -> Lanes:
+def _by_series(a: Lanes, x: Lanes, is_needed: Mask) -> Lanes:
     """-(dP/da) / (dP/dx) by P = x^a exp(-x) / gamma(a + 1) (1 + x / (a + 1) + x^2 / ((a + 1)(a + 2)) + ...)."""
-
-    def goes_on(n: Lanes, term: Lanes, rate: Lanes, total: Lanes, slope: Lanes, *others: Lanes) -> Mask:
-        return (term > total * _ERROR) | (absolute(term * rate) > absolute(slope) * _ERROR)
-
-    def step(n: Lanes, term: Lanes, rate: Lanes, total: Lanes, slope: Lanes, a: Lanes, x: Lanes) -> Sequence[Lanes]:
-        for _ in range(_STEPS):
-            n = n + 1
-            inverse = 1 / (a + n)
-            term = term * (x * inverse)
-            rate = rate - inverse
-            total = total + term
-            slope = slope + term * rate
-        return n, term, rate, total, slope, a, x
-
-    zero = x.like(0)
-    _, _, _, total, slope, _, _ = while_any(goes_on, step, (zero, zero + 1, zero, zero + 1, zero, a, x))
-    return -(x / a) * (total * (log(x) - digamma(a + 1, True)) + slope)
+    # Near x = a the quotient of terms n and 0 is about exp(-n^2 / (2 a)), below it at most (x / a)^n. Above it, the sum
+    # must be better than its terms, of which some cancel: 14 terms more were counted at a + _ABOVE.
+    count = minimum(sqrt(a) * 7 + where(x > a, x.like(22), 8), 26 / maximum(1 - x / a, 0.01) + 8)
+    value, slope = series_and_slope(a, x, where(is_needed, count, 0))
+    return -(x / a) * (value * (log(x) - digamma(a + 1, True)) + slope)
 
 
-def _by_fraction(a: Lanes, x: Lanes) -> Lanes:
-    """The same by Legendre's continued fraction of 1 - P, 1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)). Numerators,
-    denominators and their derivatives by a are scaled such that the newest denominator is 1."""
-
-    def goes_on(n: Lanes, change: Lanes, *others: Lanes) -> Mask:
-        return change > _ERROR
-
-    def step(
-        n: Lanes,
-        change: Lanes,
-        value: Lanes,
-        slope: Lanes,
-        top: Lanes,
-        bottom: Lanes,
-        top_slope: Lanes,
-        bottom_slope: Lanes,
-        last_slope: Lanes,
-        a: Lanes,
-        x: Lanes,
-    ) -> Sequence[Lanes]:
-        # (numerator, denominator) of the last two convergents, and their slopes.
-        before, now = (top, bottom), (value, x.like(1))
-        slopes_before, slopes_now = (top_slope, bottom_slope), (slope, last_slope)
-        for _ in range(_STEPS):
-            n = n + 1
-            along, across = x + 1 - a + n * 2, n * (a - n)
-            after = tuple(along * p + across * q for p, q in zip(now, before, strict=True))
-            slopes_after = tuple(
-                along * dp - p + across * dq + n * q
-                for p, q, dp, dq in zip(now, before, slopes_now, slopes_before, strict=True)
-            )
-            before, now, slopes_before, slopes_now = now, after, slopes_now, slopes_after
-        scale = 1 / now[1]
-        newest = now[0] * scale
-        rise = (slopes_now[0] - newest * slopes_now[1]) * scale
-        previous = slope - value * last_slope
-        change = absolute(newest - value) / absolute(newest)
-        change = where(absolute(rise - previous) > absolute(rise) * _ERROR, 1, change)
-        scaled = [part * scale for part in (slopes_now[0], *before, *slopes_before, slopes_now[1])]
-        return n, change, newest, *scaled, a, x
-
-    zero, one = x.like(0), x.like(1)
-    inverse = 1 / (x + 1 - a)
-    # The convergents 0 / 1 and 1 / (x + 1 - a), whose denominators have the slopes 0 and -1.
-    state = (zero, one, inverse, zero, zero, inverse, zero, zero, -inverse, a, x)
-    _, _, value, slope, _, _, _, _, last_slope, _, _ = while_any(goes_on, step, state)
-    return x * (value * (log(x) - digamma(a, True)) + (slope - value * last_slope))
+def _by_fraction(a: Lanes, x: Lanes, is_needed: Mask) -> Lanes:
+    """The same by Legendre's continued fraction of 1 - P."""
+    # Above the terms that were counted for shapes of 1 to 4000 and for x / a of 1 to 10.
+    count = 30 / x + minimum(sqrt(a) * 2.4, 5 / maximum(1 - a / x, 1e-3)) + 7
+    value, slope = fraction_and_slope(a, x, where(is_needed, count, 0))
+    return value * (log(x) - digamma(a, True)) + slope
 
 
 def _by_expansion(a: Lanes, x: Lanes) -> Lanes:
@@ -111,10 +67,10 @@ def _by_expansion(a: Lanes, x: Lanes) -> Lanes:
 
 def _slope(a: Lanes, x: Lanes) -> Lanes:
     # Far from the mean the others need few terms.
-    is_large, is_above = (a >= _LARGE) & (x > a * 0.1) & (x < a * 10), (x > a) & (x > 1)
-    shown = ~is_large
-    series = _by_series(where(shown & ~is_above, a, 1), where(shown & ~is_above, x, 0.5))
-    fraction = _by_fraction(where(shown & is_above, a, 1), where(shown & is_above, x, 2))
+    is_large, is_above = (a >= _LARGE) & (x > a * 0.1) & (x < a * 10), x > a + _ABOVE
+    by_series, by_fraction = ~is_large & ~is_above, ~is_large & is_above
+    series = _by_series(where(by_series, a, 1), where(by_series, x, 0.5), by_series)
+    fraction = _by_fraction(where(by_fraction, a, 1), where(by_fraction, x, 2), by_fraction)
     far = _by_expansion(where(is_large, a, _LARGE), where(is_large, x, _LARGE))
     return where(is_large, far, where(is_above, fraction, series))
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from pycompiler.core.tracing.graph import ClosedGraph
 from pycompiler.core.tracing.record import record
 from pycompiler.core.tracing.trace import DebugInfo
 from pycompiler.core.types.aval import get_aval
-from pycompiler.primitives import arithmetic, compare, reduction, rules, shape
+from pycompiler.primitives import arithmetic, reduction, rules, shape
 from pycompiler.primitives.control.cond import run_cond
 from pycompiler.primitives.control.while_loop import run_while
-from pycompiler.primitives.formulas.lanes import Lanes, Mask
+from pycompiler.primitives.formulas.lanes import Lanes, Mask, floor
 from pycompiler.primitives.rules import Value
 
 
@@ -52,29 +50,30 @@ def while_any(
 
 
 def count_down(
-    count: int,
+    count: Lanes,
     by: int,
-    mask: Mask,
+    begin: Callable[[Lanes], Sequence[Lanes]],
     step: Callable[..., Sequence[Lanes]],
-    state: Sequence[Lanes],
     constants: Sequence[Lanes],
 ) -> Sequence[Lanes]:
-    """The state after step(count, *state, *constants), step(count - by, ...) and so on while the number is above 0; the
-    state as it is if the mask holds in no lane."""
-    kept = len(constants)
-    numbers, zero = [x.value for x in state], np.zeros((), rules.FLOAT64)
-    start = compare.select.bind(_any_lane(mask), np.asarray(count, rules.FLOAT64), zero)
+    """The state after step(k, *state, *constants), step(k - by, ...) and so on while the number is above 0, from
+    begin(k). The first k is the greatest of `count`, as a multiple of `by`."""
+    axes = tuple(range(len(get_aval(count.value).shape)))
+    most = Lanes(reduction.reduce_max.bind(count.value, axes=axes)) if axes else count
+    start = floor((most + (by - 1)) * (1 / by)) * by
+
+    def spread(number: Lanes, like: Lanes) -> Lanes:
+        sizes = get_aval(like.value).shape
+        return Lanes(shape.broadcast_in_dim.bind(number.value, shape=sizes, broadcast_dimensions=()))
 
     def run(*values: Lanes) -> Sequence[Value]:
         counter, others = values[kept], [*values[kept + 1 :], *values[:kept]]
-        sizes = get_aval(others[0].value).shape
-        number = Lanes(shape.broadcast_in_dim.bind(counter.value, shape=sizes, broadcast_dimensions=()))
-        return (counter - by).value, *(x.value for x in step(number, *others))
+        return (counter - by).value, *(x.value for x in step(spread(counter, others[0]), *others))
 
     def goes_on(counter: Lanes, *others: Lanes) -> Sequence[Value]:
         return ((counter > 0).value,)
 
-    counter = Lanes(start)
-    test = _recorded(goes_on, [counter, *state])
-    body = _recorded(run, [*constants, counter, *state])
-    return [Lanes(value) for value in run_while(test, body, (), [x.value for x in constants], [start, *numbers])[1:]]
+    kept, state = len(constants), [start, *begin(spread(start, count))]
+    test, body = _recorded(goes_on, state), _recorded(run, [*constants, *state])
+    after = run_while(test, body, (), [x.value for x in constants], [x.value for x in state])
+    return [Lanes(value) for value in after[1:]]

@@ -7,17 +7,17 @@ a - ...)). In both, powers have short exponents, so float64 is enough for result
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.primitives.formulas import coefficients as fits
 from pycompiler.primitives.formulas.gamma import digamma_between
 from pycompiler.primitives.formulas.lanes import Lanes, Mask, exp, expm1, log, polynomial, power, where
-from pycompiler.primitives.formulas.loops import count_down, if_any
+from pycompiler.primitives.formulas.legendre import fraction, fraction_and_slope
+from pycompiler.primitives.formulas.loops import if_any
 
 _FAR = 1.1
-_STEPS = 8  # of the continued fraction, for one quotient
 
 
 class _Split(NamedTuple):
@@ -63,61 +63,16 @@ def _series(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     return total * a
 
 
-def _fraction(a: Lanes, x: Lanes, is_far: Mask, is_single: bool) -> Lanes:
-    """The continued fraction for x >= 1.1, in exact steps from its end. It is skipped if no lane is far."""
-    inverse = 1 / x
-    first, square = (x + 1 - a) * inverse, inverse * inverse
-
-    def step(k: Lanes, value: Lanes, a: Lanes, inverse: Lanes, first: Lanes, square: Lanes) -> Sequence[Lanes]:
-        top, bottom = value.like(1), value
-        for _ in range(_STEPS):
-            factor = (a - k) * (k * square)
-            k = k - 1
-            top, bottom = bottom, (first + inverse * (k * 2)) * bottom + factor * top
-        return (bottom / top,)
-
-    terms = _count(is_single)
-    (value,) = count_down(terms, _STEPS, is_far, step, [first + inverse * (2 * terms)], [a, inverse, first, square])
-    return 1 / value
-
-
-def _fraction_and_slope(a: Lanes, x: Lanes, is_far: Mask, is_single: bool) -> tuple[Lanes, Lanes]:
-    """The continued fraction with its derivative by a."""
-    inverse = 1 / x
-    first, square = (x + 1 - a) * inverse, inverse * inverse
-
-    def step(
-        k: Lanes, value: Lanes, slope: Lanes, a: Lanes, inverse: Lanes, first: Lanes, square: Lanes
-    ) -> Sequence[Lanes]:
-        top, bottom, top_slope, bottom_slope = value.like(1), value, value.like(0), slope
-        for _ in range(_STEPS):
-            rate = k * square
-            factor = (a - k) * rate
-            k = k - 1
-            along = first + inverse * (k * 2)
-            rise = along * bottom_slope - inverse * bottom + factor * top_slope + rate * top
-            top, bottom, top_slope, bottom_slope = bottom, along * bottom + factor * top, bottom_slope, rise
-        scale = 1 / top
-        value = bottom * scale
-        return value, (bottom_slope - value * top_slope) * scale
-
-    terms = _count(is_single)
-    state = [first + inverse * (2 * terms), -inverse]
-    value, slope = count_down(terms, _STEPS, is_far, step, state, [a, inverse, first, square])
-    result = 1 / value
-    return result, -(slope * result * result)
-
-
-def _count(is_single: bool) -> int:
-    # The error after n terms is about exp(-4 sqrt(n x)).
-    return 40 if is_single else 80
+def _count(split: _Split, is_single: bool) -> Lanes:
+    """The terms of the continued fraction: the error after n of them is about exp(-4 sqrt(n x))."""
+    return where(split.is_far, split.far.like(40 if is_single else 80), 0)
 
 
 def lower(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     """P within its domain."""
     split = _split(x)
     ratio = _ratio(a, x, is_single)
-    far = 1 - ratio * exp(-split.far) * (a / split.far) * _fraction(a, split.far, split.is_far, is_single)
+    far = 1 - ratio * exp(-split.far) * (a / split.far) * fraction(a, split.far, _count(split, is_single))
     return where(split.is_far, far, ratio * (1 - _series(a, split.near, is_single)))
 
 
@@ -125,7 +80,7 @@ def upper(a: Lanes, x: Lanes, is_single: bool) -> Lanes:
     """Q within its domain."""
     split = _split(x)
     far = _ratio(a, split.far, is_single) * exp(-split.far) * (a / split.far)
-    far = far * _fraction(a, split.far, split.is_far, is_single)
+    far = far * fraction(a, split.far, _count(split, is_single))
     v = _series(a, split.near, is_single)
     u = expm1(a * (log(split.near) - _center(a, is_single)))
     return where(split.is_far, far, v - u * (1 - v))
@@ -146,8 +101,8 @@ def _slopes(a: Lanes, x: Lanes, is_single: bool) -> _Slopes:
     for n, term, inverse in _terms(a, split.near, is_single):
         value = value + a * term * inverse
         slope = slope + n * term * inverse * inverse
-    fraction, rise = _fraction_and_slope(a, split.far, split.is_far, is_single)
-    return _Slopes(split, value * rate + slope, ((a * rate + 1) * fraction + a * rise) / split.far)
+    value_far, rise = fraction_and_slope(a, split.far, _count(split, is_single))
+    return _Slopes(split, value * rate + slope, ((a * rate + 1) * value_far + a * rise) / split.far)
 
 
 def slope_by_shape(a: Lanes, x: Lanes, is_single: bool) -> Lanes:

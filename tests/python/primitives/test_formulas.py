@@ -188,6 +188,16 @@ def test_slopes_of_the_incomplete_gamma_function_in_float32():
             want = np.asarray(PRIMITIVES[name].bind(a.astype(np.float64), x.astype(np.float64)))
         with np.errstate(over="ignore"):
             np.testing.assert_allclose(got, want.astype(np.float32), rtol=3e-7, atol=1e-38)
+    # Series and fractions have as many terms as their slowest lane needs.
+    a, ratio = (values.ravel() for values in np.meshgrid(np.geomspace(1, 3990, 40), np.geomspace(0.05, 20, 61)))
+    a, x = a.astype(np.float32), (a * ratio).astype(np.float32)
+    for name in ("random_gamma_grad", "igamma_grad_a"):
+        got = np.asarray(PRIMITIVES[name].bind(a, x))
+        alone = [np.asarray(PRIMITIVES[name].bind(p, y)) for p, y in zip(np.split(a, 61), np.split(x, 61), strict=True)]
+        with enable_x64(True):
+            want = np.asarray(PRIMITIVES[name].bind(a.astype(np.float64), x.astype(np.float64)))
+        np.testing.assert_allclose(got, want.astype(np.float32), rtol=3e-7, atol=1e-38)
+        np.testing.assert_allclose(np.concatenate(alone), want.astype(np.float32), rtol=3e-7, atol=1e-38)
     # 1 + eta / 2 + 1 / (6 a) at x = a (1 + eta)
     a = np.array([1e6, 1e9, 1e12, 1e30], np.float32)
     np.testing.assert_allclose(PRIMITIVES["random_gamma_grad"].bind(a, a), np.ones(4), rtol=3e-7)
