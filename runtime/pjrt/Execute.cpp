@@ -115,6 +115,7 @@ PJRT_Error *makeResults(const Program &program, Part &part) {
     part.resultBytes += bytes;
     if (part.results[i])
       continue;
+    part.device->device->stream().waitForFreed(bytes);
     Result<RefPtr<Buffer>> buffer = allocate(*part.device->device, bytes);
     if (!buffer.isOk())
       return failure(Status(buffer.status().code(), program.name + ": " + buffer.status().message()));

@@ -31,6 +31,8 @@ public:
 
   /// OutOfMemory names the size, and the live memory.
   virtual Result<RefPtr<Buffer>> allocate(size_t bytes) = 0;
+  /// Whether `allocate` costs little: it would take a freed block, and no new memory of the system.
+  virtual bool hasFreed(size_t bytes) = 0;
   /// Returns freed blocks to the system. Otherwise they are kept for the next call.
   virtual void trim() = 0;
   virtual MemoryStatistics statistics() = 0;

@@ -18,6 +18,7 @@ public:
 
   /// If memory is short, the freed blocks of every device are first returned to the system.
   Result<RefPtr<Buffer>> allocate(size_t bytes) override;
+  bool hasFreed(size_t bytes) override;
   void trim() override;
   MemoryStatistics statistics() override;
   void resetPeak() override;

@@ -42,6 +42,11 @@ struct RunAhead {
   unsigned calls = 1024;
   /// The limit on results that are still being computed. One call is always allowed.
   uint64_t bytes = uint64_t(128) << 20;
+  /// A call that exceeds both numbers is far ahead: it waits for a freed block, for a while, before it takes new memory
+  /// of the system for a result. The bytes are some hundred microseconds of work, so the device stays busy. Two calls
+  /// for each thread are never too many.
+  unsigned callsInNewMemory = 4;
+  uint64_t bytesInNewMemory = uint64_t(4) << 20;
 };
 
 class Device;
@@ -72,6 +77,12 @@ public:
   /// false if `hook` ended the wait. Workers are exempt: others may wait for their launches.
   bool hasRoom(uint64_t resultBytes) const;
   bool waitForRoom(uint64_t resultBytes, InterruptHook hook = nullptr);
+  /// Whether so much is in flight that launches reuse freed blocks of memory alone. `lacksFreed`: and there is none for
+  /// a result of so many bytes, which waitForFreed then waits for. If nothing ends for some milliseconds, it gives up,
+  /// and until something ends, twice as many calls are not far.
+  bool isFarAhead() const;
+  bool lacksFreed(size_t resultBytes) const;
+  void waitForFreed(size_t resultBytes);
   /// Waits until nothing is in flight.
   bool synchronize(InterruptHook hook = nullptr);
 
@@ -89,13 +100,17 @@ private:
   friend class Execution;
   void begun(uint64_t resultBytes);
   void finished(uint64_t resultBytes);
-  template <typename Condition> bool waitUntil(Condition condition, InterruptHook hook);
+  template <typename Condition> bool waitUntil(Condition condition, InterruptHook hook, int patienceMs = -1);
 
   const bool inPlace;
   const RunAhead bound;
   std::atomic<unsigned> calls{0}, waiters{0};
   std::atomic<uint64_t> bytes{0};
+  /// Changes with each end of an execution.
   FutexWord progress{0};
+  /// In the upper half, the progress at which a wait for a freed block ended in vain; in the lower one, the calls that
+  /// are allowed since.
+  std::atomic<uint64_t> stall{0};
 };
 
 } // namespace pcrt

@@ -14,6 +14,8 @@ public:
   CudaBufferPool(Device &device, CudaMemory &memory) : device(device), memory(memory) {}
 
   Result<RefPtr<Buffer>> allocate(size_t bytes) override;
+  /// The driver's pool grows without faults of pages.
+  bool hasFreed(size_t) override { return true; }
   /// Waits for the stream.
   void trim() override { (void)memory.trim(); }
   MemoryStatistics statistics() override { return memory.statistics(); }

@@ -5,6 +5,7 @@
 #include "runtime/KernelImage.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 using namespace pcrt;
@@ -28,7 +29,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::create(const Driver &driver, int
   Result<DeviceProperties> known = driver.properties(number);
   if (!known.isOk())
     return Status(known.status().code(), known.status().message());
-  return create(driver, number, threads, inPlace, RunAhead{1024, known.value().totalBytes / 4});
+  return create(driver, number, threads, inPlace, RunAhead{1024, known.value().totalBytes / 4, UINT_MAX});
 }
 
 CudaDevice::CudaDevice(std::unique_ptr<DeviceResources> made, int number, ThreadPool &threads, bool inPlace,

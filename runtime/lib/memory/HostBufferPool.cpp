@@ -198,6 +198,12 @@ Result<RefPtr<Buffer>> HostBufferPool::allocate(size_t bytes) {
   return RefPtr<Buffer>::adopt(buffer);
 }
 
+bool HostBufferPool::hasFreed(size_t bytes) {
+  FreeList &list = lists[classOf(bytes)];
+  ListGuard guard(list.lock);
+  return list.head;
+}
+
 Status HostBufferPool::refusal(size_t bytes) {
   MemoryStatistics now = statistics();
   std::string where = device ? device->name() + " has " : "";

@@ -136,6 +136,14 @@ void pcrt::python::noteUseOfDevices() {
   firstUse = place ? place : "";
 }
 
+void pcrt::python::waitForFreed(Device &device, AvalObject *aval) {
+  auto bytes = static_cast<size_t>(aval->nbytes);
+  if (!device.stream().lacksFreed(bytes))
+    return;
+  WithoutGil released;
+  device.stream().waitForFreed(bytes);
+}
+
 RefPtr<Buffer> pcrt::python::allocateBuffer(Device &device, AvalObject *aval, const char *what) {
   noteUseOfDevices();
   auto bytes = static_cast<size_t>(aval->nbytes);

@@ -47,6 +47,8 @@ void noteUseOfDevices();
 const char *firstUseOfDevices();
 /// A new buffer of the device, or null with MemoryError; `what` names it in the message.
 RefPtr<Buffer> allocateBuffer(Device &device, AvalObject *aval, const char *what);
+/// Before that, for results: waits for a freed block, if it costs less than new memory. It may release the GIL.
+void waitForFreed(Device &device, AvalObject *aval);
 /// Copies bytes of the host into a buffer that is not shared yet; false with an exception. Releases the GIL for many
 /// bytes.
 bool fillBuffer(Buffer &buffer, const void *bytes);

@@ -10,26 +10,6 @@
 using namespace pcrt;
 using namespace pcrt::python;
 
-namespace {
-/// The arguments of a launch, held while the GIL is released: another thread may delete or donate their arrays.
-class HeldArguments {
-public:
-  explicit HeldArguments(const Launch &launch) : launch(launch) {
-    for (unsigned i = 0; i < launch.argCount; ++i)
-      launch.args[i]->retain();
-  }
-  ~HeldArguments() {
-    for (unsigned i = 0; i < launch.argCount; ++i)
-      launch.args[i]->release();
-  }
-  HeldArguments(const HeldArguments &) = delete;
-  HeldArguments &operator=(const HeldArguments &) = delete;
-
-private:
-  const Launch &launch;
-};
-} // namespace
-
 /// Makes a launch with effects: in its place of the order, and recorded for effects_barrier. The GIL is held; false
 /// with an exception set.
 static bool launchEffectful(Stream &stream, const Launch &launch, Stream::LaunchPolicy policy) {

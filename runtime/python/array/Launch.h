@@ -9,6 +9,26 @@
 
 namespace pcrt::python {
 
+/// The arguments of a launch, held while the GIL is released: another thread may delete or donate their arrays.
+class HeldArguments {
+public:
+  HeldArguments(Buffer *const *args, size_t count) : args(args), count(count) {
+    for (size_t i = 0; i < count; ++i)
+      args[i]->retain();
+  }
+  explicit HeldArguments(const Launch &launch) : HeldArguments(launch.args, launch.argCount) {}
+  ~HeldArguments() {
+    for (size_t i = 0; i < count; ++i)
+      args[i]->release();
+  }
+  HeldArguments(const HeldArguments &) = delete;
+  HeldArguments &operator=(const HeldArguments &) = delete;
+
+private:
+  Buffer *const *const args;
+  const size_t count;
+};
+
 /// Not inlined into `launchOn`, so that short launches in place do not pay for it.
 [[gnu::noinline]] bool launchLong(Stream &stream, Launch &launch, Stream::LaunchPolicy policy, uint64_t resultBytes);
 

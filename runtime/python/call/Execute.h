@@ -42,8 +42,13 @@ private:
   SmallVector<Buffer *, 16> buffers;
 };
 
-/// `execute`, for the hot path.
-[[gnu::always_inline]] inline bool executeInline(const DevicePlacement &where, Executable &executable,
+/// Makes the launch when memory for its results is free, if the wait for it costs less than new memory.
+[[gnu::noinline]] bool executeWithFreedMemory(const DevicePlacement &where, Executable &executable, Buffer *const *args,
+                                              size_t argCount, AvalObject *const *outAvals, size_t resultCount,
+                                              PyObject **results, Buffer *const *given);
+
+/// `executeInline` without waiting.
+[[gnu::always_inline]] inline bool executeAtOnce(const DevicePlacement &where, Executable &executable,
                                                  Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
                                                  size_t resultCount, PyObject **results, Buffer *const *given) {
   ResultBuffers buffers;
@@ -68,6 +73,15 @@ private:
     }
   }
   return true;
+}
+
+/// `execute`, for the hot path.
+[[gnu::always_inline]] inline bool executeInline(const DevicePlacement &where, Executable &executable,
+                                                 Buffer *const *args, size_t argCount, AvalObject *const *outAvals,
+                                                 size_t resultCount, PyObject **results, Buffer *const *given) {
+  return where.device->stream().isFarAhead()
+             ? executeWithFreedMemory(where, executable, args, argCount, outAvals, resultCount, results, given)
+             : executeAtOnce(where, executable, args, argCount, outAvals, resultCount, results, given);
 }
 
 /// Not inlined. Enqueues the executable, or runs it if it is short and its inputs are ready. `results` receives one new

@@ -78,6 +78,7 @@ static bool makeResults(nb::sequence avals, const std::string &name, Part &part)
       PyErr_SetString(PyExc_TypeError, "run_spmd: out_avals must be concrete ShapedArrays");
       return false;
     }
+    waitForFreed(*part.device, aval);
     RefPtr<Buffer> buffer = allocateBuffer(*part.device, aval, name.c_str());
     if (!buffer)
       return false;

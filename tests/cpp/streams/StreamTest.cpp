@@ -53,6 +53,15 @@ static int32_t gated(const PcrtFrame *frame) {
   return addOne(frame);
 }
 
+static std::atomic<int> admissions;
+
+/// Runs until the test admits one more call.
+static int32_t admitted(const PcrtFrame *frame) {
+  for (int left = admissions; left == 0 || !admissions.compare_exchange_weak(left, left - 1); left = admissions)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return addOne(frame);
+}
+
 static std::atomic<int> begun;
 
 /// The input is the number of iterations.
@@ -120,6 +129,8 @@ struct Fixture {
   Stream &stream;
   RefPtr<Buffer> lastResult;
   std::pair<Token *const *, unsigned> after{nullptr, 0};
+  /// Of each result; the first ones are the number.
+  size_t resultBytes = sizeof(int64_t);
 
 private:
   template <typename Use>
@@ -128,7 +139,7 @@ private:
     std::vector<Buffer *> raw;
     for (const RefPtr<Buffer> &arg : args)
       raw.push_back(arg.get());
-    lastResult = memory.allocate(sizeof(int64_t)).take();
+    lastResult = memory.allocate(resultBytes).take();
     Buffer *result = lastResult.get();
     Launch launch{&executable, raw.data(), static_cast<unsigned>(raw.size()), &result, 1, "test.py:1"};
     launch.after = after.first;
@@ -353,6 +364,61 @@ static void runAheadIsBoundedInBytes() {
   gateOpen = true;
 }
 
+static void farAheadFreedMemoryIsReused() {
+  constexpr size_t large = size_t(64) << 10;
+  Fixture f(2, false, RunAhead{1000, 1 << 30, 4, 2 * large});
+  f.resultBytes = large;
+  auto kernel = f.executable(gated, dear);
+  gateOpen = false;
+  RefPtr<Buffer> last = f.value(0);
+  auto launch = [&] { last = f.enqueue(*kernel, {std::move(last)}); };
+  for (int i = 0; i < 4; ++i) {
+    CHECK(!f.stream.isFarAhead() && !f.stream.lacksFreed(large));
+    f.stream.waitForFreed(large); // returns at once
+    launch();
+  }
+  // Four calls, of more than 128 KiB.
+  CHECK(f.stream.isFarAhead() && f.stream.lacksFreed(large) && !f.stream.lacksFreed(large / 2));
+  // A freed block may be taken.
+  { CHECK(f.memory.allocate(large).isOk()); }
+  CHECK(f.memory.hasFreed(large) && !f.stream.lacksFreed(large));
+  launch();
+  CHECK(!f.memory.hasFreed(large) && f.stream.lacksFreed(large));
+  // The calls may wait for this thread: after a while, twice as many may take new memory.
+  f.stream.waitForFreed(large);
+  for (int i = 5; i < 10; ++i) {
+    CHECK(f.stream.isFarAhead() && !f.stream.lacksFreed(large));
+    launch();
+  }
+  CHECK(f.stream.lacksFreed(large));
+  gateOpen = true;
+  CHECK(read(last) == 10);
+  // Something ended since the wait in vain: its blocks are free.
+  CHECK(f.stream.synchronize() && f.memory.hasFreed(large) && !f.stream.isFarAhead());
+}
+
+static void endsFreeMemoryForTheNextCalls() {
+  constexpr size_t large = size_t(64) << 10;
+  Fixture f(1, false, RunAhead{1000, 1 << 30, 4, 0});
+  f.resultBytes = large;
+  auto kernel = f.executable(admitted, dear);
+  admissions = 0;
+  RefPtr<Buffer> last = f.memory.allocate(large).take();
+  *static_cast<int64_t *>(last->data()) = 0;
+  auto launch = [&] { last = f.enqueue(*kernel, {std::move(last)}); };
+  for (int i = 0; i < 4; ++i)
+    launch();
+  for (int i = 4; i < 20; ++i) {
+    ++admissions; // one of them may end
+    while (f.stream.lacksFreed(large) || f.stream.callsInFlight() == 4)
+      f.stream.waitForFreed(large);
+    CHECK(f.memory.hasFreed(large));
+    launch();
+  }
+  admissions += 4;
+  CHECK(read(last) == 20 && f.memory.statistics().peakBytes <= 6 * large);
+}
+
 static void argumentsLiveUntilUsed() {
   Fixture f;
   gateOpen = false;
@@ -459,6 +525,8 @@ int main() {
   RUN(payloadsLiveAsLongAsTheyCanBeRead);
   RUN(runAheadIsBounded);
   RUN(runAheadIsBoundedInBytes);
+  RUN(farAheadFreedMemoryIsReused);
+  RUN(endsFreeMemoryForTheNextCalls);
   RUN(argumentsLiveUntilUsed);
   RUN(measuredCostDecides);
   RUN(triesWhatMayBeShort);

@@ -346,6 +346,40 @@ def test_run_ahead_is_bounded_in_calls(gate, load, vector):
     assert np.asarray(made[-1]).tolist() == [3001, 3002, 3003, 3004]
 
 
+def test_calls_that_are_far_ahead_get_memory_without_a_free_block(gate, load, vector):
+    large = rt.ShapedArray((1 << 18,), np.float32)
+    step = load("add_one", 1e9)
+    made = [gate(vector())]
+    # 40 MiB behind a call that waits for this thread: each waits for a free block, and for a while only.
+    for _ in range(40):
+        made += step.execute([made[-1]], [large])
+    gate.open()
+    assert [np.asarray(x)[:2].tolist() for x in made] == [[n + 1, n + 2] for n in range(41)]
+
+
+def test_an_argument_outlives_the_wait_for_a_free_block(gate, load, vector):
+    large = rt.ShapedArray((1 << 20,), np.float32)
+    step = load("add_one", 1e9)
+    x = gate(vector())
+    behind = [step.execute([x], [large])[0] for _ in range(2 * max(2, rt.thread_count()))]
+    first, found = behind[0], []
+
+    def launch():
+        try:
+            found.extend(step.execute([first], [large]))
+        except RuntimeError as error:
+            found.append(error)
+
+    launching = threading.Thread(target=launch)
+    launching.start()
+    first.delete()
+    gate.open()
+    launching.join()
+    # The call began before the deletion, or was refused.
+    (outcome,) = found
+    assert "was deleted" in str(outcome) if isinstance(outcome, Exception) else np.asarray(outcome)[:4].tolist() == [3, 4, 5, 6]
+
+
 # 5. Ordered effects follow program order through tokens; unordered ones are waited for at exit. test_effects.py.
 
 
