@@ -147,9 +147,14 @@ def _glu(out: Out, x: Any, dim: int = -1) -> Any:
     return cast(first * lax.logistic(second), out.dtype)
 
 
+def _largest(x: Any, axis: int) -> Any:
+    """The largest element along an axis; -inf if there is none."""
+    return pnp.max(x, axis=axis, keepdims=True, initial=-math.inf if x.shape[axis] == 0 else None)
+
+
 def _exponentials(x: Any, axis: int) -> tuple[Any, Any]:
     """The elements less the largest, and the sum of their exponentials."""
-    apart = x - pnp.max(x, axis=axis, keepdims=True)
+    apart = x - _largest(x, axis)
     return apart, pnp.sum(lax.exp(apart), axis=axis, keepdims=True)
 
 
@@ -166,7 +171,7 @@ def _softmax(out: Out, x: Any, dim: int, half_to_float: bool) -> Any:
 def _safe_softmax(out: Out, x: Any, dim: int, dtype: Any = None) -> Any:
     x = cast(x, out.compute)
     axis = axis_of(dim, x.ndim)
-    largest = pnp.max(x, axis=axis, keepdims=True)
+    largest = _largest(x, axis)
     hidden = largest == -math.inf
     parts = lax.exp(x - pnp.where(hidden, 0, largest))
     total = pnp.sum(parts, axis=axis, keepdims=True)

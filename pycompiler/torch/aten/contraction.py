@@ -165,6 +165,9 @@ def _pdist(out: Out, x: Any, p: float = 2) -> Any:
 
 @ops("_cdist_backward")
 def _cdist_backward(out: Out, given: Any, x: Any, y: Any, p: float, made: Any) -> Any:
+    if 0 in given.shape:
+        # No distances; torch's result has the shape of x without the axes that y adds.
+        return pnp.zeros(out.shape, out.dtype)
     apart, given, made = x[..., :, None, :] - y[..., None, :, :], given[..., None], made[..., None]
     if p == 0:
         return pnp.zeros(out.shape, out.dtype)

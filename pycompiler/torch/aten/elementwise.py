@@ -78,12 +78,12 @@ def _logaddexp(x: Any, y: Any) -> Any:
     return pnp.where(infinite, both, made)
 
 
-# Two operands; computed in the dtype of the result.
+# Two operands of any shapes that broadcast; computed in the dtype of the result.
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "atan2": lax.atan2,
-    "bitwise_and": lax.bitwise_and,
-    "bitwise_or": lax.bitwise_or,
-    "bitwise_xor": lax.bitwise_xor,
+    "atan2": pnp.arctan2,
+    "bitwise_and": pnp.bitwise_and,
+    "bitwise_or": pnp.bitwise_or,
+    "bitwise_xor": pnp.bitwise_xor,
     "copysign": pnp.copysign,
     "fmax": pnp.fmax,
     "fmin": pnp.fmin,
@@ -98,8 +98,8 @@ _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": pnp.multiply,
     "nextafter": pnp.nextafter,
     "special_xlog1py": special.xlog1py,
-    "igamma": lax.igamma,
-    "igammac": lax.igammac,
+    "igamma": special.gammainc,
+    "igammac": special.gammaincc,
     "special_zeta": special.zeta,
     "xlogy": special.xlogy,
 }
@@ -193,6 +193,7 @@ def _floored(x: Any, y: Any) -> Any:
     """The floor of a quotient, as torch and Python compute it: from the remainder, so that it is exact."""
     if not floats(x.dtype):
         return pnp.floor_divide(x, y)
+    x, y = pnp.broadcast_arrays(x, y)
     rest = lax.rem(x, y)
     quotient = (x - rest) / y
     quotient = pnp.where((rest != 0) & ((y < 0) != (rest < 0)), quotient - 1, quotient)

@@ -32,22 +32,31 @@ def _index(out: Out, x: Any, indices: Any) -> Any:
     return x[_places(indices)]
 
 
-def _as_mask(x: Any, indices: Any) -> Any:
-    """The mask, in the shape of x, of indices that are one mask; None for others."""
+def _as_mask(x: Any, indices: Any) -> tuple[Any, int] | None:
+    """The mask, as an operand that broadcasts to x, of indices that are one mask, and how many axes follow its own;
+    None for others."""
     masks = [(axis, index) for axis, index in enumerate(indices) if index is not None]
     if len(masks) != 1 or masks[0][1].dtype != bool:
         return None
     axis, mask = masks[0]
-    return pnp.broadcast_to(mask.reshape(mask.shape + (1,) * (x.ndim - axis - mask.ndim)), x.shape)
+    after = x.ndim - axis - mask.ndim
+    return mask.reshape(mask.shape + (1,) * after), after
 
 
 @ops("index_put", "_unsafe_index_put")
 def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     values = cast(values, x.dtype)
-    mask = _as_mask(x, indices)
-    if mask is not None:
-        if values.ndim:
-            raise NotImplementedError(_NO_MASKS)
+    found = _as_mask(x, indices)
+    if found is not None:
+        mask, after = found
+        # The values broadcast to the axes before the mask's, one axis for its elements, and the axes that follow.
+        # With one value for each element that the mask selects, their number depends on data.
+        if values.ndim > after:
+            if values.shape[-after - 1] != 1:
+                raise NotImplementedError(_NO_MASKS)
+            shape = values.shape
+            outer, inner = shape[: values.ndim - after - 1], shape[values.ndim - after :]
+            values = values.reshape((*outer, *(1,) * (mask.ndim - after), *inner))
         return pnp.where(mask, x + values if accumulate else values, x)
     return _updated(x, _places(indices), values, accumulate)
 

@@ -1,0 +1,120 @@
+"""Shapes at the edges, beside eager torch: operands that broadcast both ways, and axes without elements. Each has its
+gradient, and nothing is left to eager torch."""
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+
+def _both(function, *args):
+    """Results and gradients, in eager torch and compiled."""
+    made = []
+    for run in (function, torch.compile(function, backend="pycompiler", fullgraph=True)):
+        given = [x.detach().clone().requires_grad_(x.is_floating_point()) for x in args]
+        result = run(*given)
+        slopes = [x for x in given if x.requires_grad]
+        if result.requires_grad:
+            result.sum().backward()
+        made.append([result.detach(), *[x.grad for x in slopes]])
+    return made
+
+
+COLUMN, ROW = torch.tensor([[1.5], [-2.0], [0.25]]), torch.tensor([0.5, -3.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        torch.atan2,
+        torch.remainder,
+        torch.fmod,
+        lambda x, y: torch.floor_divide(x.detach(), y.detach()),
+        lambda x, y: torch.div(x, y, rounding_mode="floor"),
+        lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+        torch.hypot,
+        torch.nextafter,
+        torch.copysign,
+        torch.xlogy,
+    ],
+)
+@pytest.mark.parametrize("operands", [(COLUMN, ROW), (ROW, COLUMN), (COLUMN, torch.tensor(1.25))])
+def test_floats_broadcast(function, operands):
+    wanted, made = _both(function, *operands)
+    torch.testing.assert_close(made, wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("function", [torch.special.gammainc, torch.special.gammaincc])
+def test_gamma_functions_broadcast(function):
+    # Torch has no gradient for the first operand.
+    wanted, made = _both(lambda x, y: function(x.detach(), y), COLUMN.abs(), ROW.abs())
+    torch.testing.assert_close(made, wanted)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        torch.bitwise_and,
+        torch.bitwise_or,
+        torch.bitwise_xor,
+        torch.bitwise_left_shift,
+        torch.bitwise_right_shift,
+        torch.gcd,
+        torch.lcm,
+        torch.remainder,
+        torch.floor_divide,
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8])
+def test_ints_broadcast(function, dtype):
+    wanted, made = _both(function, torch.tensor([[12], [7], [5]], dtype=dtype), torch.tensor([3, 1, 2], dtype=dtype))
+    torch.testing.assert_close(made, wanted, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("shape", [(5, 0, 0), (0, 4), (3, 0)])
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax, F.softmin])
+def test_softmax_of_no_elements(function, shape):
+    wanted, made = _both(lambda x: function(x, dim=-1), torch.zeros(shape))
+    assert made[0].shape == shape
+    torch.testing.assert_close(made, wanted)
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, float("inf")])
+@pytest.mark.parametrize("shapes", [((3, 5), (0, 4, 5)), ((0, 3, 5), (1, 4, 5)), ((3, 0), (4, 0))])
+def test_distances_of_no_points(p, shapes):
+    wanted, made = _both(lambda x, y: torch.cdist(x, y, p), *[torch.zeros(shape) for shape in shapes])
+    torch.testing.assert_close(made, wanted)
+
+
+ROWS, PLACES = torch.tensor([True, False, True]), torch.tensor([[True, False], [False, True], [True, True]])
+
+
+@pytest.mark.parametrize(
+    ("index", "values"),
+    [
+        ((ROWS,), torch.tensor([5.0, 6.0, 7.0, 8.0])),
+        ((ROWS,), torch.tensor([[5.0], [6.0]])),
+        ((ROWS,), torch.arange(8.0).reshape(1, 2, 4)[..., :1]),
+        ((PLACES,), torch.arange(4.0)),
+        ((PLACES,), torch.arange(4.0).reshape(1, 4)),
+        ((slice(None), torch.tensor([True, False])), torch.arange(4.0)),
+        ((slice(None), torch.tensor([True, False])), torch.arange(12.0).reshape(3, 1, 4)),
+        ((slice(None), torch.tensor([False, False])), torch.tensor(2.0)),
+    ],
+)
+def test_values_broadcast_to_the_places_of_a_mask(index, values):
+    # The gradient of the values has a size that depends on data: torch does not trace it.
+    def put(x, y):
+        x = x.clone()
+        x[index] = y.detach()
+        return x
+
+    wanted, made = _both(put, torch.arange(24.0).reshape(3, 2, 4), values)
+    torch.testing.assert_close(made, wanted)
+
+
+@pytest.mark.parametrize("values", [torch.tensor(2.0), torch.tensor([5.0, 6.0]), torch.tensor([[5.0, 6.0]])])
+def test_values_are_added_at_the_places_of_a_mask(values):
+    wanted, made = _both(
+        lambda x, y: x.index_put((ROWS,), y.detach(), accumulate=True), torch.arange(6.0).reshape(3, 2), values
+    )
+    torch.testing.assert_close(made, wanted)
