@@ -61,11 +61,27 @@ def _index_put(out: Out, x: Any, indices: Any, values: Any, accumulate: bool = F
     return _updated(x, _places(indices), values, accumulate)
 
 
+_REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda place, values: place.add(values),
+    "sum": lambda place, values: place.add(values),
+    "mean": lambda place, values: place.add(values),
+    "multiply": lambda place, values: place.multiply(values),
+    "prod": lambda place, values: place.multiply(values),
+    "amax": lambda place, values: place.max(values),
+    "amin": lambda place, values: place.min(values),
+}
+# Torch's sums and products of bools.
+_OF_BOOLS = {"add": "amax", "sum": "amax", "multiply": "amin", "prod": "amin"}
+
+
+def _reduction(reduce: str, dtype: np.dtype[Any]) -> Callable[[Any, Any], Any]:
+    """The update of places, `x.at[...]`, by which a reduction of this dtype joins values."""
+    return _REDUCTIONS[_OF_BOOLS.get(reduce, reduce) if dtype.kind == "b" else reduce]
+
+
 def _updated(x: Any, places: Any, values: Any, accumulate: bool) -> Any:
-    """The array with values at places, added or set. Torch's sum of bools is their maximum."""
-    if not accumulate:
-        return x.at[places].set(values)
-    return x.at[places].max(values) if x.dtype == bool else x.at[places].add(values)
+    """The array with values at places, added or set."""
+    return _reduction("add", x.dtype)(x.at[places], values) if accumulate else x.at[places].set(values)
 
 
 @ops("index_select")
@@ -83,9 +99,8 @@ def _at(x: Any, dim: int, index: Any) -> Any:
 def _index_add(out: Out, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     source = cast(source, x.dtype)
     source = source if alpha == 1 else source * cast(alpha, x.dtype)
-    if not x.ndim:
-        return x + pnp.sum(source)
-    return _at(x, dim, index).add(source)
+    places = _at(x if x.ndim else x.reshape(1), dim, index)
+    return _reduction("add", x.dtype)(places, source).reshape(x.shape)
 
 
 @ops("index_copy")
@@ -139,25 +154,13 @@ def _scatter(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
 @ops("scatter_add")
 def _scatter_add(out: Out, x: Any, dim: int, index: Any, source: Any) -> Any:
     dtype = opmath(x.dtype)
-    join = _REDUCTIONS["amax" if dtype.kind == "b" else "add"]
-    made = _scattered(cast(x, dtype), dim, index, cast(source, dtype), join)
+    made = _scattered(cast(x, dtype), dim, index, cast(source, dtype), _reduction("add", dtype))
     return cast(made, x.dtype)
-
-
-_REDUCTIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda place, values: place.add(values),
-    "sum": lambda place, values: place.add(values),
-    "mean": lambda place, values: place.add(values),
-    "multiply": lambda place, values: place.multiply(values),
-    "prod": lambda place, values: place.multiply(values),
-    "amax": lambda place, values: place.max(values),
-    "amin": lambda place, values: place.min(values),
-}
 
 
 @ops("scatter.reduce", "scatter.value_reduce")
 def _scatter_with(out: Out, x: Any, dim: int, index: Any, source: Any, *, reduce: str) -> Any:
-    return _scattered(x, dim, index, cast(source, x.dtype), _REDUCTIONS[reduce])
+    return _scattered(x, dim, index, cast(source, x.dtype), _reduction(reduce, x.dtype))
 
 
 def _neutral(reduce: str, dtype: np.dtype[Any]) -> Any:
@@ -190,7 +193,7 @@ def _scatter_reduce(
     )
     if not include_self:
         given = pnp.where(counts > 0, cast(_neutral(reduce, dtype), dtype), given)
-    made = _scattered(given, dim, index, source, _REDUCTIONS[reduce])
+    made = _scattered(given, dim, index, source, _reduction(reduce, dtype))
     if reduce == "mean":
         counts = pnp.maximum(counts + int(include_self), 1)
         made = pnp.floor_divide(made, counts) if dtype.kind in "iu" else made / cast(counts, dtype)
