@@ -137,6 +137,19 @@ def test_random_numbers_follow_the_seed():
     assert set(first[0].unique().tolist()) == {0.0, 2.0}
 
 
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_both_parts_of_complex_numbers_are_uniform(dtype):
+    function = torch.compile(lambda x: x.uniform_(2, 5), backend="pycompiler", fullgraph=True)
+    made = function(torch.zeros(20000, dtype=dtype))
+    assert made.dtype == dtype
+    for part in (made.real, made.imag):
+        assert 2 <= part.min() < 2.01
+        assert 4.99 < part.max() < 5
+        # Six standard deviations of the mean.
+        assert abs(part.mean() - 3.5) < 6 * 3 / (12 * 20000) ** 0.5
+    assert (made.real - 3.5).mul(made.imag - 3.5).mean().abs() < 0.05
+
+
 def test_attention_beside_the_formula():
     query, key, value = (torch.randn(2, 3, size, 8, requires_grad=True) for size in (5, 700, 700))
     mask = torch.rand(5, 700) > 0.3

@@ -24,6 +24,10 @@ def _uniform(out: Out, shape: Any = None, dtype: Any = None) -> Any:
         bits = 8 if dtype != np.float16 else 11
         numbers = random.bits(out.key(), shape, np.uint32) >> (32 - bits)
         return cast(cast(numbers, np.dtype(np.float32)) * 2.0**-bits, dtype)
+    if dtype.kind == "c":
+        # Both parts of a complex number.
+        parts = random.uniform(out.key(), (*shape, 2), np.float32 if dtype == np.complex64 else np.float64)
+        return lax.complex(parts[..., 0], parts[..., 1])
     return random.uniform(out.key(), shape, dtype)
 
 
@@ -35,10 +39,6 @@ def _own(generator: Any) -> None:
 @ops("rand", "rand_like")
 def _rand(out: Out, x: Any, generator: Any = None, **options: Any) -> Any:
     _own(generator)
-    if out.dtype.kind == "c":
-        part = np.dtype(np.float32 if out.dtype == np.complex64 else np.float64)
-        both = random.uniform(out.key(), (*out.shape, 2), part)
-        return lax.complex(both[..., 0], both[..., 1])
     return _uniform(out)
 
 
@@ -66,7 +66,8 @@ def _normal_functional(out: Out, x: Any, mean: float = 0.0, std: float = 1.0, *,
 @ops("uniform")
 def _uniform_between(out: Out, x: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
     _own(generator)
-    return cast(cast(_uniform(out), out.compute) * (high - low) + low, out.dtype)
+    start = complex(low, low) if out.dtype.kind == "c" else low
+    return cast(cast(_uniform(out), out.compute) * (high - low) + start, out.dtype)
 
 
 @ops("randint", "randint_like")
