@@ -1,4 +1,5 @@
-"""Random bits of keys `rbg`: Philox and Threefry as XLA counts them, in JAX's own operations. `lowering` imports this.
+"""Random bits of keys `rbg`: Philox and Threefry as XLA counts them, in JAX's own operations. And `lax.rng_uniform`,
+which has no key. `lowering` imports this.
 
 Operations of 64 bits exist without enable_x64 only inside of a rule, so numbers of 64 bits are pairs here until the
 end. `pycompiler.lax.generator` has the same functions for our own programs.
@@ -6,17 +7,40 @@ end. `pycompiler.lax.generator` has the same functions for our own programs.
 
 from __future__ import annotations
 
+import itertools
 from math import prod
 from typing import Any
 
 import numpy as np
-from jax import lax
+from jax import ShapeDtypeStruct, lax, random
 from jax import numpy as jnp
+from jax.experimental import io_callback
 from jax.extend.random import threefry2x32_p
 
-__all__ = ["random_block"]
+__all__ = ["random_block", "uniform_draw"]
 
 _THREEFRY = 1
+
+# The draws of this process. The first word of their keys is 0 for no small seed of `jax.random.key`.
+_draws = itertools.count()
+_KEYS_OF_DRAWS = 0x9E3779B9
+
+
+def _next_key() -> Any:
+    number = next(_draws)
+    return np.array([_KEYS_OF_DRAWS ^ number >> 32, number & 0xFFFFFFFF], np.uint32)
+
+
+def uniform_draw(low: Any, high: Any, *, shape: tuple[int, ...]) -> Any:
+    """Numbers of [low, high), as `lax.rng_uniform` gives them: other ones in each run of the program.
+
+    The state is the number of the draw in this process, so that the first draws of each process are the same. XLA keeps
+    one, too, and leaves open which.
+    """
+    key = random.wrap_key_data(io_callback(_next_key, ShapeDtypeStruct((2,), np.uint32)), impl="threefry2x32")
+    if jnp.issubdtype(low.dtype, np.floating):
+        return random.uniform(key, shape, low.dtype, low, high)
+    return random.randint(key, shape, low, high, low.dtype)
 
 
 def random_block(

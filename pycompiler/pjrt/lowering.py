@@ -22,7 +22,7 @@ from jax._src.lax.control_flow import conditionals
 from pycompiler._runtime import ShapedArray
 from pycompiler.core.types.aval import shaped
 from pycompiler.pjrt.callbacks import TARGET, Callback
-from pycompiler.pjrt.generator import random_block
+from pycompiler.pjrt.generator import random_block, uniform_draw
 from pycompiler.pjrt.inspection import keep_functions
 
 __all__ = ["register"]
@@ -40,6 +40,7 @@ def register() -> None:
     mlir.register_lowering(
         lax.rng_bit_generator_p, mlir.lower_fun(random_block, multiple_results=True), platform=_PLATFORM
     )
+    mlir.register_lowering(lax.rng_uniform_p, mlir.lower_fun(uniform_draw, multiple_results=False), platform=_PLATFORM)
     mlir.register_lowering(_export.call_exported_p, _call_exported, platform=_PLATFORM)
     _emit_with(jax_callback)
     keep_functions()

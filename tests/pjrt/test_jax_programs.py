@@ -185,3 +185,28 @@ def test_values_that_are_to_be_sharded_alike(beside):
         return one + other
 
     beside(f, X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, jnp.bfloat16, np.int32, np.uint8])
+def test_draws_without_a_key(device, dtype):
+    """`lax.rng_uniform`: numbers between the bounds, other ones in each run and in each place of the program."""
+
+    @jax.jit
+    def draw(low, high):
+        def step(total, _):
+            return total, lax.rng_uniform(low, high, (500,))
+
+        return lax.rng_uniform(low, high, (20, 30)), lax.rng_uniform(low, high, (20, 30)), lax.scan(step, 0, None, 3)[1]
+
+    low, high = dtype(3), dtype(7)
+    with jax.default_device(device):
+        draws = [*draw(low, high), *draw(low, high), lax.rng_uniform(low, high, (20, 30))]
+        draws = [np.asarray(x) for x in draws]
+    draws += [*draws.pop(2), *draws.pop(4)]
+    flat = [x.astype(np.float64).ravel() for x in draws]
+    assert all(x.dtype == dtype for x in draws)
+    for number, one in enumerate(flat):
+        assert ((one >= 3) & (one < 7)).all()
+        middle = 5 if jnp.issubdtype(dtype, np.floating) else 4.5
+        assert abs(one.mean() - middle) < 0.3
+        assert not any(np.array_equal(one[:500], other[:500]) for other in flat[:number])
