@@ -380,7 +380,7 @@ static void farAheadFreedMemoryIsReused() {
   // Four calls, of more than 128 KiB.
   CHECK(f.stream.isFarAhead() && f.stream.lacksFreed(large) && !f.stream.lacksFreed(large / 2));
   // A freed block may be taken.
-  { CHECK(f.memory.allocate(large).isOk()); }
+  CHECK(f.memory.allocate(large).isOk());
   CHECK(f.memory.hasFreed(large) && !f.stream.lacksFreed(large));
   launch();
   CHECK(!f.memory.hasFreed(large) && f.stream.lacksFreed(large));

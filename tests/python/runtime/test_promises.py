@@ -377,7 +377,10 @@ def test_an_argument_outlives_the_wait_for_a_free_block(gate, load, vector):
     launching.join()
     # The call began before the deletion, or was refused.
     (outcome,) = found
-    assert "was deleted" in str(outcome) if isinstance(outcome, Exception) else np.asarray(outcome)[:4].tolist() == [3, 4, 5, 6]
+    if isinstance(outcome, RuntimeError):
+        assert "was deleted" in str(outcome)
+    else:
+        assert np.asarray(outcome)[:4].tolist() == [3, 4, 5, 6]
 
 
 # 5. Ordered effects follow program order through tokens; unordered ones are waited for at exit. test_effects.py.
