@@ -1,5 +1,6 @@
 """The behaviour of torch.compile(backend="pycompiler"): values, gradients, aliases, layouts, sizes, random numbers."""
 
+import math
 import subprocess
 import sys
 import warnings
@@ -92,6 +93,13 @@ def test_conjugates_and_negatives():
 def test_complex_functions_keep_the_imaginary_part():
     x, y = torch.randn(3, 3, dtype=torch.complex64), torch.randn(3, 3, dtype=torch.complex64) * 4
     assert_same(lambda x, y: (torch.dist(x, y), torch.logaddexp(x, y), torch.matrix_exp(x)), x, y)
+
+
+def test_the_logarithm_of_a_sum_of_complex_numbers_has_the_angle_of_the_sum():
+    x = torch.tensor([[3e4 + 7j, 3e4 - 9j, 1 + 1e5j], [-2e4 + 5j, 4j, -1 + 2j]], dtype=torch.complex128)
+    made = torch.compile(lambda x: torch.logsumexp(x, 1), backend="pycompiler", fullgraph=True)(x)
+    torch.testing.assert_close(made, torch.logsumexp(x, 1))
+    assert made.imag.abs().max() <= math.pi
 
 
 def test_one_compilation_for_every_size():

@@ -78,6 +78,12 @@ def test_softmax_of_no_elements(function, shape):
     torch.testing.assert_close(made, wanted)
 
 
+@pytest.mark.parametrize("dim", [0, 1, (0, 1)])
+def test_logarithms_of_sums_of_no_elements(dim):
+    wanted, made = _both(lambda x: torch.logsumexp(x, dim), torch.zeros(3, 0))
+    torch.testing.assert_close(made, wanted)
+
+
 @pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.0, float("inf")])
 @pytest.mark.parametrize("shapes", [((3, 5), (0, 4, 5)), ((0, 3, 5), (1, 4, 5)), ((3, 0), (4, 0))])
 def test_distances_of_no_points(p, shapes):

@@ -152,8 +152,10 @@ def _std_mean(out: Out, *given: Any, **options: Any) -> Any:
 @ops("logsumexp")
 def _logsumexp(out: Out, x: Any, dim: Any, keepdim: bool = False) -> Any:
     x, axes = cast(x, out.compute), axes_of(dim, x.ndim)
-    largest = pnp.max(x, axis=axes, keepdims=True)
-    largest = pnp.where(abs(largest) == np.inf, 0, largest)
+    # The real parts decide on overflow: the imaginary part of the result is the angle of the sum.
+    least = -np.inf if any(x.shape[axis] == 0 for axis in axes) else None
+    largest = pnp.max(lax.real(x) if x.dtype.kind == "c" else x, axis=axes, keepdims=True, initial=least)
+    largest = cast(pnp.where(abs(largest) == np.inf, 0, largest), x.dtype)
     made = lax.log(pnp.sum(lax.exp(x - largest), axis=axes, keepdims=True)) + largest
     return cast(made if keepdim else lax.squeeze(made, axes), out.dtype)
 
