@@ -102,6 +102,17 @@ def test_the_logarithm_of_a_sum_of_complex_numbers_has_the_angle_of_the_sum():
     assert made.imag.abs().max() <= math.pi
 
 
+@pytest.mark.parametrize("order", [2, 3, math.inf])
+def test_norms_of_complex_numbers_are_computed_in_their_dtype(order):
+    def norm(x):
+        return torch.linalg.vector_norm(x, order, dtype=torch.complex128)
+
+    # In float32 the magnitudes overflow.
+    x = torch.tensor([3e38 + 3e38j, 1e38 - 2e38j], dtype=torch.complex64)
+    made = torch.compile(norm, backend="pycompiler", fullgraph=True)(x)
+    torch.testing.assert_close(made, norm(x), rtol=1e-14, atol=0)
+
+
 def test_one_compilation_for_every_size():
     def f(x, w):
         joined = torch.cat([x, x * 2])

@@ -10,7 +10,7 @@ import numpy as np
 import pycompiler.numpy as pnp
 from pycompiler import lax
 from pycompiler.torch.aten.movement import axes_of, axis_of
-from pycompiler.torch.dtypes import opmath
+from pycompiler.torch.dtypes import opmath, ours
 from pycompiler.torch.table import Family, Out, cast, floats
 
 ops = Family()
@@ -202,7 +202,7 @@ def _cummin(out: Out, x: Any, dim: int) -> Any:
 @ops("linalg_vector_norm")
 def _vector_norm(out: Out, x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     axes = axes_of(dim, x.ndim)
-    x = lax.abs(cast(x, opmath(x.dtype)))
+    x = lax.abs(cast(x, opmath(x.dtype if dtype is None else ours(dtype))))
     x = cast(x, out.compute)
     if ord == np.inf:
         made = pnp.max(x, axis=axes, keepdims=keepdim)
