@@ -2,7 +2,8 @@
 
     python tests/torch/op_samples.py [--samples 2] [--dtypes float32,bfloat16] [--names add,mul] [--out FILE]
 
-prints a table by outcome. A sample counts if its graphs have only operations of the table: others are `not taken`.
+prints a table by outcome. A sample counts as right if its graphs have only operations of the table: others are `not
+taken`. Samples run in a process of their own: one that dies is `crashed`, and the others go on.
 """
 
 from __future__ import annotations
@@ -11,15 +12,25 @@ import argparse
 import itertools
 import json
 import math
+import os
+import random
+import re
 import sys
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
+from unittest import mock
 
+import numpy as np
 import torch
-from functorch.compile import aot_function, min_cut_rematerialization_partition
+from functorch.compile import aot_function, min_cut_rematerialization_partition, nop
+from op_comparison import difference, gradients, is_nearer
+from op_outcomes import Outcome, Wanted
+from op_worker import Worker
+from torch._decomp import core_aten_decompositions
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils import _pytree as pytree
 
@@ -27,23 +38,62 @@ import pycompiler.torch  # noqa: F401
 from pycompiler.torch.backend import decompositions
 from pycompiler.torch.parts import compile_graph
 
-# The relative and absolute difference that two correct results may have.
-BOUNDS = {
-    torch.float64: (1e-6, 1e-7),
-    torch.float32: (2e-4, 2e-5),
-    torch.bfloat16: (3e-2, 1e-2),
-    torch.float16: (4e-3, 2e-3),
-    torch.complex64: (2e-4, 2e-5),
-    torch.complex128: (1e-6, 1e-7),
-}
+# Operations whose results are random, so that there are no values to compare, in some of their samples.
+RANDOM = frozenset(
+    {
+        "bernoulli",
+        "cauchy",
+        "exponential",
+        "geometric",
+        "log_normal",
+        "multinomial",
+        "normal",
+        "normal.in_place",
+        "normal.number_mean",
+        "uniform",
+        "rand_like",
+        "randint",
+        "randint_like",
+        "randn",
+        "randn_like",
+        "svd_lowrank",
+        "pca_lowrank",
+        "nn.functional.alpha_dropout",
+        "nn.functional.dropout",
+        "nn.functional.dropout2d",
+        "nn.functional.dropout3d",
+        "nn.functional.feature_alpha_dropout.with_train",
+        "nn.functional.fractional_max_pool2d",
+        "nn.functional.fractional_max_pool3d",
+        "nn.functional.multi_head_attention_forward",
+        "nn.functional.rrelu",
+        "nn.functional.scaled_dot_product_attention",
+    }
+)
+# Operations whose results have elements that torch does not set.
+UNSET = frozenset(
+    {
+        "empty",
+        "empty_like",
+        "empty_permuted",
+        "empty_strided",
+        "new_empty",
+        "new_empty_strided",
+        "resize_",
+        "resize_as_",
+    }
+)
+DYNAMIC = "+dynamic"
 
-# Results that are random, or not set, have no values to compare.
-RANDOM = ("dropout", "rand", "bernoulli", "normal", "uniform", "exponential", "cauchy", "geometric", "log_normal",
-          "multinomial", "empty", "rrelu", "lowrank", "multi_head_attention", "resize")  # fmt: skip
+
+def name_of(op: Any) -> str:
+    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
 
 
-def is_random(name: str) -> bool:
-    return any(part in name for part in RANDOM)
+def _seed(number: int) -> None:
+    random.seed(number)
+    np.random.seed(number)
+    torch.manual_seed(number)
 
 
 class Sample:
@@ -57,18 +107,13 @@ class Sample:
         # Torch's choice of what is determined: an eigenvector without its sign.
         self.determined = sample.output_process_fn_grad
 
-    @property
-    def name(self) -> str:
-        variant = f".{self.op.variant_test_name}" if self.op.variant_test_name else ""
-        return f"{self.op.name}{variant}"
-
     def tensors(self) -> list[torch.Tensor]:
         """Fresh copies of the arguments that are tensors, in their layouts."""
         return [self._copy(self.leaves[place]) for place in self.places]
 
     @staticmethod
     def _copy(x: torch.Tensor) -> torch.Tensor:
-        return x.detach().clone(memory_format=torch.preserve_format).requires_grad_(x.requires_grad)
+        return x.detach().clone().requires_grad_(x.requires_grad)
 
     def call(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """The results that are tensors."""
@@ -80,11 +125,15 @@ class Sample:
         return tuple([leaf for leaf in pytree.tree_leaves(made) if isinstance(leaf, torch.Tensor)])
 
 
+def has_gradient(op: Any, dtype: torch.dtype) -> bool:
+    """Whether torch has the gradient of an operation."""
+    return op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
+
+
 def samples(op: Any, dtype: torch.dtype, limit: int | None) -> Iterator[Sample]:
     """The samples of an operation, `limit` of them spread over all."""
-    torch.manual_seed(0)
-    grad = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
-    drawn = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=grad), 400))
+    _seed(0)
+    drawn = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=has_gradient(op, dtype)), 400))
     chosen = range(len(drawn))
     if limit is not None and len(drawn) > limit:
         chosen = [round(number * (len(drawn) - 1) / max(limit - 1, 1)) for number in range(limit)]
@@ -92,189 +141,158 @@ def samples(op: Any, dtype: torch.dtype, limit: int | None) -> Iterator[Sample]:
         yield Sample(op, dtype, number, drawn[number])
 
 
-def _gradients(results: tuple[torch.Tensor, ...], inputs: list[torch.Tensor]) -> list[torch.Tensor | None]:
-    """The gradients of a sum of the results with fixed weights."""
-    wanted = [x for x in results if x.requires_grad]
-    given = [x for x in inputs if x.requires_grad]
-    if not wanted or not given:
-        return []
-    weights = [torch.linspace(0.5, 1.5, x.numel(), dtype=torch.float64).reshape(x.shape).to(x.dtype) for x in wanted]
-    return list(torch.autograd.grad(wanted, given, weights, allow_unused=True))
+def _run(sample: Sample, compiler: Any, rules: Any, dynamic: bool) -> list[Any]:
+    """Results and gradients of the sample, traced by torch."""
+    _seed(sample.number)
+    inputs = sample.tensors()
+    function = aot_function(
+        sample.call,
+        compiler,
+        compiler,
+        partition_fn=min_cut_rematerialization_partition,
+        decompositions=rules,
+        dynamic=dynamic,
+    )
+    made = function(*inputs)
+    return [*made, *gradients(made, inputs)]
 
 
-def run(sample: Sample, dynamic: bool = False) -> tuple[str, str]:
-    """The outcome of a sample and what went wrong: right, wrong, not taken, failed; skipped if torch itself fails.
-    With `dynamic`, sizes of 2 and more are symbols."""
+def _eager(sample: Sample) -> tuple[list[Any], int]:
+    """Results and gradients in eager torch, and the number of results."""
+    inputs = sample.tensors()
+    wanted = sample.call(*inputs)
+    return [*wanted, *gradients(wanted, inputs)], len(wanted)
+
+
+def _traced(sample: Sample, dynamic: bool) -> list[Any] | None:
+    """Results and gradients of torch's own trace, run in eager torch; None if torch does not trace the sample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            inputs = sample.tensors()
-            wanted = sample.call(*inputs)
-            slopes = _gradients(wanted, inputs)
+            return _run(sample, nop, core_aten_decompositions(), dynamic)
+        except Exception:
+            return None
+
+
+def _is_random(sample: Sample, wanted: list[Any]) -> bool:
+    """Whether another seed gives other results in eager torch. The samples of random operations set a fixed one."""
+    if name_of(sample.op) not in RANDOM:
+        return name_of(sample.op) in UNSET
+    _seed(sample.number + 1)
+    with mock.patch.object(torch, "manual_seed"):
+        return bool(difference(sample, wanted, _eager(sample)[0]))
+
+
+def run(sample: Sample, dynamic: bool = False) -> Outcome:
+    """The outcome of a sample. With `dynamic`, sizes of 2 and more are symbols."""
+    number = sample.number
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            _seed(number)
+            wanted, results = _eager(sample)
+            is_random = _is_random(sample, wanted)
         except Exception as error:
-            return "skipped", f"{type(error).__name__}: {error}"
+            return Outcome(number, "skipped", f"{type(error).__name__}: {error}")
         if not wanted:
-            return "skipped", "no tensors"
-    problems: list[str] = []
+            return Outcome(number, "skipped", "no tensors")
+    entered: list[bool] = []
 
     def compiler(module: torch.fx.GraphModule, examples: Any) -> Any:
-        try:
-            return compile_graph(module)
-        except RuntimeError as error:
-            problems.append(str(error))
-            raise
+        entered.append(True)
+        return compile_graph(module)
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            inputs = sample.tensors()
-            function = aot_function(
-                sample.call,
-                compiler,
-                compiler,
-                partition_fn=min_cut_rematerialization_partition,
-                decompositions=decompositions(),
-                dynamic=dynamic,
-            )
-            made = function(*inputs)
-            got = _gradients(made, inputs)
+            made = _run(sample, compiler, decompositions(), dynamic)
         except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-            if "on tensor with symbolic sizes/strides" in text:
-                return "skipped", "torch itself does not trace it with symbols"
-            if "Please convert all Tensors to FakeTensors" in text:
-                return "skipped", "a tensor inside of an index"
-            if not problems and ("DataDependent" in text or "DynamicOutputShape" in text or "Unsupported" in text):
-                return "skipped", text
-            return "failed", text
-    taken = [str(one.message) for one in told if "run in eager torch" in str(one.message)]
-    difference = _difference(sample, [*wanted, *slopes], [*made, *got])
-    if difference and not _is_nearer(sample, [*wanted, *slopes], [*made, *got]):
-        return "wrong", difference
-    return ("not taken", taken[0]) if taken else ("right", "")
+            why = f"{type(error).__name__}: {error}"
+            if not entered and _traced(sample, dynamic) is None:
+                return Outcome(number, "skipped", f"torch does not trace it: {why}")
+            return Outcome(number, "failed", why)
+    texts = [str(one.message) for one in told if "run in eager torch" in str(one.message)]
+    left = sorted({name for text in texts for name in re.findall(r"^  (\S+), \d+ times", text, re.MULTILINE)})
+    if len(made) != len(wanted):
+        # A trace of torch's that has lost a gradient, as that of a sparse tensor, is torch's result.
+        traced = _traced(sample, dynamic)
+        wanted = traced if traced is not None and len(traced) == len(made) else wanted
+    outcome = Outcome(number, "not taken" if left else "right", "".join(texts[:1]), left, random=is_random)
+    outcome.forward = True
+    outcome.gradient = any(x is not None for x in wanted[results:])
+    different = difference(sample, wanted, made, is_random)
+    if different and not is_nearer(sample, wanted, made):
+        outcome.kind, outcome.why = "wrong", different
+    return outcome
 
 
-# The dtype that shows how far a result is from the exact one.
-WIDER = {
-    torch.float32: torch.float64,
-    torch.bfloat16: torch.float64,
-    torch.float16: torch.float64,
-    torch.complex64: torch.complex128,
-}
+def outcomes(name: str, case: str, limit: int | None, until: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The outcomes of an operation's samples, each after its number. With `until`, of the first samples that have these
+    parts compared: "forward", "gradient"."""
+    # Its error would take the place of the results.
+    os.environ.pop("PYCOMPILER_TORCH_STRICT", None)
+    op = next(op for op in op_db if name_of(op) == name)
+    missing = set(until)
+    for sample in samples(op, getattr(torch, case.removesuffix(DYNAMIC)), limit):
+        yield sample.number
+        outcome = run(sample, case.endswith(DYNAMIC))
+        outcome.why = outcome.why[:400]
+        yield outcome
+        missing -= {part for part in missing if getattr(outcome, part)}
+        if until and not missing:
+            break
 
 
-def _is_nearer(sample: Sample, wanted: list[Any], made: list[Any]) -> bool:
-    """Whether the results are no farther from those of a wider dtype than eager torch's."""
-    if sample.dtype not in WIDER or len(wanted) != len(made):
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            inputs = [_widened(x) for x in sample.tensors()]
-            exact = sample.call(*inputs)
-            exact = [*exact, *_gradients(exact, inputs)]
-        except Exception:
-            return False
-    return len(exact) == len(made) and all(
-        _is_no_farther(*three) for three in zip(exact, map(_detached, wanted), map(_detached, made), strict=True)
-    )
+def wanted_of(op: Any, case: str) -> Wanted:
+    return Wanted(name_of(op), case, has_gradient(op, getattr(torch, case.removesuffix(DYNAMIC))))
 
 
-def _widened(x: torch.Tensor) -> torch.Tensor:
-    return x.detach().to(WIDER.get(x.dtype, x.dtype)).requires_grad_(x.requires_grad)
-
-
-def _detached(x: torch.Tensor | None) -> torch.Tensor | None:
-    return None if x is None else x.detach()
-
-
-def _is_no_farther(exact: Any, wanted: Any, made: Any) -> bool:
-    if made is None or wanted is None or exact is None:
-        return made is wanted
-    if made.shape != wanted.shape or made.dtype != wanted.dtype or exact.shape != made.shape:
-        return False
-    if made.dtype not in WIDER:
-        return torch.equal(made, wanted)
-    exact, same = exact.detach(), (made == wanted) | (made.isnan() & wanted.isnan())
-    ours, torchs = (torch.where(same, 0, (x.to(exact.dtype) - exact).abs()) for x in (made, wanted))
-    # An element that torch has at all bounds ours by the largest error of torch's; others are bounded by rounding.
-    known = torchs.isfinite()
-    largest = torchs[known].max() if bool(known.any()) else torchs.new_zeros(())
-    rounding = 16 * torch.finfo(made.dtype).eps * exact.abs()
-    return bool((ours <= torch.where(known, largest, rounding)).all())
-
-
-# Which of equal elements they name is open.
-PLACES = ("sort", "topk", "kthvalue", "msort", "argsort", "mode", "median", "nanmedian")
-
-
-def _elements(sample: Sample, results: list[Any]) -> list[Any]:
-    """The results, with the elements that they name in the place of places."""
-    if sample.op.name not in PLACES or len(results) < 2 or results[1] is None or results[1].dtype != torch.int64:
-        return results
-    x = sample.leaves[sample.places[0]]
-    dims = [d for d in range(x.ndim) if x.ndim == results[1].ndim and x.shape[d] != results[1].shape[d]]
-    named = [x.gather(d, results[1]) for d in dims[:1]] if x.ndim else []
-    return [results[0], *named, *results[2:]]
-
-
-def _difference(sample: Sample, wanted: list[Any], made: list[Any]) -> str:
-    wanted, made = _elements(sample, wanted), _elements(sample, made)
-    if len(wanted) != len(made):
-        return f"{len(made)} results, and torch has {len(wanted)}"
-    for number, (one, other) in enumerate(zip(wanted, made, strict=True)):
-        if one is None or other is None:
-            if (one is None) != (other is None) and (one if other is None else other).count_nonzero() != 0:
-                return f"result {number} is {other}, and torch's is {one}"
-            continue
-        if one.dtype != other.dtype or one.shape != other.shape:
-            return f"result {number} is {other.dtype}{list(other.shape)}, and torch's is {one.dtype}{list(one.shape)}"
-        if is_random(sample.name):
-            continue
-        rtol, atol = BOUNDS.get(sample.dtype, (2e-4, 2e-5))
-        try:
-            torch.testing.assert_close(
-                other.detach(), one.detach(), rtol=rtol, atol=atol, equal_nan=True, check_stride=False
-            )
-        except AssertionError as error:
-            return f"result {number}: " + " ".join(str(error).split())
-    return ""
+def cases(dtypes: str, names: set[str] | None = None, dynamic: bool = False) -> Iterator[tuple[Any, str]]:
+    """The operations with each of their dtypes, of those that are named."""
+    for op in op_db:
+        for dtype in dtypes.split(","):
+            if (names is None or op.name in names) and getattr(torch, dtype) in op.supported_dtypes("cpu"):
+                yield op, dtype + DYNAMIC * dynamic
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--samples", type=int, default=2)
+    parser.add_argument("--samples", type=int, default=2, help="of each operation and dtype; 0 for all")
+    parser.add_argument("--first", action="store_true", help="the first samples with results and gradients to compare")
     parser.add_argument("--dtypes", default="float32")
     parser.add_argument("--names", default="")
     parser.add_argument("--from", dest="start", default="")
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--dynamic", action="store_true", help="sizes of 2 and more are symbols")
-    parser.add_argument("--out", default="")
+    parser.add_argument("--out", default="", help="a file for one line of JSON for each sample")
     given = parser.parse_args()
     names = set(given.names.split(",")) if given.names else None
-    counts: Counter[str] = Counter()
+    counts: dict[str, Counter[str]] = {}
     begin = time.time()
     out = open(given.out, "a") if given.out else None  # noqa: SIM115
-    started = not given.start
-    for op in op_db:
-        started = started or op.name == given.start
-        if not started or (names is not None and op.name not in names):
-            continue
+    chosen = list(cases(given.dtypes, names, given.dynamic))
+    if given.start:
+        chosen = list(itertools.dropwhile(lambda one: one[0].name != given.start, chosen))
+    worker = Worker(outcomes)
+    for op, case in chosen:
         if time.time() - begin > given.seconds:
             print("stopped before", op.name)
             break
-        for name in given.dtypes.split(","):
-            dtype = getattr(torch, name)
-            if dtype not in op.supported_dtypes("cpu"):
-                continue
-            for sample in samples(op, dtype, given.samples):
-                outcome, why = run(sample, given.dynamic)
-                counts[outcome] += 1
-                if out is not None:
-                    print(json.dumps([sample.name, name, sample.number, outcome, why[:400]]), file=out, flush=True)
-                elif outcome not in ("right", "skipped"):
-                    print(sample.name, name, sample.number, outcome, why[:300], flush=True)
-    print(dict(counts))
+        wanted = wanted_of(op, case)
+        until = ("forward", "gradient")[: 1 + wanted.gradient] if given.first else ()
+        made = worker(wanted.name, case, None if until else given.samples or None, until)
+        record = {"name": wanted.name, "case": case, "wanted": wanted.gradient}
+        if out is not None:
+            for line in [{**record, **asdict(outcome)} for outcome in made] or [record]:
+                print(json.dumps(line), file=out, flush=True)
+        for outcome in made:
+            counts.setdefault(case, Counter())[outcome.kind] += 1
+            if out is None and outcome.kind not in ("right", "skipped"):
+                print(wanted.name, case, outcome.number, outcome.kind, outcome.why[:300], flush=True)
+    worker.close()
+    for case, count in counts.items():
+        computed = sum(count.values()) - count["skipped"]
+        print(f"{case}: {count['right']} of {computed} samples right", dict(count))
     return 0
 
 

@@ -1,64 +1,133 @@
-"""Torch's operator database through the backend: a part of each test's samples, all of them under `-m full`.
+"""Torch's operator database through the backend: a part of its operations; all, with all samples, under `-m full`.
 
-known/op_db.txt lists the operations with samples that are not right: name, dtype (* for all), why. Those of
-known/not_taken.txt have samples with operations that are left to eager torch. A test fails for a sample that is not
-listed, and, with all samples, for a listed operation and dtype without such a sample.
+Each test holds the outcomes of one operation's samples, with one dtype, against the lists in known/ (op_outcomes.py),
+and counts what was compared: results at least once, and gradients where torch has them. The samples run in a process
+beside the tests (op_worker.py).
 """
 
+import os
+import signal
+import time
 import zlib
-from pathlib import Path
 
 import pytest
-import torch
-from op_samples import op_db, run, samples
-from torch.testing._internal.common_methods_invocations import OpInfo
+from op_outcomes import Known, Outcome, Wanted, problems
+from op_samples import RANDOM, UNSET, cases, name_of, outcomes, wanted_of
+from op_worker import Worker
+from torch.testing._internal.common_methods_invocations import op_db
 
-KNOWN = Path(__file__).parent / "known"
-DTYPES = ("float32", "float64", "bfloat16", "int64", "int32", "bool", "complex64", "float16", "complex128")
-# The quick run has one operation of this many for each dtype but float32, and one of the second number for float32.
+DTYPES = "float32,float64,bfloat16,int64,int32,bool,complex64,float16,complex128"
+# The quick run has one operation of this many for each case but float32, and one of the second number for float32.
 ONE_OF, ONE_OF_FLOAT32 = 24, 4
 
-
-def _read(name: str) -> set[tuple[str, str]]:
-    lines = (KNOWN / name).read_text().splitlines()
-    return {tuple(line.split()[:2]) for line in lines if line and not line.startswith("#")}
+KNOWN = Known.read()
 
 
-WRONG, NOT_TAKEN = _read("op_db.txt"), _read("not_taken.txt")
-
-
-def _name(op: OpInfo) -> str:
-    return f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
+@pytest.fixture(scope="module")
+def worker():
+    made = Worker(outcomes)
+    yield made
+    made.close()
 
 
 def _cases(quick: bool):
-    for op in op_db:
-        for dtype in DTYPES:
-            if getattr(torch, dtype) in op.supported_dtypes("cpu"):
-                share = ONE_OF_FLOAT32 if dtype == "float32" else ONE_OF
-                if not quick or zlib.crc32(f"{_name(op)} {dtype}".encode()) % share == 0:
-                    yield pytest.param(op, dtype, id=f"{_name(op)}-{dtype}")
+    for op, case in [*cases(DTYPES), *cases("float32", dynamic=True)]:
+        share = ONE_OF_FLOAT32 if case == "float32" else ONE_OF
+        if not quick or zlib.crc32(f"{name_of(op)} {case}".encode()) % share == 0:
+            yield pytest.param(wanted_of(op, case), id=f"{name_of(op)}-{case}")
 
 
-def _check(op: OpInfo, dtype: str, limit: int | None, monkeypatch) -> None:
-    monkeypatch.delenv("PYCOMPILER_TORCH_STRICT", raising=False)
-    key, every = (_name(op), dtype), (_name(op), "*")
-    outcomes = [(sample.number, *run(sample)) for sample in samples(op, getattr(torch, dtype), limit)]
-    bad = [one for one in outcomes if one[1] in ("wrong", "failed")]
-    left = [one for one in outcomes if one[1] == "not taken"]
-    assert not bad or {key, every} & WRONG, bad[:3]
-    assert not left or {key, every} & NOT_TAKEN, left[:3]
-    if limit is None:
-        assert bad or key not in WRONG, f"{key} is right: take it from known/op_db.txt"
-        assert left or key not in NOT_TAKEN, f"{key} is taken: take it from known/not_taken.txt"
+def _parts(wanted: Wanted) -> tuple[str, ...]:
+    """What at least one sample has to have compared."""
+    parts = ("forward", "gradient") if wanted.gradient else ("forward",)
+    return tuple([part for part in parts if (wanted.name, wanted.case, part) not in KNOWN.uncompared])
 
 
-@pytest.mark.parametrize(("op", "dtype"), list(_cases(quick=True)))
-def test_some_samples(op, dtype, monkeypatch):
-    _check(op, dtype, 1, monkeypatch)
+@pytest.mark.parametrize("wanted", list(_cases(quick=True)))
+def test_first_samples(wanted, worker):
+    """The first samples until everything was compared that torch has."""
+    parts = _parts(wanted)
+    limit = None if parts else 1
+    assert not problems(wanted, worker(wanted.name, wanted.case, limit, parts), KNOWN, every=False)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("op", "dtype"), list(_cases(quick=False)))
-def test_all_samples(op, dtype, monkeypatch):
-    _check(op, dtype, None, monkeypatch)
+@pytest.mark.parametrize("wanted", list(_cases(quick=False)))
+def test_all_samples(wanted, worker):
+    made = worker(wanted.name, wanted.case, None)
+    assert not problems(wanted, made, KNOWN, every=True)
+    is_random = any(one.random for one in made)
+    assert is_random or wanted.name not in RANDOM or not any(one.forward for one in made), "take it from RANDOM"
+
+
+def test_the_lists_name_operations_and_cases_of_the_database():
+    tested = {(wanted.name, wanted.case) for param in _cases(quick=False) for wanted in param.values}
+    assert sorted(KNOWN.keys() - tested) == []
+    assert sorted((RANDOM | UNSET) - {name_of(op) for op in op_db}) == []
+    names = [name_of(op) for op in op_db]
+    assert len(set(names)) == len(names)
+
+
+WANTED = Wanted("f", "float32", gradient=True)
+RIGHT = Outcome(0, "right", forward=True, gradient=True)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "known", "said"),
+    [
+        ([RIGHT], {}, ""),
+        ([], {}, "no sample has a forward"),
+        ([Outcome(0, "skipped", "torch raises")], {}, "no sample has a forward"),
+        ([Outcome(0, "skipped"), Outcome(1, "right", forward=True)], {}, "no sample has a gradient"),
+        ([Outcome(0, "right", forward=True)], {"uncompared": "f int8,float32 gradient why"}, ""),
+        ([RIGHT], {"uncompared": "f float32 gradient why"}, "take it from known/uncompared.txt"),
+        ([RIGHT, Outcome(1, "wrong", "is 2")], {}, "wrong: sample 1: is 2"),
+        ([RIGHT, Outcome(1, "wrong", "is 2")], {"wrong": "f float32 2 why"}, "wrong: sample 1: is 2"),
+        ([RIGHT, Outcome(1, "wrong", "is 2")], {"wrong": "f int64 1 why"}, "wrong: sample 1: is 2"),
+        ([RIGHT, Outcome(3, "failed", "is 2")], {"wrong": "f float32 1-4 why\n"}, ""),
+        ([RIGHT], {"wrong": "# f\nf float32 0 why"}, "take it from known/wrong.txt"),
+        ([RIGHT], {"wrong": "f float32 all why"}, "take it from known/wrong.txt"),
+        ([RIGHT, Outcome(1, "crashed", "SIGSEGV")], {"wrong": "f float32 1 why"}, "crashed: sample 1: SIGSEGV"),
+        ([RIGHT, Outcome(1, "not taken", left=["a"])], {}, "not taken: sample 1 leaves ['a'] to torch"),
+        ([RIGHT, Outcome(1, "not taken", left=["a"])], {"not_taken": "f float32 a b"}, ""),
+        ([RIGHT, Outcome(1, "not taken", left=["a", "c"])], {"not_taken": "f float32 a b"}, "leaves ['c'] to torch"),
+        ([RIGHT, Outcome(1, "wrong", "is 2", ["a"])], {"wrong": "f float32 1 why"}, "leaves ['a'] to torch"),
+    ],
+)
+def test_outcomes_beside_lists(outcomes, known, said):
+    found = problems(WANTED, outcomes, Known(**known), every=False)
+    assert any(said in one for one in found) if said else not found, found
+
+
+@pytest.mark.parametrize(
+    "known", [{"wrong": "f float32 5 why"}, {"wrong": "f float32 1 why"}, {"not_taken": "f float32 a"}]
+)
+def test_all_samples_beside_lists(known):
+    """A line for a sample that torch skips, or does not have, or an operation that is taken, is no longer needed."""
+    outcomes = [RIGHT, Outcome(1, "skipped")]
+    assert problems(WANTED, outcomes, Known(**known), every=True)
+    assert not problems(WANTED, outcomes, Known(), every=True)
+
+
+def _work(how: str):
+    """Three samples; the second one ends the process."""
+    for number in range(3):
+        yield number
+        if number == 1 and how == "signal":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if number == 1 and how == "error":
+            raise ValueError("of the work")
+        if number == 1 and how == "hang":
+            time.sleep(1000)
+        yield Outcome(number, "right")
+
+
+@pytest.mark.parametrize(("how", "said"), [("signal", "SIGSEGV"), ("error", "of the work"), ("hang", "more than 5 s")])
+def test_a_crash_is_reported_and_the_next_call_works(how, said):
+    worker = Worker(_work, seconds=5)
+    made = worker(how)
+    assert [(one.number, one.kind) for one in made] == [(0, "right"), (1, "crashed")]
+    assert said in made[1].why
+    assert "test_torch_ops.py" in made[1].why
+    assert [one.kind for one in worker("")] == ["right"] * 3
+    worker.close()
