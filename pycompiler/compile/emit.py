@@ -15,6 +15,7 @@ import numpy as np
 from pycompiler._compiler import ir
 from pycompiler.compile.emit_sizes import UNKNOWN, SizeEmitter, as_numbers, dims_in
 from pycompiler.compile.foreign import operations_of, readable
+from pycompiler.compile.module_sizes import with_derived
 from pycompiler.core.autodiff.call import call
 from pycompiler.core.autodiff.checkpoint import name_value
 from pycompiler.core.autodiff.custom import custom_lin, forward_mode
@@ -229,10 +230,6 @@ class Emitter:
             "sym_name": ir.StringAttr.get(name, self.context),
             "function_type": ir.TypeAttr.get(ir.FunctionType.get(arguments, results, self.context)),
         }
-        if not private:
-            attributes |= self._sizes.attributes(
-                [var.aval for var in variables], [atom.aval for atom in graph.outputs], len(handed)
-            )
         if private:
             attributes["sym_visibility"] = ir.StringAttr.get("private", self.context)
         if aliases:
@@ -258,6 +255,11 @@ class Emitter:
             outputs = [self._token, *outputs]
         self._token = caller
         ir.Operation.create("func.return", operands=outputs, loc=self.unknown, ip=ip)
+        if not private:
+            # Behind the body, whose sizes may be symbols that follow from others.
+            sides = [var.aval for var in variables], [atom.aval for atom in graph.outputs]
+            for key, value in self._sizes.attributes(*sides, len(handed)).items():
+                function.set_attribute(key, value)
 
     def _body(self, graph: Graph, values: dict[Any, ir.Value], ip: ir.InsertionPoint) -> list[ir.Value]:
         """The equations of a graph; `values` holds its variables. Returns the values of its results."""
@@ -446,7 +448,7 @@ class Emitter:
             with code.reading():
                 given = ir.Module.parse(readable(code), self.context)
                 self._check_signature(given, code, equation.params["name"])
-                self._set_symbols(given, list(sizes.values()))
+                self._set_symbols(given, with_derived(given, code.entry, list(sizes.values())))
                 callee = self._linked[key] = self.module.link(given, code.entry)
         given = [
             self._as_type(operand, self.type_of(atom.aval), aval_at(wanted, sizes), self.type_of(wanted), ip)

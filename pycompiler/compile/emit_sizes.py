@@ -1,7 +1,7 @@
 """Symbolic sizes in a module: types with `?`, `array.symbol`, arithmetic on symbols, and the attributes of @main.
 
 Part of `emit`. The symbols of a program are numbered in the order of their names. The sizes in a call have the same
-order.
+order. A maximum with 0, and a quotient of two sizes, become symbols behind these, which the code computes from them.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class SizeEmitter:
     def __init__(self, context: ir.Context, symbols: Sequence[Symbol]) -> None:
         self.context = context
         self.numbers = {symbol: number for number, symbol in enumerate(symbols)}
+        # By number: the definitions of symbols that follow from others.
+        self._derived: dict[Dim, tuple[int, str]] = {}
         self._unknown = ir.Location.unknown(context)
         self._index = ir.Type.parse("index", context)
         self._long = ir.Type.parse("i64", context)
@@ -43,9 +45,9 @@ class SizeEmitter:
         """The dimension as an index value, at `ip`."""
         if not isinstance(dim, Dim):
             return self._constant(dim, ip)
-        symbol = dim.symbol()
-        if symbol is not None:
-            return self._op("array.symbol", [], ip, {"number": ir.IntegerAttr.get(self._long, self.numbers[symbol])})
+        number = self._number(dim)
+        if number is not None:
+            return self._op("array.symbol", [], ip, {"number": ir.IntegerAttr.get(self._long, number)})
         total: ir.Value | None = None
         for factor, parts in dim.terms():
             product: ir.Value | None = None
@@ -62,6 +64,22 @@ class SizeEmitter:
             total = product if total is None else self._op("arith.addi", [total, product], ip, {})
         assert total is not None
         return total
+
+    def _number(self, dim: Dim) -> int | None:
+        """The number of a symbol, also of one that follows from others. None for other dimensions."""
+        symbol = dim.symbol()
+        if symbol is not None:
+            return self.numbers[symbol]
+        definition = dim.derived()
+        if definition is None:
+            return None
+        if dim not in self._derived:
+            kind, left, right = definition
+            both = f"({self._expression(left)}, {self._expression(right)})"
+            number = len(self.numbers) + len(self._derived)
+            text = f"{{{kind} = affine_map<()[{_listed(number)}] -> {both}>}}"
+            self._derived[dim] = number, text
+        return self._derived[dim][0]
 
     def _constant(self, number: int, ip: ir.InsertionPoint) -> ir.Value:
         attributes: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(self._index, number)}
@@ -80,7 +98,11 @@ class SizeEmitter:
         """The attributes of a function with these arguments and results, after `tokens` others: dimensions, symbols."""
         if not self.numbers:
             return {}
-        found = {"array.symbols": ir.Attribute.parse(f"[{', '.join(map(_facts, self.numbers))}]", self.context)}
+        for aval in (*inputs, *outputs):
+            for dim in aval.shape:
+                self._expression(dim)
+        facts = [*map(_facts, self.numbers), *[text for _, text in self._derived.values()]]
+        found = {"array.symbols": ir.Attribute.parse(f"[{', '.join(facts)}]", self.context)}
         for name, avals in (("arg_attrs", inputs), ("res_attrs", outputs)):
             entries = ["{}"] * tokens + [self._dims(aval) for aval in avals]
             found[name] = ir.Attribute.parse(f"[{', '.join(entries)}]", self.context)
@@ -89,16 +111,15 @@ class SizeEmitter:
     def _dims(self, aval: ShapedArray) -> str:
         if aval.is_concrete:
             return "{}"
-        symbols = ", ".join(f"s{number}" for number in self.numbers.values())
         shape = ", ".join(map(self._expression, aval.shape))
-        return f"{{array.dims = affine_map<()[{symbols}] -> ({shape})>}}"
+        return f"{{array.dims = affine_map<()[{_listed(len(self.numbers) + len(self._derived))}] -> ({shape})>}}"
 
     def _expression(self, dim: Dimension) -> str:
         if not isinstance(dim, Dim):
             return str(dim)
-        symbol = dim.symbol()
-        if symbol is not None:
-            return f"s{self.numbers[symbol]}"
+        number = self._number(dim)
+        if number is not None:
+            return f"s{number}"
         sums: list[str] = []
         for factor, parts in dim.terms():
             factors = [] if factor == 1 and parts else [str(factor)]
@@ -107,6 +128,10 @@ class SizeEmitter:
                 factors += [name if divisor == 1 else f"(({name}) floordiv {divisor})"] * power
             sums.append(" * ".join(reversed(factors)))
         return " + ".join(sums)
+
+
+def _listed(symbols: int) -> str:
+    return ", ".join(f"s{number}" for number in range(symbols))
 
 
 def _facts(symbol: Symbol) -> str:

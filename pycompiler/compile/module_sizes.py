@@ -5,16 +5,20 @@ The inverse of `emit_sizes`. `compile` and `imported` import this module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.ranges import larger
 from pycompiler.core.dims.text import dimension_from
 
 if TYPE_CHECKING:
     from pycompiler._compiler import ir
 
-__all__ = ["Requirement", "given_dims", "requirements_of"]
+__all__ = ["Requirement", "given_dims", "requirements_of", "with_derived"]
+
+_DERIVED: dict[str, Callable[[Dimension, Dimension], Dimension]] = {"maximum": larger, "quotient": operator.floordiv}
 
 # For each argument or result, its dimensions, or None if the type has all of them; None if there is no symbolic one.
 _Side = list["tuple[Dimension, ...] | None"] | None
@@ -33,21 +37,43 @@ def _listed(attribute: ir.Attribute) -> list[dict[str, Any]]:
     return cast("list[dict[str, Any]]", attribute.value)
 
 
+def _definition(entry: dict[str, Any]) -> tuple[str, Sequence[str]] | None:
+    """The definition of a symbol that follows from those before it: "maximum" or "quotient" of two expressions."""
+    return next(((kind, entry[kind]) for kind in _DERIVED if kind in entry), None)
+
+
+def with_derived(module: ir.Module, entry: str, sizes: Sequence[Dimension]) -> list[Dimension]:
+    """The sizes of all symbols of a function, from those of the symbols that do not follow from others."""
+    found = list(sizes)
+    given = _attributes(module, entry).get("array.symbols")
+    for one in _listed(given)[len(found) :] if given is not None else ():
+        definition = _definition(one)
+        if definition is None:
+            raise TypeError(
+                f"the symbols of @{entry} are {given}, expected those that follow from others behind the rest"
+            )
+        names = {f"s{number}": size for number, size in enumerate(found)}
+        found.append(_DERIVED[definition[0]](*[dimension_from(text, names) for text in definition[1]]))
+    return found
+
+
 def given_dims(module: ir.Module, entry: str) -> tuple[_Side, _Side]:
     """The dimensions of the arguments and of the results of a function. Raises TypeError for names of symbols that are
     not in their order, by which programs number them."""
     attributes = _attributes(module, entry)
     if "array.symbols" not in attributes:
         return None, None
-    facts = _listed(attributes["array.symbols"])
+    entries = _listed(attributes["array.symbols"])
+    facts = [entry for entry in entries if not _definition(entry)]
     width = len(str(len(facts)))
     names = [fact.get("name", f"s{number:0{width}}") for number, fact in enumerate(facts)]
     if names != sorted(set(names)):
         raise TypeError(f"the names of the symbols of @{entry} are {names}, expected distinct ones in their order")
-    symbols = {
-        f"s{number}": Dim(name, min=fact.get("min", 0), max=fact.get("max"), multiple_of=fact.get("multiple_of", 1))
-        for number, (name, fact) in enumerate(zip(names, facts, strict=True))
-    }
+    sizes: list[Dimension] = [
+        Dim(name, min=fact.get("min", 0), max=fact.get("max"), multiple_of=fact.get("multiple_of", 1))
+        for name, fact in zip(names, facts, strict=True)
+    ]
+    symbols = {f"s{number}": size for number, size in enumerate(with_derived(module, entry, sizes))}
 
     def side(name: str) -> _Side:
         if name not in attributes:

@@ -38,6 +38,13 @@ def expression(dim: Dimension, names: Mapping[str, str]) -> str:
     """A size as an int64_t expression of C, from the names of the parameters. Divisions round down, as in Python."""
     if isinstance(dim, int):
         return str(dim)
+    derived = dim.derived()
+    if derived is not None:
+        kind, left, right = derived
+        if kind == "quotient":
+            return _divided(left, expression(right, names), names)
+        value = expression(left, names)
+        return f"({value} > 0 ? {value} : 0)"
     terms: list[str] = []
     for factor, parts in dim.terms():
         factors = [_quotient(part, divisor, names) for part, divisor, power in parts for _ in range(power)]
@@ -47,12 +54,17 @@ def expression(dim: Dimension, names: Mapping[str, str]) -> str:
 
 def _quotient(dim: Dim, divisor: int, names: Mapping[str, str]) -> str:
     symbol = dim.symbol()
-    text = f"(int64_t)({names[symbol.name]})" if symbol is not None else expression(dim, names)
     if divisor == 1:
-        return text
-    if (dim.bounds()[0] or 0) >= 0 and dim.bounds()[0] is not None:
-        return f"(({text}) / {divisor})"
-    return f"(({text}) / {divisor} - (({text}) % {divisor} < 0))"
+        return f"(int64_t)({names[symbol.name]})" if symbol is not None else expression(dim, names)
+    return _divided(dim, str(divisor), names)
+
+
+def _divided(dim: Dimension, by: str, names: Mapping[str, str]) -> str:
+    text = expression(dim, names)
+    low = dim.bounds()[0] if isinstance(dim, Dim) else dim
+    if low is not None and low >= 0:
+        return f"(({text}) / {by})"
+    return f"(({text}) / {by} - (({text}) % {by} < 0))"
 
 
 def elements(shape: Sequence[Dimension], names: Mapping[str, str], of_each: int) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.ranges import larger, smaller
 from pycompiler.core.mesh.shape_struct import ShapeDtypeStruct
 from pycompiler.core.tracing.boundary import boundary
 from pycompiler.core.types.aval import get_aval
@@ -28,8 +29,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "floordiv": operator.floordiv,
     "mod": operator.mod,
-    "max": lambda a, b: a if a >= b else b,
-    "min": lambda a, b: a if a <= b else b,
+    "max": larger,
+    "min": smaller,
 }
 _COMPARISONS = (ast.Eq, ast.GtE, ast.LtE)
 

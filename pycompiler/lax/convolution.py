@@ -1,5 +1,6 @@
 """Convolutions of lax, based on conv_general_dilated, and the computation of their shapes."""
 
+import operator
 from collections.abc import Sequence
 from math import prod
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.config.config import config
+from pycompiler.core.dims.dims import Dim, Dimension, Shape
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -235,7 +237,7 @@ def _pads(
     strides: Sequence[int],
     spread: Sequence[int],
     reach: Sequence[int],
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+) -> tuple[Shape, Shape]:
     """The low and the high padding of each spatial dimension."""
     if isinstance(padding, str):
         if any(dilation != 1 for dilation in spread):
@@ -246,7 +248,7 @@ def _pads(
         windows = [dilated(right[axis], d) for axis, d in zip(specs.rhs_spec[2:], reach, strict=True)]
         padding = padtype_to_pads([left[axis] for axis in specs.lhs_spec[2:]], windows, strides, padding)
     try:
-        pairs = [(low.__index__(), high.__index__()) for low, high in padding]
+        pairs = [(_width(low), _width(high)) for low, high in padding]
     except (TypeError, ValueError, AttributeError):
         raise ValueError(
             f"{name}: padding must be VALID, SAME, SAME_LOWER or a sequence of (low, high) pairs, got {padding!r}"
@@ -254,6 +256,10 @@ def _pads(
     if len(pairs) != len(strides):
         raise ValueError(f"{name}: needs {len(strides)} pairs of padding, got {padding!r}")
     return tuple(low for low, _ in pairs), tuple(high for _, high in pairs)
+
+
+def _width(padding: Any) -> Dimension:
+    return padding if isinstance(padding, Dim) else operator.index(padding)
 
 
 def conv(

@@ -3,8 +3,9 @@
 import enum
 from collections.abc import Sequence
 
+from pycompiler.core.dims.dims import Dimension
 from pycompiler.core.types.aval import get_aval
-from pycompiler.lax.operands import Array, cast, check_arrays
+from pycompiler.lax.operands import Array, canonical_shape, cast, check_arrays
 from pycompiler.primitives import fft as family
 from pycompiler.primitives import rules
 
@@ -23,7 +24,7 @@ class FftType(enum.IntEnum):
     IRFFT = 3
 
 
-def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
+def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[Dimension]) -> Array:
     """The discrete Fourier transform over the last `len(fft_lengths)` dimensions, computed by pocketfft.
 
     `fft_type` is an `FftType` or its name, in capitals or not:
@@ -50,4 +51,4 @@ def fft(x: Array, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     if not len(fft_lengths) and fft_type in (FftType.FFT, FftType.IFFT):
         # The transform over no dimensions is the identity.
         return x
-    return family.fft.bind(x, fft_type=FftType(fft_type).name, fft_lengths=tuple(map(int, fft_lengths)))
+    return family.fft.bind(x, fft_type=FftType(fft_type).name, fft_lengths=canonical_shape("fft", fft_lengths))

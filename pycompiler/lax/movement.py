@@ -8,7 +8,7 @@ import numpy as np
 from pycompiler._runtime import Array as RuntimeArray
 from pycompiler._runtime import Device, ShapedArray, counted, current_trace, filled
 from pycompiler.core.config.config import config
-from pycompiler.core.dims.dims import Dimension, dim_product
+from pycompiler.core.dims.dims import Dim, Dimension, dim_product
 from pycompiler.core.dims.dims import broadcast_shapes as broadcast_shapes
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.mesh.placement import put
@@ -374,7 +374,8 @@ def _wrapped(start: Array, size: Any, wrap: bool, wanted: Any) -> Array:
     """A start in the dtype of positions. With `wrap`, negative ones count from the end."""
     if type(start) is int:
         limits = np.iinfo(wanted)
-        return wanted.type(np.clip(start + size if start < 0 and wrap else start, limits.min, limits.max))
+        place = start + size if start < 0 and wrap else start
+        return cast(place, wanted) if isinstance(place, Dim) else wanted.type(np.clip(place, limits.min, limits.max))
     dtype = get_aval(start).dtype
     if wrap and not dtypes.is_unsigned(dtype):
         if wanted == dtypes.int64:

@@ -185,10 +185,12 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
     size = operator.index(batch_size)
     if size < 0:
         raise ValueError(f"map: batch_size must not be negative, got {batch_size}")
-    # Fewer slices than one batch, or 0 for all of them, are one batch.
-    size = length if size == 0 or length < size else size
+    # Fewer slices than one batch, or 0 for all of them, are one batch. A number that each call decides has both parts,
+    # the whole batches and the rest, of which one may be empty.
+    is_open = isinstance(length, Dim)
+    size = length if size == 0 or (not is_open and length < size) else size
     body, consts = opened(body)
-    rounds, rest = divmod(length, size) if length else (0, 0)
+    rounds, rest = divmod(length, size) if is_open or length else (0, 0)
     whole = [
         movement.reshape(movement.slice_in_dim(x, 0, rounds * size), (rounds, size, *get_aval(x).shape[1:]))
         for x in leaves
@@ -198,7 +200,7 @@ def map(f: Callable[[Any], Any], xs: Tree, *, batch_size: int | None = None) -> 
     batched, _ = mapped_graph(body, dims, size, everything)
     _, ys = run_scan(batched, Form(len(consts), 0, rounds, False), consts, [], whole)
     outs = [movement.reshape(y, (rounds * size, *get_aval(y).shape[2:])) for y in ys]
-    if rest:
+    if isinstance(rest, Dim) or rest:
         last = call_graph(
             mapped_graph(body, dims, rest, everything)[0],
             "map",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.ranges import larger
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.graph import ClosedGraph, Equation
 from pycompiler.core.tracing.record import record
@@ -49,9 +50,9 @@ def padtype_to_pads(
         raise RuntimeError(f"padtype_to_pads: padding must be VALID, SAME or SAME_LOWER, got {padding!r}")
     if padding.upper() == "VALID":
         return [(0, 0)] * len(in_shape)
-    pads: list[tuple[int, int]] = []
+    pads: list[tuple[Any, Any]] = []
     for size, reach, stride in zip(in_shape, window_shape, window_strides, strict=True):
-        missing = max((-(-size // stride) - 1) * stride + reach - size, 0)
+        missing = larger((-(-size // stride) - 1) * stride + reach - size, 0)
         less, more = missing // 2, missing - missing // 2
         pads.append((less, more) if padding.upper() == "SAME" else (more, less))
     return pads

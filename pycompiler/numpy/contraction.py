@@ -7,7 +7,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.dims.dims import broadcast_shapes, dim_product
-from pycompiler.core.dims.ranges import bounded_diagonal
+from pycompiler.core.dims.ranges import bounded_diagonal, larger, smaller
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
@@ -278,23 +278,34 @@ def _convolved(name: str, a: Any, v: Any, mode: str, precision: Any, preferred: 
 
 
 def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, preferred: Any) -> Array:
-    swaps = get_aval(x).shape[0] < get_aval(y).shape[0]
+    first, second = get_aval(x).shape[0], get_aval(y).shape[0]
+    size, most = smaller(first, second), larger(first, second)
+    is_open = size not in (first, second)
+    swaps = size != second and not is_open
     if swaps:
         x, y = y, x
     if turns:
         y = movement.rev(y, (0,))
-    size = get_aval(y).shape[0]
     pads = {"valid": (0, 0), "same": (size // 2, size - size // 2 - 1), "full": (size - 1, size - 1)}
     out = convolution.conv_general_dilated(
         movement.expand_dims(x, (0, 1)),
         movement.expand_dims(y, (0, 1)),
         (1,),
-        [pads[mode]],
+        [(second - 1, second - 1) if is_open else pads[mode]],
         precision=precision,
         preferred_element_type=preferred,
     )
     flat = movement.reshape(out, get_aval(out).shape[2:])
-    return movement.rev(flat, (0,)) if swaps and not turns else flat
+    if not is_open:
+        return movement.rev(flat, (0,)) if swaps and not turns else flat
+    # Each call decides which vector is the longer one: a part of the full result.
+    if mode == "full":
+        return flat
+    count, start = (most - size + 1, size - 1) if mode == "valid" else (most, size - 1 - size // 2)
+    if mode == "same" and not turns:
+        # Correlated with a longer vector, it is the reversed result of the two in the other order.
+        start = start + smaller(larger(second - first, 0), 1) * (2 * (size // 2) - size + 1)
+    return movement.dynamic_slice_in_dim(flat, cast(start, np.int32), count)
 
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Array:

@@ -5,6 +5,7 @@ from math import prod
 from typing import Any
 
 from pycompiler._runtime import Array
+from pycompiler.core.dims.ranges import larger
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.lax import cumulative, movement
@@ -151,7 +152,9 @@ def _diff(a: Array, *, n: int, axis: int) -> Array:
         size = get_aval(a).shape[axis]
         if size == 0:
             return a
-        after, before = (movement.slice_in_dim(a, start, start + size - 1, axis=axis) for start in (1, 0))
+        count = larger(size - 1, 0)  # of an array without elements none, at each size that a call may decide
+        ends = ((size - count, size), (0, count))
+        after, before = (movement.slice_in_dim(a, start, limit, axis=axis) for start, limit in ends)
         a = difference(after, before)
     return a
 

@@ -3,19 +3,22 @@
 float16 and bfloat16 are computed in float32. Reference: NumPy's `numpy.fft`.
 """
 
+import operator
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from pycompiler.core.dims.ranges import fixed
+from pycompiler.core.dims.dims import Dim, Dimension, Shape, dim_product, is_at_least
+from pycompiler.core.dims.ranges import smaller
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import get_aval, short
+from pycompiler.core.types.dtype import real_part
 from pycompiler.lax import complexes, fourier
 from pycompiler.lax.fourier import FftType
+from pycompiler.lax.movement import iota
 from pycompiler.lax.names import nearest_name
 from pycompiler.lax.operands import canonical_axis, cast, check_arrays
 from pycompiler.lax.placement import created
@@ -34,23 +37,24 @@ def _norm(name: str, norm: str | None) -> str:
     return _NORMS[norm]
 
 
-def _resized(x: Array, lengths: Sequence[int], axes: Sequence[int]) -> Array:
+def _resized(x: Array, lengths: Shape, axes: Sequence[int]) -> Array:
     """The array cut or padded with zeros, at the end, to a length along each axis."""
     shape = x.shape
-    widths = [(0, 0)] * len(shape)
+    widths: list[tuple[Any, Any]] = [(0, 0)] * len(shape)
     index = [slice(None)] * len(shape)
     for axis, length in zip(axes, lengths, strict=True):
-        if length < shape[axis]:
-            index[axis] = slice(0, length)
-        widths[axis] = (0, max(length - shape[axis], 0))
+        kept = smaller(length, shape[axis])
+        if kept != shape[axis]:
+            index[axis] = slice(0, kept)
+        widths[axis] = (0, length - kept)
     if any(part != slice(None) for part in index):
         x = x[tuple(index)]
     return padding.pad(x, widths) if any(width != (0, 0) for width in widths) else x
 
 
 def _plan(
-    name: str, shape: tuple[int, ...], s: Sequence[int] | None, axes: Sequence[int] | None, kind: FftType
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    name: str, shape: Shape, s: Sequence[Dimension] | None, axes: Sequence[Dimension] | None, kind: FftType
+) -> tuple[tuple[int, ...], Shape]:
     """The axes, and the lengths of the real side along them."""
     # Of IRFFT, the last axis has half of a spectrum. A complex transform of an array without elements is the array.
     half, least = kind is FftType.IRFFT, 0 if s is None and kind in (FftType.FFT, FftType.IFFT) and 0 in shape else 1
@@ -60,24 +64,29 @@ def _plan(
     for axis in axes:
         if not -ndim <= axis < ndim:
             raise ValueError(f"{name}: axis {axis} is out of range for an array of {ndim} dimensions")
-    axes = tuple(axis % ndim for axis in axes)
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"{name}: axes {axes} must be distinct")
+    chosen: tuple[int, ...] = tuple(int(axis % ndim) for axis in axes)
+    if len(set(chosen)) != len(chosen):
+        raise ValueError(f"{name}: axes {chosen} must be distinct")
     if s is None:
-        lengths = [fixed(name, shape[axis]) for axis in axes]
+        lengths: list[Dimension] = [shape[axis] for axis in chosen]
         if half and lengths:
             lengths[-1] = 2 * (lengths[-1] - 1)
-    elif len(s) != len(axes):
-        raise ValueError(f"{name}: s has {len(s)} lengths for {len(axes)} axes; give one for each")
+    elif len(s) != len(chosen):
+        raise ValueError(f"{name}: s has {len(s)} lengths for {len(chosen)} axes; give one for each")
     else:
-        lengths = [fixed(name, length) for length in s]
-    if any(length < least for length in lengths):
+        lengths = [length if isinstance(length, Dim) else operator.index(length) for length in s]
+    if not all(is_at_least(length, least) for length in lengths):
         raise ValueError(f"{name}: the lengths of a transform must be positive, got {tuple(lengths)}")
-    return axes, tuple(lengths)
+    return chosen, tuple(lengths)
 
 
 def _transform(
-    name: str, kind: FftType, a: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str | None
+    name: str,
+    kind: FftType,
+    a: Array,
+    s: Sequence[Dimension] | None,
+    axes: Sequence[Dimension] | None,
+    norm: str | None,
 ) -> Array:
     check_arrays(name, a)
     norm = _norm(name, norm)
@@ -104,21 +113,28 @@ def _transform(
     x = movement.moveaxis(x, axes, trailing)
     x = fourier.fft(x, kind, lengths)
     # lax divides inverse transforms by the product of the lengths, and does not scale the others.
-    scale = {"backward": 1.0, "ortho": prod(lengths) ** -0.5, "forward": 1 / prod(lengths)}[norm]
-    if kind in (FftType.IFFT, FftType.IRFFT):
-        scale = {"backward": 1.0, "ortho": prod(lengths) ** 0.5, "forward": float(prod(lengths))}[norm]
-    if scale != 1.0:
-        x = ufuncs.multiply(x, scale)
+    power = {"backward": 0.0, "ortho": 0.5, "forward": 1.0}[norm] * (1 if kind in (FftType.IFFT, FftType.IRFFT) else -1)
+    if power:
+        x = ufuncs.multiply(x, _scale(lengths, power, real_part(get_aval(x).dtype)))
     return movement.moveaxis(x, trailing, axes)
 
 
-def _one(n: int | None, axis: int, name: str) -> tuple[tuple[int] | None, tuple[int]]:
+def _scale(lengths: Shape, power: float, dtype: np.dtype[Any]) -> Any:
+    """The number of elements to the power of 1, -1, 0.5 or -0.5."""
+    count = dim_product(lengths)
+    if not isinstance(count, Dim):
+        return float(count) ** power
+    root = cast(count, dtype) if abs(power) == 1 else ufuncs.sqrt(cast(count, dtype))
+    return root if power > 0 else ufuncs.reciprocal(root)
+
+
+def _one(n: Dimension | None, axis: int, name: str) -> tuple[tuple[Dimension] | None, tuple[int]]:
     if isinstance(axis, (tuple, list)):
         raise ValueError(f"{name}: takes one axis, got {axis}; use the transform of several axes")
     return (None if n is None else (n,)), (axis,)
 
 
-def fft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def fft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The discrete Fourier transform along `axis`, cut or padded with zeros to `n`; the result is complex.
 
     >>> import pycompiler.numpy as pnp
@@ -128,7 +144,7 @@ def fft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None)
     return _transform("fft", FftType.FFT, a, *_one(n, axis, "fft"), norm)
 
 
-def ifft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def ifft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `fft`.
 
     >>> import pycompiler.numpy as pnp
@@ -138,7 +154,7 @@ def ifft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None
     return _transform("ifft", FftType.IFFT, a, *_one(n, axis, "ifft"), norm)
 
 
-def rfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def rfft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The first `n // 2 + 1` entries of the transform of a real array. Raises TypeError for complex arrays.
 
     >>> import pycompiler.numpy as pnp
@@ -148,7 +164,7 @@ def rfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None
     return _transform("rfft", FftType.RFFT, a, *_one(n, axis, "rfft"), norm)
 
 
-def irfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def irfft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `rfft`: a real array of `n` entries, `2 * (m - 1)` by default.
 
     >>> import pycompiler.numpy as pnp
@@ -158,40 +174,42 @@ def irfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = Non
     return _transform("irfft", FftType.IRFFT, a, *_one(n, axis, "irfft"), norm)
 
 
-def hfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def hfft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The real transform of an array that is the first half of an array with Hermitian symmetry."""
     opposite = _OPPOSITE[_norm("hfft", norm)]
     return _transform("hfft", FftType.IRFFT, ufuncs.conj(a), *_one(n, axis, "hfft"), opposite)
 
 
 @nested(1)
-def ihfft(a: Array, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+def ihfft(a: Array, n: Dimension | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`."""
     opposite = _OPPOSITE[_norm("ihfft", norm)]
     return ufuncs.conj(_transform("ihfft", FftType.RFFT, a, *_one(n, axis, "ihfft"), opposite))
 
 
-def fftn(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None) -> Array:
+def fftn(
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
+) -> Array:
     """The transform along several axes (all by default), cut or padded with zeros to the lengths `s`."""
     return _transform("fftn", FftType.FFT, a, s, axes, norm)
 
 
 def ifftn(
-    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
 ) -> Array:
     """The inverse of `fftn`."""
     return _transform("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
 def rfftn(
-    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
 ) -> Array:
     """The transform of a real array along several axes: half of the spectrum along the last axis."""
     return _transform("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
 def irfftn(
-    a: Array, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[Dimension] | None = None, norm: str | None = None
 ) -> Array:
     """The inverse of `rfftn`."""
     return _transform("irfftn", FftType.IRFFT, a, s, axes, norm)
@@ -203,7 +221,9 @@ def _two(axes: Sequence[int], name: str) -> Sequence[int]:
     return axes
 
 
-def fft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def fft2(
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """`fftn` along two axes.
 
     >>> import pycompiler.numpy as pnp
@@ -214,23 +234,29 @@ def fft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1
     return _transform("fft2", FftType.FFT, a, s, _two(axes, "fft2"), norm)
 
 
-def ifft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def ifft2(
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """`ifftn` along two axes."""
     return _transform("ifft2", FftType.IFFT, a, s, _two(axes, "ifft2"), norm)
 
 
-def rfft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def rfft2(
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """`rfftn` along two axes."""
     return _transform("rfft2", FftType.RFFT, a, s, _two(axes, "rfft2"), norm)
 
 
-def irfft2(a: Array, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None) -> Array:
+def irfft2(
+    a: Array, s: Sequence[Dimension] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None
+) -> Array:
     """`irfftn` along two axes."""
     return _transform("irfft2", FftType.IRFFT, a, s, _two(axes, "irfft2"), norm)
 
 
-def _check_count(name: str, n: int) -> None:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+def _check_count(name: str, n: Dimension) -> None:
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer, Dim)) or not is_at_least(n, 1):
         raise ValueError(f"{name}: n must be a positive int, got {n!r}")
 
 
@@ -239,7 +265,7 @@ def _check_distance(name: str, d: Any) -> None:
         raise ArgumentError(f"{name}: d is one distance, got {d!r}")
 
 
-def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
+def fftfreq(n: Dimension, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the entries of `fft` of `n` samples at a distance `d`, in cycles per unit of `d`: (n,).
 
     >>> import pycompiler.numpy as pnp
@@ -248,11 +274,19 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
     """
     _check_count("fftfreq", n)
     _check_distance("fftfreq", d)
+
+    def frequencies() -> Array:
+        places = _places(n)
+        numbers = ufuncs.subtract(places, ufuncs.where(ufuncs.less(places, (n + 1) // 2), 0, n))
+        return _frequencies(numbers, d * n, dtype)
+
+    if isinstance(n, Dim):
+        return created("fftfreq", device, frequencies)
     numbers = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
     return created("fftfreq", device, lambda: _frequencies(numbers, d * n, dtype))
 
 
-def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
+def rfftfreq(n: Dimension, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """The frequencies of the entries of `rfft` of `n` samples at a distance `d`: (n // 2 + 1,).
 
     >>> import pycompiler.numpy as pnp
@@ -261,7 +295,11 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
     """
     _check_count("rfftfreq", n)
     _check_distance("rfftfreq", d)
-    return created("rfftfreq", device, lambda: _frequencies(np.arange(n // 2 + 1), d * n, dtype))
+    return created("rfftfreq", device, lambda: _frequencies(_places(n // 2 + 1), d * n, dtype))
+
+
+def _places(n: Dimension) -> Any:
+    return iota(np.int32, n) if isinstance(n, Dim) else np.arange(n)
 
 
 def _frequencies(numbers: Any, period: Any, dtype: Any) -> Array:

@@ -1,5 +1,6 @@
 """Indices and grids of known sizes: of triangles and diagonals, of flat arrays; `mgrid`, `r_` and related objects."""
 
+import functools
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler.core.dims.dims import dim_product, surely_below
-from pycompiler.core.dims.ranges import bounded_diagonal, fixed
+from pycompiler.core.dims.ranges import bounded_diagonal, fixed, smaller
 from pycompiler.core.errors import ConcretizationTypeError
 from pycompiler.core.tracing.trace import Tracer, no_value
 from pycompiler.core.types import dtype as dtypes
@@ -229,7 +230,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     shape = get_aval(a).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) != 1):
         raise ValueError(f"fill_diagonal: takes matrices, or arrays of equal dimensions, got {short(a)}")
-    count = min(shape)
+    count = functools.reduce(smaller, shape)
     if get_aval(val).ndim:
         val = ravel(val)
         times = -(-count // max(dim_product(get_aval(val).shape), 1))

@@ -11,7 +11,7 @@ import numpy as np
 
 from pycompiler._runtime import current_trace
 from pycompiler.core.dims.dims import Dim, dim_product, surely_below
-from pycompiler.core.dims.ranges import range_length
+from pycompiler.core.dims.ranges import range_length, smaller
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import movement
@@ -126,21 +126,41 @@ def sliced(x: Array, planned: Plan) -> Array:
     cuts = [axis if isinstance(axis, Slice) else Slice(0, size) for axis, size in zip(planned.axes, shape, strict=True)]
     if all(axis == Slice(0, size) for axis, size in zip(cuts, shape, strict=True)):
         return x
+    # A slice with a negative step is cut forwards from its last element, then reversed. One that may be empty, as each
+    # call decides, has no last element: it is cut from the reversed array.
+    turned = [dim for dim, axis in enumerate(cuts) if axis.step < 0 and isinstance(axis.count, Dim)]
+    x = movement.rev(x, turned) if turned else x
+    parts: dict[int, tuple[Dim, int]] = {}
     starts, limits, steps = [], [], []
-    for axis, size in zip(cuts, shape, strict=True):
+    for dim, (axis, size) in enumerate(zip(cuts, shape, strict=True)):
         step = abs(axis.step)
-        # A slice with a negative step is cut forwards from its last element, then reversed.
         first = axis.start + (axis.count - 1) * axis.step if axis.step < 0 else axis.start
+        first = size - 1 - axis.start if dim in turned else first
         starts.append(first if axis.count != 0 else 0)
         limits.append(starts[-1] + ((axis.count - 1) * step + 1 if axis.count != 0 else 0))
-        if step > 1 and isinstance(axis.count, Dim) and range_length(first, size, step) == axis.count:
-            # The slice may be empty. Then its last element is before its first.
-            limits[-1] = size
         steps.append(step)
+        if step > 1 and isinstance(axis.count, Dim):
+            # The slice may be empty. Then its last element is before its first.
+            if range_length(first, size, step) == axis.count:
+                limits[-1] = size
+            elif not surely_below(0, axis.count):
+                limits[-1] = first + smaller(axis.count * step, size - first)
+                steps[-1] = 1
+                parts[dim] = axis.count, step
     if starts != [0] * len(shape) or tuple(limits) != shape or max(steps) > 1:
         x = movement.slice(x, starts, limits, steps)
-    backwards = [dim for dim, axis in enumerate(cuts) if axis.step < 0]
+    for dim, (count, step) in parts.items():
+        x = _each(x, dim, count, step)
+    backwards = [dim for dim, axis in enumerate(cuts) if axis.step < 0 and dim not in turned]
     return movement.rev(x, backwards) if backwards else x
+
+
+def _each(x: Array, dim: int, count: Dim, step: int) -> Array:
+    """The first of each `step` elements along a dimension, of which `count` begin there: of whole groups."""
+    shape = get_aval(x).shape
+    missing = [(0, count * step - size if i == dim else 0, 0) for i, size in enumerate(shape)]
+    x = movement.pad(x, cast(0, get_aval(x).dtype), missing)
+    return movement.slice_in_dim(x, 0, count * step, step, dim)
 
 
 def _at_scalars(x: Array, planned: Plan, entries: Sequence[Entry]) -> Array:

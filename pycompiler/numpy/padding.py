@@ -10,6 +10,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.dims.dims import Dim, is_dimension, is_empty
+from pycompiler.core.dims.ranges import smaller
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
 from pycompiler.core.types.tree import tree_leaves
@@ -218,7 +219,7 @@ def _statistic(
     size = aval.shape[axis]
     sides: list[Array] = []
     for length, last in zip(lengths, (False, True), strict=True):
-        count = size if length is None else min(int(length), size)
+        count = size if length is None else smaller(int(length), size)
         if count < 1:
             raise ValueError(f"pad: stat_length must be at least 1, got {length}")
         part = movement.slice_in_dim(array, size - count if last else 0, size if last else count, axis=axis)
@@ -234,7 +235,7 @@ def _mirrored(array: Array, axis: int, before: int, after: int, mode: str, refle
         raise ValueError(f"pad: reflect_type is 'even' or 'odd', got {reflect_type!r}")
     size = get_aval(array).shape[axis]
     # A single element mirrors itself.
-    skip = 1 if mode == "reflect" and size > 1 else 0
+    skip = smaller(size - 1, 1) if mode == "reflect" else 0
     if isinstance(size, Dim) or isinstance(before, Dim) or isinstance(after, Dim):
         if reflect_type == "odd":
             raise ValueError("pad: reflect_type 'odd' takes sizes that are ints, got an axis of " + str(size))

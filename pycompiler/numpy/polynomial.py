@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
-from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.dims.dims import Dim, dim_product
 from pycompiler.core.dims.ranges import larger
 from pycompiler.core.tracing.trace import Tracer
 from pycompiler.core.types import dtype as dtypes
@@ -162,9 +162,16 @@ def polyder(p: Any, m: int = 1) -> Array:
     count = get_aval(p).shape[0]
     if order == 0:
         return as_array(p)
+    left = larger(count - order, 0)
+    kept = movement.slice_in_dim(p, 0, left)
+    if isinstance(left, Dim):
+        falling = lax.sub(cast(count - 1, np.int32), movement.iota(np.int32, left))
+        powers = cast(falling, get_aval(p).dtype)
+        for i in range(order):
+            kept = lax.mul(kept, lax.sub(powers, float(i)))
+        return kept
     powers = np.arange(count - 1, order - 1, -1, dtype=np.float64)
     factors = np.prod([powers - i for i in range(order)], axis=0)
-    kept = movement.slice_in_dim(p, 0, max(count - order, 0))
     return lax.mul(kept, factors.astype(get_aval(p).dtype))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pycompiler.core.dims.dims import dim_product
+from pycompiler.core.dims.dims import Dim, dim_product
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.arguments import array_of
 from pycompiler.core.tracing.boundary import with_boundary
@@ -389,7 +389,7 @@ def aimed(planned: Plan, values: Array, arrays: Sequence[Array]) -> tuple[Array,
             inserted.append(dim)
         elif axis.count != planned.shape[dim]:
             first = axis.start + (axis.count - 1) * axis.step if axis.step < 0 else axis.start
-            indices.append(movement.full(shape, np.int32(first)))
+            indices.append(movement.full(shape, first if isinstance(first, Dim) else np.int32(first), INT32))
         elif shape and not indices and dim == len(planned.axes) - 1 and not inserted:
             indices.append(movement.full(shape, np.int32(0)))  # masks without dimensions: a scatter needs one index
         else:

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from pycompiler import numpy as pnp
 from pycompiler._runtime import Array
+from pycompiler.core.dims.dims import Dim, Dimension
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types import dtype as dtypes
 from pycompiler.core.types.aval import as_array, get_aval, short
@@ -111,31 +113,50 @@ def _transformed(
     return x
 
 
-def _along(x: Array, axis: int, values: np.ndarray[Any, Any]) -> Any:
+def _library(n: Dimension) -> Any:
+    """Where vectors of this length are computed: of one that each call decides in the program."""
+    return pnp if isinstance(n, Dim) else np
+
+
+def _along(x: Array, axis: int, values: Any) -> Any:
     """One number for each index of an axis, in the precision of x."""
-    kinds = ("complex64", "complex128") if values.dtype.kind == "c" else ("float32", "float64")
+    kinds = ("complex64", "complex128") if dtypes.is_complex(values.dtype) else ("float32", "float64")
     kind = kinds[get_aval(x).dtype.itemsize == 8]
     shape = [1] * len(get_aval(x).shape)
-    shape[axis] = len(values)
+    shape[axis] = values.shape[0]
     return as_array(values.astype(kind).reshape(shape))
 
 
-def _order(n: int) -> np.ndarray[Any, Any]:
+def _order(n: Dimension) -> Any:
     """The even indices, then the odd ones from the end."""
-    return np.concatenate([np.arange(0, n, 2), np.arange(1, n, 2)[::-1]]).astype(np.int32)
+    lib = _library(n)
+    place = lib.arange(n)
+    return lib.where(2 * place < n, 2 * place, 2 * (n - place) - 1).astype(np.int32)
 
 
-def _weights(n: int) -> np.ndarray[Any, Any]:
+def _places(n: Dimension) -> Any:
+    """Where `_order` puts each index."""
+    lib = _library(n)
+    index = lib.arange(n)
+    return lib.where(index % 2 == 0, index // 2, n - (index + 1) // 2).astype(np.int32)
+
+
+def _weights(n: Dimension) -> Any:
     """The factors that make the transform orthonormal."""
-    return np.sqrt(np.where(np.arange(n) == 0, 0.25, 0.5) / n)
+    lib = _library(n)
+    return lib.sqrt(lib.where(lib.arange(n) == 0, 0.25, 0.5) / n)
+
+
+def _turn(n: Dimension, sign: int) -> Any:
+    lib = _library(n)
+    return lib.exp(sign * 0.5j * np.pi * lib.arange(n) / n)
 
 
 def _forward(x: Array, axis: int, ortho: bool) -> Array:
     n = get_aval(x).shape[axis]
     spectrum = fourier.fft(take(x, _order(n), axis), axis=axis)
-    turned = ufuncs.multiply(spectrum, _along(x, axis, np.exp(-0.5j * np.pi * np.arange(n) / n)))
-    factors = 2 * (_weights(n) if ortho else np.ones(n))
-    return ufuncs.multiply(complexes.real(turned), _along(x, axis, factors))
+    turned = ufuncs.multiply(spectrum, _along(x, axis, _turn(n, -1)))
+    return ufuncs.multiply(complexes.real(turned), _along(x, axis, 2 * _weights(n)) if ortho else 2.0)
 
 
 def _backward(x: Array, axis: int, ortho: bool) -> Array:
@@ -145,9 +166,9 @@ def _backward(x: Array, axis: int, ortho: bool) -> Array:
     # x[n - k], which is 0 at k = 0.
     rest = movement.rev(movement.slice_in_dim(x, 1, None, axis=axis), (axis,))
     rest = movement.concatenate([ufuncs.multiply(movement.slice_in_dim(x, 0, 1, axis=axis), 0.0), rest], axis)
-    turn = _along(x, axis, 0.5 * np.exp(0.5j * np.pi * np.arange(n) / n))
+    turn = _along(x, axis, 0.5 * _turn(n, 1))
     spectrum = ufuncs.multiply(complex_.bind(x, lax.neg(rest)), turn)
-    return take(complexes.real(fourier.ifft(spectrum, axis=axis)), np.argsort(_order(n)).astype(np.int32), axis)
+    return take(complexes.real(fourier.ifft(spectrum, axis=axis)), _places(n), axis)
 
 
 protect(globals(), __all__, of_arrays=True)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from pycompiler._runtime import Array
+from pycompiler.core.dims.dims import Dim, surely_below
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.tracing.boundary import protect
 from pycompiler.core.types.aval import get_aval, short
@@ -46,7 +47,9 @@ def _checked(name: str, in1: Any, in2: Any, mode: str) -> list[Array]:
     if 0 in (*left.shape, *right.shape):
         raise ValueError(f"{name}: takes arrays with elements, got {short(left)} and {short(right)}")
     pairs = list(zip(left.shape, right.shape, strict=True))
-    if not (all(n >= m for n, m in pairs) or all(n <= m for n, m in pairs)):
+    # Of sizes that each call decides, only 'valid' has to know the order.
+    is_open = mode != "valid" and any(isinstance(n - m, Dim) for n, m in pairs)
+    if not is_open and not (all(n >= m for n, m in pairs) or all(n <= m for n, m in pairs)):
         raise ValueError(
             f"{name}: one array must be at least as large as the other in every dimension, got {short(left)} and "
             f"{short(right)}"
@@ -56,7 +59,8 @@ def _checked(name: str, in1: Any, in2: Any, mode: str) -> list[Array]:
 
 def _convolved(in1: Array, in2: Array, *, mode: str, precision: Any) -> Array:
     first, second = get_aval(in1).shape, get_aval(in2).shape
-    if all(n <= m for n, m in zip(first, second, strict=True)):
+    pairs = zip(first, second, strict=True)
+    if all(n <= m if mode == "valid" else surely_below(n, m + 1) for n, m in pairs):
         in1, in2 = in2, in1
     shape = get_aval(in2).shape
     axes = tuple(range(len(shape)))

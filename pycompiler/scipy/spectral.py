@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import pycompiler.numpy as pnp
-from pycompiler.core.dims.ranges import fixed, larger
+from pycompiler.core.dims.dims import Dim, Dimension
+from pycompiler.core.dims.ranges import larger
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax.operands import canonical_axes, canonical_axis, check_arrays
 from pycompiler.numpy import fft as _fft
@@ -416,9 +417,11 @@ def welch(
     )
 
 
-def _smooth_length(length: int) -> int:
-    """The smallest length from `length` on without prime factors above 5, for a fast transform."""
-    length = fixed("fftconvolve", length)
+def _smooth_length(length: Dimension) -> Dimension:
+    """The smallest length from `length` on without prime factors above 5, for a fast transform. A length that each call
+    decides stays as it is."""
+    if isinstance(length, Dim):
+        return length
     while True:
         rest = length
         for factor in (2, 3, 5):

@@ -19,6 +19,7 @@
 #include "runtime/KernelImage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 #include <chrono>
 #include <cstdlib>
 
@@ -233,6 +234,27 @@ static Error checkSizes(llvm::ArrayRef<int64_t> sizes, mlir::ArrayAttr symbols) 
   return Error::success();
 }
 
+/// The sizes of all symbols: also of those that follow from the given ones.
+static Expected<std::vector<int64_t>> withDerived(llvm::ArrayRef<int64_t> given, mlir::ArrayAttr symbols) {
+  std::vector<int64_t> sizes(given.begin(), given.end());
+  for (size_t number = given.size(); symbols && number < symbols.size(); ++number) {
+    auto entry = mlir::cast<mlir::DictionaryAttr>(symbols[number]);
+    auto maximum = entry.getAs<mlir::AffineMapAttr>(mlir::array::kMaximumEntry),
+         quotient = entry.getAs<mlir::AffineMapAttr>(mlir::array::kQuotientEntry);
+    mlir::AffineMap map = (maximum ? maximum : quotient).getValue();
+    mlir::Builder b(map.getContext());
+    llvm::SmallVector<mlir::Attribute> known, both;
+    for (unsigned symbol = 0; symbol < map.getNumSymbols(); ++symbol)
+      known.push_back(b.getIndexAttr(symbol < sizes.size() ? sizes[symbol] : 0));
+    if (mlir::failed(map.constantFold(known, both)))
+      return failure("the size of symbol " + llvm::Twine(number) + " doesn't follow from --sizes");
+    int64_t lhs = mlir::cast<mlir::IntegerAttr>(both[0]).getInt(),
+            rhs = mlir::cast<mlir::IntegerAttr>(both[1]).getInt();
+    sizes.push_back(maximum ? std::max(lhs, rhs) : llvm::divideFloorSigned(lhs, rhs));
+  }
+  return sizes;
+}
+
 /// The types with the sizes from the symbols.
 static Expected<llvm::SmallVector<mlir::Type>> atSizes(mlir::TypeRange types, llvm::ArrayRef<mlir::AffineMap> dims,
                                                        llvm::ArrayRef<int64_t> sizes) {
@@ -267,8 +289,11 @@ static Error takeSizes(Program &program, mlir::FunctionType type, mlir::ArrayAtt
                    " sizes that a call decides: give all by --sizes, in the order of their symbols");
   if (Error error = checkSizes(target.sizes, symbols))
     return error;
-  auto arguments = atSizes(type.getInputs(), code.argumentDims, target.sizes),
-       results = atSizes(type.getResults(), code.resultDims, target.sizes);
+  Expected<std::vector<int64_t>> sizes = withDerived(target.sizes, code.symbolEntries);
+  if (!sizes)
+    return sizes.takeError();
+  auto arguments = atSizes(type.getInputs(), code.argumentDims, *sizes),
+       results = atSizes(type.getResults(), code.resultDims, *sizes);
   if (!arguments || !results)
     return llvm::joinErrors(arguments.takeError(), results.takeError());
   if (Error error = readTypes(*arguments, "argument", program.entry, program.arguments))

@@ -22,12 +22,41 @@ static SizeFacts unknown() { return {-unbounded, unbounded, 1, SizeFacts().expec
 
 static SizeFacts exactly(int64_t size) { return {size, size, std::max<int64_t>(std::abs(size), 1), size}; }
 
+/// The entry of a symbol in the attribute of its function; null if there is none.
+static DictionaryAttr entryOfSymbol(func::FuncOp function, uint64_t number) {
+  auto all = function ? function->getAttrOfType<ArrayAttr>(kSymbolsAttr) : ArrayAttr();
+  return all && number < all.size() ? dyn_cast<DictionaryAttr>(all[number]) : DictionaryAttr();
+}
+
+std::optional<DerivedSymbol> derivedSymbol(func::FuncOp function, unsigned number) {
+  DictionaryAttr entry = entryOfSymbol(function, number);
+  for (StringRef name : {kMaximumEntry, kQuotientEntry})
+    if (auto map = entry ? entry.getAs<AffineMapAttr>(name) : AffineMapAttr();
+        map && map.getValue().getNumResults() == 2)
+      return DerivedSymbol{name == kMaximumEntry, map.getValue().getResult(0), map.getValue().getResult(1)};
+  return std::nullopt;
+}
+
+static SizeFacts factsOfExpression(func::FuncOp function, AffineExpr expression);
+
+static SizeFacts factsOfDerived(func::FuncOp function, const DerivedSymbol &derived) {
+  SizeFacts a = factsOfExpression(function, derived.lhs), b = factsOfExpression(function, derived.rhs);
+  if (derived.isMaximum)
+    return {std::max(a.min, b.min), std::max(a.max, b.max), std::gcd(a.multipleOf, b.multipleOf),
+            std::max(a.expected, b.expected)};
+  if (a.min < 0 || b.min < 1)
+    return unknown();
+  return {b.max == unbounded ? 0 : a.min / b.max, a.max == unbounded ? unbounded : a.max / b.min, 1,
+          a.expected / std::max<int64_t>(b.expected, 1)};
+}
+
 static SizeFacts factsOfSymbol(func::FuncOp function, uint64_t number) {
   SizeFacts facts;
-  auto all = function ? function->getAttrOfType<ArrayAttr>(kSymbolsAttr) : ArrayAttr();
-  auto known = all && number < all.size() ? dyn_cast<DictionaryAttr>(all[number]) : DictionaryAttr();
+  DictionaryAttr known = entryOfSymbol(function, number);
   if (!known)
     return facts;
+  if (std::optional<DerivedSymbol> derived = derivedSymbol(function, number))
+    return factsOfDerived(function, *derived);
   auto read = [&](StringRef name, int64_t &value) {
     if (auto given = known.getAs<IntegerAttr>(name))
       value = given.getInt();
@@ -94,7 +123,8 @@ SizeFacts factsOf(OpFoldResult size) {
   return unknown();
 }
 
-SizeFacts SymbolicSizes::factsOf(AffineExpr expression) {
+static SizeFacts factsOfExpression(func::FuncOp function, AffineExpr expression) {
+  auto factsOf = [&](AffineExpr part) { return factsOfExpression(function, part); };
   if (auto number = dyn_cast<AffineConstantExpr>(expression))
     return exactly(number.getValue());
   if (auto symbolExpr = dyn_cast<AffineSymbolExpr>(expression))
@@ -116,6 +146,8 @@ SizeFacts SymbolicSizes::factsOf(AffineExpr expression) {
     return unknown();
   }
 }
+
+SizeFacts SymbolicSizes::factsOf(AffineExpr expression) { return factsOfExpression(function, expression); }
 
 std::optional<int64_t> expectedSize(OpFoldResult size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
@@ -142,6 +174,13 @@ unsigned countSymbols(func::FuncOp function) {
   function.walk([&](SymbolOp symbol) { count = std::max<unsigned>(count, symbol.getNumber() + 1); });
   if (auto all = function->getAttrOfType<ArrayAttr>(kSymbolsAttr))
     count = std::max<unsigned>(count, all.size());
+  return count;
+}
+
+unsigned countGivenSymbols(func::FuncOp function) {
+  unsigned count = countSymbols(function);
+  while (count > 0 && derivedSymbol(function, count - 1))
+    --count;
   return count;
 }
 
@@ -214,13 +253,10 @@ AffineExpr SymbolicSizes::find(Value index) {
     bool mayDivide = divisor && divisor.getValue() > 0;
     if (!rhs)
       found = {};
-    else if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) { // if bounds decide
-      SizeFacts difference = factsOf(lhs - rhs);
-      bool isMax = isa<arith::MaxSIOp>(op);
-      if (difference.min >= 0)
-        found = isMax ? lhs : rhs;
-      else if (difference.max <= 0)
-        found = isMax ? rhs : lhs;
+    else if (isa<arith::MaxSIOp, arith::MinSIOp>(op)) {
+      found = maximum(lhs, rhs);
+      if (found && isa<arith::MinSIOp>(op))
+        found = lhs + rhs - found;
     } else if (isa<arith::AddIOp>(op))
       found = lhs + rhs;
     else if (isa<arith::SubIOp>(op))
@@ -239,9 +275,55 @@ AffineExpr SymbolicSizes::find(Value index) {
         found = product.getRHS() == rhs ? product.getLHS() : product.getLHS() == rhs ? product.getRHS() : AffineExpr();
       if (lhs == rhs)
         found = getAffineConstantExpr(1, context);
+      if (!found)
+        found = quotient(lhs, rhs);
+    } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {
+      if (AffineExpr whole = quotient(lhs, rhs))
+        found = lhs - whole * rhs;
     }
   }
   return expressions[index] = found ? simplified(found) : found;
+}
+
+/// A symbol of @main that follows from others. Another function takes its sizes from its caller.
+AffineExpr SymbolicSizes::derive(bool isMaximum, AffineExpr lhs, AffineExpr rhs) {
+  if (function.getSymName() != "main")
+    return {};
+  unsigned count = countSymbols(function);
+  for (unsigned number = countGivenSymbols(function); number < count; ++number)
+    if (std::optional<DerivedSymbol> known = derivedSymbol(function, number);
+        known && known->isMaximum == isMaximum && simplified(known->lhs) == lhs && simplified(known->rhs) == rhs)
+      return getAffineSymbolExpr(number, context);
+  declareSymbols(function);
+  Builder b(context);
+  auto all = function->getAttrOfType<ArrayAttr>(kSymbolsAttr);
+  SmallVector<Attribute> entries(all.begin(), all.end());
+  auto both = AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, count, {lhs, rhs}, context));
+  entries.push_back(b.getDictionaryAttr(b.getNamedAttr(isMaximum ? kMaximumEntry : kQuotientEntry, both)));
+  function->setAttr(kSymbolsAttr, b.getArrayAttr(entries));
+  return getAffineSymbolExpr(count, context);
+}
+
+/// In terms of the maximum of the difference and 0, of one sign, as the programs write it.
+AffineExpr SymbolicSizes::maximum(AffineExpr lhs, AffineExpr rhs) {
+  AffineExpr zero = getAffineConstantExpr(0, context), difference = simplified(lhs - rhs),
+             opposite = simplified(rhs - lhs);
+  SizeFacts facts = factsOf(difference);
+  if (facts.min >= 0)
+    return lhs;
+  if (facts.max <= 0)
+    return rhs;
+  for (unsigned number = countGivenSymbols(function); number < countSymbols(function); ++number)
+    if (std::optional<DerivedSymbol> known = derivedSymbol(function, number);
+        known && known->isMaximum && known->rhs == zero && simplified(known->lhs) == opposite)
+      return lhs + getAffineSymbolExpr(number, context);
+  AffineExpr positive = derive(/*isMaximum=*/true, difference, zero);
+  return positive ? rhs + positive : AffineExpr();
+}
+
+AffineExpr SymbolicSizes::quotient(AffineExpr lhs, AffineExpr rhs) {
+  bool isSize = factsOf(lhs).min >= 0 && factsOf(rhs).min >= 1;
+  return isSize ? derive(/*isMaximum=*/false, lhs, rhs) : AffineExpr();
 }
 
 AffineExpr SymbolicSizes::expressionOf(OpFoldResult size) {
@@ -285,7 +367,10 @@ OpFoldResult SymbolicSizes::valueOf(AffineExpr expression) {
       made = arith::MulIOp::create(b, loc, lhs, rhs);
       break;
     case AffineExprKind::FloorDiv:
-      made = arith::DivSIOp::create(b, loc, lhs, rhs);
+      if (factsOf(binary.getLHS()).min >= 0)
+        made = arith::DivSIOp::create(b, loc, lhs, rhs);
+      else
+        made = arith::FloorDivSIOp::create(b, loc, lhs, rhs);
       break;
     case AffineExprKind::CeilDiv:
       made = arith::CeilDivSIOp::create(b, loc, lhs, rhs);

@@ -97,8 +97,31 @@ LogicalResult checkOperation(Operation *op) {
 LogicalResult checkSymbols(func::FuncOp function) {
   auto all = function->getAttr(kSymbolsAttr);
   auto symbols = dyn_cast_or_null<ArrayAttr>(all);
-  auto isGood = [](Attribute attribute) {
+  unsigned number = 0, given = 0;
+  // A symbol that follows from those before it. Its definition gives its bounds.
+  auto isDerived = [&](DictionaryAttr entry) {
+    std::optional<DerivedSymbol> derived = derivedSymbol(function, number);
+    auto isOfEarlier = [&](AffineExpr expression) {
+      bool isOf = true;
+      expression.walk([&](AffineExpr part) {
+        auto symbol = dyn_cast<AffineSymbolExpr>(part);
+        auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+        bool divides = binary && part.getKind() != AffineExprKind::Add && part.getKind() != AffineExprKind::Mul;
+        auto divisor = divides ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+        isOf &= !isa<AffineDimExpr>(part) && (!symbol || symbol.getPosition() < number) &&
+                (!divides || (divisor && divisor.getValue() > 0));
+      });
+      return isOf;
+    };
+    return derived && entry.size() == 1 && isOfEarlier(derived->lhs) && isOfEarlier(derived->rhs) &&
+           (derived->isMaximum || SymbolicSizes(function).factsOf(derived->rhs).min >= 1);
+  };
+  auto isGood = [&](Attribute attribute) {
     auto facts = dyn_cast<DictionaryAttr>(attribute);
+    if (facts && derivedSymbol(function, number))
+      return isDerived(facts) && ++number;
+    if (given++ < number++) // behind one that follows from others
+      return false;
     bool areNumbers = facts && llvm::all_of(facts, [](NamedAttribute fact) {
                         auto number = dyn_cast<IntegerAttr>(fact.getValue());
                         if (fact.getName() == "name")
@@ -112,8 +135,11 @@ LogicalResult checkSymbols(func::FuncOp function) {
     return (!factor || factor.getInt() > 0) && (!most || most.getInt() >= (least ? least.getInt() : 0));
   };
   if (all && (!symbols || symbols.size() > 1024 || !llvm::all_of(symbols, isGood)))
-    return function.emitOpError() << kSymbolsAttr << " is " << all
-                                  << ", expected a dictionary of i64 for each symbol: 0 <= min <= max, 0 < multiple_of";
+    return function.emitOpError()
+           << kSymbolsAttr << " is " << all
+           << ", expected a dictionary of i64 for each symbol: 0 <= min <= max, 0 < multiple_of; then of those that "
+           << "follow from others: a maximum or a quotient, a map from symbols before it to two "
+           << "sizes, of which a divisor is at least 1";
   return success();
 }
 

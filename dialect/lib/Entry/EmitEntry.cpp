@@ -90,7 +90,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     Value bytes;
     if (arena) {
       IRMapping mapping;
-      bytes = cloneInto(builder, arena.getBytes(), mapping, plan.getArgument(0));
+      bytes = cloneInto(builder, arena.getBytes(), mapping, plan.getArgument(0), main);
       arena.erase();
     } else {
       auto known = main->getAttrOfType<IntegerAttr>(kArenaBytesAttr);
@@ -101,16 +101,16 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
   }
 
   /// Clones the operations that compute an index from the symbols.
-  static Value cloneInto(OpBuilder &builder, Value value, IRMapping &mapping, Value symbols) {
+  static Value cloneInto(OpBuilder &builder, Value value, IRMapping &mapping, Value symbols, func::FuncOp main) {
     if (Value known = mapping.lookupOrNull(value))
       return known;
     Operation *op = value.getDefiningOp();
     Value made;
     if (auto symbol = dyn_cast<SymbolOp>(op)) {
-      made = loadSymbol(builder, op->getLoc(), symbols, symbol.getNumber());
+      made = loadSymbol(builder, op->getLoc(), symbols, symbol.getNumber(), main);
     } else {
       for (Value operand : op->getOperands())
-        cloneInto(builder, operand, mapping, symbols);
+        cloneInto(builder, operand, mapping, symbols, main);
       builder.clone(*op, mapping);
       made = mapping.lookup(value);
     }
@@ -118,10 +118,42 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     return made;
   }
 
-  static Value loadSymbol(OpBuilder &builder, Location loc, Value symbols, int64_t number) {
+  /// The size of a symbol: from the caller, or of one that follows from others from their sizes.
+  static Value loadSymbol(OpBuilder &builder, Location loc, Value symbols, int64_t number, func::FuncOp main) {
+    if (std::optional<DerivedSymbol> derived = derivedSymbol(main, number)) {
+      Value lhs = computeSize(builder, loc, symbols, derived->lhs, main),
+            rhs = computeSize(builder, loc, symbols, derived->rhs, main);
+      if (derived->isMaximum)
+        return arith::MaxSIOp::create(builder, loc, lhs, rhs);
+      return arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+    }
     Value address = offsetPointer(builder, loc, symbols, number * sizeof(int64_t));
     Value size = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), size);
+  }
+
+  static Value computeSize(OpBuilder &builder, Location loc, Value symbols, AffineExpr expression, func::FuncOp main) {
+    if (auto number = dyn_cast<AffineConstantExpr>(expression))
+      return arith::ConstantIndexOp::create(builder, loc, number.getValue());
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
+      return loadSymbol(builder, loc, symbols, symbol.getPosition(), main);
+    auto binary = cast<AffineBinaryOpExpr>(expression);
+    Value lhs = computeSize(builder, loc, symbols, binary.getLHS(), main),
+          rhs = computeSize(builder, loc, symbols, binary.getRHS(), main);
+    switch (expression.getKind()) {
+    case AffineExprKind::Add:
+      return arith::AddIOp::create(builder, loc, lhs, rhs);
+    case AffineExprKind::Mul:
+      return arith::MulIOp::create(builder, loc, lhs, rhs);
+    case AffineExprKind::FloorDiv:
+      return arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+    case AffineExprKind::CeilDiv:
+      return arith::CeilDivSIOp::create(builder, loc, lhs, rhs);
+    default: { // a remainder
+      Value quotient = arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+      return arith::SubIOp::create(builder, loc, lhs, arith::MulIOp::create(builder, loc, quotient, rhs));
+    }
+    }
   }
 
   /// Loads the symbols' sizes from the frame. Their declared bounds become assumptions of LLVM.
@@ -140,7 +172,7 @@ struct EmitEntry : impl::EmitEntryBase<EmitEntry> {
     OpBuilder builder = OpBuilder::atBlockBegin(&main.front());
     Value array = loadPointer(builder, main.getLoc(), frame, offsetof(PcrtFrame, sizes));
     for (SymbolOp symbol : symbols) {
-      symbol.replaceAllUsesWith(loadSymbol(builder, symbol.getLoc(), array, symbol.getNumber()));
+      symbol.replaceAllUsesWith(loadSymbol(builder, symbol.getLoc(), array, symbol.getNumber(), main));
       symbol.erase();
     }
   }

@@ -67,6 +67,11 @@ private:
                                             << given << ": a map from the symbols to each dimension is expected";
     }
     auto all = main->getAttr(kSymbolsAttr);
+    if (countGivenSymbols(main) != countSymbols(main))
+      for (auto [index, type] : llvm::enumerate(main.getArgumentTypes()))
+        if (isDynamic(type) && !main.getArgAttr(index, kDimsAttr))
+          return main.emitError("argument #") << index << " of @main is " << type << " without " << kDimsAttr
+                                              << ": it is expected beside symbols that follow from others";
     if (all && (!isa<ArrayAttr>(all) || !llvm::all_of(cast<ArrayAttr>(all), llvm::IsaPred<DictionaryAttr>)))
       return main.emitError(kSymbolsAttr) << " of @main is " << all << ", expected a dictionary for each symbol";
     return success();

@@ -99,7 +99,11 @@ const Rules &rules() {
 }
 
 InFlightDiagnostic noCounterpart(Location location, StringRef name) {
-  return emitError(location) << name << ": has no counterpart in the array dialect";
+  InFlightDiagnostic error = emitError(location) << name << ": has no counterpart in the array dialect";
+  if (name == "stablehlo.rng" || name == "stablehlo.rng_bit_generator")
+    error << ". It draws from a state that the compiler hides, or by an algorithm that it chooses: draw by jax.random "
+          << "with its usual keys";
+  return error;
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ SizeValues::SizeValues(func::FuncOp entry, unsigned count)
 }
 
 Attribute SizeValues::of(AffineExpr expression) {
-  return AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, symbolCount(), simplified(expression)));
+  return AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, symbolCount() + kMostDerived, simplified(expression)));
 }
 Attribute SizeValues::number(int64_t value) { return of(constant(value)); }
 Attribute SizeValues::symbol(unsigned number) { return of(symbolExpr(number)); }
@@ -51,11 +51,120 @@ static AffineExpr withRemainders(AffineExpr expression) {
   return getAffineBinaryOpExpr(binary.getKind(), lhs, rhs);
 }
 
-SizeFacts SizeValues::factsOf(AffineExpr expression) {
+SizeFacts SizeValues::factsOf(AffineExpr expression) { return factsByCases(expression, /*depth=*/4); }
+
+/// A maximum with 0 is one of two expressions, and no less than either; a quotient q of x by d has d q <= x < d (q +
+/// 1).
+SizeFacts SizeValues::factsByCases(AffineExpr expression, unsigned depth) {
   SizeFacts found = facts.factsOf(expression), other = facts.factsOf(simplified(withRemainders(expression)));
-  found.min = std::max(found.min, other.min);
-  found.max = std::min(found.max, other.max);
+  auto raise = [&](int64_t least) { found.min = std::max(found.min, least); };
+  auto lower = [&](int64_t most) { found.max = std::min(found.max, most); };
+  raise(other.min);
+  lower(other.max);
+  for (unsigned number = 0; depth > 0 && number < derived.size(); ++number) {
+    AffineExpr symbol = symbolExpr(symbolCount() + number);
+    if (!expression.isFunctionOfSymbol(symbolCount() + number))
+      continue;
+    DerivedSymbol known = definition(number);
+    if (known.isMaximum) {
+      auto linear = linearIn(expression, symbolCount() + number);
+      SizeFacts a = factsByCases(simplified(expression.replace(symbol, known.lhs)), depth - 1),
+                b = factsByCases(simplified(expression.replace(symbol, known.rhs)), depth - 1);
+      bool rises = linear && linear->first > 0, falls = linear && linear->first < 0;
+      raise(rises ? std::max(a.min, b.min) : std::min(a.min, b.min));
+      lower(falls ? std::min(a.max, b.max) : std::max(a.max, b.max));
+      continue;
+    }
+    // k d q + rest, for numbers k: between k x + rest and k (x - d + 1) + rest.
+    for (int64_t factor : {1, -1}) {
+      AffineExpr whole = simplified(expression - known.rhs * symbol * factor);
+      if (whole.isFunctionOfSymbol(symbolCount() + number))
+        continue;
+      SizeFacts all = factsByCases(simplified(whole + known.lhs * factor), depth - 1),
+                less = factsByCases(simplified(whole + (known.lhs - known.rhs + 1) * factor), depth - 1);
+      raise(factor > 0 ? less.min : all.min);
+      lower(factor > 0 ? all.max : less.max);
+    }
+    // No more than x.
+    auto linear = linearIn(expression, symbolCount() + number);
+    if (linear && std::abs(linear->first) < (int64_t(1) << 31)) {
+      SizeFacts all = factsByCases(simplified(expression.replace(symbol, known.lhs)), depth - 1);
+      if (linear->first > 0)
+        lower(all.max);
+      else
+        raise(all.min);
+    }
+  }
   return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Symbols that follow from others
+//===----------------------------------------------------------------------===//
+
+DerivedSymbol SizeValues::definition(unsigned number) {
+  const DerivedSymbol &known = derived[number];
+  return {known.isMaximum, resolved(known.lhs), resolved(known.rhs)};
+}
+
+bool SizeValues::hasDerived(AffineExpr expression) {
+  for (unsigned number = 0; expression && number < derived.size(); ++number)
+    if (expression.isFunctionOfSymbol(symbolCount() + number))
+      return true;
+  return false;
+}
+
+AffineExpr SizeValues::derive(bool isMaximum, AffineExpr lhs, AffineExpr rhs) {
+  for (unsigned number = 0; number < derived.size(); ++number)
+    if (DerivedSymbol known = definition(number); known.isMaximum == isMaximum && known.lhs == lhs && known.rhs == rhs)
+      return symbolExpr(symbolCount() + number);
+  if (derived.size() == kMostDerived)
+    return {};
+  unsigned number = symbolCount() + derived.size();
+  Builder builder(context);
+  auto both = AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, number, {lhs, rhs}, context));
+  derived.push_back({isMaximum, lhs, rhs});
+  meanings.push_back(symbolExpr(number));
+  sources.push_back(symbolExpr(number));
+  SmallVector<Attribute> all(entry->getAttrOfType<ArrayAttr>(kSymbolsAttr).getValue());
+  all.push_back(builder.getDictionaryAttr(builder.getNamedAttr(isMaximum ? kMaximumEntry : kQuotientEntry, both)));
+  entry->setAttr(kSymbolsAttr, builder.getArrayAttr(all));
+  return symbolExpr(number);
+}
+
+/// In terms of one maximum with 0 for each difference, so that max(a, b) + min(a, b) is a + b.
+AffineExpr SizeValues::maximum(AffineExpr lhs, AffineExpr rhs) {
+  AffineExpr difference = simplified(lhs - rhs), opposite = simplified(-difference), zero = constant(0);
+  for (unsigned number = 0; number < derived.size(); ++number)
+    if (DerivedSymbol known = definition(number); known.isMaximum && known.lhs == opposite && known.rhs == zero)
+      return simplified(lhs + symbolExpr(symbolCount() + number));
+  AffineExpr positive = derive(/*isMaximum=*/true, difference, zero);
+  return positive ? simplified(rhs + positive) : AffineExpr();
+}
+
+AffineExpr SizeValues::exactQuotient(AffineExpr lhs, AffineExpr rhs) {
+  if (lhs == rhs)
+    return constant(1);
+  auto binary = dyn_cast<AffineBinaryOpExpr>(lhs);
+  if (!binary || (binary.getKind() != AffineExprKind::Add && binary.getKind() != AffineExprKind::Mul))
+    return lhs == constant(0) ? lhs : AffineExpr();
+  AffineExpr left = exactQuotient(binary.getLHS(), rhs);
+  if (binary.getKind() == AffineExprKind::Add) {
+    AffineExpr right = left ? exactQuotient(binary.getRHS(), rhs) : AffineExpr();
+    return right ? left + right : AffineExpr();
+  }
+  if (left)
+    return left * binary.getRHS();
+  AffineExpr right = exactQuotient(binary.getRHS(), rhs);
+  return right ? binary.getLHS() * right : AffineExpr();
+}
+
+AffineExpr SizeValues::quotient(AffineExpr lhs, AffineExpr rhs) {
+  if (AffineExpr exact = exactQuotient(lhs, rhs))
+    return simplified(exact);
+  if (factsOf(simplified(rhs - lhs)).min >= 1)
+    return constant(0);
+  return derive(/*isMaximum=*/false, lhs, rhs);
 }
 
 bool SizeValues::isFree(unsigned symbol) {
@@ -107,6 +216,10 @@ AffineExpr SizeValues::fold(StringRef operation, ArrayRef<AffineExpr> given) {
     if (first && second && *second != 0)
       return constant(isQuotient ? *first / *second : *first % *second);
     SizeFacts known = factsOf(given[0]);
+    if (!second && known.min >= 0 && factsOf(given[1]).min >= 1) {
+      AffineExpr found = quotient(given[0], given[1]);
+      return isQuotient || !found ? found : given[0] - found * given[1];
+    }
     if (!second || *second <= 0 || (known.min < 0 && known.max > 0))
       return {};
     AffineExpr quotient = known.min >= 0 ? given[0].floorDiv(*second) : -(-given[0]).floorDiv(*second);
@@ -122,8 +235,10 @@ AffineExpr SizeValues::fold(StringRef operation, ArrayRef<AffineExpr> given) {
   if (operation == "maximum" || operation == "minimum") {
     SizeFacts difference = factsOf(simplified(given[0] - given[1]));
     unsigned greater = difference.min >= 0 ? 0 : 1;
-    if (difference.min < 0 && difference.max > 0)
-      return {};
+    if (difference.min < 0 && difference.max > 0) {
+      AffineExpr larger = maximum(given[0], given[1]);
+      return operation == "maximum" || !larger ? larger : given[0] + given[1] - larger;
+    }
     return given[operation == "maximum" ? greater : 1 - greater];
   }
   if (first && operation == "not")
@@ -149,6 +264,19 @@ static ArrayRef<Attribute> operandsOf(Attribute value, StringRef operation) {
 AffineExpr SizeValues::roundedDown(Attribute condition, AffineExpr less, AffineExpr quotient) {
   if (!less || !quotient || simplified(quotient - less) != constant(1))
     return {};
+  // By a size: of x that is not negative, whose sign differs from that of the divisor only if x is 0.
+  for (unsigned number = 0; number < derived.size(); ++number)
+    if (quotient == symbolExpr(symbolCount() + number)) {
+      DerivedSymbol known = definition(number);
+      ArrayRef<Attribute> both = operandsOf(condition, "and");
+      ArrayRef<Attribute> rest = both.empty() ? both : operandsOf(both[1], "compare NE");
+      ArrayRef<Attribute> signs = both.empty() ? both : operandsOf(both[0], "compare NE");
+      ArrayRef<Attribute> sign = signs.empty() ? signs : operandsOf(signs[0], "sign");
+      bool isOfQuotient = !known.isMaximum && !rest.empty() && !sign.empty() && rest[1] == this->number(0) &&
+                          signs[1] == this->number(1) && expressionOf(sign[0]) == known.lhs &&
+                          expressionOf(rest[0]) == simplified(known.lhs - quotient * known.rhs);
+      return isOfQuotient ? quotient : AffineExpr();
+    }
   // Of x that is not negative, or of -x.
   AffineExpr positive = simplified(-quotient);
   auto division = dyn_cast<AffineBinaryOpExpr>(quotient);
@@ -267,6 +395,14 @@ std::optional<std::pair<int64_t, AffineExpr>> SizeValues::linearIn(AffineExpr ex
 void SizeValues::mean(unsigned symbol, AffineExpr meaning) {
   for (AffineExpr &known : meanings)
     known = simplified(known.replace(symbolExpr(symbol), meaning));
+  for (auto [number, known] : llvm::enumerate(derived)) {
+    Builder builder(context);
+    known = definition(number);
+    auto both =
+        AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, symbolCount() + number, {known.lhs, known.rhs}, context));
+    setEntry(symbolCount() + number,
+             builder.getDictionaryAttr(builder.getNamedAttr(known.isMaximum ? kMaximumEntry : kQuotientEntry, both)));
+  }
 }
 
 void SizeValues::setFacts(unsigned symbol, int64_t least, int64_t most) {
@@ -277,9 +413,13 @@ void SizeValues::setFacts(unsigned symbol, int64_t least, int64_t most) {
   most = std::min(known.max, most);
   if (most != SizeFacts().max)
     entries.push_back(builder.getNamedAttr("max", builder.getI64IntegerAttr(most)));
+  setEntry(symbol, builder.getDictionaryAttr(entries));
+}
+
+void SizeValues::setEntry(unsigned symbol, DictionaryAttr facts) {
   SmallVector<Attribute> all(entry->getAttrOfType<ArrayAttr>(kSymbolsAttr).getValue());
-  all[symbol] = builder.getDictionaryAttr(entries);
-  entry->setAttr(kSymbolsAttr, builder.getArrayAttr(all));
+  all[symbol] = facts;
+  entry->setAttr(kSymbolsAttr, ArrayAttr::get(context, all));
 }
 
 void SizeValues::assumeAtLeast(AffineExpr lhs, AffineExpr rhs) {

@@ -34,9 +34,14 @@ public:
   void assumeAtLeast(AffineExpr lhs, AffineExpr rhs);
   void assumeEqual(AffineExpr lhs, AffineExpr rhs);
 
-  /// The number of `?`; there are as many symbols again, for sizes that are multiples.
+  /// The number of `?`; there are as many symbols again, for sizes that are multiples. Behind them are those that
+  /// follow from others (kMaximumEntry, kQuotientEntry).
   unsigned count() const { return arguments; }
   unsigned symbolCount() const { return 2 * arguments; }
+  unsigned derivedCount() const { return derived.size(); }
+  /// The definition of a symbol that follows from others, in the latest meaning of their symbols.
+  DerivedSymbol definition(unsigned number);
+  bool hasDerived(AffineExpr expression);
   /// Whether sizes are in terms of this symbol.
   bool isFree(unsigned symbol);
   SizeFacts factsOf(AffineExpr expression);
@@ -49,11 +54,24 @@ private:
   Attribute simplify(StringRef operation, ArrayRef<Attribute> operands);
   /// The factor of a symbol in an expression that is linear in it with an integer factor, and the rest; none otherwise.
   std::optional<std::pair<int64_t, AffineExpr>> linearIn(AffineExpr expression, unsigned symbol);
-  AffineExpr simplified(AffineExpr expression) { return simplifyAffineExpr(expression, /*numDims=*/0, symbolCount()); }
+  AffineExpr simplified(AffineExpr expression) {
+    return simplifyAffineExpr(expression, /*numDims=*/0, symbolCount() + kMostDerived);
+  }
   AffineExpr symbolExpr(unsigned number) { return getAffineSymbolExpr(number, context); }
   AffineExpr constant(int64_t value) { return getAffineConstantExpr(value, context); }
   void mean(unsigned symbol, AffineExpr meaning);
   void setFacts(unsigned symbol, int64_t least, int64_t most);
+  void setEntry(unsigned symbol, DictionaryAttr entry);
+  /// The symbol with this definition; null if there are too many.
+  AffineExpr derive(bool isMaximum, AffineExpr lhs, AffineExpr rhs);
+  AffineExpr maximum(AffineExpr lhs, AffineExpr rhs);
+  /// The quotient of a size by one that is at least 1.
+  AffineExpr quotient(AffineExpr lhs, AffineExpr rhs);
+  AffineExpr exactQuotient(AffineExpr lhs, AffineExpr rhs);
+  SizeFacts factsByCases(AffineExpr expression, unsigned depth);
+
+  /// Programs have a few.
+  static constexpr unsigned kMostDerived = 64;
 
   func::FuncOp entry;
   MLIRContext *context;
@@ -61,6 +79,7 @@ private:
   const unsigned arguments;
   /// By symbol: what it stands for, and how it follows from the sizes of the arguments.
   SmallVector<AffineExpr> meanings, sources;
+  SmallVector<DerivedSymbol> derived;
 };
 
 } // namespace mlir::array::stablehlo

@@ -250,6 +250,10 @@ LogicalResult SizeReader::readAssertion(Operation *op) {
   if (!direction.consume_front("compare "))
     return unread();
   AffineExpr lhs = values.expressionOf(term[1]), rhs = values.expressionOf(term[2]);
+  if (values.hasDerived(lhs) || values.hasDerived(rhs))
+    return op->emitError() << "stablehlo.custom_call: @" << kShapeAssertion
+                           << " of a condition on a maximum, a minimum, or a quotient of two sizes, which can't be "
+                           << "checked in each call: expected sums, products, and quotients by numbers";
   if (direction == "LE" || direction == "LT")
     std::swap(lhs, rhs);
   if (!lhs || !rhs || direction == "NE")
@@ -300,7 +304,7 @@ void SizeReader::numberSymbols() {
     if (position > 0 && names[symbol] == names[order[position - 1]])
       names[symbol] += "_";
   llvm::stable_sort(order, [&](unsigned a, unsigned b) { return names[a] < names[b]; });
-  numbers.assign(values.symbolCount(), number(0));
+  numbers.assign(values.symbolCount() + values.derivedCount(), number(0));
   Builder builder(module.getContext());
   for (auto [position, symbol] : llvm::enumerate(order)) {
     numbers[symbol] = getAffineSymbolExpr(position, module.getContext());
@@ -310,6 +314,17 @@ void SizeReader::numberSymbols() {
     if (found.max != SizeFacts().max)
       entries.push_back(builder.getNamedAttr("max", builder.getI64IntegerAttr(found.max)));
     facts.push_back(builder.getDictionaryAttr(entries));
+  }
+  // Those that follow from others are last.
+  for (unsigned index = 0; index < values.derivedCount(); ++index) {
+    DerivedSymbol known = values.definition(index);
+    unsigned position = facts.size();
+    auto both =
+        AffineMap::get(/*dimCount=*/0, position, {known.lhs.replaceSymbols(numbers), known.rhs.replaceSymbols(numbers)},
+                       module.getContext());
+    facts.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(known.isMaximum ? kMaximumEntry : kQuotientEntry, AffineMapAttr::get(both))));
+    numbers[values.symbolCount() + index] = getAffineSymbolExpr(position, module.getContext());
   }
 }
 
@@ -321,7 +336,7 @@ Attribute SizeReader::finished(ArrayRef<AffineExpr> expressions) {
       return UnitAttr::get(module.getContext());
     found.push_back(resolved.replaceSymbols(numbers));
   }
-  return AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, order.size(), found, module.getContext()));
+  return AffineMapAttr::get(AffineMap::get(/*dimCount=*/0, facts.size(), found, module.getContext()));
 }
 
 void SizeReader::note(Operation *op) {

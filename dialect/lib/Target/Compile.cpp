@@ -14,7 +14,8 @@ namespace mlir::array {
 /// Records the symbolic sizes for the caller.
 static void noteSizes(ModuleOp module, CompiledObject &result) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  result.symbols = countSymbols(main);
+  result.symbols = countGivenSymbols(main);
+  result.symbolEntries = main->getAttrOfType<ArrayAttr>(kSymbolsAttr);
   for (unsigned index = 0; index < main.getNumArguments(); ++index) {
     auto dims = main.getArgAttrOfType<AffineMapAttr>(index, kDimsAttr);
     std::optional<EntryRole> role = getEntryRole(main, index);

@@ -1,6 +1,6 @@
 """Decisions about polynomials by the bounds of their symbols, and the error for undecided questions.
 
-Imports `polynomial`; `dims` imports this module.
+Imports `quotients`; `dims` imports this module.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import math
 from collections.abc import Callable, Iterable
 
 from pycompiler.core.dims import polynomial
+from pycompiler.core.dims.bounds import bounds
 from pycompiler.core.dims.polynomial import Symbol, Terms
+from pycompiler.core.dims.quotients import with_symbol
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.source import user_source
 
@@ -22,7 +24,7 @@ _LARGEST = 1 << 40
 
 def equals_zero(terms: Terms) -> bool | None:
     """Whether the value is 0: for all sizes, for none, or (None) perhaps for some."""
-    low, high = polynomial.bounds(terms)
+    low, high = bounds(terms)
     if (low is not None and low > 0) or (high is not None and high < 0):
         return False
     if low == high == 0:
@@ -34,7 +36,7 @@ def equals_zero(terms: Terms) -> bool | None:
 
 def is_negative(terms: Terms) -> bool | None:
     """Whether the value is below 0 for all sizes, for none, or (None) perhaps for some."""
-    low, high = polynomial.bounds(terms)
+    low, high = bounds(terms)
     return True if high is not None and high < 0 else False if low is not None and low >= 0 else None
 
 
@@ -65,7 +67,7 @@ def _deciding(terms: Terms, symbol: Symbol, decide: Decision) -> Iterable[str]:
         return Symbol(symbol.name, least, greatest, multiple)
 
     def decides(candidate: Symbol) -> bool:
-        return decide(polynomial.with_symbol(terms, candidate)) is not None
+        return decide(with_symbol(terms, candidate)) is not None
 
     multiple = bounded(low, high, math.lcm(by, *polynomial.divisors(terms)))
     if multiple.multiple_of != by and (multiple.max is None or multiple.max > multiple.min) and decides(multiple):

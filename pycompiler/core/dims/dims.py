@@ -1,4 +1,4 @@
-"""Dimensions: Python ints, symbols, and arithmetic on symbols (`n`, `2*n + 1`, `n*m`, `(n + 1)//2`).
+"""Dimensions: Python ints, symbols, and arithmetic on symbols (`n`, `2*n + 1`, `n*m`, `(n + 1)//2`, `n//m`).
 
 Shape rules use the helpers below and never need an int, so one graph serves all sizes. Equality is equality for all
 sizes: a size that happens to be 1 is not the static 1. If the bounds of a symbol leave a question open, the error names
@@ -14,7 +14,8 @@ from typing import Any, NoReturn, TypeGuard, Union, cast
 
 import numpy as np
 
-from pycompiler.core.dims import polynomial
+from pycompiler.core.dims import polynomial, quotients
+from pycompiler.core.dims.bounds import bounds
 from pycompiler.core.dims.decisions import Decision, equals_zero, inconclusive, is_negative, place
 from pycompiler.core.dims.polynomial import Floor, Symbol, Terms
 from pycompiler.core.errors import ArgumentError, InconclusiveDimensionError
@@ -91,6 +92,22 @@ class Dim:
             for factor, parts in polynomial.presented(self._terms)
         ]
 
+    def derived(self) -> tuple[str, Dimension, Dimension] | None:
+        """If the dimension is a maximum with 0, or the floor of a quotient by a dimension: "maximum" or "quotient", and
+        the two dimensions. Otherwise None."""
+        if len(self._terms) != 1 or self._terms[0][1] != 1 or len(self._terms[0][0]) != 1:
+            return None
+        ((atom, power),) = self._terms[0][0]
+        if power != 1 or isinstance(atom, (Symbol, Floor)):
+            return None
+        if isinstance(atom, polynomial.Positive):
+            return "maximum", _of(atom.terms), 0
+        return "quotient", _of(atom.terms), _of(atom.by)
+
+    def positive_part(self) -> Dimension:
+        """The maximum of the size and 0."""
+        return _of(quotients.positive_part(self._terms))
+
     def symbol(self) -> Symbol | None:
         """The symbol, if the dimension is a plain symbol. Otherwise None."""
         only = next(iter(self._symbols.values()))
@@ -98,7 +115,7 @@ class Dim:
 
     def bounds(self) -> tuple[int | None, int | None]:
         """A lower and an upper bound of the size. None for an unknown one."""
-        return polynomial.bounds(self._terms)
+        return bounds(self._terms)
 
     def linear_in(self, symbol: Symbol) -> tuple[int, Dimension] | None:
         """The factor of the symbol's unit (its size divided by `multiple_of`) and the rest, which is free of the
@@ -250,7 +267,9 @@ def _of(terms: Terms) -> Dimension:
 
 
 def _numerator(atom: polynomial.Atom) -> Dim:
-    return cast(Dim, _of(polynomial.of_symbol(atom) if isinstance(atom, Symbol) else atom.terms))
+    if isinstance(atom, Symbol):
+        return cast(Dim, _of(polynomial.of_symbol(atom)))
+    return cast(Dim, _of(atom.terms if isinstance(atom, Floor) else polynomial.of_atom(atom)))
 
 
 def _terms_of(dim: Dim, other: object) -> Terms | None:
@@ -272,21 +291,21 @@ def _floor_divide(terms: Terms, by: Terms) -> Dimension:
         raise ZeroDivisionError(f"{polynomial.show(terms)} // 0")
     if not by[0][0]:
         divisor = by[0][1]
-        return _of(polynomial.floor_divide(polynomial.scale(terms, -1) if divisor < 0 else terms, abs(divisor)))
+        return _of(quotients.floor_divide(polynomial.scale(terms, -1) if divisor < 0 else terms, abs(divisor)))
     quotient = polynomial.divide_exactly(terms, by)
     if quotient is not None:
         return _of(quotient)
-    # The dividend is nearer to 0 than the divisor, on either side.
-    below = is_negative(polynomial.add(terms, polynomial.scale(by, -1)))
-    if is_negative(terms) is False and below:
-        return 0
-    if is_negative(terms) and is_negative(polynomial.add(terms, by)) is False:
-        return -1
-    shown = [polynomial.show(x) for x in (terms, by)]
-    raise InconclusiveDimensionError(
-        f"{place()}{shown[0]} is not a multiple of {shown[1]} for every {_names(terms, by)}, and only an int divides "
-        "with a remainder.\nWhat to do: write the size that is divided as a product with the other"
-    )
+    if is_negative(by):
+        terms, by = polynomial.scale(terms, -1), polynomial.scale(by, -1)
+    beyond = polynomial.add(by, polynomial.constant(-1))
+    if is_negative(beyond) is not False:
+        # Of a size that may be 0, the question is whether it is: the divisor has a bound then.
+        raise inconclusive(
+            f"{polynomial.show(by)} >= 1, by which {polynomial.show(terms)} is divided,",
+            lambda terms: is_negative(terms) is False or None,
+            beyond,
+        )
+    return _of(quotients.quotient(terms, by))
 
 
 def _names(*several: Terms) -> str:

@@ -1,25 +1,22 @@
 """Integer polynomials over atoms, the representation of symbolic dimensions: arithmetic, and bounds for all sizes.
 
-An atom is a symbol in units of its `multiple_of` (so that `n // 8` is exact), or a floor division that is not exact.
-Terms are in normal form: equal polynomials have equal terms. `dims` imports this module, and adds Python's operators
-and errors.
+An atom is a symbol in units of its `multiple_of` (so that `n // 8` is exact), a floor division by a number or by a
+polynomial that is not exact, or the maximum of a polynomial and 0. Terms are in normal form: equal polynomials have
+equal terms. `bounds` and `dims` import this module; `dims` adds Python's operators and errors.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any, Union
 
-Atom = Union["Symbol", "Floor"]
+Atom = Union["Symbol", "Floor", "Quotient", "Positive"]
 # Atoms with their powers, sorted by key. The empty monomial is the constant term.
 Monomial = tuple[tuple[Atom, int], ...]
 # Higher degrees first, the constant last. Printing uses the same order.
 Terms = tuple[tuple[Monomial, int], ...]
 _Sum = dict[Monomial, int]
-_Rational = dict[Monomial, Fraction]
 Interval = tuple[int | None, int | None]
 
 
@@ -78,33 +75,76 @@ class Symbol:
         return f"Dim({', '.join(given)})"
 
 
-class Floor:
-    """The floor of a polynomial divided by an int of at least 2, which does not divide it for every size."""
+class _Derived:
+    """An atom that follows from polynomials."""
 
-    __slots__ = ("_hash", "divisor", "key", "terms")
+    __slots__ = ("_hash", "key", "terms")
 
-    def __init__(self, terms: Terms, divisor: int) -> None:
+    def __init__(self, terms: Terms, key: str) -> None:
         self.terms = terms
-        self.divisor = divisor
-        self._hash = hash((terms, divisor))
         # Sorts after the symbols, whose names are identifiers.
-        self.key = f"~{show(terms)}/{divisor}"
-
-    @property
-    def units(self) -> Interval:
-        low, high = bounds(self.terms)
-        return None if low is None else low // self.divisor, None if high is None else high // self.divisor
+        self.key = f"~{key}"
+        self._hash = hash((self.__class__, terms, key))
 
     def __eq__(self, other: object) -> bool:
+        # The keys of one class show all that distinguishes atoms, but for the bounds of their symbols.
         return self is other or (
-            isinstance(other, Floor) and self.divisor == other.divisor and self.terms == other.terms
+            isinstance(other, _Derived)
+            and self.__class__ is other.__class__
+            and self.key == other.key
+            and self.parts == other.parts
         )
 
     def __hash__(self) -> int:
         return self._hash
 
+    @property
+    def parts(self) -> tuple[Terms, ...]:
+        """The polynomials in it."""
+        return (self.terms,)
+
+
+class Floor(_Derived):
+    """The floor of a polynomial divided by an int of at least 2, which does not divide it for every size."""
+
+    __slots__ = ("divisor",)
+
+    def __init__(self, terms: Terms, divisor: int) -> None:
+        super().__init__(terms, f"{show(terms)}/{divisor}")
+        self.divisor = divisor
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Floor, (self.terms, self.divisor)
+
+
+class Quotient(_Derived):
+    """The floor of a polynomial divided by another one, which is at least 1 and does not divide it for every size."""
+
+    __slots__ = ("by",)
+
+    def __init__(self, terms: Terms, by: Terms) -> None:
+        super().__init__(terms, f"{show(terms)}/({show(by)})")
+        self.by = by
+
+    @property
+    def parts(self) -> tuple[Terms, ...]:
+        return self.terms, self.by
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Quotient, (self.terms, self.by)
+
+
+class Positive(_Derived):
+    """The maximum of a polynomial and 0, for a polynomial that is positive for some sizes only. Its first factor is
+    positive: the maximum with 0 of the negated one is the difference of the two."""
+
+    __slots__ = ()
+
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms, f"max({show(terms)}, 0)")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Positive, (self.terms,)
 
 
 def normal(terms: Mapping[Monomial, int]) -> Terms:
@@ -129,12 +169,20 @@ def of_symbol(symbol: Symbol) -> Terms:
     return ((((symbol, 1),), symbol.multiple_of),)
 
 
+def of_atom(atom: Atom) -> Terms:
+    return ((((atom, 1),), 1),)
+
+
 def symbols(terms: Terms) -> dict[str, Symbol]:
     """The symbols by name. Raises ValueError when two symbols of one name have different bounds."""
     found: dict[str, Symbol] = {}
     for monomial, _ in terms:
         for atom, _ in monomial:
-            merge(found, {atom.name: atom} if isinstance(atom, Symbol) else symbols(atom.terms))
+            if isinstance(atom, Symbol):
+                merge(found, {atom.name: atom})
+            else:
+                for part in atom.parts:
+                    merge(found, symbols(part))
     return found
 
 
@@ -164,12 +212,12 @@ def multiply(a: Terms, b: Terms) -> Terms:
     total: _Sum = {}
     for left, x in a:
         for right, y in b:
-            monomial = _times(left, right)
+            monomial = times(left, right)
             total[monomial] = total.get(monomial, 0) + x * y
     return normal(total)
 
 
-def _times(a: Monomial, b: Monomial) -> Monomial:
+def times(a: Monomial, b: Monomial) -> Monomial:
     if not a or not b:
         return a or b
     powers = dict(a)
@@ -194,45 +242,28 @@ def divide_exactly(terms: Terms, by: Terms) -> Terms | None:
     return quotient
 
 
-def floor_divide(terms: Terms, divisor: int) -> Terms:
-    """The floor of the quotient by a positive int: the exactly divisible part, and a Floor of the rest."""
-    whole = normal({monomial: factor // divisor for monomial, factor in terms})
-    rest = normal({monomial: factor % divisor for monomial, factor in terms})
-    if not rest or not rest[0][0]:
-        return whole
-    common = math.gcd(divisor, *[factor for monomial, factor in rest if monomial])
-    rest = normal({monomial: factor // common for monomial, factor in rest})
-    divisor //= common
-    # The floor of a floor: floor((floor(x / a) + c) / b) is floor((x + a*c) / (a*b)).
-    monomial, factor = rest[0]
-    if divisor > 1 and factor == 1 and len(monomial) == 1 and (len(rest) == 1 or (len(rest) == 2 and not rest[1][0])):
-        atom, power = monomial[0]
-        if isinstance(atom, Floor) and power == 1:
-            added = rest[1][1] if len(rest) == 2 else 0
-            inner = add(atom.terms, constant(added * atom.divisor))
-            return add(whole, floor_divide(inner, divisor * atom.divisor))
-    if divisor == 1:
-        return add(whole, rest)
-    low, high = bounds(rest)
-    if low is not None and high is not None and low // divisor == high // divisor:
-        return add(whole, constant(low // divisor))
-    return add(whole, ((((Floor(rest, divisor), 1),), 1),))
-
-
 def evaluate(terms: Terms, sizes: Mapping[str, Any]) -> Any:
     """The value for a size of each symbol: an int or a dimension."""
     total: Any = 0
     for monomial, factor in terms:
         value: Any = factor
         for atom, power in monomial:
-            if isinstance(atom, Symbol):
-                unit = sizes[atom.name] // atom.multiple_of
-            else:
-                unit = evaluate(atom.terms, sizes) // atom.divisor
+            unit = _evaluate_atom(atom, sizes)
             for _ in range(power):
                 value = value * unit
         total = total + value
     return total
+
+
+def _evaluate_atom(atom: Atom, sizes: Mapping[str, Any]) -> Any:
+    if isinstance(atom, Symbol):
+        return sizes[atom.name] // atom.multiple_of
+    value = evaluate(atom.terms, sizes)
+    if isinstance(atom, Floor):
+        return value // atom.divisor
+    if isinstance(atom, Quotient):
+        return value // evaluate(atom.by, sizes)
+    return max(value, 0) if isinstance(value, int) else value.positive_part()
 
 
 def linear_in(terms: Terms, symbol: Symbol) -> tuple[int, Terms] | None:
@@ -248,103 +279,11 @@ def linear_in(terms: Terms, symbol: Symbol) -> tuple[int, Terms] | None:
     return (factor, rest) if factor else None
 
 
-def with_symbol(terms: Terms, symbol: Symbol) -> Terms:
-    """The same terms with other bounds for the symbol of this name."""
-    total: Terms = ()
-    for monomial, factor in terms:
-        product = constant(factor)
-        for atom, power in monomial:
-            if isinstance(atom, Floor):
-                unit = floor_divide(with_symbol(atom.terms, symbol), atom.divisor)
-            elif atom.name == symbol.name:
-                unit = floor_divide(of_symbol(symbol), atom.multiple_of)
-            else:
-                unit = floor_divide(of_symbol(atom), atom.multiple_of)
-            for _ in range(power):
-                product = multiply(product, unit)
-        total = add(total, product)
-    return total
-
-
 def divisors(terms: Terms) -> set[int]:
     """The divisors of the floors in it."""
-    floors = [atom for monomial, _ in terms for atom, _ in monomial if isinstance(atom, Floor)]
-    return {floor.divisor for floor in floors}.union(*[divisors(floor.terms) for floor in floors])
-
-
-# Bounds
-
-
-@functools.lru_cache(maxsize=1 << 12)
-def bounds(terms: Terms) -> Interval:
-    """A lower and an upper bound of the value. None for an unknown bound."""
-    exact = {monomial: Fraction(factor) for monomial, factor in terms}
-    low = _low(exact)
-    high = _low({monomial: -factor for monomial, factor in exact.items()})
-    return None if low is None else math.ceil(low), None if high is None else -math.ceil(high)
-
-
-def _low(terms: _Rational) -> Fraction | None:
-    candidates = [_shifted_low(terms, from_above=False), _shifted_low(terms, from_above=True)]
-    relaxed = _without_floors(terms)
-    if relaxed is not None:
-        candidates.append(_low(relaxed))
-    return max((low for low in candidates if low is not None), default=None)
-
-
-def _shifted_low(terms: _Rational, from_above: bool) -> Fraction | None:
-    """A lower bound, with each atom written as its lower bound plus (from above: upper bound minus) a rest >= 0."""
-    total: _Rational = {}
-    for monomial, factor in terms.items():
-        product: _Rational = {(): factor}
-        for atom, power in monomial:
-            base = atom.units[from_above]
-            if base is None:
-                return None
-            for _ in range(power):
-                product = _times_shifted(product, atom, base, -1 if from_above else 1)
-        for shifted, value in product.items():
-            total[shifted] = total.get(shifted, Fraction(0)) + value
-    low = Fraction(0)
-    for monomial, factor in total.items():
-        if not monomial:
-            low += factor
-        elif factor < 0:
-            for atom, power in monomial:
-                least, greatest = atom.units
-                if least is None or greatest is None:
-                    return None
-                factor *= (greatest - least) ** power
-            low += factor
-    return low
-
-
-def _times_shifted(product: _Rational, atom: Atom, base: int, sign: int) -> _Rational:
-    result: _Rational = {}
-    for monomial, factor in product.items():
-        if base:
-            result[monomial] = result.get(monomial, Fraction(0)) + base * factor
-        higher = _times(monomial, ((atom, 1),))
-        result[higher] = result.get(higher, Fraction(0)) + sign * factor
-    return result
-
-
-def _without_floors(terms: _Rational) -> _Rational | None:
-    """A lower estimate: (x - k + 1) / k or x / k for floor(x / k), by the sign. None if no floor can be replaced."""
-    result: _Rational = {}
-    changed = False
-    for monomial, factor in terms.items():
-        floor = next((atom for atom, power in monomial if isinstance(atom, Floor) and power == 1), None)
-        rest = tuple([item for item in monomial if item[0] is not floor])
-        replaced: Iterable[tuple[Monomial, int]] = ((monomial, 1),)
-        if floor is not None and all((atom.units[0] or 0) >= 0 and atom.units[0] is not None for atom, _ in rest):
-            changed = True
-            below = add(floor.terms, constant(1 - floor.divisor)) if factor > 0 else floor.terms
-            replaced = [(_times(rest, inner), x) for inner, x in below]
-            factor /= floor.divisor
-        for place, x in replaced:
-            result[place] = result.get(place, Fraction(0)) + factor * x
-    return result if changed else None
+    atoms = [atom for monomial, _ in terms for atom, _ in monomial if not isinstance(atom, Symbol)]
+    inner = [divisors(part) for atom in atoms for part in atom.parts]
+    return {atom.divisor for atom in atoms if isinstance(atom, Floor)}.union(*inner)
 
 
 # Showing
@@ -367,7 +306,10 @@ def presented(terms: Terms) -> list[tuple[int, list[tuple[Atom, int, int]]]]:
 
 
 def show(terms: Terms) -> str:
-    """`2*n + 1`, `n*m - n//2`."""
+    """`2*n + 1`, `n*m - n//2`, `max(n - 2, 0)`, `min(n, 5)`."""
+    both = _extremes(terms)
+    if both is not None:
+        return f"{both[0]}({show(both[1])}, {show(both[2])})"
     text = ""
     for factor, parts in presented(terms):
         size = abs(factor)
@@ -379,12 +321,31 @@ def show(terms: Terms) -> str:
     return text or "0"
 
 
+def _extremes(terms: Terms) -> tuple[str, Terms, Terms] | None:
+    """A sum with one maximum with 0 as the maximum or minimum of two others, which are shorter."""
+    found = [(monomial[0][0], factor) for monomial, factor in terms if _is_maximum(monomial)]
+    if len(found) != 1 or abs(found[0][1]) != 1:
+        return None
+    atom, factor = found[0]
+    assert isinstance(atom, Positive)
+    rest = add(terms, scale(of_atom(atom), -factor))
+    other = add(rest, scale(atom.terms, factor))
+    return ("max", other, rest) if factor == 1 else ("min", rest, other)
+
+
+def _is_maximum(monomial: Monomial) -> bool:
+    return len(monomial) == 1 and isinstance(monomial[0][0], Positive) and monomial[0][1] == 1
+
+
 def _show_part(atom: Atom, divisor: int, power: int, alone: bool) -> str:
     if isinstance(atom, Symbol):
         text = atom.name if divisor == 1 else f"{atom.name}//{divisor}"
+    elif isinstance(atom, Positive):
+        text = f"max({show(atom.terms)}, 0)"
     else:
-        inner, divisor = show(atom.terms), atom.divisor
-        text = f"{inner}//{divisor}" if inner.isidentifier() else f"({inner})//{divisor}"
+        divisor = atom.divisor if isinstance(atom, Floor) else 0
+        inner, by = show(atom.terms), str(divisor) if isinstance(atom, Floor) else show(atom.by)
+        text = "//".join([part if part.isidentifier() or part.isdecimal() else f"({part})" for part in (inner, by)])
     if divisor != 1 and (not alone or power != 1):
         text = f"({text})"
     return text if power == 1 else f"{text}**{power}"

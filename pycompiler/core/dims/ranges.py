@@ -1,7 +1,6 @@
 """Python's `max`, `min`, `range` and `slice` for dimensions, with results for every size. Imports `dims`.
 
-For ints they are Python's own. Raises InconclusiveDimensionError if a bound of a symbol is missing: `x[2:]` has
-`n - 2` elements if n is at least 2, and none if it is less.
+For ints they are Python's own. `x[2:]` has `max(n - 2, 0)` elements, which is `n - 2` if n is at least 2.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import functools
 import operator
 
 from pycompiler.core.dims.decisions import place
-from pycompiler.core.dims.dims import Dim, Dimension, Shape, decidedly_equal, is_at_least, surely_below
+from pycompiler.core.dims.dims import Dim, Dimension, Shape, decidedly_equal, is_at_least
 from pycompiler.core.errors import InconclusiveDimensionError
 
 
@@ -25,13 +24,19 @@ def fixed(name: str, size: Dimension) -> int:
 
 
 def larger(a: Dimension, b: Dimension) -> Dimension:
-    """The larger of two. Raises InconclusiveDimensionError if it is not the same one at every size."""
-    return b if surely_below(a, b + 1) else a if a >= b else b
+    """The larger of two, at each size."""
+    return a + _excess(b, a)
 
 
 def smaller(a: Dimension, b: Dimension) -> Dimension:
-    """The smaller of two. Raises InconclusiveDimensionError if it is not the same one at every size."""
-    return a if surely_below(a, b + 1) else b if a >= b else a
+    """The smaller of two, at each size."""
+    return a - _excess(a, b)
+
+
+def _excess(a: Dimension, b: Dimension) -> Dimension:
+    """The difference of two sizes, or 0 where it is negative."""
+    rest = a - b
+    return rest.positive_part() if isinstance(rest, Dim) else max(rest, 0)
 
 
 def range_length(start: Dimension, stop: Dimension, step: Dimension) -> Dimension:
@@ -40,7 +45,7 @@ def range_length(start: Dimension, stop: Dimension, step: Dimension) -> Dimensio
         return len(range(start, stop, step))
     span, size = (stop - start, step) if step > 0 else (start - stop, -step)
     count = span if size == 1 else (span + size - 1) // size
-    return 0 if surely_below(count, 1) or not count >= 0 else count
+    return larger(count, 0)
 
 
 def slice_indices(item: slice, size: Dimension) -> tuple[Dimension, Dimension, int]:
@@ -61,9 +66,8 @@ def slice_indices(item: slice, size: Dimension) -> tuple[Dimension, Dimension, i
 def _inside(place: Dimension, size: Dimension, step: int) -> Dimension:
     least, greatest = (0, size) if step > 0 else (-1, size - 1)
     if place < 0:
-        place = place + size
-        return least if place < least else place
-    return greatest if place > greatest else place
+        return larger(place + size, least)
+    return smaller(place, greatest)
 
 
 def bounded_diagonal(k: int, rows: Dimension, columns: Dimension) -> int:

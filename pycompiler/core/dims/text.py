@@ -1,4 +1,5 @@
-"""Dimensions from text: sums, products, quotients and remainders of whole numbers and names. Imports `dims`.
+"""Dimensions from text: sums, products, quotients, remainders, maxima and minima of whole numbers and names. Imports
+`ranges`.
 
 >>> from pycompiler.core.dims.dims import Dim
 >>> dimension_from("2 * s0 + 1", {"s0": Dim("n")})
@@ -12,6 +13,8 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pycompiler.core.dims.ranges import larger, smaller
+
 __all__ = ["arithmetic", "dimension_from"]
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -22,6 +25,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: lambda a, b: a % b,
     ast.Pow: lambda a, b: a**b,
 }
+_FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {"max": larger, "min": smaller}
 _MOST_POWER = 64
 
 
@@ -45,4 +49,6 @@ def arithmetic(node: ast.expr, names: Mapping[str, Any]) -> Any:
         if isinstance(node.op, ast.Pow) and (type(right) is not int or not 0 <= right < _MOST_POWER):
             raise ValueError(f"the power {right} in a size, expected a number from 0 to {_MOST_POWER - 1}")
         return _OPERATORS[type(node.op)](left, right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2 and not node.keywords:
+        return _FUNCTIONS[node.func.id](*[arithmetic(operand, names) for operand in node.args])
     raise TypeError(type(node).__name__)

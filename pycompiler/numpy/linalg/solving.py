@@ -240,7 +240,7 @@ def lstsq(
         raise ArgumentError(f"lstsq: leading dimensions differ: {short(left)} and {short(right)}")
     eps = np.finfo(left.dtype).eps
     if rcond is None:
-        rcond = eps_times(max(left.shape), np.asarray(eps))
+        rcond = eps_times(larger(*left.shape), np.asarray(eps))
     elif isinstance(rcond, int | float) and rcond < 0:
         rcond = float(eps)
     tolerance = _tolerance("lstsq", a, rcond, 1.0)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy
 
+from pycompiler.core.dims.ranges import smaller
 from pycompiler.core.errors import ArgumentError, NotDifferentiableError
 from pycompiler.core.tracing.primitive import Primitive
 from pycompiler.core.types.aval import ShapedArray, get_aval, short
@@ -44,13 +45,6 @@ def real_dtype(dtype: rules.Dtype) -> rules.Dtype:
 def complex_dtype(dtype: rules.Dtype) -> rules.Dtype:
     """The complex dtype with parts of this dtype; a complex dtype itself."""
     return np.result_type(dtype, np.complex64)
-
-
-def _lesser(name: str, m: Any, n: Any) -> Any:
-    try:
-        return m if m == n or m < n else n
-    except Exception as error:
-        raise ValueError(f"{name}: the lesser of the sizes {m} and {n} has to be known: {error}") from None
 
 
 def _described(words: Sequence[str]) -> str:
@@ -97,7 +91,7 @@ def shapes_of(name: str, words: str, *avals: ShapedArray) -> tuple[ShapedArray, 
 
     def size_of(letter: str) -> Any:
         if letter == "r":
-            return _lesser(name, sizes["m"], sizes["n"])
+            return smaller(sizes["m"], sizes["n"])
         if letter == "l":
             return sizes["n"] - 1 if sizes["n"] != 0 else 0
         return sizes[letter]

@@ -7,6 +7,7 @@ import numpy as np
 
 from pycompiler._runtime import Array
 from pycompiler.core.dims.dims import broadcast_shapes
+from pycompiler.core.dims.ranges import smaller
 from pycompiler.core.errors import ArgumentError
 from pycompiler.core.types.aval import get_aval, short
 from pycompiler.lax import elementwise as lax
@@ -123,7 +124,7 @@ def _lu(a: Array, *, permute: bool) -> tuple[Array, ...]:
     factors, _, permutation = lax_linalg.lu(a)
     aval = get_aval(factors)
     *batch, m, n = aval.shape
-    k = min(m, n)
+    k: Any = smaller(m, n)
     eye = la.on_diagonal(full((*batch, m, k), 1, aval.dtype))
     lower = lax.add(la.tril(la.part(factors, columns=(0, k)), -1), eye)
     upper = la.triu(la.part(factors, rows=(0, k)))
@@ -183,7 +184,7 @@ def qr_multiply(
     if vector:
         c = movement.expand_dims(c, (1 if mode == "left" else 0,))
     m, n = get_aval(a).shape[-2:]
-    expected, found = (min(m, n), get_aval(c).shape[-2]) if mode == "left" else (m, get_aval(c).shape[-1])
+    expected, found = (smaller(m, n), get_aval(c).shape[-2]) if mode == "left" else (m, get_aval(c).shape[-1])
     if expected != found:
         raise ValueError(
             f"qr_multiply: {short(get_aval(c))} does not fit the Q of {short(get_aval(a))} on the "
@@ -202,7 +203,7 @@ def qr_multiply(
 
 def _qr_multiply(a: Array, c: Array, *, left: bool, pivoting: bool, conjugate: bool) -> tuple[Array, ...]:
     *batch, m, n = get_aval(a).shape
-    k = min(m, n)
+    k: Any = smaller(m, n)
     reflectors, taus, *permutation = (orthogonal.geqp3 if pivoting else orthogonal.geqrf).bind(a)
     if left and m > n:
         c = la.joined([c, full((*batch, m - k, get_aval(c).shape[-1]), 0, get_aval(c).dtype)], -2)

@@ -40,6 +40,41 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> attributes {array.symbols = 
 
 // -----
 
+// A symbol that follows from others has a definition alone, by earlier ones.
+// expected-error @+1 {{then of those that follow from others: a maximum or a quotient, a map from symbols before it to two sizes, of which a divisor is at least 1}}
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n, m] -> (n)>}) -> tensor<?xf32>
+    attributes {array.symbols = [{}, {maximum = affine_map<()[n] -> (n - 3, 0)>, max = 5}]} {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op array.symbols is}}
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n, m] -> (n)>}) -> tensor<?xf32>
+    attributes {array.symbols = [{}, {maximum = affine_map<()[n, m] -> (m - 3, 0)>}]} {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// A divisor that may be 0.
+// expected-error @+1 {{'func.func' op array.symbols is}}
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n, m] -> (n)>}) -> tensor<?xf32>
+    attributes {array.symbols = [{}, {quotient = affine_map<()[n] -> (7, n)>}]} {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// One that the caller gives, behind it.
+// expected-error @+1 {{'func.func' op array.symbols is}}
+func.func @main(%x: tensor<?xf32> {array.dims = affine_map<()[n, m, k] -> (k)>}) -> tensor<?xf32>
+    attributes {array.symbols = [{}, {maximum = affine_map<()[n] -> (n - 3, 0)>}, {}]} {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
 // Only a reduction itself has its partial results.
 func.func @main(%x: tensor<4xi64>, %n: tensor<3xf32>) -> tensor<i64> {
   %init = array.constant dense<0> : tensor<i64>

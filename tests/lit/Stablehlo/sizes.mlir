@@ -159,3 +159,31 @@ func.func @main(%x: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {
   }) : (tensor<i1>) -> tensor<?xf32>
   return %5 : tensor<?xf32>
 }
+
+// -----
+
+// Maxima, minima, quotients and remainders of sizes are symbols that follow from others, behind those of the arguments.
+// CHECK-DAG: #[[REST:.*]] = affine_map<()[s0] -> (s0 - 5, 0)>
+// CHECK-DAG: #[[QUOTIENT:.*]] = affine_map<()[s0, s1, s2] -> (s0, s1)>
+// CHECK-DAG: #[[LEAST:.*]] = affine_map<()[s0, s1, s2, s3] -> (s0 - s2)>
+// CHECK-DAG: #[[LEFT:.*]] = affine_map<()[s0, s1, s2, s3] -> (s0 - s1 * s3)>
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: -> (tensor<?xi32> {array.dims = #[[LEAST]]}, tensor<?xi32> {array.dims = #[[LEFT]]})
+// CHECK-SAME: array.symbols = [{min = 1 : i64, name = "x0_0"}, {min = 1 : i64, name = "x1_0"}, {maximum = #[[REST]]}, {quotient = #[[QUOTIENT]]}]
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xi32>, tensor<?xi32>) {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %five = stablehlo.constant dense<5> : tensor<i32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %0 = stablehlo.compare GE, %n, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%0) {error_message = "some", has_side_effect = true} : (tensor<i1>) -> ()
+  %1 = stablehlo.compare GE, %m, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%1) {error_message = "some", has_side_effect = true} : (tensor<i1>) -> ()
+  %least = stablehlo.minimum %n, %five : tensor<i32>
+  %left = stablehlo.remainder %n, %m : tensor<i32>
+  %2 = stablehlo.reshape %least : (tensor<i32>) -> tensor<1xi32>
+  %3 = stablehlo.dynamic_iota %2, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  %4 = stablehlo.reshape %left : (tensor<i32>) -> tensor<1xi32>
+  %5 = stablehlo.dynamic_iota %4, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %3, %5 : tensor<?xi32>, tensor<?xi32>
+}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import pycompiler as pc
 from pycompiler.core.dims import dims
 from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.ranges import larger, smaller
 from pycompiler.core.dims.sizes import SizePlan, solve, symbols_of
 from pycompiler.core.errors import InconclusiveDimensionError
 from pycompiler.core.types.aval import shaped, short
@@ -40,6 +41,11 @@ def expressions(depth=3):
         st.integers(-3, 9).map(lambda i: (i, lambda sizes: i)),
     )
 
+    # Sizes of at least 1.
+    divisors = st.sampled_from(
+        [(n, lambda s: s["n"]), (m + 2, lambda s: s["m"] + 2), (n * m, lambda s: s["n"] * s["m"])]
+    )
+
     def grow(inner):
         pairs = st.tuples(inner, inner)
         return st.one_of(
@@ -48,6 +54,10 @@ def expressions(depth=3):
             pairs.map(lambda p: (p[0][0] * p[1][0], lambda s: p[0][1](s) * p[1][1](s))),
             st.tuples(inner, st.integers(1, 12)).map(lambda p: (p[0][0] // p[1], lambda s: p[0][1](s) // p[1])),
             st.tuples(inner, st.integers(1, 12)).map(lambda p: (p[0][0] % p[1], lambda s: p[0][1](s) % p[1])),
+            st.tuples(inner, divisors).map(lambda p: (p[0][0] // p[1][0], lambda s: p[0][1](s) // p[1][1](s))),
+            st.tuples(inner, divisors).map(lambda p: (p[0][0] % p[1][0], lambda s: p[0][1](s) % p[1][1](s))),
+            pairs.map(lambda p: (larger(p[0][0], p[1][0]), lambda s: max(p[0][1](s), p[1][1](s)))),
+            pairs.map(lambda p: (smaller(p[0][0], p[1][0]), lambda s: min(p[0][1](s), p[1][1](s)))),
         )
 
     return st.recursive(leaves, grow, max_leaves=depth * 2)
@@ -128,10 +138,34 @@ def test_division():
     assert repr((n + 1) // 2) == "(n + 1)//2"
     assert repr(3 * (n // 2)) == "3*(n//2)"
     assert repr(-(n // 2)) == "-(n//2)"
-    with pytest.raises(InconclusiveDimensionError, match=r"m is not a multiple of n for every m, n"):
-        m // n
+    assert repr(m // n) == "m//n"
+    assert repr(m // (n + 1)) == "m//(n + 1)"
+    assert (m + 3 * n) // n == m // n + 3
+    assert (m + 3 * n) % n == m % n
+    assert m // -n == -m // n
+    assert divmod(n, n + 1) == (0, n)
+    assert 0 <= m % n < n
+    assert m // n <= m
+    with pytest.raises(InconclusiveDimensionError, match=r'(?s)m - 1 >= 1, by which n is divided.*"m", min=2'):
+        n // (m - 1)
     with pytest.raises(ZeroDivisionError):
         n // 0
+
+
+def test_maxima_and_minima():
+    assert repr(larger(n - 3, 0)) == "max(n - 3, 0)"
+    assert repr(smaller(n, 5)) == "min(n, 5)"
+    assert smaller(n, m) == smaller(m, n)
+    assert smaller(n, m) + larger(n, m) == n + m
+    assert smaller(n, 5) + larger(n - 5, 0) == n
+    assert 1 <= smaller(n, 5) <= 5
+    assert smaller(n, 5) <= n <= larger(n, m)
+    assert (larger(n, 1), smaller(n, 1)) == (n, 1)
+    assert smaller(n, 5).evaluate({"n": 7}) == 5
+    assert smaller(n, 5).evaluate({"n": m + 5}) == 5
+    assert larger(n, m) > smaller(n - 1, m - 1)
+    # The elements of x[2:5].
+    assert 0 <= smaller(n, 5) - smaller(n, 2) <= 3
 
 
 def test_multiples_divide_exactly():

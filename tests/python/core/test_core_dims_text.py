@@ -3,6 +3,7 @@
 import pytest
 
 from pycompiler.core.dims.dims import Dim
+from pycompiler.core.dims.ranges import larger, smaller
 from pycompiler.core.dims.text import dimension_from
 
 N, M = Dim("n"), Dim("m")
@@ -17,6 +18,9 @@ N, M = Dim("n"), Dim("m")
         ("(s0 + 1) floordiv 2", (N + 1) // 2),
         ("s0 - s0 mod 4", N - N % 4),
         ("-s1 + 3", 3 - M),
+        ("s0 // s1", N // M),
+        ("max(s0 - 2, 0)", larger(N - 2, 0)),
+        ("3 * min(s0, s1) + 1", 3 * smaller(N, M) + 1),
     ],
 )
 def test_expressions(text, wanted):
@@ -28,7 +32,8 @@ def test_numbers():
 
 
 @pytest.mark.parametrize(
-    ("text", "error"), [("s0 +", SyntaxError), ("s1", KeyError), ("f(s0)", TypeError), ("2 ** 99", ValueError)]
+    ("text", "error"),
+    [("s0 +", SyntaxError), ("s1", KeyError), ("f(s0)", TypeError), ("f(s0, 1)", KeyError), ("2 ** 99", ValueError)],
 )
 def test_what_is_no_size(text, error):
     with pytest.raises(error):

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import export
+from jax._src.core import max_dim as export_max
 
 B, T = export.symbolic_shape("b, t")
 F32, I32 = np.float32, np.int32
@@ -32,6 +33,9 @@ class Symbolic:
         return [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in zip(self.shapes, dtypes, strict=False)]
 
 
+_ANY = [{"b": b, "t": t} for b, t in ((1, 1), (2, 5), (5, 2), (7, 3), (8, 4), (3, 9))]
+
+
 def _lengths(last: int) -> list[dict[str, int]]:
     return [{"b": 2, "t": size} for size in range(1, last)]
 
@@ -49,6 +53,13 @@ def _loss(w: Any, x: Any, y: Any) -> Any:
 
 def _recurrence(w: Any, x: Any) -> Any:
     return jax.lax.scan(lambda c, a: (jnp.tanh(c @ w + a), c.sum(1)), jnp.zeros((x.shape[1], 3)), x)
+
+
+def _whole_groups(x: Any, y: Any) -> Any:
+    """The sums of groups of as many rows as y has elements."""
+    size = y.shape[0]
+    count = x.shape[0] // size
+    return x[: count * size].reshape(count, size, 2).sum(1) * y.sum()
 
 
 def _conv(stride: int, padding: str) -> Callable[[Any, Any], Any]:
@@ -117,6 +128,21 @@ FAMILIES: dict[str, list[Symbolic]] = {
             sizes=({"m": 2, "n": 5}, {"m": 3, "n": 3}),
         ),
         Symbolic("sum", lambda x, y: y[1:] * x.sum(), [(B,), (B + T,)]),
+    ],
+    "maxima": [
+        Symbolic("head", lambda x: x[:5], [(B, T)], sizes=_ANY),
+        Symbolic("tail", lambda x: (x[3:], x[:, 2:5], x[-4:]), [(B, T)], sizes=_ANY),
+        Symbolic("parts", lambda x: jnp.concatenate([x[4:], x[:4]]), [(B, T)], sizes=_ANY),
+        Symbolic("shorter", lambda x, y: x[: y.shape[0]] * y.sum(), [(B, 3), (T,)], sizes=_ANY),
+        Symbolic("padded", lambda x: jnp.pad(x, (0, export_max(x.shape[0], 4) - x.shape[0])), [(B,)], sizes=_ANY),
+        Symbolic("longer", lambda x, y: jnp.zeros(export_max(x.shape[0], y.shape[0])), [(B,), (T,)], sizes=_ANY),
+        Symbolic("steps", lambda x: (x[1::3], x[:7:2]), [(B,)], sizes=_ANY),
+    ],
+    "quotients": [
+        Symbolic("quotient", lambda x, y: jnp.zeros(x.shape[0] // y.shape[0]), [(B,), (T,)], sizes=_ANY),
+        Symbolic("rest", lambda x, y: x[: x.shape[0] % y.shape[0]] + 1, [(B,), (T,)], sizes=_ANY),
+        Symbolic("whole", _whole_groups, [(B, 2), (T,)], sizes=_ANY),
+        Symbolic("beyond", lambda x, y: jnp.arange((x.shape[0] - 1) // (y.shape[0] + 1)), [(B,), (T,)], sizes=_ANY),
     ],
     "reductions": [
         Symbolic("softmax", jax.nn.softmax, [(B, T)]),

@@ -113,9 +113,33 @@ def test_several_platforms() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
-def test_sizes_that_no_bound_decides() -> None:
-    with pytest.raises(MLIRError, match="a size that does not follow from the sizes of the arguments"):
-        stablehlo.load(_exported(lambda x: x[:5], (B,)).mlir_module())
+def test_sizes_from_data() -> None:
+    text = """
+    func.func @main(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
+      %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }"""
+    with pytest.raises(MLIRError, match=r"a size .* does not follow from the sizes of the arguments"):
+        stablehlo.load(text)
+
+
+def test_maxima_have_the_names_of_jax() -> None:
+    function = stablehlo.load(
+        _exported(lambda x, y: (x[:5], x[2:], y[: x.shape[0]]), (B,), (T,)).mlir_module(), name="f"
+    )
+    assert repr(function) == (
+        "<function f of a module: (f32[b], f32[t]) -> (f32[min(b, 5)], f32[max(b - 2, 0)], f32[min(b, t)])>"
+    )
+
+
+def test_maxima_beside_other_symbols() -> None:
+    """A module's maxima are those of the program that calls it, and of the sizes of the call."""
+    function = stablehlo.load(_exported(lambda x: x[:5] * 2, (B,)).mlir_module())
+    run = pc.jit(lambda x, y: (function(x)[0], y[3:]), dynamic={"x": ("b",), "y": ("a",)})
+    for b, a in ((3, 5), (9, 2)):
+        head, tail = run(np.arange(b, dtype=F32), np.arange(a, dtype=F32))
+        np.testing.assert_array_equal(head, 2 * np.arange(b)[:5])
+        np.testing.assert_array_equal(tail, np.arange(a)[3:])
 
 
 def test_in_a_traced_function() -> None:

@@ -20,8 +20,13 @@ inline constexpr llvm::StringLiteral kPlanName = "pcrt_plan";
 /// The attribute of an argument or a result of @main: its dimensions, as a map from the symbols.
 inline constexpr llvm::StringLiteral kDimsAttr = "array.dims";
 
-/// The attribute of @main with the bounds of each symbol's size: dictionaries of min, max, multiple_of, expected.
+/// The attribute of @main with the bounds of each symbol's size: dictionaries of min, max, multiple_of, expected. A
+/// symbol that follows from those before it has its definition instead: maximum or quotient.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "array.symbols";
+
+/// The entries of a symbol that is the maximum of two expressions, or the floor of their quotient: a map from the
+/// symbols before it to both. Such symbols are the last ones; the caller gives no sizes for them.
+inline constexpr llvm::StringLiteral kMaximumEntry = "maximum", kQuotientEntry = "quotient";
 
 /// The attribute of @main with the conditions on the sizes of its arguments: dictionaries of `condition` ("equal",
 /// "at_least"), `sizes`, a map from the `?` of the arguments to both sides and to the numbers of the message, and
@@ -33,6 +38,14 @@ struct SizeFacts {
   int64_t min = 0, max = std::numeric_limits<int64_t>::max(), multipleOf = 1, expected = 256;
 };
 SizeFacts factsOf(OpFoldResult size);
+
+/// How a symbol follows from others.
+struct DerivedSymbol {
+  bool isMaximum;
+  AffineExpr lhs, rhs;
+};
+/// By the attribute of a function; none for a symbol that the caller gives.
+std::optional<DerivedSymbol> derivedSymbol(func::FuncOp function, unsigned number);
 /// The expected size, if it is a constant or follows from the symbols; none if it depends on data.
 std::optional<int64_t> expectedSize(OpFoldResult size);
 
@@ -62,6 +75,9 @@ public:
 
 private:
   AffineExpr find(Value index);
+  AffineExpr maximum(AffineExpr lhs, AffineExpr rhs);
+  AffineExpr quotient(AffineExpr lhs, AffineExpr rhs);
+  AffineExpr derive(bool isMaximum, AffineExpr lhs, AffineExpr rhs);
   AffineExpr findInEntry(BlockArgument argument, unsigned dim);
   Value symbol(unsigned number);
 
@@ -75,6 +91,9 @@ private:
 
 /// The number of symbols that the arguments and the operations of a function name.
 unsigned countSymbols(func::FuncOp function);
+
+/// Those of them whose sizes the caller gives, which are the first.
+unsigned countGivenSymbols(func::FuncOp function);
 
 /// Declares all symbols of a function in `array.symbols`, so that a symbol whose uses are folded still counts.
 void declareSymbols(func::FuncOp function);
