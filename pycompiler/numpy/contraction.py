@@ -301,6 +301,7 @@ def _convolution(x: Array, y: Array, *, turns: bool, mode: str, precision: Any, 
     # Each call decides which vector is the longer one: a part of the full result.
     if mode == "full":
         return flat
+    count: Any
     count, start = (most - size + 1, size - 1) if mode == "valid" else (most, size - 1 - size // 2)
     if mode == "same" and not turns:
         # Correlated with a longer vector, it is the reversed result of the two in the other order.

@@ -230,7 +230,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     shape = get_aval(a).shape
     if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) != 1):
         raise ValueError(f"fill_diagonal: takes matrices, or arrays of equal dimensions, got {short(a)}")
-    count = functools.reduce(smaller, shape)
+    count: Any = functools.reduce(smaller, shape)
     if get_aval(val).ndim:
         val = ravel(val)
         times = -(-count // max(dim_product(get_aval(val).shape), 1))

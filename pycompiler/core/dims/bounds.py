@@ -159,7 +159,7 @@ def _without_quotients(terms: _Rational) -> Iterable[_Rational]:
 
 
 def _without_multiples(terms: _Rational) -> Iterable[_Rational]:
-    """Lower estimates of c max(x, 0), without which a part k x of the sum is gone: by c max(x, 0) >= k x for 0 <= k <= c.
+    """Lower estimates without a maximum and a part of the rest: by c max(x, 0) >= k x for 0 <= k <= c, beside -k x.
     So m - n + 2 max(n - m, 0) >= 0."""
     for monomial, factor in terms.items():
         if len(monomial) != 1 or not isinstance(monomial[0][0], Positive) or monomial[0][1] != 1:

@@ -163,7 +163,7 @@ func.func @main(%x: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {
 // -----
 
 // Maxima, minima, quotients and remainders of sizes are symbols that follow from others, behind those of the arguments.
-// CHECK-DAG: #[[REST:.*]] = affine_map<()[s0] -> (s0 - 5, 0)>
+// CHECK-DAG: #[[REST:.*]] = affine_map<()[s0, s1] -> (s0 - 5, 0)>
 // CHECK-DAG: #[[QUOTIENT:.*]] = affine_map<()[s0, s1, s2] -> (s0, s1)>
 // CHECK-DAG: #[[LEAST:.*]] = affine_map<()[s0, s1, s2, s3] -> (s0 - s2)>
 // CHECK-DAG: #[[LEFT:.*]] = affine_map<()[s0, s1, s2, s3] -> (s0 - s1 * s3)>

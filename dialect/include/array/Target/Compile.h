@@ -34,7 +34,8 @@ struct CompiledObject {
   bool waits = false;               ///< A call waits for values that the device computes.
   unsigned symbols = 0;             ///< Number of sizes that are known only at a call; if any, pcrt_plan gives the
                                     ///< arena's size.
-  ArrayAttr symbolEntries; ///< `array.symbols` of all symbols, also of those that follow from the given ones.
+  /// `array.symbols` of all symbols, also of those that follow from the given ones.
+  ArrayAttr symbolEntries;
   /// The shapes of arguments and results with such sizes, as maps from the symbols; null for the others.
   std::vector<AffineMap> argumentDims, resultDims;
   std::vector<std::pair<std::string, double>> timings; ///< Stages in order, milliseconds.
