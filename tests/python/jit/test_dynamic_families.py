@@ -111,7 +111,19 @@ TRANSFORMS = {
     "cosine": (lambda x: (sfft.dct(x), sfft.idct(x, norm="ortho"), sfft.dctn(x, norm="ortho")), SQUARE),
     "convolution": (lambda x, y: (signal.fftconvolve(x, y), signal.fftconvolve(x, y, mode="same")), N, M),
 }  # fmt: skip
-FAMILIES = {"slices": SLICES, "quotients": QUOTIENTS, "windows": WINDOWS, "transforms": TRANSFORMS}
+MATRICES = {
+    "qr": (lambda x: abs(pnp.linalg.qr(x)[1]), SQUARE),
+    "svd": (lambda x: pnp.linalg.svd(x, compute_uv=False), SQUARE),
+    "lu": (lambda x: pc.scipy.linalg.lu(x), SQUARE),
+    "diagonal": (lambda x: (pnp.diag(x), pnp.fill_diagonal(x, 3.0, inplace=False)), SQUARE),
+}
+FAMILIES = {
+    "matrices": MATRICES,
+    "slices": SLICES,
+    "quotients": QUOTIENTS,
+    "windows": WINDOWS,
+    "transforms": TRANSFORMS,
+}
 
 CASES = [
     pytest.param(family, name, id=f"{family}-{name}", marks=() if number % 3 == 0 else (pytest.mark.full,))
